@@ -43,7 +43,7 @@ fn main() {
         let (whole, brotli, gzip) = (include(path), sibling("br"), sibling("gz"));
         let _ = writeln!(
             table,
-            "    File {{ name: {name:?}, whole: {whole}, brotli: {brotli}, gzip: {gzip}, tag: std::sync::OnceLock::new() }},"
+            "    File {{ name: std::borrow::Cow::Borrowed({name:?}), whole: {whole}, brotli: {brotli}, gzip: {gzip}, tag: std::sync::OnceLock::new() }},"
         );
     }
     let count = names.iter().filter(|path| !is_compressed(path)).count();

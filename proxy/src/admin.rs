@@ -1,16 +1,22 @@
-//! The operator's listener: health, readiness, metrics and the API reference. Never on the public listener.
+//! The operator's listener: health, readiness, metrics, the API reference, the operator's API and pages. Never on the public listener.
 
+mod api;
+mod attention;
 mod docs;
+mod error;
+mod pages;
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::get;
+use axum::middleware::map_response;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use florin_gateway::Health;
 use serde_json::{Value, json};
 
+use crate::admin::pages::headers::guarded;
 use crate::metrics::scrape::scrape;
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
@@ -23,7 +29,49 @@ pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
         .route("/health/ready", get(ready))
         .route("/metrics", get(scrape))
         .route("/docs", get(docs::reference))
+        .merge(api_routes())
+        .merge(page_routes())
         .with_state(app)
+}
+
+/// The operator's API.
+fn api_routes() -> Router<Arc<AppState>> {
+    use api::{deliveries, orders};
+    Router::new()
+        .route("/api/orders", get(orders::list))
+        .route("/api/orders/{id}", get(orders::show))
+        .route("/api/orders/{id}/decision", post(orders::decide))
+        .route("/api/audit", get(orders::audit))
+        .route("/api/deliveries", get(deliveries::list))
+        .route(
+            "/api/deliveries/{id}/redeliver",
+            post(deliveries::redeliver),
+        )
+        .route("/api/webhooks/{store}/test", post(deliveries::test))
+        .layer(map_response(guarded))
+}
+
+/// The operator's pages.
+fn page_routes() -> Router<Arc<AppState>> {
+    use pages::{attention, configuration, gateway, layout, orders, settlements, sign_in, stores};
+    Router::new()
+        .route("/", get(attention::page))
+        .route("/login", get(sign_in::page).post(sign_in::sign_in))
+        .route("/logout", post(sign_in::sign_out))
+        .route("/orders", get(orders::list))
+        .route("/orders/{id}", get(orders::show))
+        .route("/orders/{id}/decision", post(orders::decide))
+        .route("/orders/{id}/redeliver", post(orders::redeliver))
+        .route("/stores", get(stores::page))
+        .route("/stores/{id}/test", post(stores::test))
+        .route("/stores/{id}/enable", post(stores::enable))
+        .route("/gateway", get(gateway::page))
+        .route("/settlements", get(settlements::page))
+        .route("/settlements.csv", get(settlements::csv))
+        .route("/audit", get(orders::audit))
+        .route("/configuration", get(configuration::page))
+        .route("/operator.css", get(layout::style))
+        .layer(map_response(guarded))
 }
 
 /// The gateway's currencies compared with ours; null until they were compared.
@@ -61,17 +109,33 @@ fn polling(app: &AppState) -> Value {
     json!({
         "lag_seconds": pace.lag.as_secs(),
         "stretch_percent": pace.stretch.percent(),
+        "watched_stretch_percent": pace.watched_stretch.percent(),
+    })
+}
+
+/// The schema and the clock of a PostgreSQL server; null for a file, and while the server does not answer.
+async fn database_server(app: &AppState) -> Value {
+    let Ok(Some(server)) = app.deps.storage.server_state().await else {
+        return Value::Null;
+    };
+    let ahead = server.now.duration_since(app.now());
+    json!({
+        "schema": server.schema,
+        "clock_ahead_ms": i64::try_from(ahead.as_millis()).unwrap_or(i64::MAX),
     })
 }
 
 /// 200 while orders can be stored, the gateway does not ask for an excessive pause and the process is not ending, else 503.
 /// The backlog of events and the rest of the gateway's state are for the operator to read and do not change the status.
 async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
-    let stored = storage_monitor::probe(&app).await;
-    let backlog = app.deps.storage.backlog().await;
+    let database = storage_monitor::probe(&app).await;
     let ending = app.shutdown.is_cancelled();
     let gateway_health = app.deps.gateway.health();
-    let database = stored.and_then(|()| backlog.as_ref().map(|_| ()).map_err(ToString::to_string));
+    // A server that does not answer would be asked in vain.
+    let server = match &database {
+        Ok(_) => database_server(&app).await,
+        Err(_) => Value::Null,
+    };
     let status = if database.is_ok() && !ending && !gateway_health.is_pause_excessive {
         StatusCode::OK
     } else {
@@ -79,11 +143,12 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     };
     let report = json!({
         "database": if database.is_ok() { "ok" } else { "failing" },
-        "database_reason": database.err(),
+        "database_reason": database.as_ref().err(),
+        "database_server": server,
         "gateway": gateway(&app, &gateway_health),
         "polling": polling(&app),
         "currencies": currencies(&app),
-        "events_waiting": backlog.ok(),
+        "events_waiting": database.ok(),
         "ending": ending,
     });
     (status, Json(report))

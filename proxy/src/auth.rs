@@ -1,6 +1,8 @@
-//! Authentication: client tokens, signed order tokens, store keys.
+//! Authentication: client tokens, signed order tokens, store keys, operators.
 
 pub(crate) mod client_token;
+pub(crate) mod operator;
+pub(crate) mod operator_session;
 pub(crate) mod order_token;
 
 use secrecy::{ExposeSecret as _, SecretString};

@@ -12,6 +12,10 @@ use florin_gateway::{
 };
 use florin_proxy::clock::{SystemClock, SystemRandom};
 use florin_proxy::config::Config;
+use florin_proxy::gateway_account;
+use florin_storage::is_postgres;
+
+use crate::store_command;
 
 /// The calls of the gateway.
 #[derive(Subcommand)]
@@ -81,16 +85,30 @@ pub(crate) fn run(config: &Config, call: Call) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let settings = config.gateway.client_settings();
-    let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
-    let client = client.context("gateway")?;
-    match runtime.block_on(client.forward(&request)) {
+    match runtime.block_on(send(config, &request))? {
         Ok(json) => {
             println!("{json}");
             Ok(())
         }
         Err(error) => bail!(sentence(&error, changes_something)),
     }
+}
+
+/// Sends a request within the limits that the proxies on a PostgreSQL database share. With a file of SQLite the proxy keeps
+/// its limits for itself, and the file is not opened.
+async fn send(config: &Config, request: &RawRequest) -> anyhow::Result<Result<String, CallError>> {
+    let settings = config.gateway.client_settings();
+    if !is_postgres(&config.database_url) {
+        let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
+        return Ok(client.context("gateway")?.forward(request).await);
+    }
+    let database = store_command::open(config).await?;
+    let client = gateway_account::client(settings, &database, Arc::new(SystemClock));
+    let client = client.context("gateway")?;
+    let answer = client.forward(request).await;
+    client.flush().await;
+    database.close().await;
+    Ok(answer)
 }
 
 /// Returns the request, and `true` if it changes something.

@@ -12,6 +12,7 @@ mod admin;
 mod auth;
 pub mod clock;
 pub mod config;
+pub mod gateway_account;
 mod http;
 mod log;
 mod metrics;
@@ -26,6 +27,7 @@ mod storage_health;
 pub mod webhooks;
 mod workers;
 
+pub use auth::operator::hash_password;
 pub use http::{openapi, paths};
 pub use log::init as init_log;
 pub use server::{Core, Listeners, run};

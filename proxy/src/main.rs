@@ -1,6 +1,14 @@
 //! `florin-proxy`: the command line.
 
+mod check_command;
+mod diagnosis;
+mod doctor_command;
 mod gateway_command;
+mod health_command;
+mod init_command;
+mod page_policy;
+mod reference_command;
+mod secrets_command;
 mod store_command;
 
 use std::collections::BTreeMap;
@@ -9,13 +17,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use florin_gateway::Client;
 use florin_proxy::clock::{SystemClock, SystemRandom};
-use florin_proxy::config::{Config, load, reference};
+use florin_proxy::config::{Config, Problem, admin_address, load, reference};
 use florin_proxy::webhooks::WebhookSender;
-use florin_proxy::{Dependencies, Listeners};
-use florin_storage::{Database, Storage};
+use florin_proxy::{Dependencies, Listeners, gateway_account};
+use florin_storage::Storage;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -27,22 +35,44 @@ struct Arguments {
     /// The configuration file. Environment variables win over it.
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
+    /// Prints JSON instead of text.
+    #[arg(long, global = true)]
+    json: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// Writes a complete configuration with drawn secrets, and prints what comes next.
+    ///
+    /// The file is `florin.toml`, or that of --config; it is never replaced.
+    Init(init_command::Init),
+    /// Draws secrets.
+    Secrets {
+        #[command(subcommand)]
+        action: secrets_command::Action,
+    },
+    /// Asks a running proxy how it is. Exits with 0 if it is ready, with 1 if it is not or does not answer.
+    Health(health_command::Health),
     /// Reports everything that is wrong with the configuration, by key, and exits with 2.
-    CheckConfig,
+    CheckConfig(check_command::Check),
+    /// Examines what a payment needs: gateway, clock, webhook endpoints, database, `public_url`, and a page of the shop.
+    ///
+    /// Each finding has its remedy. Exits with 1 if something failed. The endpoints get a delivery with a wrong signature,
+    /// which they must refuse.
+    Doctor(doctor_command::Doctor),
     /// Prints every key with unit, default and reason.
     ConfigReference,
+    /// Prints the help of every command, as it is in docs/reference/commands.md.
+    #[command(name = "command-reference", hide = true)]
+    HelpReference,
     /// Brings the schema of a PostgreSQL database up to date. Nothing else changes it.
     ///
     /// Run it before the first start and with each new version, before its proxies start. A file of SQLite needs no
     /// command: the proxy migrates it when it starts.
     Migrate,
-    /// Copies the database.
+    /// Copies or checks the database.
     Store {
         #[command(subcommand)]
         action: store_command::Action,
@@ -64,67 +94,70 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if matches!(arguments.command, Some(Command::ConfigReference)) {
-        print!("{}", reference());
-        return ExitCode::SUCCESS;
-    }
-    if matches!(arguments.command, Some(Command::Service { .. })) {
-        eprintln!("florin-proxy: `service` is named `gateway` now");
-        return ExitCode::from(2);
-    }
-    // A variable that is not UTF-8 is not one of Florin's.
-    let variables: BTreeMap<String, String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| name.starts_with("FLORIN_"))
-        .collect();
-    let config = match load(arguments.config.as_deref(), &variables) {
-        Ok(config) => config,
-        Err(problems) => {
-            eprint!("The configuration cannot be used:\n{problems}");
-            return ExitCode::from(2);
+    let (file, json) = (arguments.config.as_deref(), arguments.json);
+    match arguments.command {
+        Some(Command::ConfigReference) => {
+            print!("{}", reference());
+            ExitCode::SUCCESS
         }
-    };
-    if matches!(arguments.command, Some(Command::CheckConfig)) {
-        return check_config(&config);
+        Some(Command::HelpReference) => {
+            print!("{}", reference_command::reference(Arguments::command()));
+            ExitCode::SUCCESS
+        }
+        Some(Command::Service { .. }) => {
+            eprintln!("florin-proxy: `service` is named `gateway` now");
+            ExitCode::from(2)
+        }
+        Some(Command::Init(init)) => ended(init_command::run(&init, file, json)),
+        Some(Command::Secrets { action }) => ended(secrets_command::run(&action, json)),
+        Some(Command::Health(health)) => {
+            let admin_listen = || Ok(admin_address(file, &variables())?);
+            ended(health_command::run(&health, admin_listen, json))
+        }
+        Some(Command::CheckConfig(check)) => {
+            check_command::run(&check, load(file, &variables()), json)
+        }
+        command => match load(file, &variables()) {
+            Ok(config) => with_config(config, command, json),
+            Err(problems) => {
+                eprint!("The configuration cannot be used:\n{problems}");
+                ExitCode::from(2)
+            }
+        },
     }
-    let done = match arguments.command {
+}
+
+/// Runs a command that needs the whole configuration.
+fn with_config(config: Config, command: Option<Command>, json: bool) -> ExitCode {
+    ended(match command {
         Some(Command::Gateway { call }) => gateway_command::run(&config, call),
         Some(Command::Migrate) => store_command::migrate(&config),
         Some(Command::Store { action }) => store_command::run(&config, action),
+        Some(Command::Doctor(doctor)) => match doctor_command::run(&doctor, &config, json) {
+            Ok(true) => return ExitCode::SUCCESS,
+            Ok(false) => return ExitCode::FAILURE,
+            Err(error) => Err(error),
+        },
         _ => serve(config),
-    };
-    match done {
+    })
+}
+
+/// Florin's environment variables. One that is not UTF-8 is another program's.
+fn variables() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| name.starts_with("FLORIN_"))
+        .collect()
+}
+
+fn ended(result: anyhow::Result<()>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("florin-proxy: {error:#}");
             ExitCode::FAILURE
         }
     }
-}
-
-/// The configuration is valid by itself; an existing database must fit it.
-fn check_config(config: &Config) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let checked = runtime
-        .map_err(|error| error.to_string())
-        .and_then(|runtime| {
-            let environment = config.environment.as_str();
-            runtime.block_on(florin_storage::check_database(
-                &config.database_url,
-                environment,
-            ))
-        });
-    if let Err(reason) = checked {
-        eprintln!("The configuration cannot be used:\ndatabase_url: {reason}");
-        return ExitCode::from(2);
-    }
-    println!(
-        "The configuration is complete: {} store(s).",
-        config.stores.len()
-    );
-    ExitCode::SUCCESS
 }
 
 fn serve(config: Config) -> anyhow::Result<()> {
@@ -143,37 +176,32 @@ fn serve(config: Config) -> anyhow::Result<()> {
             public: bind(config.listen, "listen").await?,
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
-        let database = open_database(&config).await?;
-        let dependencies = dependencies(&config, database.storage())?;
+        let database = store_command::open(&config).await?;
+        let settings = config.gateway.client_settings();
+        let gateway = gateway_account::client(settings, &database, Arc::new(SystemClock));
+        let gateway = gateway.context("gateway")?;
+        let dependencies = dependencies(database.storage(), gateway.clone())?;
         let (public, admin) = (
             listeners.public.local_addr()?,
             listeners.admin.local_addr()?,
         );
         let environment = config.environment.as_str();
+        for Problem { key, message } in &config.warnings {
+            tracing::warn!(key, "{message}");
+        }
         tracing::info!(%public, %admin, environment, public_connections, "listening");
         let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
+        gateway.flush().await;
         database.close().await;
         tracing::info!("shut down");
         ended
     })
 }
 
-/// What is wrong with a database is reported with its remedy.
-async fn open_database(config: &Config) -> anyhow::Result<Database> {
-    let opened = Database::open(&config.database_url, config.environment.as_str()).await;
-    opened.map_err(|error| match error.outage() {
-        Some(outage) => anyhow::anyhow!("database_url: {error}. {}", outage.remedy()),
-        None => anyhow::anyhow!("database_url: {error}"),
-    })
-}
-
-fn dependencies(config: &Config, storage: Arc<dyn Storage>) -> anyhow::Result<Dependencies> {
-    let settings = config.gateway.client_settings();
-    let client =
-        Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom)).context("gateway")?;
+fn dependencies(storage: Arc<dyn Storage>, gateway: Client) -> anyhow::Result<Dependencies> {
     Ok(Dependencies {
         storage,
-        gateway: Arc::new(client),
+        gateway: Arc::new(gateway),
         webhooks: Arc::new(WebhookSender::new()?),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),

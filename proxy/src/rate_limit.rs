@@ -2,6 +2,9 @@
 //!
 //! Each order and each client token is a row, and each attempt a request to the gateway. A customer needs one or two.
 //!
+//! Several proxies on one database count together, by a row for each key. A proxy asks the database only for requests that
+//! it would allow by itself: a flood from one address costs the database no more than the address may do.
+//!
 //! It is written here and not with `governor`: its keyed store has no bound and does not say whether it knows a key, so
 //! that the bound, the removal of expired keys and the clock of the tests would be written here all the same, around a
 //! sum of two times.
@@ -11,6 +14,8 @@ use std::hash::Hash;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use florin_orders::{Reference, StoreId};
+use florin_storage::{LimitKey, Storage};
 use ipnet::Ipv6Net;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -21,9 +26,30 @@ const SWEEP: SignedDuration = SignedDuration::from_secs(1);
 /// Fails open above this many tracked keys; as many addresses take some 4 MiB.
 const MAX_KEYS: usize = 50_000;
 
+/// What a limit counts by.
+pub(crate) trait Key: Eq + Hash {
+    /// Different for different keys.
+    fn text(&self) -> String;
+}
+
+impl Key for IpAddr {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Key for (StoreId, Reference) {
+    fn text(&self) -> String {
+        let (store, reference) = self;
+        format!("{store}\0{reference}")
+    }
+}
+
 /// One count for each key: so many at once, and as many in each minute.
 #[derive(Debug)]
 pub(crate) struct RateLimit<K> {
+    /// Its name in the database.
+    name: &'static str,
     /// What one request takes of the minute.
     each: SignedDuration,
     counts: Mutex<Counts<K>>,
@@ -49,11 +75,12 @@ impl<K> Counts<K> {
     }
 }
 
-impl<K: Eq + Hash> RateLimit<K> {
+impl<K: Key> RateLimit<K> {
     /// At most `per_minute`, at least one.
-    pub(crate) fn new(per_minute: u32) -> Self {
+    pub(crate) fn new(name: &'static str, per_minute: u32) -> Self {
         let each = Duration::from_mins(1) / per_minute.max(1);
         Self {
+            name,
             each: SignedDuration::try_from(each).expect("it is a minute at most"),
             counts: Mutex::new(Counts {
                 used_until: HashMap::new(),
@@ -62,23 +89,50 @@ impl<K: Eq + Hash> RateLimit<K> {
         }
     }
 
-    /// Counts a request.
+    /// Counts a request, here and over all proxies on the same database. While the database cannot count, each proxy does.
     ///
     /// # Errors
     /// The key has made too many: when the next one is allowed.
-    pub(crate) fn check(&self, key: K, now: Timestamp) -> Result<(), SignedDuration> {
+    pub(crate) async fn check(
+        &self,
+        storage: &dyn Storage,
+        key: K,
+        now: Timestamp,
+    ) -> Result<(), SignedDuration> {
+        self.used_until(&mut self.counts.lock(), &key, now)?;
+        let shared = LimitKey::new(self.name, &key.text());
+        if let Ok(Some(wait)) = storage.count_request(shared, self.each, now).await {
+            return Err(wait);
+        }
+        self.count(key, now)
+    }
+
+    /// Counts a request here alone.
+    fn count(&self, key: K, now: Timestamp) -> Result<(), SignedDuration> {
         let mut counts = self.counts.lock();
-        let before = counts.used_until.get(&key).copied();
+        if let Some(until) = self.used_until(&mut counts, &key, now)? {
+            counts.used_until.insert(key, until);
+        }
+        Ok(())
+    }
+
+    /// Until when the key has used its minute with one more request; `None` of a key that cannot be tracked.
+    fn used_until(
+        &self,
+        counts: &mut Counts<K>,
+        key: &K,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, SignedDuration> {
+        let before = counts.used_until.get(key).copied();
         if before.is_none() && !counts.have_room(now) {
-            return Ok(());
+            return Ok(None);
         }
         let until = before.map_or(now, |until| until.max(now)) + self.each;
         let too_early = until.duration_since(now) - MINUTE;
         if too_early.is_positive() {
             return Err(too_early);
         }
-        counts.used_until.insert(key, until);
-        Ok(())
+        Ok(Some(until))
     }
 }
 
@@ -101,25 +155,25 @@ mod tests {
     fn taken(limit: &RateLimit<IpAddr>, address: &str, now: Timestamp) -> usize {
         let address = network(address.parse().unwrap());
         (0..100)
-            .take_while(|_| limit.check(address, now).is_ok())
+            .take_while(|_| limit.count(address, now).is_ok())
             .count()
     }
 
     #[test]
     fn an_address_opens_so_many_at_once_and_as_many_in_a_minute() {
-        let limit = RateLimit::new(30);
+        let limit = RateLimit::new("orders", 30);
         assert_eq!(taken(&limit, "192.0.2.1", at(0)), 30);
         assert_eq!(taken(&limit, "192.0.2.1", at(10)), 5);
         assert_eq!(taken(&limit, "192.0.2.1", at(60)), 25);
         assert_eq!(taken(&limit, "192.0.2.1", at(600)), 30);
         let address = "192.0.2.1".parse().unwrap();
-        let wait = limit.check(address, at(600)).unwrap_err();
+        let wait = limit.count(address, at(600)).unwrap_err();
         assert_eq!(wait, SignedDuration::from_secs(2));
     }
 
     #[test]
     fn one_address_takes_nothing_from_another() {
-        let limit = RateLimit::new(3);
+        let limit = RateLimit::new("orders", 3);
         for address in ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"] {
             assert_eq!(taken(&limit, address, at(0)), 3, "{address}");
         }
@@ -132,14 +186,14 @@ mod tests {
 
     #[test]
     fn a_flood_of_addresses_has_bounded_memory_and_blocks_no_customer() {
-        let limit = RateLimit::new(1);
+        let limit = RateLimit::new("orders", 1);
         for bits in 0..60_000_u32 {
             let address = IpAddr::from(bits.to_be_bytes());
-            limit.check(address, at(0)).unwrap();
+            limit.count(address, at(0)).unwrap();
         }
         let kept = || limit.counts.lock().used_until.len();
         assert_eq!(kept(), MAX_KEYS);
-        limit.check("203.0.113.1".parse().unwrap(), at(61)).unwrap();
+        limit.count("203.0.113.1".parse().unwrap(), at(61)).unwrap();
         assert_eq!(kept(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Running the proxy: two listeners, five workers, and an orderly shutdown.
+//! Running the proxy: two listeners, six workers, and an orderly shutdown.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::metrics::Route;
 use crate::open_files::ADMIN_CONNECTIONS;
 use crate::state::{AppState, Dependencies};
 use crate::workers::{
-    cleanup, currency_check, payment_poller, storage_monitor, webhook_dispatcher,
+    change_exchange, cleanup, currency_check, payment_poller, storage_monitor, webhook_dispatcher,
 };
 
 /// The sockets, bound by the caller, who knows the ports.
@@ -45,6 +45,7 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
+    change_exchange::keep_assets(&core.app).await;
     let mut components = JoinSet::new();
     let trusted = core.app.config.trusted_proxies.clone();
     let slots = Slots::new(ConnectionLimits {
@@ -86,6 +87,10 @@ pub async fn run(
     components.spawn(named(
         "the storage monitor",
         endless(storage_monitor::run(app.clone())),
+    ));
+    components.spawn(named(
+        "the change exchange",
+        endless(change_exchange::run(app.clone())),
     ));
     let currencies = endless(currency_check::run(app));
     components.spawn(named("the currency check", currencies));

@@ -9,15 +9,18 @@ use florin_orders::{AttemptId, OrderId, Reference, StoreId, Stretch};
 use florin_storage::Storage;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, watch};
+use quick_cache::sync::Cache;
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::operator_session::OperatorSessions;
 use crate::clock::RandomBytes;
 use crate::config::Config;
 use crate::http::connections::slots::Slots;
 use crate::http::middleware::request_id::RequestIds;
 use crate::http::static_files::file::File;
 use crate::metrics::{MeasuredGateway, Metrics};
+use crate::orders::announcements::Announcements;
 use crate::orders::changes::OrderChanges;
 use crate::orders::subscriptions::OrderSubscriptions;
 use crate::orders::tracked_storage::TrackedStorage;
@@ -32,6 +35,9 @@ use crate::webhooks::send::Webhooks;
 
 /// A customer who reloads the page uses the token of the order again.
 const ORDER_TOKENS_PER_MINUTE: u32 = 30;
+
+/// Files of other versions that are kept in memory: as many as one page asks for.
+const OTHER_ASSETS: usize = 32;
 
 /// What the caller of [`crate::run`] chooses: a real database and gateway, or those of a test.
 #[derive(Clone)]
@@ -53,6 +59,8 @@ pub struct Dependencies {
 pub(crate) struct PollingPace {
     /// How far polls are put off, because the gateway's limits do not allow all of them.
     pub stretch: Stretch,
+    /// How far polls of watched orders are put off, because the limits do not even allow all of those.
+    pub watched_stretch: Stretch,
     /// How late the longest waiting poll is.
     pub lag: SignedDuration,
 }
@@ -62,7 +70,7 @@ impl PollingPace {
     const DELAYED_PERCENT: u32 = 400;
 
     fn is_delayed(self) -> bool {
-        self.stretch.percent() > Self::DELAYED_PERCENT
+        self.watched_stretch.percent() > Self::DELAYED_PERCENT
     }
 }
 
@@ -80,6 +88,8 @@ pub(crate) struct AppState {
     pub prices: PriceCache,
     /// The open event streams.
     pub subscriptions: OrderSubscriptions,
+    /// Changes for the other proxies on the same database.
+    pub announcements: Arc<Announcements>,
     /// The views that were rendered last.
     pub views: ViewCache<RenderedView>,
     /// Limits the orders that an address opens.
@@ -100,11 +110,21 @@ pub(crate) struct AppState {
     pub is_unnamed_proxy_logged: AtomicBool,
     /// Ids of requests.
     pub request_ids: RequestIds,
+    /// Files of other versions that were read last.
+    pub other_assets: Cache<String, Arc<File>>,
     /// The OpenAPI document.
     pub openapi: OnceLock<File>,
     /// Whether orders can be stored.
     pub storage_health: StorageHealth,
+    /// Who is signed in on the operator's pages.
+    pub operator_sessions: OperatorSessions,
+    /// One password is checked at a time.
+    pub password_checks: Semaphore,
     is_gateway_unreachable: AtomicBool,
+    /// Another proxy on the same database finds payments later than planned.
+    is_delayed_elsewhere: AtomicBool,
+    /// Wakes the change exchange: whether payments are found later than planned has changed.
+    pub delay_changed: Notify,
     polling: Mutex<PollingPace>,
     currencies: Mutex<Currencies>,
 }
@@ -133,8 +153,11 @@ impl AppState {
         let prices = PriceCache::new(config.gateway.quote_ttl);
         let per_minute = config.rate_limit.orders_per_minute_per_ip;
         let subscriptions = OrderSubscriptions::default();
-        let changes = Arc::new(OrderChanges::new(subscriptions.clone()));
-        let views = ViewCache::new(changes.clone(), deps.storage.has_other_writers());
+        let has_other_writers = deps.storage.has_other_writers();
+        let announcements = Arc::new(Announcements::default());
+        let announced = has_other_writers.then(|| announcements.clone());
+        let changes = Arc::new(OrderChanges::new(subscriptions.clone(), announced));
+        let views = ViewCache::new(changes.clone(), has_other_writers);
         let storage = Arc::new(TrackedStorage::new(deps.storage, changes));
         let deps = Dependencies { storage, ..deps };
         let mut key = [0; 16];
@@ -146,19 +169,25 @@ impl AppState {
             public_slots: OnceLock::new(),
             request_ids: RequestIds::new(key),
             prices,
-            order_limit: RateLimit::new(per_minute),
-            attempt_limit: RateLimit::new(per_minute),
-            order_token_limit: RateLimit::new(ORDER_TOKENS_PER_MINUTE),
+            order_limit: RateLimit::new("orders", per_minute),
+            attempt_limit: RateLimit::new("attempts", per_minute),
+            order_token_limit: RateLimit::new("order tokens", ORDER_TOKENS_PER_MINUTE),
             turns: Turns::new(),
+            operator_sessions: OperatorSessions::default(),
+            password_checks: Semaphore::new(1),
             subscriptions,
+            announcements,
             views,
             poller_wakeup: Notify::new(),
             dispatcher_wakeup: watch::Sender::new(()),
             shutdown,
             is_unnamed_proxy_logged: AtomicBool::new(false),
+            other_assets: Cache::new(OTHER_ASSETS),
             openapi: OnceLock::new(),
             storage_health: StorageHealth::default(),
             is_gateway_unreachable: AtomicBool::new(false),
+            is_delayed_elsewhere: AtomicBool::new(false),
+            delay_changed: Notify::new(),
             polling: Mutex::default(),
             currencies: Mutex::default(),
         }
@@ -199,6 +228,7 @@ impl AppState {
             == answered;
         if news {
             self.subscriptions.notify_all();
+            self.delay_changed.notify_one();
         }
         news
     }
@@ -213,13 +243,30 @@ impl AppState {
         let before = std::mem::replace(&mut *self.polling.lock(), pace);
         if before.is_delayed() != pace.is_delayed() {
             self.subscriptions.notify_all();
+            self.delay_changed.notify_one();
         }
     }
 
     /// Returns `true` if payments are found later than planned: the gateway cannot be reached, or its limits do not allow the
-    /// polls.
+    /// polls. All proxies on one database say the same.
     pub(crate) fn is_delayed(&self) -> bool {
+        self.is_delayed_here() || self.is_delayed_elsewhere.load(Ordering::Relaxed)
+    }
+
+    /// The same by what this proxy sees.
+    pub(crate) fn is_delayed_here(&self) -> bool {
         self.gateway_unavailable() || self.polling_pace().is_delayed()
+    }
+
+    /// Records what the other proxies see.
+    pub(crate) fn set_delayed_elsewhere(&self, is_delayed: bool) {
+        if self
+            .is_delayed_elsewhere
+            .swap(is_delayed, Ordering::Relaxed)
+            != is_delayed
+        {
+            self.subscriptions.notify_all();
+        }
     }
 
     /// Stores the comparison of the gateway's currencies with ours.

@@ -19,6 +19,16 @@ struct Outage {
     reason: String,
 }
 
+/// Logs an error of the storage, with its fields and message, unless it is an outage: the storage monitor reports that, once.
+macro_rules! error_unless_outage {
+    ($error:expr, $($fields_and_message:tt)+) => {
+        if $error.outage().is_none() {
+            tracing::error!(error = %$error, $($fields_and_message)+);
+        }
+    };
+}
+pub(crate) use error_unless_outage;
+
 impl StorageHealth {
     /// Why nothing can be stored, for the operator; `None` if orders can be stored.
     pub(crate) fn reason(&self) -> Option<String> {

@@ -1,9 +1,11 @@
-//! The commands that prepare a database.
+//! The configured database: opening it, and the commands that prepare, copy and check it.
+
+use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Subcommand;
 use florin_proxy::config::Config;
-use florin_storage::{copy, is_postgres, migrate_postgres};
+use florin_storage::{Database, Verified, copy, is_postgres, migrate_postgres};
 use tokio::runtime::{Builder, Runtime};
 
 /// What happens to the database.
@@ -21,6 +23,23 @@ pub(crate) enum Action {
         #[arg(long, value_name = "URL")]
         to: Option<String>,
     },
+    /// Copies the configured SQLite file into a new file and checks the copy. The proxy may run meanwhile.
+    ///
+    /// A PostgreSQL database is copied by the server's programs: `pg_basebackup` or `pg_dump`.
+    Backup {
+        /// The new file.
+        #[arg(long, value_name = "FILE")]
+        to: PathBuf,
+    },
+    /// Reads a whole database and checks it: a backup, or the configured database. The proxy may run meanwhile.
+    ///
+    /// A finding is a line on standard error and the exit code 1.
+    Verify {
+        /// The database, as `sqlite://path/to/backup.db` or `postgres://user:password@host/database`; the configured one if
+        /// it is missing.
+        #[arg(long, value_name = "URL")]
+        database: Option<String>,
+    },
 }
 
 /// Runs an action.
@@ -28,15 +47,52 @@ pub(crate) enum Action {
 /// # Errors
 /// A sentence that says what to do.
 pub(crate) fn run(config: &Config, action: Action) -> anyhow::Result<()> {
-    let Action::Copy { from, to } = action;
-    let to = to.as_deref().unwrap_or(&config.database_url);
-    if is_postgres(&from) || !from.starts_with("sqlite://") {
+    let environment = config.environment.as_str();
+    match action {
+        Action::Copy { from, to } => copy_to_server(config, &from, to.as_deref()),
+        Action::Backup { to } => {
+            let url = &config.database_url;
+            let copied = runtime()?.block_on(florin_storage::backup(url, environment, &to));
+            report(copied.map_err(|reason| anyhow::anyhow!("nothing was copied: {reason}"))?)?;
+            println!("Copied to {} and checked.", to.display());
+            Ok(())
+        }
+        Action::Verify { database } => {
+            let url = database.as_deref().unwrap_or(&config.database_url);
+            let read = runtime()?.block_on(florin_storage::verify(url, environment));
+            report(read.map_err(anyhow::Error::msg)?)?;
+            println!("The database is sound.");
+            Ok(())
+        }
+    }
+}
+
+/// Prints the rows of each table.
+///
+/// # Errors
+/// What is wrong with the database.
+fn report(verified: Verified) -> anyhow::Result<()> {
+    for (table, rows) in verified.rows {
+        println!("{rows:>10}  {table}");
+    }
+    if verified.defects.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "the database is damaged: keep a copy of it, and restore a backup (docs/operations/backups.md)\n{}",
+        verified.defects.join("\n")
+    )
+}
+
+fn copy_to_server(config: &Config, from: &str, to: Option<&str>) -> anyhow::Result<()> {
+    let to = to.unwrap_or(&config.database_url);
+    if is_postgres(from) || !from.starts_with("sqlite://") {
         bail!("--from: write sqlite://path/to/florin.db");
     }
     if !is_postgres(to) {
         bail!("--to: write postgres://user:password@host/database");
     }
-    let copied = runtime()?.block_on(copy(&from, to, config.environment.as_str()));
+    let copied = runtime()?.block_on(copy(from, to, config.environment.as_str()));
     for table in copied.map_err(|error| anyhow::anyhow!("nothing was copied: {error}"))? {
         println!("{:>10}  {}  {}", table.rows, table.sha256, table.table);
     }
@@ -62,6 +118,18 @@ pub(crate) fn migrate(config: &Config) -> anyhow::Result<()> {
         count => println!("The schema is up to date: {count} migration(s) applied."),
     }
     Ok(())
+}
+
+/// Opens the configured database.
+///
+/// # Errors
+/// What is wrong with it, with the remedy.
+pub(crate) async fn open(config: &Config) -> anyhow::Result<Database> {
+    let opened = Database::open(&config.database_url, config.environment.as_str()).await;
+    opened.map_err(|error| match error.outage() {
+        Some(outage) => anyhow::anyhow!("database_url: {error}. {}", outage.remedy()),
+        None => anyhow::anyhow!("database_url: {error}"),
+    })
 }
 
 fn runtime() -> std::io::Result<Runtime> {

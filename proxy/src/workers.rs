@@ -1,5 +1,6 @@
 //! Background workers.
 
+pub(crate) mod change_exchange;
 pub(crate) mod cleanup;
 pub(crate) mod currency_check;
 pub(crate) mod payment_poller;

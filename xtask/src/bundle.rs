@@ -293,6 +293,22 @@ fn compile(workspace: &Workspace, variant: Variant, trunk: &Path, to: &Path) -> 
     .context("the widget could not be built")
 }
 
+/// Prints the sizes of the bundle that was built last, beside the promised ones.
+///
+/// # Errors
+/// A promise is broken, or a file is missing.
+pub(crate) fn check_sizes(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
+    workspace
+        .cargo("build --locked --quiet --package bundle-js")
+        .run()?;
+    let bundle_js = workspace.debug_program("bundle-js");
+    let dist = variant.dist(workspace);
+    let stable = (variant == Variant::Stable).then_some("stable");
+    Ok(cmd!(workspace.sh, "{bundle_js} budget {dist} {stable...}")
+        .quiet()
+        .run()?)
+}
+
 /// Builds the release of the proxy with the widget inside.
 pub(crate) fn build_proxy(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     output::step("Building the proxy's release (about 3 minutes the first time)…");

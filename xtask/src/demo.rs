@@ -20,6 +20,12 @@ pub(crate) struct DemoArgs {
     /// Where the proxy keeps its orders [default: SQLite in a temporary folder]
     #[arg(long, value_name = "URL")]
     database_url: Option<String>,
+    /// Runs so many proxies behind one address, on a PostgreSQL that is started for them unless --database-url names one
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
+    replicas: u8,
+    /// Also a chain on this machine, and a page with a wallet that pays on it
+    #[arg(long)]
+    chain: bool,
 }
 
 const DEMO: &str = "--package florin-demo";
@@ -30,8 +36,11 @@ const DEMO: &str = "--package florin-demo";
 /// A sentence that says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> {
     // First, so that the answer does not come after a build.
-    check_ports(args.port_base)?;
+    check_ports(args.port_base, args.replicas)?;
     tools::set_up(workspace)?;
+    if args.replicas > 1 && args.database_url.is_none() {
+        tools::install_postgresql(workspace, "several proxies share a PostgreSQL")?;
+    }
     if !workspace.debug_program("florin-demo").exists() {
         output::step(
             "Building the widget, the proxy, the sandbox and a shop (about 5 minutes the first time)…",
@@ -46,6 +55,10 @@ pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> 
     if let Some(url) = &args.database_url {
         demo.arg("--database-url").arg(url);
     }
+    demo.arg("--replicas").arg(args.replicas.to_string());
+    if args.chain {
+        demo.arg("--anvil").arg(tools::anvil(workspace)?);
+    }
     // Ctrl-C is for the demo alone: it replaces this program.
     Err(demo.exec()).context("the demo cannot be started")
 }
@@ -55,11 +68,14 @@ pub(crate) fn free_port_base() -> Option<u16> {
     let bases = (18..60).map(|thousand| thousand * 1000 + 80);
     bases
         .into_iter()
-        .find(|base| ports(*base).into_iter().all(|(_, port)| is_free(port)))
+        .find(|base| ports(*base, 9).into_iter().all(|(_, port)| is_free(port)))
 }
 
-fn check_ports(base: u16) -> anyhow::Result<()> {
-    let Some((name, port)) = ports(base).into_iter().find(|(_, port)| !is_free(*port)) else {
+fn check_ports(base: u16, replicas: u8) -> anyhow::Result<()> {
+    let Some((name, port)) = ports(base, replicas)
+        .into_iter()
+        .find(|(_, port)| !is_free(*port))
+    else {
         return Ok(());
     };
     let other = match free_port_base() {
@@ -70,13 +86,24 @@ fn check_ports(base: u16) -> anyhow::Result<()> {
 }
 
 /// The same as `Ports` in `tools/demo`.
-fn ports(base: u16) -> [(&'static str, u16); 4] {
-    [
-        ("proxy", base),
-        ("shop", base + 1),
-        ("sandbox", base + 10),
-        ("proxy's admin listener", base + 1010),
-    ]
+fn ports(base: u16, replicas: u8) -> Vec<(String, u16)> {
+    let mut ports = vec![
+        ("proxy".to_owned(), base),
+        ("shop".to_owned(), base + 1),
+        ("sandbox".to_owned(), base + 10),
+        ("proxy's admin listener".to_owned(), base + 1010),
+    ];
+    if replicas > 1 {
+        for number in 1..=replicas {
+            let offset = u16::from(number);
+            ports.push((format!("proxy {number}"), base + 20 + offset));
+            ports.push((
+                format!("admin listener of proxy {number}"),
+                base + 30 + offset,
+            ));
+        }
+    }
+    ports
 }
 
 fn is_free(port: u16) -> bool {
@@ -92,13 +119,18 @@ mod tests {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
         // As the shop's, since the proxy's neighbours may be in use too.
-        let error = check_ports(port - 1).unwrap_err().to_string();
+        let error = check_ports(port - 1, 1).unwrap_err().to_string();
         assert!(
             error.contains(
                 "is in use: stop the program that has it, or run `cargo xtask demo --port-base "
             ),
             "{error}"
         );
-        assert_eq!(ports(8080).map(|(_, port)| port), [8080, 8081, 8090, 9090]);
+        let numbers = |replicas| {
+            let ports = ports(8080, replicas).into_iter();
+            ports.map(|(_, port)| port).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(1), [8080, 8081, 8090, 9090]);
+        assert_eq!(numbers(2)[4..], [8101, 8111, 8102, 8112]);
     }
 }

@@ -4,7 +4,6 @@
 //! of installed tools; no process outlives the command.
 
 mod bench;
-mod budget;
 mod bundle;
 mod demo;
 mod output;
@@ -105,7 +104,7 @@ fn run(workspace: &Workspace, command: Command) -> anyhow::Result<()> {
         Command::Budget(args) => {
             tools::set_up(workspace)?;
             bundle::make(workspace, args.variant())?;
-            budget::check(workspace, args.variant())
+            bundle::check_sizes(workspace, args.variant())
         }
         Command::Bench(args) => bench::run(workspace, &args),
         Command::Simulate(args) => bench::simulate(workspace, &args),
@@ -118,11 +117,11 @@ fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     bundle::make(workspace, variant)?;
     bundle::build_proxy(workspace, variant)?;
     let program = workspace.target.join("release/florin-proxy");
-    let size = std::fs::metadata(&program)
+    let bytes = std::fs::metadata(&program)
         .context("the proxy was not built")?
         .len();
-    let (program, size) = (program.display(), output::grouped(size));
-    output::passed(format!("{program} ({size} bytes, with the widget inside)"));
+    let program = program.display();
+    output::passed(format!("{program} ({bytes} bytes, with the widget inside)"));
     Ok(())
 }
 

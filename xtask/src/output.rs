@@ -37,19 +37,6 @@ pub(crate) fn stopwatch() -> impl Fn() -> Duration + Clone {
     move || start.elapsed()
 }
 
-/// `12,345`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// `2 min 5 s`, `12 s` or `87 ms`.
 pub(crate) fn time(duration: Duration) -> String {
     match duration.as_secs() {
@@ -70,12 +57,6 @@ fn paint(code: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn large_numbers_are_grouped_by_thousands() {
-        let grouped = [0, 999, 1000, 1_234_567].map(grouped);
-        assert_eq!(grouped, ["0", "999", "1,000", "1,234,567"]);
-    }
 
     #[test]
     fn a_time_is_as_exact_as_it_is_long() {

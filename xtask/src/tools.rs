@@ -198,6 +198,8 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
         ("systemd-analyze", "systemd"),
         // Brings promtool.
         ("prometheus", "prometheus"),
+        ("buildah", "buildah"),
+        ("kubectl", "kubernetes-client"),
     ];
     let missing = needed
         .iter()
@@ -210,15 +212,65 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
             "the tests use real browsers and servers",
         )?;
     }
-    if florin_postgres::installed().is_none() {
-        apt_install(
-            workspace,
-            &["postgresql"],
-            "the tests use a real PostgreSQL",
-        )?;
-    }
+    install_postgresql(workspace, "the tests use a real PostgreSQL")?;
     GECKODRIVER.program(workspace)?;
-    npm(workspace, "tests/npm").map(drop)
+    npm(workspace, "tests/npm")?;
+    npm(workspace, "tests/receivers")?;
+    python_library(workspace)
+}
+
+/// The library of `examples/receivers/python`; the tests find it by the same rule (`tests/src/example.rs`).
+fn python_library(workspace: &Workspace) -> anyhow::Result<()> {
+    let sh = &workspace.sh;
+    let requirements = "tests/receivers/requirements.txt";
+    let list = sh.read_binary_file(requirements)?;
+    installed_once("receivers", &list, |folder| {
+        need_python(workspace, "the tests run the receiver in Python")?;
+        cmd!(sh, "python3 -m venv --clear {folder}").quiet().run()?;
+        pip(workspace, folder, requirements)
+    })
+    .map(drop)
+}
+
+/// Debian's Python comes without the part that makes environments.
+fn need_python(workspace: &Workspace, why: &str) -> anyhow::Result<()> {
+    let has_venv = cmd!(workspace.sh, "python3 -c 'import venv, ensurepip'");
+    if has_venv.quiet().ignore_stderr().run().is_err() {
+        apt_install(workspace, &["python3", "python3-venv"], why)?;
+    }
+    Ok(())
+}
+
+/// Installs what a list names into a Python environment. Every file is pinned by its hash.
+fn pip(workspace: &Workspace, folder: &Path, requirements: &str) -> anyhow::Result<()> {
+    let options = [
+        "--quiet",
+        "--require-hashes",
+        "--disable-pip-version-check",
+        "--only-binary",
+        ":all:",
+    ];
+    let pip = cmd!(
+        workspace.sh,
+        "{folder}/bin/python -m pip install {options...} --requirement {requirements}"
+    );
+    pip.quiet().run().with_context(|| {
+        format!(
+            "{requirements} could not be installed: {}, and that python3 is 3.11 or later",
+            reach("pypi.org")
+        )
+    })
+}
+
+/// PostgreSQL, where it is missing.
+///
+/// # Errors
+/// A sentence that says what to do.
+pub(crate) fn install_postgresql(workspace: &Workspace, why: &str) -> anyhow::Result<()> {
+    if florin_postgres::installed().is_some() {
+        return Ok(());
+    }
+    apt_install(workspace, &["postgresql"], why)
 }
 
 /// The folder whose `node_modules` holds the packages of `list`, a folder with a `package-lock.json`, after installing them
@@ -262,6 +314,20 @@ pub(crate) fn npm(workspace: &Workspace, list: &str) -> anyhow::Result<PathBuf> 
     })
 }
 
+/// The program anvil, a node of a chain of Ethereum's kind, after installing it with the npm packages of the tests.
+///
+/// # Errors
+/// A sentence that says what to do.
+pub(crate) fn anvil(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let folder = npm(workspace, "tests/npm")?;
+    let program = folder.join("node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil");
+    anyhow::ensure!(
+        program.exists(),
+        "anvil comes from npm for Linux on x86-64 alone. Start another one, and: florin-sandbox --evm-rpc-url URL"
+    );
+    Ok(program)
+}
+
 /// The program `st`, Schemathesis, after installing it where it is missing. Every file of it is pinned by its hash.
 ///
 /// # Errors
@@ -273,35 +339,11 @@ pub(crate) fn schemathesis(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         "schemathesis",
         &sh.read_binary_file(requirements)?,
         |folder| {
-            // Debian's Python comes without the part that makes environments.
-            if cmd!(sh, "python3 -c 'import venv, ensurepip'")
-                .quiet()
-                .ignore_stderr()
-                .run()
-                .is_err()
-            {
-                let why = "Schemathesis, which tests the HTTP API, is a Python program";
-                apt_install(workspace, &["python3", "python3-venv"], why)?;
-            }
+            let why = "Schemathesis, which tests the HTTP API, is a Python program";
+            need_python(workspace, why)?;
             output::step("Installing Schemathesis (about 1 minute, once)…");
             cmd!(sh, "python3 -m venv --clear {folder}").quiet().run()?;
-            let options = [
-                "--quiet",
-                "--require-hashes",
-                "--disable-pip-version-check",
-                "--only-binary",
-                ":all:",
-            ];
-            let pip = cmd!(
-                sh,
-                "{folder}/bin/python -m pip install {options...} --requirement {requirements}"
-            );
-            pip.quiet().run().with_context(|| {
-                format!(
-                    "Schemathesis could not be installed: {}, and that python3 is 3.11 or later",
-                    reach("pypi.org")
-                )
-            })
+            pip(workspace, folder, requirements)
         },
     )?;
     Ok(folder.join("bin/st"))

@@ -26,6 +26,10 @@ pub struct AttemptView {
     /// which is no link, where no URI names the payment exactly (USDTTRC20 when the gateway does not name the token, a
     /// test network that a URI cannot name), and when nothing is left to pay.
     pub qr_string: String,
+    /// The same payment as a transaction for a wallet in the browser: `eth_sendTransaction`. Present for ETH, BNB and
+    /// USDTERC20 exactly when `qr_string` is a payment URI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evm_transaction: Option<EvmTransaction>,
     /// `true` if `address` and `qr_string` pass this proxy's checks. `false` for an invoice that an older proxy accepted and
     /// this one would refuse.
     #[serde(default)]
@@ -54,6 +58,11 @@ pub struct AttemptView {
     pub warnings: Vec<Warning>,
     /// `true` after the customer has pressed "I have paid".
     pub marked_as_paid: bool,
+    /// The transaction that the customer's wallet named when it had sent the payment: a hint and no proof. Absent once the
+    /// gateway has seen a payment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^(0x)?[0-9a-f]{64}$")))]
+    pub transaction_hint: Option<String>,
     /// What has arrived so far.
     pub received_in_crypto: AmountText,
     /// `received_in_crypto` at this attempt's price, in the currency of `local_currency_code`, rounded down to its decimals.
@@ -82,6 +91,31 @@ pub struct AttemptView {
     /// A block explorer's page of the transaction; absent in tests, whose chains no explorer knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explorer_url: Option<String>,
+}
+
+/// A plain transfer, of a chain's coin or of a token by its contract; never an approval. Quantities and data are
+/// hexadecimal. The proxy writes it from the checked parts of the invoice; a page passes it on unchanged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EvmTransaction {
+    /// EIP-155 number of the chain: `0x1`.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^0x[1-9a-f][0-9a-f]*$")))]
+    pub chain_id: String,
+    /// The `address`, or the contract of the token.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^0x[0-9A-Fa-f]{40}$")))]
+    pub to: String,
+    /// The coin in its smallest unit; `0x0` for a token.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(regex(pattern = "^0x(0|[1-9a-f][0-9a-f]*)$"))
+    )]
+    pub value: String,
+    /// `0x` for the coin; `transfer(address,uint256)` with the `address` and the amount for a token.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(regex(pattern = "^0x(a9059cbb[0-9a-f]{128})?$"))
+    )]
+    pub data: String,
 }
 
 /// `count` of `required` blocks.

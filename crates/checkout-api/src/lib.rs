@@ -12,7 +12,9 @@ mod from_json;
 mod order_view;
 mod requests;
 
-pub use attempt_view::{AttemptView, Confirmations, Quote, Unavailable, Warning, WarningKind};
+pub use attempt_view::{
+    AttemptView, Confirmations, EvmTransaction, Quote, Unavailable, Warning, WarningKind,
+};
 pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::from_json;
 pub use order_view::{

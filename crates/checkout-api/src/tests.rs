@@ -54,6 +54,7 @@ fn attempt() -> (AttemptView, Value) {
         network: "Bitcoin".into(),
         address: "tb1q".into(),
         qr_string: "bitcoin:tb1q?amount=0.00030973".into(),
+        evm_transaction: None,
         verified: true,
         amount_in_crypto: amount("0.00030973"),
         amount_in_usd: amount("19.90"),
@@ -68,6 +69,7 @@ fn attempt() -> (AttemptView, Value) {
             number: None,
         }],
         marked_as_paid: false,
+        transaction_hint: None,
         received_in_crypto: amount("0"),
         remaining_in_crypto: amount("0.00030973"),
         received_in_local_currency: None,
@@ -186,6 +188,13 @@ fn an_order_is_on_the_wire_with_what_it_has() {
         excess_in_crypto: Some(amount("0.1")),
         excess_in_local_currency: Some(amount("6.43")),
         transaction_hash: Some("ab".into()),
+        transaction_hint: Some("0xab".into()),
+        evm_transaction: Some(EvmTransaction {
+            chain_id: "0x1".into(),
+            to: "0x12".into(),
+            value: "0x0".into(),
+            data: "0x".into(),
+        }),
         explorer_url: Some("https://explorer.example/ab".into()),
         ..attempt
     });
@@ -195,6 +204,9 @@ fn an_order_is_on_the_wire_with_what_it_has() {
     json["attempt"]["excess_in_crypto"] = "0.1".into();
     json["attempt"]["excess_in_local_currency"] = "6.43".into();
     json["attempt"]["transaction_hash"] = "ab".into();
+    json["attempt"]["transaction_hint"] = "0xab".into();
+    json["attempt"]["evm_transaction"] =
+        json!({ "chain_id": "0x1", "to": "0x12", "value": "0x0", "data": "0x" });
     json["attempt"]["explorer_url"] = "https://explorer.example/ab".into();
     view.environment = Environment::Production;
     json["environment"] = "production".into();

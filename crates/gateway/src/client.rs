@@ -2,15 +2,19 @@
 //!
 //! Guarantees: every call ends within its deadline and reads a bounded response; nothing that might
 //! make a second invoice is sent twice; nothing is sent during a Retry-After pause; all calls share
-//! one budget; concurrent lookups of one invoice share one request; the secret leaves the client
+//! one budget, which several processes may share; concurrent lookups of one invoice share one request; the secret leaves the client
 //! only as a signature. It does not store or assess responses.
 
+mod account_row;
 mod error;
+mod health;
 mod http;
+mod limiter;
 mod limits;
 mod nonces;
 mod raw_request;
 mod settings;
+mod shared_limits;
 mod transport;
 
 use core::time::Duration;
@@ -18,12 +22,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use self::http::{Answer, Call, Exchange, Request, SingleFlight};
-use self::limits::{Limiter, Permit};
+use self::limiter::Limiter;
+use self::limits::{Outcome, Response, Rules};
 use self::raw_request::invoice_path;
+use self::shared_limits::SharedLimits;
 use self::transport::Https;
 use crate::types::InvoiceLookup;
 use crate::{
@@ -31,7 +36,11 @@ use crate::{
     Prices,
 };
 
+pub use self::account_row::{
+    AccountRow, AccountRowError, AccountState, AccountStep, NewAccountState,
+};
 pub use self::error::{AmbiguousOutcome, CallError};
+pub use self::health::Health;
 pub use self::http::InvoiceResponse;
 pub use self::limits::Priority;
 pub use self::nonces::NonceRule;
@@ -40,6 +49,9 @@ pub use self::settings::{
     Clock, Credentials, Deadlines, Random, RetryPolicy, Settings, SettingsError,
 };
 pub use self::transport::{RawResponse, SignedRequest, Transport};
+
+/// A call has ended by so much after its deadline, also in a process that is slow.
+const LEASE_MARGIN: Duration = Duration::from_secs(5);
 
 /// The endpoints of the gateway that a checkout needs.
 ///
@@ -101,21 +113,6 @@ pub trait PaymentGateway: Send + Sync {
     fn health(&self) -> Health;
 }
 
-/// The state of the connection to the gateway.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Health {
-    /// `true` while the circuit is open: only probes are sent.
-    pub is_circuit_open: bool,
-    /// The rest of the Retry-After pause.
-    pub pause: Duration,
-    /// `true` while the gateway asks for a pause of more than five minutes. One call tries each five minutes.
-    pub is_pause_excessive: bool,
-    /// The present rate limit, in calls per minute.
-    pub requests_per_minute: u64,
-    /// How far its clock is ahead of ours, in whole seconds; `None` before its first answer.
-    pub skew: Option<SignedDuration>,
-}
-
 /// The gateway over HTTPS, or over another [`Transport`].
 ///
 /// Cloning is cheap, and clones share connections, nonces and budget.
@@ -154,11 +151,14 @@ impl Client {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Result<Self, SettingsError> {
-        let (retry, now) = (settings.retry, clock.now());
-        let limiter = match settings.nonces {
-            NonceRule::MayRepeat => Limiter::of(settings.requests_per_second, now),
-            NonceRule::MustIncrease => Limiter::one_a_second(now),
+        let retry = settings.retry;
+        let rules = Rules {
+            requests_per_second: settings.requests_per_second,
+            nonces: settings.nonces,
+            lease: settings.deadlines.total + LEASE_MARGIN,
+            is_shared: false,
         };
+        let limiter = Limiter::of_process(rules, clock.clone());
         let exchange = Exchange::new(settings, transport, Arc::clone(&clock))?;
         Ok(Self {
             exchange: Arc::new(exchange),
@@ -168,6 +168,26 @@ impl Client {
             clock,
             random,
         })
+    }
+
+    /// Shares limits and nonces with all processes that use the same row. Without the row nothing is sent. Where nonces
+    /// must increase, one call is under way at a time. Needs a runtime of tokio.
+    pub fn sharing(self, row: Arc<dyn AccountRow>) -> Self {
+        let rules = Rules {
+            is_shared: true,
+            ..self.limiter.rules()
+        };
+        let limits = SharedLimits::new(row, self.clock.clone(), rules);
+        let limiter = Limiter::shared(rules, self.clock.clone(), limits);
+        Self {
+            limiter: Arc::new(limiter),
+            ..self
+        }
+    }
+
+    /// Waits until the shared limits have the outcomes of all calls so far: for a process that ends.
+    pub async fn flush(&self) {
+        self.limiter.flush().await;
     }
 
     /// Makes a call, as often as the retry policy allows, and reads the answer.
@@ -200,9 +220,12 @@ impl Client {
                 continue;
             }
             let delay = self.retry.delay(request.call, &error, tries, &*self.random);
-            let Some(delay) = delay.filter(|_| self.limiter.may_retry()) else {
+            let Some(delay) = delay else {
                 return Err(error);
             };
+            if !self.limiter.may_retry().await {
+                return Err(error);
+            }
             failed = Some(error);
             self.clock.sleep(delay).await;
             tries += 1;
@@ -217,7 +240,7 @@ impl Client {
         mut max_wait: Duration,
     ) -> Result<(A, String), Failure> {
         let permit = loop {
-            match self.limiter.acquire(self.clock.now(), priority) {
+            match self.limiter.acquire(priority).await {
                 Ok(permit) => break permit,
                 Err(CallError::OutOfBudget { retry_after }) if retry_after <= max_wait => {
                     // Wait at least 1 ms so that the loop ends under a frozen test clock.
@@ -228,28 +251,25 @@ impl Client {
                 Err(error) => return Err(Failure::of(error)),
             }
         };
-        let (result, clock_was_off) = match self.exchange.send(request).await {
-            Ok(answer) => {
-                let clock_was_off = answer.clock_was_off;
-                (Self::read(&permit, self.clock.now(), answer), clock_was_off)
-            }
-            Err(error) => (Err(error), false),
+        let (response, result) = match self.exchange.send(request, permit.nonce()).await {
+            Ok(answer) => (Some(headers(&answer)), Self::read(answer)),
+            Err(error) => (None, Err(error)),
         };
-        permit.complete(self.clock.now(), &result);
+        let outcome = Outcome::of(response, &result);
+        let recorded = permit.complete(outcome).await;
         result.map_err(|error| Failure {
-            error,
-            clock_was_off,
+            error: match error {
+                CallError::RateLimited { .. } => CallError::RateLimited {
+                    retry_after: recorded.pause,
+                },
+                error => error,
+            },
+            clock_was_off: recorded.clock_was_off,
         })
     }
 
-    /// Parses the response; of a success also returns the raw body.
-    fn read<A: DeserializeOwned>(
-        permit: &Permit<'_>,
-        now: Timestamp,
-        answer: Answer,
-    ) -> Result<(A, String), CallError> {
-        let asked = answer.retry_after.as_deref();
-        let retry_after = permit.record_pause(now, answer.status, asked);
+    /// Parses the response; of a success also returns the raw body. The limits know how long a pause lasts.
+    fn read<A: DeserializeOwned>(answer: Answer) -> Result<(A, String), CallError> {
         match answer.status {
             200..=299 => {
                 let raw = answer.text()?;
@@ -258,7 +278,9 @@ impl Client {
                 })?;
                 Ok((parsed, raw))
             }
-            429 => Err(CallError::RateLimited { retry_after }),
+            429 => Err(CallError::RateLimited {
+                retry_after: Duration::ZERO,
+            }),
             status @ 400..=499 => Err(CallError::Refused {
                 status,
                 error: answer.explanation(),
@@ -276,6 +298,15 @@ impl Client {
         let request = Request::get(Call::Invoice, invoice_path(invoice_id));
         let (InvoiceLookup { data: status }, raw) = self.call(request, priority).await?;
         Ok(InvoiceResponse { status, raw })
+    }
+}
+
+/// What the limits learn from a response.
+fn headers(answer: &Answer) -> Response {
+    Response {
+        status: answer.status,
+        retry_after: answer.retry_after.clone(),
+        date: answer.date.clone(),
     }
 }
 
@@ -343,16 +374,10 @@ impl PaymentGateway for Client {
     }
 
     fn available_after(&self, begun: &[Priority], priority: Priority) -> u32 {
-        self.limiter.available(self.clock.now(), begun, priority)
+        self.limiter.available(begun, priority)
     }
 
     fn health(&self) -> Health {
-        Health {
-            is_circuit_open: self.limiter.is_circuit_open(),
-            pause: self.limiter.pause_left(self.clock.now()),
-            is_pause_excessive: self.limiter.is_pause_excessive(),
-            requests_per_minute: self.limiter.requests_per_minute(),
-            skew: self.exchange.skew(),
-        }
+        self.limiter.health()
     }
 }

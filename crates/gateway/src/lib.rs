@@ -26,9 +26,10 @@ mod types;
 
 #[cfg(feature = "client")]
 pub use client::{
-    AmbiguousOutcome, CallError, Client, Clock, Credentials, Deadlines, Endpoint, Health,
-    InvoiceResponse, MAX_RAW_BODY_BYTES, NonceRule, PaymentGateway, Priority, Random, RawRequest,
-    RawRequestError, RawResponse, RetryPolicy, Settings, SettingsError, SignedRequest, Transport,
+    AccountRow, AccountRowError, AccountState, AccountStep, AmbiguousOutcome, CallError, Client,
+    Clock, Credentials, Deadlines, Endpoint, Health, InvoiceResponse, MAX_RAW_BODY_BYTES,
+    NewAccountState, NonceRule, PaymentGateway, Priority, Random, RawRequest, RawRequestError,
+    RawResponse, RetryPolicy, Settings, SettingsError, SignedRequest, Transport,
 };
 pub use signature::{Method, Nonce, PutBody, Signature, Signing, sign};
 pub use types::{

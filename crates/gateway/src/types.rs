@@ -8,7 +8,7 @@ mod text;
 use std::collections::BTreeMap;
 
 use florin_money::CryptoCode;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use self::text::{lenient_text, lenient_word, words};
@@ -88,7 +88,7 @@ pub struct SkippedPrice {
 }
 
 /// What one asset costs. Amounts are decimal strings as the gateway wrote them.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PriceEntry {
     /// The price.
     pub rates: Rates,
@@ -99,7 +99,7 @@ pub struct PriceEntry {
 }
 
 /// A price: `amount_in_crypto` of the asset costs the two other amounts.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Rates {
     /// Price in the gateway's local currency.
     pub amount_in_local_currency: String,
@@ -114,12 +114,20 @@ pub struct Rates {
 /// The least and the most that may be deposited; an empty string: no such limit.
 ///
 /// `Assumed:` both are in the asset, not in fiat: limits that no order could meet would disprove it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Limits {
     /// The least.
     pub min: String,
     /// The most.
     pub max: String,
+}
+
+/// As the gateway writes them, without what could not be read.
+impl Serialize for Prices {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let entries = self.entries.iter();
+        serializer.collect_map(entries.map(|(code, entry)| (code.as_str(), entry)))
+    }
 }
 
 impl<'de> Deserialize<'de> for Prices {

@@ -84,11 +84,11 @@ pub struct Database {
     pub observations: Vec<Observation>,
     /// Every credit.
     pub credits: Vec<Credit>,
-    /// Every event, by order and position.
+    /// Every event, by order and its place in the list.
     pub events: Vec<Event>,
     /// SHA-256 of each client token.
     pub token_hashes: Vec<Vec<u8>>,
-    /// Defects that SQLite finds in its file; `None` if it was not asked.
+    /// Defects of the file, or foreign keys without a row; `None` if the database was not asked.
     pub damage: Option<Vec<String>>,
 }
 
@@ -120,6 +120,8 @@ pub struct Order {
     pub is_donation: bool,
     /// `true` if the customer has reported a payment.
     pub is_marked_as_paid: bool,
+    /// An operator's decision: `accepted` or `closed`.
+    pub decision: Option<String>,
 }
 
 /// A row of `attempts`.
@@ -320,6 +322,17 @@ pub struct Shop {
     pub subscribed: Option<BTreeSet<String>>,
     /// The secret of the webhook.
     pub webhook_secret: Vec<u8>,
+    /// What a reader of the list of events has read; `None` if there was none.
+    pub listing: Option<Listing>,
+}
+
+/// What a store has read of its list of events, page by page from the beginning.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    /// The store's id.
+    pub store: String,
+    /// The id of each event, in the order of reading.
+    pub events: Vec<String>,
 }
 
 /// A delivery that reached a store.
@@ -441,6 +454,16 @@ impl Database {
 }
 
 impl Order {
+    /// Returns `true` if an operator credited it.
+    pub fn is_accepted(&self) -> bool {
+        self.decision.as_deref() == Some("accepted")
+    }
+
+    /// Returns `true` if an operator closed it: no payment credits it.
+    pub fn is_closed(&self) -> bool {
+        self.decision.as_deref() == Some("closed")
+    }
+
     /// Returns `true` if it is paid.
     pub fn is_paid(&self) -> bool {
         matches!(self.status.as_str(), "paid" | "overpaid")

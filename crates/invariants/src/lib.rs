@@ -21,8 +21,8 @@ mod signature;
 pub use database::ReadError;
 pub use evidence::{
     Attempt, ClockChange, ClockRecord, Credit, Database, Delivery, Event, Evidence, Gateway,
-    Invoice, Millis, Observation, Order, Part, Pause, Price, Report, Request, Requested, Shop,
-    Shown, Signature, StoredFile,
+    Invoice, Listing, Millis, Observation, Order, Part, Pause, Price, Report, Request, Requested,
+    Shop, Shown, Signature, StoredFile,
 };
 pub use finding::Finding;
 pub use rules::{Moment, check};

@@ -54,10 +54,11 @@ const RUNNING: [Rule; 26] = [
 ];
 
 /// Rules that hold when the proxy is drained.
-const DRAINED: [Rule; 10] = [
+const DRAINED: [Rule; 11] = [
     credits::payment_is_credited,
     events::late_payment_has_event,
     events::underpaid_is_true,
+    events::list_skips_none,
     deliveries::outbox_is_settled,
     deliveries::event_is_accepted,
     deliveries::shop_received_paid,

@@ -16,6 +16,8 @@ pub struct Aggregate {
     pub attempts: Vec<Attempt>,
     /// When its latest `order.late_payment` was emitted; absent before the first.
     pub late_event_at: Option<Timestamp>,
+    /// Since when the order waits for a person; absent while it does not, and after a decision.
+    pub attention_since: Option<Timestamp>,
 }
 
 /// The outcome of an assessment.
@@ -55,6 +57,7 @@ impl Aggregate {
             .attempts
             .iter()
             .position(|attempt| attempt.terms.id == *id)?;
+        let causes = self.attention_causes();
         let attempt = &self.attempts[index];
         let transition = transition(&self.order, attempt, assessment);
         let invoice = next_invoice(&self.order, attempt, assessment, &transition, now);
@@ -94,6 +97,7 @@ impl Aggregate {
         }
         order.sequence += u32::try_from(transition.events.len()).expect("a handful of events");
         order.version += u64::from(changed);
+        self.update_attention(&causes, &transition.events, now);
         Some(AppliedAssessment {
             transition,
             changed,
@@ -132,6 +136,7 @@ mod tests {
                 order: life.order.clone(),
                 attempts: life.attempts.clone(),
                 late_event_at: None,
+                attention_since: None,
             };
             for poll in &polls {
                 let Some(assessment) = life.record(poll) else { continue };
@@ -152,6 +157,7 @@ mod tests {
             order: life.order.clone(),
             attempts: Vec::new(),
             late_event_at: None,
+            attention_since: None,
         };
         let id = life.attempts[0].terms.id.clone();
         assert_eq!(aggregate.apply(&id, &Assessment::Expired, at(1000)), None);

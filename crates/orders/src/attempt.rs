@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use url::Url;
 
-use crate::{Amounts, AttemptId, InvoiceId, OrderId};
+use crate::{Amounts, AttemptId, InvoiceId, OrderId, TransactionHint};
 
 /// Who shows the customer how to pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
@@ -108,6 +108,9 @@ pub struct Invoice {
     pub expires_at: Timestamp,
     /// When the customer reported the payment.
     pub marked_as_paid_at: Option<Timestamp>,
+    /// The transaction that the customer's wallet named when it had sent the payment: a hint for the page, of which no
+    /// state and no credit depends.
+    pub transaction_hint: Option<TransactionHint>,
     /// The state by the latest observation; of the credited attempt, the state when it was
     /// credited.
     pub payment_state: PaymentState,
@@ -120,6 +123,8 @@ pub struct Invoice {
     /// The amount in the asset that a late-payment event has reported; absent before. An amount
     /// that vanishes and returns is reported once.
     pub late_amount_notified: Option<Amount>,
+    /// `true` if a person has to check the latest response: it is unclear, or names another address.
+    pub needs_review: bool,
     /// When it was last observed.
     pub observed_at: Option<Timestamp>,
     /// When it is polled next; absent when nothing can change any more.
@@ -238,11 +243,13 @@ impl Invoice {
             opened_at,
             expires_at,
             marked_as_paid_at: None,
+            transaction_hint: None,
             payment_state: PaymentState::Waiting,
             state_since: opened_at,
             progress: Progress::NOTHING,
             was_seen: false,
             late_amount_notified: None,
+            needs_review: false,
             observed_at: None,
             next_poll_at: None,
         }

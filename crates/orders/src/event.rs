@@ -17,7 +17,7 @@ pub enum EventType {
     PaymentSeen,
     /// The transaction gathers confirmations.
     Processing,
-    /// It is credited. The one event to ship on.
+    /// It is credited, by a payment or by an operator's decision. The one event to ship on.
     Paid,
     /// It is credited, and more than the price arrived. Follows `order.paid`.
     Overpaid,
@@ -27,8 +27,8 @@ pub enum EventType {
     Failed,
     /// The invoice ran out before anything arrived.
     Expired,
-    /// Cancelled by the store before a payment was detected, or at the gateway, where money may have
-    /// arrived before.
+    /// Cancelled by the store before a payment was detected, at the gateway, where money may have
+    /// arrived before, or closed by an operator.
     Cancelled,
     /// The invoice did not pass our checks, or its address changed. A person has to check.
     Blocked,
@@ -66,6 +66,14 @@ impl EventType {
             | Self::Cancelled
             | Self::Blocked => false,
         }
+    }
+
+    /// Returns `true` if a person should look at the order each time that it happens.
+    pub(crate) fn calls_a_person(self) -> bool {
+        matches!(
+            self,
+            Self::Underpaid | Self::Blocked | Self::LatePayment | Self::Reverted
+        )
     }
 
     /// The type of a name, of an order or of a donation.

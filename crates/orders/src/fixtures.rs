@@ -94,6 +94,7 @@ pub fn order(status: OrderStatus) -> Order {
         cancelled_at: None,
         has_money: false,
         late_payment: None,
+        decision: None,
         receipt_email: None,
     }
 }

@@ -83,6 +83,11 @@ impl OrderId {
 }
 
 random_id! {
+    /// `aud_` and 128 random bits: an entry of the audit log.
+    AuditId, "audit id", "aud_"
+}
+
+random_id! {
     /// `att_` and 128 random bits.
     AttemptId, "attempt id", "att_"
 }
@@ -105,6 +110,12 @@ text_id! {
     InvoiceId, "invoice id", "write 1 to 128 letters, digits and _ . : -",
     |text| (1..=128).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:-".contains(&b))
+}
+text_id! {
+    /// A transaction's hash, as the customer's wallet named it: a hint, never a proof. 64 of `0–9 a–f`, in some chains
+    /// behind `0x`.
+    TransactionHint, "transaction hash", "write 64 hexadecimal digits in lower case, with or without 0x before them",
+    |text| is_hexadecimal(text.strip_prefix("0x").unwrap_or(text), 64)
 }
 text_id! {
     /// `evt_`, the order's digits, the event's number in that order, and 16 digits of the hash of its content: stable, so

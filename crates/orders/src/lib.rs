@@ -9,6 +9,8 @@
 mod aggregate;
 mod assess;
 mod attempt;
+mod decide;
+mod decision;
 mod event;
 #[cfg(any(test, feature = "fixtures"))]
 #[doc(hidden)]
@@ -26,10 +28,12 @@ pub use attempt::{
     Abandoned, Attempt, AttemptState, CustomTerms, Destination, Flow, Invoice, InvoiceTerms,
     NewAttempt, PaymentState, Progress, QuotedAmounts,
 };
+pub use decide::{AppliedDecision, DecisionError};
+pub use decision::{AttentionCause, DecisionKind, DecisionOutcome, FinalDecision};
 pub use event::{Event, EventType};
 pub use id::{
-    AttemptId, DeliveryId, EndpointHash, EventId, InvalidId, InvoiceId, OrderId, Reference,
-    StoreId, TokenHash,
+    AttemptId, AuditId, DeliveryId, EndpointHash, EventId, InvalidId, InvoiceId, OrderId,
+    Reference, StoreId, TokenHash, TransactionHint,
 };
 pub use observation::{Amounts, Observation, ReviewReason};
 pub use order::{

@@ -4,7 +4,10 @@ use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::{Attempt, AttemptId, Flow, OrderId, PaymentState, Reference, StoreId};
+use crate::{
+    Attempt, AttemptId, DecisionOutcome, FinalDecision, Flow, OrderId, PaymentState, Reference,
+    StoreId,
+};
 
 /// An order as it was opened. Nothing of it changes afterwards.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,6 +120,8 @@ pub struct Order {
     pub has_money: bool,
     /// What came late; absent while it is not paid, and when nothing did.
     pub late_payment: Option<LatePayment>,
+    /// The operator's decision that ended the order; absent when none did.
+    pub decision: Option<FinalDecision>,
     /// The email address for the receipt. It is sent to the gateway and never shown: the page's
     /// link would reveal it.
     pub receipt_email: Option<String>,
@@ -143,8 +148,8 @@ pub enum OrderStatus {
     Underpaid,
     /// The gateway reports the payment as failed.
     Failed,
-    /// Cancelled by the store before a payment was detected, or at the gateway, where money may have
-    /// arrived before.
+    /// Cancelled by the store before a payment was detected, at the gateway, where money may have
+    /// arrived before, or closed by an operator.
     Cancelled,
     /// The invoice ran out before anything arrived.
     Expired,
@@ -175,12 +180,25 @@ impl Order {
         self.cancelled_at.is_some() && self.status == OrderStatus::Cancelled
     }
 
-    /// Returns `true` if another attempt may be opened at `now`: not once credited or cancelled by
+    /// Returns `true` if an operator credited the order.
+    pub fn is_accepted(&self) -> bool {
+        let outcome = self.decision.map(|decision| decision.outcome);
+        outcome == Some(DecisionOutcome::Accepted)
+    }
+
+    /// Returns `true` if an operator closed the order: no payment credits it any more.
+    pub fn is_closed(&self) -> bool {
+        let outcome = self.decision.map(|decision| decision.outcome);
+        outcome == Some(DecisionOutcome::Closed)
+    }
+
+    /// Returns `true` if another attempt may be opened at `now`: not once credited, closed by an operator or cancelled by
     /// the store, not after the order's expiry, and not while a payment is detected on any attempt,
     /// because the customer would pay twice.
     pub fn takes_attempts(&self, now: Timestamp) -> bool {
         !self.status.is_settled()
             && self.cancelled_at.is_none()
+            && self.decision.is_none()
             && !self.has_money
             && now < self.terms.expires_at
     }

@@ -46,10 +46,26 @@ pub struct OrderRecord {
     /// When it was credited; absent before.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub settled_at: Option<String>,
+    /// The operator's decision that ended the order; absent when none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<DecisionRecord>,
     /// What contradicts the credit; absent while nothing does.
     pub reverted: Option<RevertedRecord>,
     /// The attempt that counts: the one that is shown, or that was credited.
     pub attempt: Option<AttemptRecord>,
+}
+
+/// An operator's decision that ended an order.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DecisionRecord {
+    /// `accepted`: the operator credited the order, although the gateway has not reported a full payment. `closed`: no payment
+    /// credits it any more.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::outcome"))]
+    pub outcome: &'static str,
+    /// When it was decided.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub at: String,
 }
 
 /// A contradiction of a given credit.
@@ -115,6 +131,7 @@ impl OrderRecord {
             status,
             created_at,
             settled_at,
+            decision,
             reverted,
             ..
         } = &snapshot.order;
@@ -133,6 +150,10 @@ impl OrderRecord {
             expires_at: terms.expires_at.to_string(),
             flow: terms.flow.into(),
             settled_at: settled_at.map(|at| at.to_string()),
+            decision: decision.map(|decision| DecisionRecord {
+                outcome: decision.outcome.into(),
+                at: decision.at.to_string(),
+            }),
             reverted: reverted.map(|reverted| RevertedRecord {
                 at: reverted.at.to_string(),
                 says: reverted.says.into(),
@@ -195,7 +216,7 @@ mod schema {
     use schemars::{Schema, SchemaGenerator, json_schema};
     use strum::VariantArray;
 
-    use crate::{Flow, OrderStatus, PaymentState, PriceSource};
+    use crate::{DecisionOutcome, Flow, OrderStatus, PaymentState, PriceSource};
 
     /// The status of an order.
     pub(super) fn status(_: &mut SchemaGenerator) -> Schema {
@@ -210,6 +231,11 @@ mod schema {
     /// Who shows the customer how to pay.
     pub(super) fn flow(_: &mut SchemaGenerator) -> Schema {
         words::<Flow>()
+    }
+
+    /// The outcome of a decision.
+    pub(super) fn outcome(_: &mut SchemaGenerator) -> Schema {
+        words::<DecisionOutcome>()
     }
 
     /// The payment state of an invoice.

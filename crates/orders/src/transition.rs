@@ -20,14 +20,17 @@
 //! cancelled or blocked. The causes without money count for the current attempt alone, and not while the order is cancelled
 //! by its store.
 //!
+//! An order that an operator closed is not credited by any observation: see [`crate::DecisionKind`].
+//!
 //! An assessment without news changes nothing. An observation that contradicts a credit changes no status: it emits one
 //! event each time that the contradiction changes.
 
+use florin_money::Amount;
 use jiff::Timestamp;
 
 use crate::{
-    Assessment, Attempt, EventType, Invoice, Order, OrderStatus, PaymentState, Progress, next_poll,
-    next_poll_after_review, poll::next_poll_of_top_up,
+    Assessment, Attempt, EventType, Invoice, Order, OrderStatus, PaymentState, Progress,
+    ReviewReason, next_poll, next_poll_after_review, poll::next_poll_of_top_up,
 };
 
 /// The changes that an assessment makes to its order.
@@ -59,6 +62,12 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
         return unchanged;
     };
     let is_current = order.is_current(attempt);
+    if order.is_credited_by(attempt) && order.is_accepted() {
+        if is_top_up(invoice, assessment) {
+            return unchanged;
+        }
+        return recheck_acceptance(invoice, assessment, payment_state, &unchanged);
+    }
     if order.is_credited_by(attempt) {
         return recheck_credit(invoice, assessment, payment_state, &unchanged);
     }
@@ -69,7 +78,7 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     if !is_news {
         return unchanged;
     }
-    if order.status.is_settled() {
+    if order.status.is_settled() || order.is_closed() {
         return second_payment(invoice, assessment, unchanged);
     }
     let has_money = matches!(
@@ -204,6 +213,41 @@ fn recheck_credit(
     }
 }
 
+/// An attempt that an operator accepted was observed again. The operator knew what had arrived. Less than that, or another
+/// address, contradicts the credit; more than the price is a late payment.
+fn recheck_acceptance(
+    invoice: &Invoice,
+    assessment: &Assessment,
+    says: PaymentState,
+    unchanged: &Transition,
+) -> Transition {
+    let known = invoice.progress.received.crypto;
+    let arrived = assessment
+        .progress()
+        .map_or(Amount::ZERO, |now| now.received.crypto);
+    let is_contradiction = match says {
+        PaymentState::AddressChanged => invoice.payment_state != PaymentState::AddressChanged,
+        _ => arrived < known,
+    };
+    let reverted = is_contradiction.then_some(says);
+    let mut events = Vec::new();
+    if reverted.is_some() && reverted != unchanged.reverted {
+        events.push(EventType::Reverted);
+    }
+    if let Assessment::Settled { excess, .. } = assessment
+        && !excess.is_zero()
+        && !is_contradiction
+        && invoice.is_unnotified(arrived)
+    {
+        events.push(EventType::LatePayment);
+    }
+    Transition {
+        reverted,
+        events,
+        ..unchanged.clone()
+    }
+}
+
 /// Returns `true` if more than was credited is on its way to the credited attempt's address: the invoice is then unfinished
 /// until the second payment is, and the first one stands.
 fn is_top_up(invoice: &Invoice, assessment: &Assessment) -> bool {
@@ -215,7 +259,7 @@ fn is_top_up(invoice: &Invoice, assessment: &Assessment) -> bool {
     }
 }
 
-/// Another attempt of a credited order: a second payment emits one event, however often it vanishes
+/// Another attempt of a credited order, or any of a closed one: a second payment emits one event, however often it vanishes
 /// and returns.
 fn second_payment(invoice: &Invoice, assessment: &Assessment, unchanged: Transition) -> Transition {
     if let Assessment::Settled { progress, .. } | Assessment::Underpaid(progress) = assessment
@@ -250,6 +294,7 @@ pub fn next_invoice(
             _ => assessment.progress().unwrap_or(&known.progress).clone(),
         };
     }
+    kept.needs_review = needs_review(is_credited, assessment);
     kept.was_seen = known.was_seen || sees_a_payment(assessment);
     if kept.payment_state != known.payment_state {
         kept.state_since = now;
@@ -264,6 +309,16 @@ pub fn next_invoice(
         _ => next_poll(&kept, now),
     };
     Some(kept)
+}
+
+/// Returns `true` if a person has to check the assessment. A gateway that no longer knows an invoice which it completed does
+/// not contradict the credit.
+fn needs_review(is_credited: bool, assessment: &Assessment) -> bool {
+    match assessment {
+        Assessment::NeedsReview(ReviewReason::Forgotten) => !is_credited,
+        Assessment::NeedsReview(_) | Assessment::AddressChanged { .. } => true,
+        _ => false,
+    }
 }
 
 fn sees_a_payment(assessment: &Assessment) -> bool {

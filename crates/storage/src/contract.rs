@@ -5,12 +5,14 @@ mod attempts;
 mod backend;
 mod callbacks;
 mod credits;
+mod decisions;
 mod deliveries;
 mod model;
 mod observations;
 mod orders;
 mod payments;
 mod polling;
+mod prices;
 mod requests;
 mod schema;
 mod totals;
@@ -18,7 +20,7 @@ mod totals;
 use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, received, terms};
 use florin_orders::{
     Abandoned, Assessment, EventType, EventType as E, LatePayment, NewOrder, Observation, OrderId,
-    OrderStatus, PaymentState, PollPriority, StoreId, TokenHash,
+    OrderStatus, PaymentState, PollPriority, StoreId, TokenHash, TransactionHint,
 };
 use jiff::SignedDuration;
 
@@ -26,8 +28,8 @@ pub(crate) use self::backend::Store;
 use self::backend::{Backend, Test};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
-    OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, PollQueue,
-    RecordedDelivery, RecordedObservation, StorageError,
+    MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, PollQueue,
+    PriceList, RecordedDelivery, RecordedObservation, StorageError,
 };
 
 /// Makes a test for each backend. A function that is missing here is reported as unused.
@@ -74,6 +76,7 @@ contract! {
         no_attempt_is_opened_while_a_payment_is_detected,
         saying_paid_moves_the_screen_and_credits_nothing,
         a_credited_order_is_not_marked_as_paid,
+        a_wallets_transaction_is_kept_as_a_hint,
         an_invoice_belongs_to_one_attempt,
     }
     credits {
@@ -88,6 +91,13 @@ contract! {
         a_late_payment_is_reported_with_its_own_invoice,
         a_second_payment_that_returns_is_reported_once_and_a_larger_one_again,
         an_amount_reported_as_late_before_the_credit_is_not_reported_after_it,
+    }
+    decisions {
+        an_acceptance_credits_once_and_is_audited,
+        of_a_decision_and_a_completion_at_the_same_moment_one_credits,
+        orders_that_wait_for_a_person_are_listed_until_a_decision,
+        orders_are_found_by_status_store_and_text,
+        the_audit_log_only_grows,
     }
     deliveries {
         a_store_hears_an_orders_events_in_their_order,
@@ -138,6 +148,10 @@ contract! {
         polls_that_wait_are_counted,
         a_poll_is_put_off_by_the_stretch,
         what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right,
+    }
+    prices {
+        prices_are_kept_until_they_are_withdrawn_or_expire,
+        prices_survive_the_process,
     }
     requests {
         a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer,

@@ -99,6 +99,7 @@ async fn copy_tables(
         ("events", "position"),
         ("observations", "id"),
         ("deliveries", "id"),
+        ("audit", "position"),
     ] {
         let next = format!(
             "SELECT setval(pg_get_serial_sequence('{table}', '{column}'), coalesce(max({column}), 0) + 1, false) FROM {table}"

@@ -84,6 +84,11 @@ pub enum StorageError {
     /// The database server cannot be reached, or the connection was lost.
     #[error("the database server cannot be reached: {0}")]
     Unreachable(String),
+    /// The primary waits for a synchronous standby that is not there.
+    #[error(
+        "no synchronous standby of the database server is connected (synchronous_standby_names = {0:?}): no commit ends"
+    )]
+    NoStandby(String),
     /// The schema could not be brought up to date.
     #[error("the database could not be migrated: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
@@ -141,6 +146,8 @@ pub enum Outage {
     Unreachable,
     /// The database server accepts no writes.
     Standby,
+    /// No synchronous standby of the database server is connected.
+    NoStandby,
 }
 
 impl Outage {
@@ -177,6 +184,11 @@ impl Outage {
                 "The database server is a standby: database_url has to lead to the primary. The proxy continues by itself \
                  once writing works; no restart is needed"
             }
+            Self::NoStandby => {
+                "Start a standby that synchronous_standby_names lists. The proxy continues by itself once it is connected; \
+                 no restart is needed. Without the setting a failover loses what customers have seen: \
+                 docs/operations/postgresql.md"
+            }
             Self::Locked => {
                 "Another program holds the database: end it. The proxy continues by itself; no restart is needed"
             }
@@ -192,6 +204,7 @@ impl StorageError {
             Self::File(FileFault::Replaced(_)) => Some(Outage::Replaced),
             Self::File(FileFault::Damaged { .. }) => Some(Outage::Damaged),
             Self::Unreachable(_) => Some(Outage::Unreachable),
+            Self::NoStandby(_) => Some(Outage::NoStandby),
             Self::Database(error) => outage(error),
             Self::Commit(error) => error.outage(),
             _ => None,

@@ -11,20 +11,29 @@
 //!
 //! What this crate refuses to do: HTTP, and types of the gateway.
 
+mod asset;
+mod change;
 #[cfg(test)]
 mod contract;
 mod copy;
 mod database;
 mod delivery;
 mod error;
+mod limit;
 mod observation;
+mod operator;
 mod postgres;
+mod price_list;
 mod request;
 mod rules;
+mod server_state;
 mod sqlite;
 mod totals;
 mod traits;
+mod verified;
 
+pub use asset::Asset;
+pub use change::{ChangeListener, Changed, OrderVersion};
 pub use copy::{CopiedTable, CopyError, copy};
 pub use database::{Database, check_database, check_place, is_postgres};
 pub use delivery::{
@@ -34,12 +43,23 @@ pub use delivery::{
 pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
-pub use postgres::{LeaseClock, PostgresStorage, migrate as migrate_postgres};
+pub use limit::LimitKey;
+pub use operator::{
+    AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
+    OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StoredObservation,
+};
+pub use postgres::{
+    GatewayAccount, GatewayAccountStep, LeaseClock, NewGatewayAccount, PostgresStorage,
+    migrate as migrate_postgres,
+};
+pub use price_list::PriceList;
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
-pub use rules::MAX_DELIVERIES_PER_STORE;
+pub use rules::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE};
+pub use server_state::ServerState;
 pub use sqlite::SqliteStorage;
 pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
     Settlement, Storage, TokenGrant,
 };
+pub use verified::{Verified, backup, verify};

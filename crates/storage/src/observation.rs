@@ -1,20 +1,10 @@
 //! What every store keeps of an observation.
 
-use florin_orders::{Assessment, Attempt, Observation, Order, ReviewReason};
+use florin_orders::{Assessment, Observation};
 use sha2::{Digest as _, Sha256};
 
 /// The most of a response, and of its assessment, that is stored.
 const MAX_BYTES: usize = 4096;
-
-/// Returns `true` if a person has to check the assessment. A gateway that no longer knows an
-/// invoice which it completed does not contradict the credit.
-pub(crate) fn needs_review(order: &Order, attempt: &Attempt, assessment: &Assessment) -> bool {
-    match assessment {
-        Assessment::NeedsReview(ReviewReason::Forgotten) => !order.is_credited_by(attempt),
-        Assessment::NeedsReview(_) => true,
-        _ => false,
-    }
-}
 
 /// The assessment as it is stored beside its observation.
 pub(crate) fn text_of(assessment: &Assessment) -> String {

@@ -3,8 +3,12 @@
 //! Each transaction that writes an order locks the order's row first. Polls, deliveries and requests are leased, by rows that
 //! `FOR UPDATE SKIP LOCKED` passes over and by the server's clock.
 
+mod account;
+mod announcements;
+mod assets;
 mod attempts;
 mod clock;
+mod delays;
 mod deliveries;
 mod events;
 mod failure;
@@ -12,39 +16,52 @@ mod observe;
 mod open;
 mod orders;
 mod polls;
+mod prices;
+mod rate_limits;
 mod requests;
 mod rows;
+mod server_state;
+mod silence;
+mod standby;
 #[cfg(test)]
 pub(crate) mod tests;
 mod time;
 mod totals;
 mod transaction;
+mod verify;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
-use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgPool, Postgres};
+use sqlx::postgres::{PgConnectOptions, PgPool};
 
+pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
 use self::clock::Lease;
 pub use self::clock::LeaseClock;
 use self::failure::Failure as _;
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
+use self::silence::{Reading, in_time, no_answer};
 use self::time::Time;
 use self::transaction::{OnLoss, Transaction, run};
+pub(crate) use self::verify::verify;
 use crate::rules::{BATCH, Known, RESTART_BATCH};
 use crate::{
-    Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened,
-    OrderFilter, OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId,
-    Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    Asset, ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome,
+    DueAttempt, DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid,
+    OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
+    PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement, Storage,
+    StorageError, StoredResponse, TokenGrant, Totals,
 };
+
+/// Readiness fails within five seconds, and says that the server does not answer.
+const LONGEST_CHECK: Duration = Duration::from_millis(2500);
 
 /// Storage in a PostgreSQL database.
 #[derive(Clone, Debug)]
@@ -54,6 +71,18 @@ pub struct PostgresStorage {
     /// The name of this process in its leases.
     holder: Arc<str>,
     clock: LeaseClock,
+    /// Of another connection, which listens.
+    options: ListenOptions,
+}
+
+/// Options of a connection. They hold the password.
+#[derive(Clone)]
+struct ListenOptions(Arc<PgConnectOptions>);
+
+impl std::fmt::Debug for ListenOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ListenOptions([redacted])")
+    }
 }
 
 /// Runs a transaction with clones of the named values: it is a separate task, and may run several times.
@@ -68,6 +97,23 @@ macro_rules! transaction {
     }};
 }
 
+/// Reads with a connection that is closed if its answer is missing.
+macro_rules! read {
+    ($storage:ident, |$reader:ident| $work:expr) => {{
+        let read = async {
+            let mut reading = Reading::begin(&$storage.reader).await?;
+            let $reader = reading.connection();
+            let found = in_time($work).await?;
+            reading.end();
+            Ok::<_, StorageError>(found)
+        };
+        read.await.map_err(StorageError::for_postgres)
+    }};
+}
+
+// Below the macro, which it uses.
+mod operator;
+
 impl PostgresStorage {
     /// Ends the leases of this process and closes its connections.
     pub async fn close(&self) {
@@ -77,13 +123,9 @@ impl PostgresStorage {
                 .await);
         // A lease that was not ended ends by itself.
         drop(ended);
-        self.reader.close().await;
-        self.writer.close().await;
-    }
-
-    async fn reader(&self) -> Result<PoolConnection<Postgres>, StorageError> {
-        let connection = self.reader.acquire().await;
-        connection.map_err(|error| StorageError::from(error).for_postgres())
+        // A connection that died silently takes no farewell.
+        let closed = async { tokio::join!(self.reader.close(), self.writer.close()) };
+        let _ = tokio::time::timeout(silence::ANSWER, closed).await;
     }
 
     fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
@@ -102,10 +144,8 @@ impl PostgresStorage {
         known: Known,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        let mut reader = self.reader().await?;
-        let wanted = polls::wanted(&mut reader, invoice, known, at).await;
-        drop(reader);
-        let Some(wanted) = wanted.map_err(StorageError::for_postgres)? else {
+        let wanted = read!(self, |reader| polls::wanted(reader, invoice, known, at))?;
+        let Some(wanted) = wanted else {
             return Ok(false);
         };
         transaction!(self, Repeat, [wanted], |tx| polls::schedule_at(
@@ -117,12 +157,100 @@ impl PostgresStorage {
     /// One attempt.
     #[cfg(test)]
     pub(crate) async fn attempt(&self, id: &AttemptId) -> Result<Attempt, StorageError> {
-        orders::attempt(&mut *self.reader().await?, id).await
+        read!(self, |reader| orders::attempt(reader, id))
     }
 }
 
 #[async_trait]
 impl Storage for PostgresStorage {
+    async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
+        read!(self, |reader| server_state::server_state(reader)).map(Some)
+    }
+
+    async fn versions(
+        &self,
+        orders: &[OrderId],
+    ) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+        read!(self, |reader| orders::versions(reader, orders))
+    }
+
+    async fn announce(&self, changed: &Changed) -> Result<(), StorageError> {
+        read!(self, |reader| announcements::announce(
+            reader,
+            &self.holder,
+            changed
+        ))
+    }
+
+    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
+        let (options, reader) = ((*self.options.0).clone(), self.reader.clone());
+        let listener = announcements::Listener::connect(options, reader, self.holder.clone()).await;
+        let listener = listener.map_err(StorageError::for_postgres)?;
+        Ok(Some(Box::new(listener)))
+    }
+
+    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [prices], |tx| prices::keep(tx, &prices).await)
+    }
+
+    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError> {
+        read!(self, |reader| prices::after(reader, fetched_after))
+    }
+
+    async fn withdraw_prices(&self) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [], |tx| prices::withdraw(tx).await)
+    }
+
+    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {
+        transaction!(self, Repeat, [], |tx| prices::delete_expired(
+            tx,
+            fetched_until,
+            BATCH
+        )
+        .await)
+    }
+
+    async fn count_request(
+        &self,
+        key: LimitKey,
+        each: SignedDuration,
+        now: Timestamp,
+    ) -> Result<Option<SignedDuration>, StorageError> {
+        let clock = self.clock.now(now);
+        transaction!(self, Fail, [], |tx| rate_limits::count(
+            tx, key, each, clock
+        )
+        .await)
+    }
+
+    async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64, StorageError> {
+        let clock = self.clock.now(now);
+        transaction!(self, Fail, [], |tx| rate_limits::delete_unused(
+            tx, clock, BATCH
+        )
+        .await)
+    }
+
+    async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool, StorageError> {
+        let (holder, clock) = (&self.holder, self.clock.now(now));
+        transaction!(self, Repeat, [holder], |tx| delays::share(
+            tx, &holder, is_delayed, clock
+        )
+        .await)
+    }
+
+    async fn keep_assets(&self, assets: &[Asset], now: Timestamp) -> Result<(), StorageError> {
+        let (assets, clock): (Arc<[Asset]>, _) = (assets.into(), self.clock.now(now));
+        transaction!(self, Repeat, [assets], |tx| assets::keep(
+            tx, &assets, clock
+        )
+        .await)
+    }
+
+    async fn asset(&self, name: &str) -> Result<Option<Asset>, StorageError> {
+        read!(self, |reader| assets::find(reader, name))
+    }
+
     async fn open_order(
         &self,
         id: &OrderId,
@@ -213,21 +341,15 @@ impl Storage for PostgresStorage {
         token: TokenHash,
         now: Timestamp,
     ) -> Result<Option<Snapshot>, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = orders::of_token(&mut reader, token, now).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| orders::of_token(reader, token, now))
     }
 
     async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = orders::token_grant(&mut reader, token).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| orders::token_grant(reader, token))
     }
 
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = orders::snapshot(&mut reader, id).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| orders::snapshot(reader, id))
     }
 
     async fn orders(
@@ -235,9 +357,7 @@ impl Storage for PostgresStorage {
         store: &StoreId,
         filter: &OrderFilter,
     ) -> Result<Vec<Snapshot>, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = orders::list(&mut reader, store, filter).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| orders::list(reader, store, filter))
     }
 
     async fn cancel_order(
@@ -314,10 +434,15 @@ impl Storage for PostgresStorage {
     async fn mark_as_paid(
         &self,
         order: &OrderId,
+        hint: Option<&TransactionHint>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError> {
-        transaction!(self, Repeat, [order], |tx| attempts::mark_as_paid(
-            tx, &order, now
+        let hint = hint.cloned();
+        transaction!(self, Repeat, [order, hint], |tx| attempts::mark_as_paid(
+            tx,
+            &order,
+            hint.as_ref(),
+            now
         )
         .await)
     }
@@ -376,9 +501,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = polls::queue(&mut reader, until, most).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| polls::queue(reader, until, most))
     }
 
     async fn schedule_poll_of_invoice(
@@ -398,9 +521,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = polls::store_of(&mut reader, invoice).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| polls::store_of(reader, invoice))
     }
 
     async fn reschedule_poll(
@@ -426,9 +547,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = observe::settlement(&mut reader, order).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| observe::settlement(reader, order))
     }
 
     async fn events(
@@ -437,9 +556,7 @@ impl Storage for PostgresStorage {
         after: Option<&EventId>,
         limit: u32,
     ) -> Result<Option<Vec<Event>>, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = events::page(&mut reader, store, after, limit).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| events::page(reader, store, after, limit))
     }
 
     async fn due_deliveries(
@@ -449,10 +566,7 @@ impl Storage for PostgresStorage {
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueDelivery>, StorageError> {
-        let mut reader = self.reader().await?;
-        let may_be_due = deliveries::may_be_due(&mut reader, store, now).await;
-        drop(reader);
-        if !may_be_due.map_err(StorageError::for_postgres)? {
+        if !read!(self, |reader| deliveries::may_be_due(reader, store, now))? {
             return Ok(Vec::new());
         }
         let lease = self.lease(now, lease_until);
@@ -479,9 +593,7 @@ impl Storage for PostgresStorage {
         store: &StoreId,
         filter: &DeliveryFilter,
     ) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = deliveries::page(&mut reader, store, filter).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| deliveries::page(reader, store, filter))
     }
 
     async fn redeliver(
@@ -497,16 +609,11 @@ impl Storage for PostgresStorage {
     }
 
     async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = deliveries::endpoint_status(&mut reader, store).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| deliveries::endpoint_status(reader, store))
     }
 
     async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError> {
-        let mut reader = self.reader().await?;
-        let was_gone = deliveries::is_gone(&mut reader, store).await;
-        drop(reader);
-        if !was_gone.map_err(StorageError::for_postgres)? {
+        if !read!(self, |reader| deliveries::is_gone(reader, store))? {
             return Ok(false);
         }
         // Nothing is delivered meanwhile: the endpoint is enabled last.
@@ -527,18 +634,13 @@ impl Storage for PostgresStorage {
     }
 
     async fn backlog(&self) -> Result<u64, StorageError> {
-        let mut reader = self.reader().await?;
-        let found = deliveries::backlog(&mut reader).await;
-        found.map_err(StorageError::for_postgres)
+        read!(self, |reader| deliveries::backlog(reader))
     }
 
     async fn totals(&self) -> Result<Totals, StorageError> {
-        let mut reader = self.reader().await?;
-        let needing_review = totals::needing_review(&mut reader).await;
-        let outboxes = totals::outboxes(&mut reader).await;
         Ok(Totals {
-            needing_review: needing_review.map_err(StorageError::for_postgres)?,
-            outboxes: outboxes.map_err(StorageError::for_postgres)?,
+            needing_review: read!(self, |reader| totals::needing_review(reader))?,
+            outboxes: read!(self, |reader| totals::outboxes(reader))?,
             // Each transaction is a commit of the server, whose volume this process does not see.
             commits: Commits::default(),
             free_bytes: None,
@@ -551,15 +653,20 @@ impl Storage for PostgresStorage {
     }
 
     async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
-        transaction!(self, Fail, [], |tx| {
-            sqlx::query(
-                "INSERT INTO write_checks (id, written_at) VALUES (1, $1)
-                 ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",
-            )
-            .bind(Time(now))
-            .execute(&mut **tx)
-            .await?;
-            Ok(())
-        })
+        let check = async {
+            read!(self, |reader| standby::check(reader))?;
+            transaction!(self, Fail, [], |tx| {
+                sqlx::query(
+                    "INSERT INTO write_checks (id, written_at) VALUES (1, $1)
+                     ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",
+                )
+                .bind(Time(now))
+                .execute(&mut **tx)
+                .await?;
+                Ok(())
+            })
+        };
+        let checked = tokio::time::timeout(LONGEST_CHECK, check).await;
+        checked.unwrap_or_else(|_| Err(no_answer()))
     }
 }

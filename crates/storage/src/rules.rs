@@ -1,5 +1,7 @@
 //! Limits and decisions that every store shares.
 
+use jiff::SignedDuration;
+
 /// Every attempt costs a call to the gateway and leaves an invoice there.
 pub(crate) const MAX_ATTEMPTS_PER_MINUTE: i64 = 6;
 
@@ -10,6 +12,9 @@ pub(crate) const RESTART_BATCH: u32 = 1000;
 
 /// Deliveries to one store at once, over all processes that share a database.
 pub const MAX_DELIVERIES_PER_STORE: u32 = 4;
+
+/// How long a report of a process that payments are found late counts: the process may have ended since.
+pub const DELAY_REPORT: SignedDuration = SignedDuration::from_secs(15);
 
 /// The priorities of the outbox: events of an order with money, and all others.
 pub(crate) const MONEY: i64 = 0;

@@ -1,12 +1,15 @@
 //! Storage in SQLite: one file, one writer, every commit synchronised to disk.
 
 mod attempts;
+mod backup;
 mod deliveries;
 mod events;
 mod file;
 mod observe;
 mod open;
+mod operator;
 mod orders;
+mod prices;
 mod requests;
 mod rows;
 #[cfg(test)]
@@ -20,13 +23,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
 use sqlx::Sqlite;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
+pub(crate) use self::backup::{backup, verify};
 use self::file::DatabaseFile;
 pub(crate) use self::open::check_database;
 use self::writer::{WriteTransaction, Writer};
@@ -34,8 +38,8 @@ use crate::rules::{BATCH, Known, RESTART_BATCH};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
-    OrderOperationError, Outage, PollQueue, RecordedDelivery, RecordedObservation, RequestId,
-    Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    OrderOperationError, Outage, PollQueue, PriceList, RecordedDelivery, RecordedObservation,
+    RequestId, Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 
 /// Storage in one SQLite file.
@@ -101,7 +105,7 @@ impl SqliteStorage {
     /// One attempt.
     #[cfg(test)]
     pub(crate) async fn attempt(&self, id: &AttemptId) -> Result<Attempt, StorageError> {
-        let mut reader = self.reader.acquire().await?;
+        let mut reader = self.connection().await?;
         attempts::find(&mut reader, id).await
     }
 }
@@ -122,6 +126,30 @@ impl Storage for SqliteStorage {
     /// The lock beside the file refuses a second process.
     fn has_other_writers(&self) -> bool {
         false
+    }
+
+    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
+        let mut tx = self.begin().await?;
+        prices::keep(&mut tx, prices).await?;
+        tx.commit().await
+    }
+
+    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError> {
+        let mut reader = self.connection().await?;
+        self.read(prices::after(&mut reader, fetched_after).await)
+    }
+
+    async fn withdraw_prices(&self) -> Result<(), StorageError> {
+        let mut tx = self.begin().await?;
+        prices::withdraw(&mut tx).await?;
+        tx.commit().await
+    }
+
+    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {
+        let mut tx = self.begin().await?;
+        let deleted = prices::delete_expired(&mut tx, fetched_until, BATCH).await?;
+        tx.commit().await?;
+        Ok(deleted)
     }
 
     async fn open_order(
@@ -298,10 +326,11 @@ impl Storage for SqliteStorage {
     async fn mark_as_paid(
         &self,
         order: &OrderId,
+        hint: Option<&TransactionHint>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError> {
         let mut tx = self.begin().await?;
-        let marked = attempts::mark_as_paid(&mut tx, order, now).await?;
+        let marked = attempts::mark_as_paid(&mut tx, order, hint, now).await?;
         tx.commit().await?;
         Ok(marked)
     }
@@ -358,7 +387,8 @@ impl Storage for SqliteStorage {
     }
 
     async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
-        self.read(attempts::poll_queue(&self.reader, until, most).await)
+        let mut connection = self.connection().await?;
+        self.read(attempts::poll_queue(&mut connection, until, most).await)
     }
 
     async fn schedule_poll_of_invoice(
@@ -378,7 +408,8 @@ impl Storage for SqliteStorage {
     }
 
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
-        self.read(attempts::store_of(&self.reader, invoice).await)
+        let mut connection = self.connection().await?;
+        self.read(attempts::store_of(&mut connection, invoice).await)
     }
 
     async fn reschedule_poll(
@@ -516,13 +547,22 @@ impl Storage for SqliteStorage {
     async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
         let now = now.as_millisecond();
         let mut tx = self.begin().await?;
-        let written: i64 = sqlx::query_scalar(
+        let written = sqlx::query_scalar::<_, i64>(
             "INSERT INTO write_checks (id, written_at) VALUES (1, ?)
              ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at RETURNING written_at",
         )
         .bind(now)
         .fetch_one(&mut *tx)
-        .await?;
+        .await;
+        let written = match self.read(written.map_err(StorageError::from)) {
+            // The damage is recorded now: its sentence names the file.
+            Err(error) if error.outage() == Some(Outage::Damaged) => {
+                drop(tx);
+                self.file.verify()?;
+                return Err(error);
+            }
+            written => written?,
+        };
         // Others would fail it with a reason that they alone know.
         self.writer.commit_at_once(tx).await?;
         if written == now {

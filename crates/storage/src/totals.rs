@@ -8,7 +8,8 @@ use jiff::Timestamp;
 /// The totals of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Attempts whose latest response needs review by a person, or names another address. Those that are no longer polled do not count.
+    /// Attempts whose latest response needs review by a person, or names another address. Those that are no longer polled do not count,
+    /// nor those about which an operator decided.
     pub needing_review: u64,
     /// The outbox of each store that ever had an event, in no order.
     pub outboxes: Vec<Outbox>,

@@ -1,17 +1,20 @@
 //! The storage trait. The contract tests of this crate hold for every implementation.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Assessment, Attempt, AttemptId, Event, EventId, EventType, Invoice, InvoiceId,
     NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PollPriority, Reference,
-    Snapshot, StoreId, Stretch, TokenHash,
+    Snapshot, StoreId, Stretch, TokenHash, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, Fingerprint,
-    OpenAttemptError, OpenError, OrderOperationError, RecordedDelivery, RequestId, StorageError,
-    StoredResponse, Totals,
+    Asset, ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery,
+    EndpointStatus, Fingerprint, LimitKey, OpenAttemptError, OpenError, OperatorStorage,
+    OrderOperationError, OrderVersion, PriceList, RecordedDelivery, RequestId, ServerState,
+    StorageError, StoredResponse, Totals,
 };
 
 /// An opened order.
@@ -56,12 +59,30 @@ pub struct DueAttempt {
 }
 
 /// The polls that wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PollQueue {
     /// How many are due.
     pub due: u64,
-    /// When the first of all scheduled polls is due; absent when none is scheduled.
-    pub first_at: Option<Timestamp>,
+    /// How many of them are not scheduled by the plan alone: those of watched orders, and those that callbacks asked for.
+    pub due_requested: u64,
+    /// When the first poll of each priority is due; a priority without a poll is absent.
+    pub first: BTreeMap<PollPriority, Timestamp>,
+}
+
+impl PollQueue {
+    /// When the first of all polls is due; `None` when there is none.
+    pub fn first_at(&self) -> Option<Timestamp> {
+        self.first.values().min().copied()
+    }
+
+    /// Adds the due polls of a priority.
+    pub(crate) fn count(&mut self, priority: PollPriority, due: i64) {
+        let due = due.unsigned_abs();
+        self.due += due;
+        if priority != PollPriority::Scheduled {
+            self.due_requested += due;
+        }
+    }
 }
 
 /// The outcome of an observation.
@@ -119,11 +140,82 @@ pub struct Settlement {
 
 /// Storage of orders. Every method is one transaction; none waits for the network.
 #[async_trait]
-pub trait Storage: Send + Sync + std::fmt::Debug {
+pub trait Storage: OperatorStorage {
     /// Returns `true` if other processes write to the same database. What this process has read may then be out of date
-    /// although this process wrote nothing, so that nothing may be cached.
+    /// although this process wrote nothing: it is used while its version is the same ([`Self::versions`]).
     fn has_other_writers(&self) -> bool {
         true
+    }
+
+    /// The schema and the clock of the database's server; `None` for a file.
+    ///
+    /// # Errors
+    /// [`StorageError`]
+    async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
+        Ok(None)
+    }
+
+    /// The versions of orders, unknown ones left out. A store without other writers has none.
+    async fn versions(
+        &self,
+        _orders: &[OrderId],
+    ) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+        Ok(Vec::new())
+    }
+
+    /// Announces committed changes to the other processes, without a promise that it arrives.
+    async fn announce(&self, _changed: &Changed) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// Begins to listen to the announcements of the other processes; `None` of a store without any.
+    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
+        Ok(None)
+    }
+
+    /// Stores prices of the gateway, so that every process honours what was quoted from them, also after a restart.
+    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError>;
+
+    /// The prices that were fetched after a time, oldest first.
+    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError>;
+
+    /// Deletes all prices: the gateway does not honour one of them.
+    async fn withdraw_prices(&self) -> Result<(), StorageError>;
+
+    /// Deletes a batch of the prices that were fetched until a time. Returns their number; 0 if none is left.
+    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;
+
+    /// Counts a request of a key over all processes: each takes `each` of the key's minute. Returns how long to wait, when the
+    /// minute is used. A store without other writers counts nothing: its process does.
+    async fn count_request(
+        &self,
+        _key: LimitKey,
+        _each: SignedDuration,
+        _now: Timestamp,
+    ) -> Result<Option<SignedDuration>, StorageError> {
+        Ok(None)
+    }
+
+    /// Deletes a batch of the counts of keys whose minute is free again. Returns their number; 0 if none is left.
+    async fn delete_unused_counts(&self, _now: Timestamp) -> Result<u64, StorageError> {
+        Ok(0)
+    }
+
+    /// Reports whether this process finds payments later than planned; the report counts for [`crate::DELAY_REPORT`]. Returns
+    /// `true` if another process does.
+    async fn share_delay(&self, _is_delayed: bool, _now: Timestamp) -> Result<bool, StorageError> {
+        Ok(false)
+    }
+
+    /// Keeps the files of this process's version for processes of other versions, and deletes those that no process has kept
+    /// for 30 days.
+    async fn keep_assets(&self, _assets: &[Asset], _now: Timestamp) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// A file that a process of another version has kept.
+    async fn asset(&self, _name: &str) -> Result<Option<Asset>, StorageError> {
+        Ok(None)
     }
 
     /// Opens an order, or finds the one that the reference names, and grants `token` access to it
@@ -254,14 +346,16 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<u64, StorageError>;
 
-    /// Records that the customer reports the payment. A repetition changes nothing, and of concurrent calls one alone is
-    /// the first.
+    /// Records that the customer reports the payment, and the transaction that their wallet named, in place of an earlier
+    /// one. A repetition changes nothing else, and of concurrent calls one alone is the first. A credited order keeps no
+    /// hint.
     ///
     /// # Errors
     /// [`OrderOperationError::Closed`] when no invoice is open.
     async fn mark_as_paid(
         &self,
         order: &OrderId,
+        hint: Option<&TransactionHint>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError>;
 

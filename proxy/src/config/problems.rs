@@ -1,11 +1,11 @@
 //! What is wrong with a configuration.
 
 /// Everything that is wrong with a configuration, each by its key.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
 /// One thing that is wrong.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The key, `gateway.url` or `store.demo.origins`, or the variable.
     pub key: String,

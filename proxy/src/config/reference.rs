@@ -71,7 +71,7 @@ fn write_keys(page: &mut String, schema: &Value, path: &[&str]) -> std::fmt::Res
 }
 
 /// The table below a key, and whether there is a list of them.
-fn table(schema: &Value) -> Option<(bool, &Value)> {
+pub(crate) fn table(schema: &Value) -> Option<(bool, &Value)> {
     let in_list = || Some((true, taking(element(schema)?, Kind::Table)?));
     let alone = taking(schema, Kind::Table).map(|table| (false, table));
     alone.or_else(in_list)
@@ -99,7 +99,7 @@ fn wrapped(item: &str) -> String {
 }
 
 /// The documentation of a key or a table, on one line.
-fn sentences(schema: &Value) -> String {
+pub(crate) fn sentences(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

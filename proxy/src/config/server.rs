@@ -1,7 +1,7 @@
 //! The keys of the proxy itself, and all sections together.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use florin_checkout_api::Environment;
 use florin_orders::StoreId;
@@ -9,11 +9,12 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
-use url::Url;
+use url::{Host, Url};
 
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
 use crate::config::network::network;
-use crate::config::problems::{Findings, Problems};
+use crate::config::operator::{Operator, OperatorTable, operators};
+use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
 use crate::config::store::{Store, StoreTable, store};
 use crate::config::token_keys::TokenKey;
@@ -36,12 +37,16 @@ pub struct Config {
     pub gateway: Gateway,
     /// The stores, one at least.
     pub stores: Vec<Store>,
+    /// Who may use the operator's pages.
+    pub operators: Vec<Operator>,
     /// Reverse proxies in front, whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
     /// What one client address may do.
     pub rate_limit: RateLimit,
     /// What is logged: `tracing` filter directives.
     pub log: String,
+    /// What is valid and probably a mistake.
+    pub warnings: Vec<Problem>,
 }
 
 impl Config {
@@ -96,6 +101,20 @@ impl PublicUrl {
         &self.base
     }
 
+    /// Where the proxy listens if browsers reach it directly: the address and port of an `http` one on loopback.
+    fn direct(&self) -> Option<SocketAddr> {
+        let url = Url::parse(&self.base).ok()?;
+        if url.scheme() != "http" {
+            return None;
+        }
+        let ip = match url.host()? {
+            Host::Ipv4(ip) => IpAddr::V4(ip),
+            Host::Ipv6(ip) => IpAddr::V6(ip),
+            Host::Domain(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        };
+        Some(SocketAddr::new(ip, url.port_or_known_default()?))
+    }
+
     /// The proxy's own origin.
     pub fn origin(&self) -> &Origin {
         &self.origin
@@ -107,13 +126,13 @@ impl PublicUrl {
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
     /// Address and port that browsers and stores call.
-    #[schemars(extend("x-default" = "127.0.0.1:8080"))]
+    #[schemars(extend("x-default" = "that of an http `public_url`, else 127.0.0.1:8080"))]
     pub(crate) listen: Option<String>,
-    /// Address and port of the health pages; keep them from the public.
+    /// Address and port of the health pages and the operator's pages; keep them from the public.
     #[schemars(extend("x-default" = "127.0.0.1:9090"))]
     pub(crate) admin_listen: Option<String>,
     /// Where browsers reach `listen`: scheme, host and port; https unless loopback.
-    #[schemars(extend("x-default" = "http://127.0.0.1:8080"))]
+    #[schemars(extend("x-default" = "http://127.0.0.1 and the port of `listen`"))]
     pub(crate) public_url: Option<String>,
     /// The SQLite file, made when it is missing; or `postgres://user:password@host/database`, which several proxies share and
     /// `florin-proxy migrate` prepares. It remembers its environment and refuses the other.
@@ -141,29 +160,23 @@ pub(crate) struct File {
     pub(crate) rate_limit: RateLimitTable,
     #[serde(default)]
     pub(crate) store: Vec<StoreTable>,
+    #[serde(default)]
+    pub(crate) operator: Vec<OperatorTable>,
 }
 
 /// Checks the settings, all of them, after what was found while they were read.
 pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Problems> {
     let environment = findings.take("environment", environment(file.environment.as_deref()));
     let is_test = environment != Some(Environment::Production);
-    let listen = address(&mut findings, "listen", file.listen, "127.0.0.1:8080");
-    let admin_listen = address(
+    let mut warnings = Vec::new();
+    let (listen, public_url) = addresses(
         &mut findings,
-        "admin_listen",
-        file.admin_listen,
-        "127.0.0.1:9090",
+        &mut warnings,
+        file.listen,
+        file.public_url.as_deref(),
+        is_test,
     );
-    let public_url = match file.public_url.as_deref() {
-        Some(text) => public_address(text),
-        None if is_test => public_address("http://127.0.0.1:8080"),
-        None => Err(
-            "is required in production: links and callbacks lead there. Write the address under which browsers reach \
-             `listen`, like https://pay.shop.example"
-                .to_owned(),
-        ),
-    };
-    let public_url = findings.take("public_url", public_url);
+    let admin_listen = admin_listen(&mut findings, file.admin_listen);
     let database_url = file
         .database_url
         .unwrap_or_else(|| "sqlite://florin.db".into());
@@ -207,7 +220,8 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
         }
         stores.extend(store(&mut findings, table, is_test));
     }
-    require_distinct_keys(&mut findings, gateway.as_ref(), &stores);
+    let operators = operators(&mut findings, file.operator);
+    require_distinct_keys(&mut findings, gateway.as_ref(), &stores, &operators);
     let config = (|| {
         Some(Config {
             listen: listen?,
@@ -217,12 +231,65 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
             environment: environment?,
             gateway: gateway?,
             stores,
+            operators,
             trusted_proxies,
             rate_limit,
             log,
+            warnings,
         })
     })();
     findings.finish(config)
+}
+
+/// `listen` and `public_url`. One of them alone decides the other; two that differ are a warning.
+fn addresses(
+    findings: &mut Findings,
+    warnings: &mut Vec<Problem>,
+    listen: Option<String>,
+    public_url: Option<&str>,
+    is_test: bool,
+) -> (Option<SocketAddr>, Option<PublicUrl>) {
+    let given = public_url.map(public_address);
+    let is_listen_given = listen.is_some();
+    // Without encryption browsers reach the proxy itself.
+    let of_url = given.as_ref().and_then(|url| url.as_ref().ok()?.direct());
+    let default = of_url.map_or_else(|| "127.0.0.1:8080".to_owned(), |of_url| of_url.to_string());
+    let listen = address(findings, "listen", listen, &default);
+    let public_url = match given {
+        Some(given) => given,
+        None if is_test => {
+            let port = listen.map_or(8080, |listen| listen.port());
+            // Port 0 is whichever port is free.
+            let port = if port == 0 { 8080 } else { port };
+            public_address(&format!("http://127.0.0.1:{port}"))
+        }
+        None => Err(
+            "is required in production: links and callbacks lead there. Write the address under which browsers reach \
+             `listen`, like https://pay.shop.example"
+                .to_owned(),
+        ),
+    };
+    let public_url = findings.take("public_url", public_url);
+    if let (true, Some(listen), Some(of_url), Some(url)) =
+        (is_listen_given, listen, of_url, &public_url)
+        && listen.port() != of_url.port()
+    {
+        warnings.push(Problem {
+            key: "listen".to_owned(),
+            message: format!(
+                "has port {}, and browsers are sent to {}: unless a reverse proxy listens there, write one port in \
+                 listen and public_url, or leave listen out",
+                listen.port(),
+                url.base()
+            ),
+        });
+    }
+    (listen, public_url)
+}
+
+/// `admin_listen`, checked by itself.
+pub(crate) fn admin_listen(findings: &mut Findings, text: Option<String>) -> Option<SocketAddr> {
+    address(findings, "admin_listen", text, "127.0.0.1:9090")
 }
 
 fn trusted_proxies(findings: &mut Findings, list: &[String]) -> Vec<IpNet> {
@@ -273,6 +340,7 @@ pub(crate) fn require_distinct_keys(
     findings: &mut Findings,
     gateway: Option<&Gateway>,
     stores: &[Store],
+    operators: &[Operator],
 ) {
     let mut secrets: Vec<Named<'_>> = Vec::new();
     if let Some(gateway) = gateway {
@@ -297,6 +365,12 @@ pub(crate) fn require_distinct_keys(
         for TokenKey { kid, secret } in &store.token_keys {
             let key = format!("store.{}.token_keys.{kid}", store.id);
             secrets.push((key, secret.expose_secret()));
+        }
+    }
+    for operator in operators {
+        if let Some(token) = &operator.token {
+            let key = format!("operator.{}.token", operator.name);
+            secrets.push((key, token.expose_secret()));
         }
     }
     for (n, (key, secret)) in secrets.iter().enumerate() {

@@ -29,7 +29,7 @@ impl Path {
     }
 
     pub(crate) fn element(&self, n: usize, value: &Value) -> Self {
-        let name = ["id", "sku", "kid"]
+        let name = ["id", "sku", "kid", "name"]
             .iter()
             .find_map(|key| value.get(key)?.as_str());
         let mut path = self.clone();

@@ -4,13 +4,14 @@
 //! be a number, and no variable could name one store's key. The types' schema knows both.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use toml::Table;
 
 use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::schema::schema;
-use crate::config::server::{Config, File, check};
+use crate::config::server::{self, Config, File, check};
 use crate::config::shape::{self, Text, check_table};
 use crate::config::{environment, renamed, rights};
 
@@ -19,12 +20,53 @@ use crate::config::{environment, renamed, rights};
 /// # Errors
 /// [`Problems`] lists everything that is wrong.
 pub fn load(file: Option<&Path>, variables: &BTreeMap<String, String>) -> Result<Config, Problems> {
-    let (text, mut settings) = match file {
+    let (text, settings) = match file {
         Some(path) => read(path)?,
         None => (String::new(), Table::new()),
     };
+    checked(file, &text, settings, variables)
+}
+
+/// Checks the text of a file that is not written yet.
+///
+/// # Errors
+/// [`Problems`] lists everything that is wrong.
+pub fn parse(text: &str) -> Result<Config, Problems> {
+    let settings = table("the configuration", text)?;
+    checked(None, text, settings, &BTreeMap::new())
+}
+
+/// The address of the admin listener, without a check of the other keys: a running proxy can be asked how it is while its
+/// file is being edited.
+///
+/// # Errors
+/// [`Problems`] names the file or the key.
+pub fn admin_address(
+    file: Option<&Path>,
+    variables: &BTreeMap<String, String>,
+) -> Result<SocketAddr, Problems> {
+    let written = match (variables.get("FLORIN_ADMIN_LISTEN"), file) {
+        (Some(text), _) => Some(text.clone()),
+        (None, Some(path)) => {
+            let (_, settings) = read(path)?;
+            let text = settings.get("admin_listen").and_then(toml::Value::as_str);
+            text.map(str::to_owned)
+        }
+        (None, None) => None,
+    };
     let mut findings = Findings::default();
-    let (schema, text) = (schema(), Text(&text));
+    let address = server::admin_listen(&mut findings, written);
+    findings.finish(address)
+}
+
+fn checked(
+    file: Option<&Path>,
+    text: &str,
+    mut settings: Table,
+    variables: &BTreeMap<String, String>,
+) -> Result<Config, Problems> {
+    let mut findings = Findings::default();
+    let (schema, text) = (schema(), Text(text));
     renamed::keys(&mut findings, &text, &mut settings);
     let written = settings.clone();
     environment::overlay(&mut findings, &mut settings, &schema, variables);
@@ -46,21 +88,26 @@ pub fn load(file: Option<&Path>, variables: &BTreeMap<String, String>) -> Result
 }
 
 fn read(path: &Path) -> Result<(String, Table), Problems> {
-    let problem = |message| {
-        Problems(vec![Problem {
-            key: path.display().to_string(),
-            message,
-        }])
-    };
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| problem(format!("the file cannot be read: {error}")))?;
-    match text.parse::<Table>() {
-        Ok(settings) => Ok((text, settings)),
-        // The error without its excerpt: the line in question may hold a secret.
-        Err(error) => {
-            let line = error.span().map(|span| Text(&text).at(span.start));
-            let line = line.unwrap_or_default();
-            Err(problem(format!("{}{line}", error.message())))
-        }
-    }
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let message = format!("the file cannot be read: {error}");
+        problem(&path.display().to_string(), message)
+    })?;
+    let settings = table(&path.display().to_string(), &text)?;
+    Ok((text, settings))
+}
+
+fn table(name: &str, text: &str) -> Result<Table, Problems> {
+    // The error without its excerpt: the line in question may hold a secret.
+    text.parse::<Table>().map_err(|error| {
+        let line = error.span().map(|span| Text(text).at(span.start));
+        let line = line.unwrap_or_default();
+        problem(name, format!("{}{line}", error.message()))
+    })
+}
+
+fn problem(key: &str, message: String) -> Problems {
+    Problems(vec![Problem {
+        key: key.to_owned(),
+        message,
+    }])
 }

@@ -460,3 +460,87 @@ fn every_key_of_the_file_is_in_the_reference() {
         assert!(page.contains(key), "{key}");
     }
 }
+
+#[test]
+fn listen_and_public_url_follow_each_other() {
+    let found = |keys: &str| {
+        let config = loaded(&format!("{keys}\n{COMPLETE}"), &[]).unwrap();
+        let url = config.public_url.base().to_owned();
+        (config.listen.to_string(), url, config.warnings.len())
+    };
+    for (keys, listen, url, warnings) in [
+        ("", "127.0.0.1:8080", "http://127.0.0.1:8080", 0),
+        (
+            "listen = \"0.0.0.0:9000\"",
+            "0.0.0.0:9000",
+            "http://127.0.0.1:9000",
+            0,
+        ),
+        (
+            "public_url = \"http://localhost:9000\"",
+            "127.0.0.1:9000",
+            "http://localhost:9000",
+            0,
+        ),
+        (
+            "public_url = \"http://[::1]:9000\"",
+            "[::1]:9000",
+            "http://[::1]:9000",
+            0,
+        ),
+        (
+            "public_url = \"https://pay.example\"",
+            "127.0.0.1:8080",
+            "https://pay.example",
+            0,
+        ),
+        (
+            "listen = \"127.0.0.1:0\"",
+            "127.0.0.1:0",
+            "http://127.0.0.1:8080",
+            0,
+        ),
+        (
+            "listen = \"0.0.0.0:9000\"\npublic_url = \"http://127.0.0.1:9000\"",
+            "0.0.0.0:9000",
+            "http://127.0.0.1:9000",
+            0,
+        ),
+        (
+            "listen = \"127.0.0.1:8080\"\npublic_url = \"http://127.0.0.1:9000\"",
+            "127.0.0.1:8080",
+            "http://127.0.0.1:9000",
+            1,
+        ),
+        (
+            "listen = \"127.0.0.1:8080\"\npublic_url = \"https://localhost\"",
+            "127.0.0.1:8080",
+            "https://localhost",
+            0,
+        ),
+    ] {
+        assert_eq!(
+            found(keys),
+            (listen.to_owned(), url.to_owned(), warnings),
+            "{keys}"
+        );
+    }
+}
+
+#[test]
+fn the_admin_address_is_known_without_the_rest() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let at = |text: &str, variable: Option<&str>| {
+        std::fs::write(file.path(), text).unwrap();
+        let variable = variable.map(|text| ("FLORIN_ADMIN_LISTEN".to_owned(), text.to_owned()));
+        let address = admin_address(Some(file.path()), &variable.into_iter().collect());
+        address.map(|address| address.to_string())
+    };
+    assert_eq!(at("log = 7", None).unwrap(), "127.0.0.1:9090");
+    assert_eq!(at("admin_listen = \"[::]:1\"", None).unwrap(), "[::]:1");
+    assert_eq!(
+        at("admin_listen = \"x\"", Some("127.0.0.1:2")).unwrap(),
+        "127.0.0.1:2"
+    );
+    assert!(at("admin_listen = \"x\"", None).is_err());
+}

@@ -25,7 +25,7 @@ use crate::http::middleware::request_id::RequestId;
 use crate::orders::open::issue_client_token;
 use crate::payments::rendered_view::RenderedView;
 use crate::payments::view::{ViewContext, view};
-use crate::rate_limit::{RateLimit, network};
+use crate::rate_limit::{Key, RateLimit, network};
 use crate::state::AppState;
 
 /// The order that the request's client token opens.
@@ -87,17 +87,23 @@ fn client_token(headers: &HeaderMap) -> Result<ClientToken, ApiError> {
 }
 
 /// Counts a request of an address; an address that is not known is not limited.
-fn limit_address(
+async fn limit_address(
     app: &AppState,
     limit: &RateLimit<IpAddr>,
     client: Option<IpAddr>,
 ) -> Result<(), ApiError> {
-    client.map_or(Ok(()), |client| {
-        limited(limit.check(network(client), app.now()))
-    })
+    match client {
+        Some(client) => limit_requests(app, limit, network(client)).await,
+        None => Ok(()),
+    }
 }
 
-fn limited(counted: Result<(), SignedDuration>) -> Result<(), ApiError> {
+async fn limit_requests<K: Key>(
+    app: &AppState,
+    limit: &RateLimit<K>,
+    key: K,
+) -> Result<(), ApiError> {
+    let counted = limit.check(&*app.deps.storage, key, app.now()).await;
     counted.map_err(|wait| ApiError::TooManyRequests {
         retry_after: wait.unsigned_abs(),
     })
@@ -135,8 +141,16 @@ pub(crate) async fn rendered(
         let snapshot = found.ok_or(ApiError::NoSuchOrder)?;
         Ok(RenderedView::new(&snapshot, context(app, &snapshot)?)?)
     };
+    let version = async {
+        let found = app
+            .deps
+            .storage
+            .versions(std::slice::from_ref(order))
+            .await?;
+        Ok(found.first().map(|(_, version)| *version))
+    };
     let is_valid = |view: &RenderedView| view.is_valid(app.is_delayed(), app.now());
-    app.views.view(order, is_valid, load).await
+    app.views.view(order, is_valid, version, load).await
 }
 
 /// The order's view, if it was rendered before and is current.
@@ -163,7 +177,7 @@ pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<
     if view.followed_until.is_some_and(|until| now >= until) {
         return Ok(());
     }
-    let interval = app.polling_pace().stretch.of_pause(interval);
+    let interval = app.polling_pace().watched_stretch.of_pause(interval);
     let Some(wanted) = subscribed_poll(invoice, interval, now) else {
         return Ok(());
     };

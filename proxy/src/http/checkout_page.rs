@@ -142,7 +142,8 @@ fn policy(
     let framed = gallery.into_iter().chain(hosted_page.map(Origin::as_str));
     let (ancestors, framed) = (sources(ancestors), sources(framed));
     let pictures = sources(
-        ["'self'"]
+        // A wallet announces its icon as a `data:` address.
+        ["'self'", "data:"]
             .into_iter()
             .chain(pictures.iter().map(Origin::as_str)),
     );

@@ -23,6 +23,7 @@ use tracing::Instrument as _;
 use crate::http::body::{FromBody, MAX_BODY_BYTES, read};
 use crate::http::error::ApiError;
 use crate::state::AppState;
+use crate::storage_health::error_unless_outage;
 
 /// The header of a request.
 static KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -241,8 +242,9 @@ async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, jso
         Ok(true) => {}
         Ok(false) => tracing::warn!("a request with a key took longer than its lease"),
         // It was done, and its sender should know. Sent again, it finds what it did.
-        Err(error) if error.outage().is_some() => {}
-        Err(error) => tracing::error!(%error, "the result of a request with a key was not stored"),
+        Err(error) => {
+            error_unless_outage!(error, "the result of a request with a key was not stored");
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The built widget, compressed when it was built, out of the binary.
+//! The built widget, compressed when it was built, out of the binary. Files of other versions come from the database that
+//! their proxies share with this one.
 
 pub(crate) mod file;
 
@@ -8,6 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use florin_checkout_api::{Environment, ErrorCode};
+use florin_storage::{Asset, StorageError};
 use serde_json::json;
 
 use self::file::{FRESH, File, IMMUTABLE, answer, public};
@@ -22,13 +24,54 @@ mod dist {
     include!(concat!(env!("OUT_DIR"), "/dist.rs"));
 }
 
+/// Names of assets have a prefix.
+const ASSETS: &str = "assets/";
+/// A longer name is none of a build.
+const MAX_NAME: usize = 100;
+
 /// `/assets/{name}`.
 pub(crate) async fn immutable(
+    State(app): State<Arc<AppState>>,
     Path(name): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let file = find(&format!("assets/{name}"))?;
-    Ok(public(answer(file, &headers, IMMUTABLE)))
+    let missing = match find(&format!("{ASSETS}{name}")) {
+        Ok(file) => return Ok(public(answer(file, &headers, IMMUTABLE))),
+        Err(missing) => missing,
+    };
+    let file = of_other_version(&app, &name).await?;
+    let file = file.ok_or(missing)?;
+    Ok(public(answer(&file, &headers, IMMUTABLE)))
+}
+
+/// The files named by their content, for proxies of other versions.
+pub(crate) fn assets() -> Vec<Asset> {
+    let assets = dist::FILES.iter().filter_map(|file| {
+        Some(Asset {
+            name: file.name.strip_prefix(ASSETS)?.to_owned(),
+            whole: file.whole.to_vec(),
+            brotli: file.brotli.as_ref().map(|bytes| bytes.to_vec()),
+        })
+    });
+    assets.collect()
+}
+
+/// During an upgrade, the proxies on one database are of two versions, and a page asks any of them for its files.
+async fn of_other_version(app: &AppState, name: &str) -> Result<Option<Arc<File>>, StorageError> {
+    if let Some(file) = app.other_assets.get(name) {
+        return Ok(Some(file));
+    }
+    let is_sound = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if !app.deps.storage.has_other_writers() || name.len() > MAX_NAME || !name.bytes().all(is_sound)
+    {
+        return Ok(None);
+    }
+    let Some(asset) = app.deps.storage.asset(name).await? else {
+        return Ok(None);
+    };
+    let file = Arc::new(File::kept(asset));
+    app.other_assets.insert(name.to_owned(), file.clone());
+    Ok(Some(file))
 }
 
 pub(crate) fn describe_immutable() -> Operation {

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use florin_gateway::CallError;
-use florin_orders::EventType;
+use florin_orders::{EventType, PollPriority};
 use florin_storage::DeliveryOutcome;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -113,7 +113,7 @@ pub(super) enum CallOutcome {
     Ambiguous,
     /// No connection.
     Unreachable,
-    /// Not sent: no budget, or the circuit is open.
+    /// Not sent: no budget, the circuit is open, or the limits cannot be read.
     HeldBack,
 }
 
@@ -126,7 +126,11 @@ impl CallOutcome {
             Err(CallError::Broken { .. }) => Self::Failed,
             Err(CallError::Ambiguous(_)) => Self::Ambiguous,
             Err(CallError::NotSent(_)) => Self::Unreachable,
-            Err(CallError::OutOfBudget { .. } | CallError::CircuitOpen { .. }) => Self::HeldBack,
+            Err(
+                CallError::OutOfBudget { .. }
+                | CallError::CircuitOpen { .. }
+                | CallError::NoLimits(_),
+            ) => Self::HeldBack,
         }
     }
 }
@@ -142,6 +146,15 @@ pub(super) fn outcome_of_delivery(outcome: &DeliveryOutcome) -> &'static str {
         DeliveryOutcome::GivenUp => "given_up",
         DeliveryOutcome::Gone(_) => "gone",
         DeliveryOutcome::NotWanted => "not_wanted",
+    }
+}
+
+/// The priority of a poll; the database has older names for two of them.
+pub(super) fn priority_name(priority: PollPriority) -> &'static str {
+    match priority {
+        PollPriority::Scheduled => "scheduled",
+        PollPriority::Watched => "watched",
+        PollPriority::Callback => "callback",
     }
 }
 

@@ -11,6 +11,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
+use florin_orders::PollPriority;
 use florin_storage::{PollQueue, StorageError, Totals};
 use jiff::{SignedDuration, Timestamp};
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
@@ -18,10 +19,12 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::Registry;
+use strum::VariantArray as _;
 
 use super::commits::CountedCommits;
+use super::labels::priority_name;
 use super::process::Process;
-use super::{Metrics, StoreLabels};
+use super::{Labels, Metrics, StoreLabels};
 use crate::state::AppState;
 
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -140,15 +143,29 @@ fn listeners(registry: &mut Registry, app: &AppState) {
 }
 
 fn polling(registry: &mut Registry, app: &AppState, queue: &PollQueue, now: Timestamp) {
-    let late = |first: Timestamp| now.duration_since(first);
-    let lag = seconds(queue.first_at.map_or(SignedDuration::ZERO, late));
-    let help = "How late the longest waiting poll of the gateway is";
-    gauge(registry, "florin_poll_lag_seconds", help, lag);
+    let lags = Family::<Labels<1>, Gauge>::default();
+    for priority in PollPriority::VARIANTS {
+        let first = queue.first.get(priority);
+        let lag = first.map_or(0, |first| seconds(now.duration_since(*first)));
+        let labels = [("priority", priority_name(*priority))];
+        let lag = i64::try_from(lag).unwrap_or(i64::MAX);
+        lags.get_or_create(&labels).set(lag);
+    }
+    let help = "How late the longest waiting poll of the gateway is, by priority";
+    registry.register("florin_poll_lag_seconds", help, lags);
     let help = "Polls that are due, 1000 of each priority at most";
     gauge(registry, "florin_polls_due", help, queue.due);
     let stretch = u64::from(app.polling_pace().stretch.percent());
     let help = "Factor of the poll intervals; 100 is as planned";
     gauge(registry, "florin_poll_stretch_percent", help, stretch);
+    let watched = u64::from(app.polling_pace().watched_stretch.percent());
+    let help = "Factor of the poll intervals of watched orders; 100 is as planned";
+    gauge(
+        registry,
+        "florin_watched_poll_stretch_percent",
+        help,
+        watched,
+    );
 }
 
 /// The outboxes of all stores; a store that never had an event has zeros.

@@ -6,12 +6,13 @@
 //! Orders share counters by their hash, so that the counters need no room for each order. A change of one order makes a
 //! few others be read again.
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use florin_orders::OrderId;
 
+use crate::orders::announcements::Announcements;
 use crate::orders::subscriptions::OrderSubscriptions;
 
 /// 64 KiB of counters.
@@ -27,8 +28,12 @@ pub(crate) struct OrderChanges {
     counters: Box<[AtomicU64]>,
     /// Writes that may change any order.
     all: AtomicU64,
-    hasher: RandomState,
+    /// Without a random key: ids are drawn by the proxy, and orders must share counters in the same way whenever a simulation
+    /// repeats them.
+    hasher: BuildHasherDefault<DefaultHasher>,
     subscriptions: OrderSubscriptions,
+    /// For the other processes that use the database, if there are any.
+    announcements: Option<Arc<Announcements>>,
 }
 
 /// The moment of a read.
@@ -56,15 +61,19 @@ pub(crate) struct Writing {
 }
 
 impl OrderChanges {
-    /// Notifies these subscriptions of every change.
-    pub(crate) fn new(subscriptions: OrderSubscriptions) -> Self {
+    /// Notifies these subscriptions of every change, and announces it to other processes.
+    pub(crate) fn new(
+        subscriptions: OrderSubscriptions,
+        announcements: Option<Arc<Announcements>>,
+    ) -> Self {
         Self {
             counters: std::iter::repeat_with(AtomicU64::default)
                 .take(COUNTERS)
                 .collect(),
             all: AtomicU64::default(),
-            hasher: RandomState::new(),
+            hasher: BuildHasherDefault::default(),
             subscriptions,
+            announcements,
         }
     }
 
@@ -91,6 +100,20 @@ impl OrderChanges {
     /// Makes what was read before be read again, without a notification: the poll schedule changed, which no view shows.
     pub(crate) fn forget(&self, scope: &Scope) {
         self.counter_of(scope).fetch_add(CHANGE, Ordering::SeqCst);
+    }
+
+    fn notify(&self, order: &OrderId) {
+        self.subscriptions.notify(order);
+        if let Some(announcements) = &self.announcements {
+            announcements.push(order);
+        }
+    }
+
+    fn notify_all(&self) {
+        self.subscriptions.notify_all();
+        if let Some(announcements) = &self.announcements {
+            announcements.push_all();
+        }
     }
 
     fn counter_of(&self, scope: &Scope) -> &AtomicU64 {
@@ -120,7 +143,7 @@ impl Writing {
     /// The write changes this order, too.
     pub(crate) fn also(&self, order: &OrderId) {
         self.changes.forget(&Scope::Order(order.clone()));
-        self.changes.subscriptions.notify(order);
+        self.changes.notify(order);
     }
 }
 
@@ -133,8 +156,8 @@ impl Drop for Writing {
         }
         counter.fetch_add(CHANGE - WRITE, Ordering::SeqCst);
         match &self.scope {
-            Scope::Order(order) => self.changes.subscriptions.notify(order),
-            Scope::All => self.changes.subscriptions.notify_all(),
+            Scope::Order(order) => self.changes.notify(order),
+            Scope::All => self.changes.notify_all(),
         }
     }
 }
@@ -148,7 +171,7 @@ mod tests {
     }
 
     fn changes() -> Arc<OrderChanges> {
-        Arc::new(OrderChanges::new(OrderSubscriptions::default()))
+        Arc::new(OrderChanges::new(OrderSubscriptions::default(), None))
     }
 
     #[test]

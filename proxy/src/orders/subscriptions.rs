@@ -50,6 +50,11 @@ impl OrderSubscriptions {
         }
     }
 
+    /// The orders that have subscriptions.
+    pub(crate) fn orders(&self) -> Vec<OrderId> {
+        self.0.lock().keys().cloned().collect()
+    }
+
     /// The number of an order's subscriptions.
     pub(crate) fn count(&self, order: &OrderId) -> usize {
         let all = self.0.lock();

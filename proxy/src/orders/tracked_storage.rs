@@ -9,14 +9,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use florin_orders::{
-    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+    Abandoned, Aggregate, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt,
+    NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
 };
 use florin_storage::{
-    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
-    Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
-    OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
-    Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    Asset, AuditEntry, ChangeListener, Changed, Claim, DecideError, Delivery, DeliveryFilter,
+    DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus, Fingerprint, GivenUpEvent, KeptEmail,
+    LimitKey, MarkedAsPaid, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
+    OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, OrderVersion,
+    PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState,
+    SettledOrder, Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -131,9 +133,126 @@ fn of(order: &OrderId) -> Scope {
 }
 
 #[async_trait]
+impl OperatorStorage for TrackedStorage {
+    async fn decide(
+        &self,
+        order: &OrderId,
+        decision: &NewDecision,
+        now: Timestamp,
+    ) -> Result<Snapshot, DecideError> {
+        let (id, decision) = (order.clone(), decision.clone());
+        let work =
+            |storage: Arc<dyn Storage>| async move { storage.decide(&id, &decision, now).await };
+        self.write(of(order), work, |_| false).await
+    }
+
+    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError> {
+        self.inner.find_orders(search).await
+    }
+
+    async fn orders_for_attention(&self, limit: u32) -> Result<Vec<Aggregate>, StorageError> {
+        self.inner.orders_for_attention(limit).await
+    }
+
+    async fn order_history(&self, order: &OrderId) -> Result<Option<OrderHistory>, StorageError> {
+        self.inner.order_history(order).await
+    }
+
+    async fn given_up_events(&self, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError> {
+        self.inner.given_up_events(limit).await
+    }
+
+    async fn event(&self, event: &EventId) -> Result<Option<Event>, StorageError> {
+        self.inner.event(event).await
+    }
+
+    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError> {
+        self.inner.record_audit(entry).await
+    }
+
+    async fn audit_log(
+        &self,
+        after: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StorageError> {
+        self.inner.audit_log(after, limit).await
+    }
+
+    async fn settled_orders(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        after: Option<&SettledOrder>,
+        limit: u32,
+    ) -> Result<Vec<SettledOrder>, StorageError> {
+        self.inner.settled_orders(from, until, after, limit).await
+    }
+}
+
+#[async_trait]
 impl Storage for TrackedStorage {
     fn has_other_writers(&self) -> bool {
         self.inner.has_other_writers()
+    }
+
+    async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
+        self.inner.server_state().await
+    }
+
+    async fn versions(
+        &self,
+        orders: &[OrderId],
+    ) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+        self.inner.versions(orders).await
+    }
+
+    async fn announce(&self, changed: &Changed) -> Result<(), StorageError> {
+        self.inner.announce(changed).await
+    }
+
+    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
+        self.inner.listen().await
+    }
+
+    async fn count_request(
+        &self,
+        key: LimitKey,
+        each: SignedDuration,
+        now: Timestamp,
+    ) -> Result<Option<SignedDuration>, StorageError> {
+        self.inner.count_request(key, each, now).await
+    }
+
+    async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64, StorageError> {
+        self.inner.delete_unused_counts(now).await
+    }
+
+    async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool, StorageError> {
+        self.inner.share_delay(is_delayed, now).await
+    }
+
+    async fn keep_assets(&self, assets: &[Asset], now: Timestamp) -> Result<(), StorageError> {
+        self.inner.keep_assets(assets, now).await
+    }
+
+    async fn asset(&self, name: &str) -> Result<Option<Asset>, StorageError> {
+        self.inner.asset(name).await
+    }
+
+    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
+        self.inner.keep_prices(prices).await
+    }
+
+    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError> {
+        self.inner.prices(fetched_after).await
+    }
+
+    async fn withdraw_prices(&self) -> Result<(), StorageError> {
+        self.inner.withdraw_prices().await
+    }
+
+    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {
+        self.inner.delete_expired_prices(fetched_until).await
     }
 
     async fn open_order(
@@ -319,10 +438,13 @@ impl Storage for TrackedStorage {
     async fn mark_as_paid(
         &self,
         order: &OrderId,
+        hint: Option<&TransactionHint>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError> {
-        let id = order.clone();
-        let work = |storage: Arc<dyn Storage>| async move { storage.mark_as_paid(&id, now).await };
+        let (id, hint) = (order.clone(), hint.cloned());
+        let work = |storage: Arc<dyn Storage>| async move {
+            storage.mark_as_paid(&id, hint.as_ref(), now).await
+        };
         self.write(of(order), work, |_| false).await
     }
 

@@ -1,15 +1,16 @@
 //! The views that were rendered last, and what client tokens open: a status read asks the database only after a change.
 //!
-//! A view is kept with the [`Stamp`] from before the order was read, and is served while that is the order's stamp: a read
-//! that begins after a commit never gets what was there before. This needs every write to pass this process. Where other
-//! processes write to the same database ([`florin_storage::Storage::has_other_writers`]) no view is kept; a store for
-//! several proxies can bring a version of each order to compare with.
+//! A read that begins after a commit never gets what was there before. Where all writes pass this process, a view is kept
+//! with the [`Stamp`] from before the order was read, and is served while that is the order's stamp. Where other processes
+//! write to the same database ([`florin_storage::Storage::has_other_writers`]), a view is kept with the order's
+//! [`OrderVersion`] from before it was read, and each read compares the version: one row of each of three tables, by their
+//! keys, in place of loading and rendering the order.
 
 use std::future::Future;
 use std::sync::Arc;
 
 use florin_orders::{OrderId, TokenHash};
-use florin_storage::TokenGrant;
+use florin_storage::{OrderVersion, TokenGrant};
 use jiff::Timestamp;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -40,18 +41,25 @@ pub(crate) struct ViewCache<V> {
     grants: Cache<TokenHash, Arc<TokenGrant>>,
     views: Cache<OrderId, Entry<V>, Size>,
     loads: Box<[Mutex<()>]>,
-    is_off: bool,
+    has_other_writers: bool,
+}
+
+/// What a view is kept with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Basis {
+    Stamp(Stamp),
+    Version(OrderVersion),
 }
 
 struct Entry<V> {
-    stamp: Stamp,
+    basis: Basis,
     view: Arc<V>,
 }
 
 impl<V> Clone for Entry<V> {
     fn clone(&self) -> Self {
         Self {
-            stamp: self.stamp,
+            basis: self.basis,
             view: self.view.clone(),
         }
     }
@@ -67,20 +75,15 @@ impl<V: View> Weighter<OrderId, Entry<V>> for Size {
 }
 
 impl<V: View> ViewCache<V> {
-    /// An empty cache; one that keeps no view if other processes write.
+    /// An empty cache; one that compares versions if other processes write.
     pub(crate) fn new(changes: Arc<OrderChanges>, has_other_writers: bool) -> Self {
         Self {
             changes,
             grants: Cache::new(MAX_GRANTS),
             views: Cache::with_weighter(EXPECTED_VIEWS, MAX_BYTES, Size),
             loads: std::iter::repeat_with(Mutex::default).take(LOADS).collect(),
-            is_off: has_other_writers,
+            has_other_writers,
         }
-    }
-
-    /// Returns `true` if a change is always noticed by a notification.
-    pub(crate) fn notices_every_change(&self) -> bool {
-        !self.is_off
     }
 
     /// What a client token opens at a time; `None` for an unknown or expired token.
@@ -107,39 +110,69 @@ impl<V: View> ViewCache<V> {
         Ok((now < grant.expires_at).then_some(grant))
     }
 
-    /// The view of an order: the kept one if it is current and valid, or what `load` makes.
+    /// The view of an order: the kept one if it is current and valid, or what `load` makes. `version` is asked for where
+    /// other processes write; without one nothing is kept.
     ///
     /// # Errors
-    /// Those of `load`.
+    /// Those of `version` and `load`.
     pub(crate) async fn view<E>(
         &self,
         order: &OrderId,
         is_valid: impl Fn(&V) -> bool,
+        version: impl Future<Output = Result<Option<OrderVersion>, E>>,
         load: impl Future<Output = Result<V, E>>,
     ) -> Result<Arc<V>, E> {
-        if let Some(view) = self.current(order, &is_valid) {
-            return Ok(view);
+        if self.has_other_writers {
+            let Some(version) = version.await? else {
+                return load.await.map(Arc::new);
+            };
+            let basis = || Some(Basis::Version(version));
+            return self.kept_or_loaded(order, basis, is_valid, load).await;
         }
-        if self.is_off {
-            return load.await.map(Arc::new);
+        let basis = || self.changes.stamp(order).map(Basis::Stamp);
+        self.kept_or_loaded(order, basis, is_valid, load).await
+    }
+
+    async fn kept_or_loaded<E>(
+        &self,
+        order: &OrderId,
+        basis: impl Fn() -> Option<Basis>,
+        is_valid: impl Fn(&V) -> bool,
+        load: impl Future<Output = Result<V, E>>,
+    ) -> Result<Arc<V>, E> {
+        if let Some(view) = self.kept(order, basis(), &is_valid) {
+            return Ok(view);
         }
         let _turn = self.loads[self.changes.share(order, LOADS)].lock().await;
-        if let Some(view) = self.current(order, &is_valid) {
+        let basis = basis();
+        if let Some(view) = self.kept(order, basis, &is_valid) {
             return Ok(view);
         }
-        let stamp = self.changes.stamp(order);
         let view = Arc::new(load.await?);
-        if let Some(stamp) = stamp {
+        if let Some(basis) = basis {
             let view = view.clone();
-            self.views.insert(order.clone(), Entry { stamp, view });
+            self.views.insert(order.clone(), Entry { basis, view });
         }
         Ok(view)
     }
 
-    /// The kept view of an order, if it is current and valid.
+    /// The kept view of an order, if it is current and valid; `None` where only the database knows.
     pub(crate) fn current(&self, order: &OrderId, is_valid: impl Fn(&V) -> bool) -> Option<Arc<V>> {
-        let Entry { stamp, view } = self.views.get(order)?;
-        (self.changes.stamp(order) == Some(stamp) && is_valid(&view)).then_some(view)
+        if self.has_other_writers {
+            return None;
+        }
+        let basis = self.changes.stamp(order).map(Basis::Stamp);
+        self.kept(order, basis, is_valid)
+    }
+
+    fn kept(
+        &self,
+        order: &OrderId,
+        basis: Option<Basis>,
+        is_valid: impl Fn(&V) -> bool,
+    ) -> Option<Arc<V>> {
+        let entry = self.views.get(order)?;
+        (basis == Some(entry.basis) && is_valid(&entry.view)).then_some(entry.view)
     }
 }
 

@@ -158,9 +158,10 @@ impl PaymentError {
             | CallError::CircuitOpen { retry_after }
             | CallError::OutOfBudget { retry_after } => *retry_after,
             CallError::Refused { .. } => Duration::from_secs(30),
-            CallError::NotSent(_) | CallError::Ambiguous(_) | CallError::Broken { .. } => {
-                Duration::from_secs(5)
-            }
+            CallError::NotSent(_)
+            | CallError::Ambiguous(_)
+            | CallError::Broken { .. }
+            | CallError::NoLimits(_) => Duration::from_secs(5),
         };
         Self::GatewayUnavailable { retry_after }
     }

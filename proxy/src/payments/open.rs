@@ -56,7 +56,7 @@ pub(crate) async fn open(
     method: Method<'_>,
     client: Option<IpAddr>,
 ) -> Result<(), PaymentError> {
-    let Some(call) = call_for(app, snapshot, &method)? else {
+    let Some(mut call) = call_for(app, snapshot, &method).await? else {
         return Ok(());
     };
     let order = &snapshot.order.id;
@@ -66,24 +66,22 @@ pub(crate) async fn open(
     );
     let (gateway, clock) = (&*app.deps.gateway, &*app.deps.clock);
     let turn = app.turns.take_with_budget(next, gateway, clock).await?;
-    let call = if turn.has_waited {
+    if turn.has_waited {
         // Another request may have opened an attempt meanwhile.
         let current = app.deps.storage.snapshot(order).await?;
         let current = current.ok_or(PaymentError::NoOrder)?;
-        let Some(call) = call_for(app, &current, &method)? else {
-            return Ok(());
-        };
-        call
-    } else {
-        call
-    };
+        match call_for(app, &current, &method).await? {
+            Some(current) => call = current,
+            None => return Ok(()),
+        }
+    }
     let (app, order) = (app.clone(), order.clone());
     let sent = async move { send(&app, &order, call, turn).await };
     tokio::spawn(sent.in_current_span()).await?
 }
 
 /// Returns the call that opens an attempt, or `None` if an attempt is open that fits.
-fn call_for(
+async fn call_for(
     app: &AppState,
     snapshot: &Snapshot,
     method: &Method<'_>,
@@ -100,7 +98,7 @@ fn call_for(
             if is_open(app, snapshot, crypto_code) {
                 return Ok(None);
             }
-            invoice_call(app, order, crypto_code, quote_id)?
+            invoice_call(app, order, crypto_code, quote_id).await?
         }
         Method::HostedPage => {
             if order.terms.flow == Flow::Custom {
@@ -166,7 +164,7 @@ enum Mismatch {
     Taken { order: OrderId },
 }
 
-fn invoice_call(
+async fn invoice_call(
     app: &AppState,
     order: &Order,
     crypto_code: &str,
@@ -178,7 +176,8 @@ fn invoice_call(
     if !order.terms.assets.is_empty() && !order.terms.assets.contains(&code) {
         return Err(PaymentError::AssetNotAccepted);
     }
-    let price = app.prices.find(&code, quote_id, app.now());
+    let storage = &*app.deps.storage;
+    let price = app.prices.find(storage, &code, quote_id, app.now()).await?;
     let price = price.ok_or(PaymentError::QuoteExpired)?;
     let requested = quotes::quote(order, asset, &price).map_err(|error| match error {
         QuoteError::NotPriced => PaymentError::NotPriced,
@@ -276,7 +275,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
             storage
                 .abandon_attempt(&attempt.id, reason, app.now())
                 .await?;
-            return Err(call.failed(app, error));
+            return Err(call.failed(app, error).await);
         }
     };
     let stored = match made.checked {
@@ -355,12 +354,12 @@ impl Call {
     }
 
     /// Logs a failed call and says what it means for the customer.
-    fn failed(&self, app: &AppState, error: CallError) -> PaymentError {
+    async fn failed(&self, app: &AppState, error: CallError) -> PaymentError {
         match self {
             Self::Invoice { .. } => {
                 log_rejection(&error, "no invoice was made");
                 if is_about_price(&error) {
-                    app.prices.forget();
+                    app.prices.forget(&*app.deps.storage).await;
                 }
                 PaymentError::of_invoice_call(error)
             }

@@ -1,10 +1,14 @@
 //! The price cache: one copy of GET /prices serves everybody.
+//!
+//! Each copy is stored before a quote of it is shown: another proxy on the same database honours the quote, and so does
+//! this one after a restart.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use florin_gateway::{CallError, Clock, PaymentGateway, PriceEntry, Prices};
 use florin_money::CryptoCode;
+use florin_storage::{PriceList, Storage, StorageError};
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::RwLock;
 use tokio::sync::Mutex;
@@ -22,7 +26,7 @@ pub(crate) struct PriceSnapshot {
 #[derive(Debug)]
 pub(crate) struct PriceCache {
     lifetime: SignedDuration,
-    /// Newest last; expired ones are removed when new ones arrive.
+    /// Of this process and of others, newest last; expired ones are removed when new ones arrive.
     offered: RwLock<Vec<Arc<PriceSnapshot>>>,
     /// Held during a request; holds the last failure and its time.
     failed: Mutex<Option<(Timestamp, CallError)>>,
@@ -39,6 +43,11 @@ impl PriceCache {
         }
     }
 
+    /// How long quotes are honoured.
+    pub(crate) fn lifetime(&self) -> SignedDuration {
+        self.lifetime
+    }
+
     /// Prices with at least half of their lifetime left.
     ///
     /// # Errors
@@ -46,6 +55,7 @@ impl PriceCache {
     pub(crate) async fn fresh(
         &self,
         gateway: &dyn PaymentGateway,
+        storage: &dyn Storage,
         clock: &dyn Clock,
     ) -> Result<Arc<PriceSnapshot>, CallError> {
         if let Some(priced) = self.newest(clock.now()) {
@@ -62,6 +72,14 @@ impl PriceCache {
         {
             return Err(error.clone());
         }
+        match self.load(storage, clock.now()).await {
+            Ok(()) => {
+                if let Some(priced) = self.newest(clock.now()) {
+                    return Ok(priced);
+                }
+            }
+            Err(error) => log_failure(&error, "stored prices were not read"),
+        }
         let prices = match gateway.prices().await {
             Ok(prices) => prices,
             Err(error) => {
@@ -74,12 +92,36 @@ impl PriceCache {
         }
         let fetched = Arc::new(PriceSnapshot {
             prices,
-            fetched_at: clock.now(),
+            fetched_at: whole_milliseconds(clock.now()),
         });
-        let mut offered = self.offered.write();
-        offered.retain(|old| self.seconds_left(old, clock.now()) > 0);
-        offered.push(fetched.clone());
+        if let Err(error) = keep(storage, &fetched).await {
+            log_failure(&error, "prices were not stored");
+        }
+        self.offer(fetched.clone(), clock.now());
         Ok(fetched)
+    }
+
+    /// Reads the prices that this process or another one has stored.
+    async fn load(&self, storage: &dyn Storage, now: Timestamp) -> Result<(), StorageError> {
+        for PriceList { fetched_at, body } in storage.prices(now - self.lifetime).await? {
+            let prices = serde_json::from_str(&body).map_err(|error| {
+                StorageError::Corrupt(format!("prices of {fetched_at} ({error})"))
+            })?;
+            self.offer(Arc::new(PriceSnapshot { prices, fetched_at }), now);
+        }
+        Ok(())
+    }
+
+    fn offer(&self, priced: Arc<PriceSnapshot>, now: Timestamp) {
+        let mut offered = self.offered.write();
+        offered.retain(|old| self.seconds_left(old, now) > 0);
+        let is_known = offered.iter().any(|known| {
+            known.fetched_at == priced.fetched_at && known.prices.entries == priced.prices.entries
+        });
+        if !is_known {
+            offered.push(priced);
+            offered.sort_by_key(|priced| priced.fetched_at);
+        }
     }
 
     /// The same without a request: `None` if there is no fresh copy.
@@ -92,18 +134,34 @@ impl PriceCache {
             .cloned()
     }
 
-    /// Drops all prices: the gateway does not honour one of them.
-    pub(crate) fn forget(&self) {
+    /// Drops all prices, those of other processes too: the gateway does not honour one of them.
+    pub(crate) async fn forget(&self, storage: &dyn Storage) {
         self.offered.write().clear();
+        if let Err(error) = storage.withdraw_prices().await {
+            log_failure(&error, "prices were not withdrawn");
+        }
     }
 
     /// The price of an asset that a conversion id pins, while it is still offered.
-    pub(crate) fn find(
+    ///
+    /// # Errors
+    /// The storage's, for a price that this process does not know.
+    pub(crate) async fn find(
         &self,
+        storage: &dyn Storage,
         code: &CryptoCode,
         conversion_id: &str,
         now: Timestamp,
-    ) -> Option<PriceEntry> {
+    ) -> Result<Option<PriceEntry>, StorageError> {
+        let known = self.known(code, conversion_id, now);
+        if known.is_some() {
+            return Ok(known);
+        }
+        self.load(storage, now).await?;
+        Ok(self.known(code, conversion_id, now))
+    }
+
+    fn known(&self, code: &CryptoCode, conversion_id: &str, now: Timestamp) -> Option<PriceEntry> {
         let offered = self.offered.read();
         offered
             .iter()
@@ -113,9 +171,62 @@ impl PriceCache {
             .cloned()
     }
 
-    /// How long prices are still offered; 0 once they are not.
+    /// How long prices are still offered; 0 once they are not. Prices of a clock that is somewhat ahead are new; those of
+    /// one that is far ahead are not offered.
     pub(crate) fn seconds_left(&self, priced: &PriceSnapshot, now: Timestamp) -> u32 {
-        let left = self.lifetime - now.duration_since(priced.fetched_at);
+        let age = now.duration_since(priced.fetched_at);
+        if age < -(self.lifetime / 2) {
+            return 0;
+        }
+        let left = self.lifetime - age.max(SignedDuration::ZERO);
         u32::try_from(left.as_secs().max(0)).unwrap_or(u32::MAX)
+    }
+}
+
+async fn keep(storage: &dyn Storage, priced: &PriceSnapshot) -> Result<(), StorageError> {
+    let body = serde_json::to_string(&priced.prices).expect("texts become JSON");
+    let fetched_at = priced.fetched_at;
+    storage.keep_prices(&PriceList { fetched_at, body }).await
+}
+
+/// An outage has one error for all that fails in it.
+fn log_failure(error: &StorageError, what: &str) {
+    if error.outage().is_none() {
+        tracing::warn!(%error, "{what}");
+    }
+}
+
+/// As the storage keeps it.
+fn whole_milliseconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    #[test]
+    fn prices_are_offered_for_their_lifetime_by_a_clock_that_is_about_right() {
+        let cache = PriceCache::new(Duration::from_mins(1));
+        let priced = PriceSnapshot {
+            prices: Prices::default(),
+            fetched_at: at(0),
+        };
+        for (now, left) in [
+            (0, 60),
+            (1, 59),
+            (59, 1),
+            (60, 0),
+            (90, 0),
+            (-5, 60),
+            (-30, 60),
+            (-31, 0),
+        ] {
+            assert_eq!(cache.seconds_left(&priced, at(now)), left, "{now}");
+        }
     }
 }

@@ -115,6 +115,7 @@ impl Turns {
             state.wait(client)?
         };
         tokio::select! {
+            biased;
             permit = waiting => Ok(Turn {
                 _permit: permit.map_err(|_| NoTurn)?,
                 has_waited: true,

@@ -1,8 +1,8 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
 use florin_checkout_api::{
-    AttemptView, BlockedReason, Confirmations, Environment, FailureReason, Flow, LatePayment,
-    LineView, OrderView, Status, StoreView,
+    AttemptView, BlockedReason, Confirmations, Environment, EvmTransaction, FailureReason, Flow,
+    LatePayment, LineView, OrderView, Status, StoreView,
 };
 use florin_money::{Amount, Asset, Rounding};
 use florin_orders::{
@@ -228,6 +228,9 @@ fn attempt_view(
     let target = asset.and_then(|asset| {
         checks::target(asset, terms, address, qr_string, context.environment).ok()
     });
+    let transaction = target
+        .as_ref()
+        .and_then(|target| target.evm_transaction(due));
     let is_partly_paid = !received.is_zero() && !due.is_zero();
     // Received and missing parts never add up to more than the price.
     let in_local = |part, rounding| {
@@ -247,6 +250,7 @@ fn attempt_view(
             .unwrap_or_default(),
         address: address.clone(),
         verified: target.is_some(),
+        evm_transaction: transaction.map(evm_transaction),
         qr_string: target.map_or_else(|| address.clone(), |target| target.uri(due)),
         amount_in_crypto: requested.crypto.to_text(),
         amount_in_usd: requested.usd.to_text(),
@@ -257,6 +261,11 @@ fn attempt_view(
         lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
         warnings: warnings::warnings(warnings, asset),
         marked_as_paid: invoice.marked_as_paid_at.is_some(),
+        transaction_hint: invoice
+            .transaction_hint
+            .as_ref()
+            .filter(|_| !was_seen)
+            .map(ToString::to_string),
         received_in_crypto: received.to_text(),
         received_in_local_currency: Some(received)
             .filter(|some| !some.is_zero())
@@ -271,6 +280,21 @@ fn attempt_view(
         transaction_hash: invoice.progress.transaction_hash.clone(),
         explorer_url: explorer_url(asset, invoice, context.environment),
     })
+}
+
+fn evm_transaction(transaction: florin_address::EvmTransaction) -> EvmTransaction {
+    let florin_address::EvmTransaction {
+        chain_id,
+        to,
+        value,
+        data,
+    } = transaction;
+    EvmTransaction {
+        chain_id,
+        to,
+        value,
+        data,
+    }
 }
 
 /// Where the customer goes afterwards: the order's own address, else the store's, with the order's id and no status.

@@ -9,6 +9,7 @@ use florin_storage::StorageError;
 use jiff::SignedDuration;
 
 use crate::state::AppState;
+use crate::storage_health::error_unless_outage;
 
 /// Longer than POST /invoice can take: the process that began such an attempt is gone.
 const ATTEMPT_TIMEOUT: SignedDuration = SignedDuration::from_secs(20);
@@ -27,10 +28,8 @@ pub(crate) async fn run(app: Arc<AppState>) {
 
 /// Runs once.
 pub(crate) async fn run_once(app: &AppState) {
-    if let Err(error) = clean_up(app).await
-        && error.outage().is_none()
-    {
-        tracing::error!(%error, "cleanup failed");
+    if let Err(error) = clean_up(app).await {
+        error_unless_outage!(error, "cleanup failed");
     }
 }
 
@@ -53,6 +52,12 @@ async fn clean_up(app: &AppState) -> Result<(), StorageError> {
     }
     while storage.delete_expired_tokens(now).await? > 0 {}
     while storage.delete_expired_requests(now).await? > 0 {}
+    while storage.delete_unused_counts(now).await? > 0 {}
+    while storage
+        .delete_expired_prices(now - app.prices.lifetime())
+        .await?
+        > 0
+    {}
     while !app.shutdown.is_cancelled() {
         let expired = storage.expire_orders(now).await?;
         if expired.is_empty() {

@@ -18,6 +18,7 @@ use tracing::Instrument as _;
 
 use crate::payments::confirm::{confirm, is_marked_as_paid};
 use crate::state::{AppState, PollingPace};
+use crate::storage_health::error_unless_outage;
 
 /// Polls in flight at once.
 const CONCURRENT_POLLS: usize = 8;
@@ -31,6 +32,8 @@ const RETRY_WITHOUT_BUDGET: SignedDuration = SignedDuration::from_secs(1);
 const MEASURE_EVERY: SignedDuration = SignedDuration::from_secs(10);
 /// What is compared: the polls that are due in so many seconds.
 const MEASURED: SignedDuration = SignedDuration::from_secs(15);
+/// What watched orders may take of it: a fifth is kept for orders that are not watched.
+const WATCHED_PERCENT: u64 = 80;
 /// Polls that are counted.
 const MOST_COUNTED: u32 = 10_000;
 /// A poll that is this late is reported.
@@ -110,10 +113,8 @@ pub(crate) async fn replan_future(app: &AppState) -> bool {
             app.wake_dispatcher();
             true
         }
-        // The storage monitor reports an outage.
-        Err(error) if error.outage().is_some() => false,
         Err(error) => {
-            tracing::error!(%error, "failed to plan anew after the clock was set back");
+            error_unless_outage!(error, "failed to plan anew after the clock was set back");
             false
         }
     }
@@ -129,31 +130,39 @@ async fn measure(app: &AppState) {
         .await;
     let queue = match queue {
         Ok(queue) => queue,
-        // The storage monitor reports an outage.
-        Err(error) if error.outage().is_some() => return,
-        Err(error) => return tracing::error!(%error, "failed to read the queue of polls"),
+        Err(error) => {
+            error_unless_outage!(error, "failed to read the queue of polls");
+            return;
+        }
     };
-    let lag = queue.first_at.map_or(SignedDuration::ZERO, |first| {
+    let lag = queue.first_at().map_or(SignedDuration::ZERO, |first| {
         now.duration_since(first).max(SignedDuration::ZERO)
     });
     let before = app.polling_pace();
     let health = app.deps.gateway.health();
     // While nothing may be sent, polls wait for the gateway and not for the limits.
     let is_paused = !health.pause.is_zero() || app.gateway_unavailable();
-    let stretch = if is_paused {
-        before.stretch
+    let pace = if is_paused {
+        PollingPace { lag, ..before }
     } else {
         let seconds = MEASURED.as_secs().unsigned_abs();
         let granted = health.requests_per_minute * seconds / 60;
-        before.stretch.next(queue.due, granted)
+        let for_watched = granted * WATCHED_PERCENT / 100;
+        PollingPace {
+            stretch: before.stretch.next(queue.due, granted),
+            watched_stretch: before
+                .watched_stretch
+                .next(queue.due_requested, for_watched),
+            lag,
+        }
     };
-    app.set_polling_pace(PollingPace { stretch, lag });
+    app.set_polling_pace(pace);
     let (was_late, is_late) = (before.lag >= REPORTED_LAG, lag >= REPORTED_LAG);
     if is_late && !was_late {
         tracing::warn!(
             lag_seconds = lag.as_secs(),
             due = queue.due,
-            stretch_percent = stretch.percent(),
+            stretch_percent = pace.stretch.percent(),
             "polls are late: payments are found later"
         );
     } else if was_late && !is_late {
@@ -178,9 +187,7 @@ async fn lease_due(app: &AppState, poll_priority: PollPriority, limit: u32) -> V
         .due_attempts(poll_priority, now, now + LEASE, limit)
         .await;
     due.unwrap_or_else(|error| {
-        if error.outage().is_none() {
-            tracing::error!(%error, "failed to read due attempts");
-        }
+        error_unless_outage!(error, "failed to read due attempts");
         Vec::new()
     })
 }
@@ -225,9 +232,8 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
             }
         }
         Ok(None) => tracing::debug!(order = %due.order_id, "a newer poll was recorded already"),
-        Err(error) if error.outage().is_some() => {}
         Err(error) => {
-            tracing::error!(order = %due.order_id, %error, "failed to record an observation");
+            error_unless_outage!(error, order = %due.order_id, "failed to record an observation");
         }
     }
     // The next poll may be due before the poller wakes.
@@ -247,10 +253,8 @@ async fn follow_paid_order(app: &AppState, id: &OrderId) {
         }
         Ok::<_, StorageError>(())
     };
-    if let Err(error) = scheduled.await
-        && error.outage().is_none()
-    {
-        tracing::error!(order = %id, %error, "failed to schedule polls for a second payment");
+    if let Err(error) = scheduled.await {
+        error_unless_outage!(error, order = %id, "failed to schedule polls for a second payment");
     }
 }
 
@@ -310,8 +314,8 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
                 "invoice lookup rejected"
             );
         }
-        // Nothing was sent, so nothing is known.
-        CallError::OutOfBudget { .. } => {}
+        // Nothing was sent, so nothing is known. The storage monitor reports an outage of the database.
+        CallError::OutOfBudget { .. } | CallError::NoLimits(_) => {}
         error if app.set_gateway_reachable(false) => {
             tracing::warn!(%error, "the gateway does not respond: payments are found later");
         }
@@ -327,17 +331,18 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
             .unwrap_or(RETRY_WITHOUT_BUDGET)
             .max(RETRY_WITHOUT_BUDGET),
         CallError::Refused { .. } => SignedDuration::from_mins(1),
-        CallError::NotSent(_) | CallError::Ambiguous(_) | CallError::Broken { .. } => RETRY,
+        CallError::NotSent(_)
+        | CallError::Ambiguous(_)
+        | CallError::Broken { .. }
+        | CallError::NoLimits(_) => RETRY,
     };
     let deferred = app
         .deps
         .storage
         .reschedule_poll(due, app.now() + pause)
         .await;
-    if let Err(error) = deferred
-        && error.outage().is_none()
-    {
-        tracing::error!(order = %due.order_id, %error, "failed to reschedule poll");
+    if let Err(error) = deferred {
+        error_unless_outage!(error, order = %due.order_id, "failed to reschedule poll");
     }
 }
 
@@ -396,3 +401,6 @@ fn observation(app: &AppState, answer: InvoiceResponse) -> Observation {
         transaction_hash: invoice.transaction_hash,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,9 @@ const WRITE_IS_FRESH: SignedDuration = SignedDuration::from_secs(1);
 /// A disk that does not answer by then has failed. Readiness has to fail within five seconds.
 const LONGEST_WRITE: Duration = Duration::from_secs(3);
 
+/// A read that takes longer is the reason to try a write.
+const LONGEST_READ: Duration = Duration::from_secs(1);
+
 /// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
     while !app.shutdown.is_cancelled() {
@@ -31,13 +34,24 @@ pub(crate) async fn run(app: Arc<AppState>) {
     }
 }
 
-/// Checks for the readiness page that an order could be stored now.
+/// Checks for the readiness page that an order could be stored and read now. Returns the number of events that wait.
 ///
 /// # Errors
 /// Why not, for the operator.
-pub(crate) async fn probe(app: &AppState) -> Result<(), String> {
+pub(crate) async fn probe(app: &AppState) -> Result<u64, String> {
     check(app, WRITE_IS_FRESH).await;
-    app.storage_health.reason().map_or(Ok(()), Err)
+    if let Some(reason) = app.storage_health.reason() {
+        return Err(reason);
+    }
+    let read = tokio::time::timeout(LONGEST_READ, app.deps.storage.backlog()).await;
+    let error = match read {
+        Ok(Ok(waiting)) => return Ok(waiting),
+        Ok(Err(error)) => reason(&error),
+        Err(_) => "the database does not answer".to_owned(),
+    };
+    // A read that fails says nothing about the next write, which is tried now.
+    check(app, SignedDuration::ZERO).await;
+    Err(app.storage_health.reason().unwrap_or(error))
 }
 
 /// Checks the file, and writes unless the last write is younger than `fresh`. Each failure before is checked by a write.
@@ -61,6 +75,7 @@ async fn check(app: &AppState, fresh: SignedDuration) {
     }
 }
 
+/// The reason and the remedy, for the operator.
 fn reason(error: &StorageError) -> String {
     match error.outage() {
         Some(outage) => format!("{error}. {}", outage.remedy()),

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::config::Webhook;
 use crate::state::AppState;
+use crate::storage_health::error_unless_outage;
 use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
 use crate::webhooks::send::{SendOutcome, StoreResponse};
 
@@ -88,9 +89,9 @@ async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
             tracing::info!(%store, "the store's webhook has a new URL: events are sent again");
         }
         Ok(false) => {}
-        // The storage monitor reports an outage.
-        Err(error) if error.outage().is_some() => {}
-        Err(error) => tracing::error!(%store, %error, "failed to read the state of a webhook"),
+        Err(error) => {
+            error_unless_outage!(error, %store, "failed to read the state of a webhook");
+        }
     }
 }
 
@@ -103,9 +104,7 @@ async fn fetch_due(app: &AppState, store: &StoreId, free: usize) -> Vec<DueDeliv
     let storage = &app.deps.storage;
     let due = storage.due_deliveries(store, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
-        if error.outage().is_none() {
-            tracing::error!(%error, "failed to read due events");
-        }
+        error_unless_outage!(error, "failed to read due events");
         Vec::new()
     })
 }
@@ -140,10 +139,8 @@ async fn deliver(app: Arc<AppState>, due: DueDelivery) {
         http_status: sent.as_ref().and_then(status),
         note: note(sent.as_ref()),
     };
-    if let Err(error) = app.deps.storage.record_delivery(&delivery, outcome).await
-        && error.outage().is_none()
-    {
-        tracing::error!(event = %event.id, %error, "failed to record a delivery");
+    if let Err(error) = app.deps.storage.record_delivery(&delivery, outcome).await {
+        error_unless_outage!(error, event = %event.id, "failed to record a delivery");
     }
 }
 

@@ -7,11 +7,13 @@
 
 mod clock_log;
 mod database_file;
+mod database_server;
+mod event_log;
 mod lines;
 mod sandbox_log;
 mod shop_log;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -24,15 +26,23 @@ use crate::sandbox_log::SandboxLog;
 #[derive(Parser)]
 #[command(name = "florin-auditor")]
 struct Arguments {
-    /// The proxy's SQLite file, which no proxy has open.
-    #[arg(long, value_name = "FILE")]
-    database: PathBuf,
+    /// The proxy's SQLite file, which no proxy has open; or `postgres://…`, which no proxy writes to.
+    #[arg(
+        long,
+        value_name = "FILE|URL",
+        env = "AUDITOR_DATABASE",
+        hide_env_values = true
+    )]
+    database: String,
     /// The log of `florin-sandbox --log`.
     #[arg(long, value_name = "FILE")]
     sandbox_log: PathBuf,
     /// The log of the shop's endpoint: a JSON object for each delivery.
     #[arg(long, value_name = "FILE")]
     shop_log: PathBuf,
+    /// What a reader of `GET /v1/events` has read, if there was one: a JSON object for each event.
+    #[arg(long, value_name = "FILE")]
+    event_log: Option<PathBuf>,
     /// The changes of the proxy's clock, if it was wrong at times: a JSON object for each.
     #[arg(long, value_name = "FILE")]
     clock_log: Option<PathBuf>,
@@ -74,7 +84,13 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
         Some(path) => clock_log::read(path, ended_at + AFTERWARDS)?,
         None => ClockRecord::default(),
     };
-    let mut database = database_file::read(&arguments.database).await?;
+    let (mut database, files) = if database_server::is_address(&arguments.database) {
+        database_server::read(&arguments.database).await?
+    } else {
+        let path = Path::new(&arguments.database);
+        (database_file::read(path).await?, database_file::bytes(path))
+    };
+    let listing = arguments.event_log.as_deref().map(event_log::read);
     for credit in &mut database.credits {
         credit.at = clock.right_time(credit.at);
     }
@@ -88,8 +104,9 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
             deliveries: shop_log::read(&arguments.shop_log)?,
             subscribed: None,
             webhook_secret: secret.context("the webhook's secret is whsec_ and base64")?,
+            listing: listing.transpose()?,
         },
-        files: database_file::bytes(&arguments.database),
+        files,
         ..Evidence::default()
     })
 }

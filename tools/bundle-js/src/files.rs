@@ -27,8 +27,12 @@ const DIAGNOSTICS: &str = "%DIAGNOSTICS%";
 const NOSCRIPT: &str = "noscript";
 
 /// The sections of a language file that hold the texts of the screens, each with the end of its file's name: before the
-/// asset choice, and after it.
-const SCREENS: [(&str, &str); 2] = [("first", ""), ("later", ".payment")];
+/// asset choice, after it, and for the wallets of a browser.
+const SCREENS: [(&str, &str); 3] = [
+    ("first", ""),
+    ("later", ".payment"),
+    ("wallets", ".wallets"),
+];
 
 /// Where the tool wasm-bindgen puts the payment module; a program that is one module has none.
 pub(crate) const PAYMENT: &str = "snippets/split/split_payment.wasm";
@@ -59,9 +63,10 @@ const STYLES: [(&str, &[&str]); 2] = [
 
 /// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules
 /// whose addresses it has: its own name follows from its content.
-const MODULES: [&str; 5] = [
+const MODULES: [&str; 6] = [
     "labels.js",
     "theme.js",
+    "wallets.js",
     "host.js",
     "dialog.js",
     "diagnostics.js",

@@ -4,12 +4,15 @@
 //! bundle-js optimize WASM_OPT BUILT    makes the compiled modules in BUILT smaller
 //! bundle-js package BUILT DIST         writes the files of DIST
 //! bundle-js package-small BUILT DIST   the same, minified, and compressed beside each file
+//! bundle-js budget DIST [stable]       prints the sizes of DIST, beside the promised ones
 //! bundle-js trunk                      Trunk's hook: packages what Trunk has built, in Trunk's own folder
 //! ```
 //!
 //! A separate program, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. It is run
-//! in the repository's root. The last two need the feature `small`, except for Trunk's debug builds.
+//! in the repository's root. `package-small` and `trunk` need
+//! the feature `small`, except for Trunk's debug builds.
 
+mod budget;
 mod files;
 mod link;
 mod module;
@@ -51,9 +54,11 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
             files.append(&mut compressed(&files));
             files::write(Path::new(dist), &files)
         }
+        ["budget", dist] => budget::check(Path::new(dist), false),
+        ["budget", dist, "stable"] => budget::check(Path::new(dist), true),
         ["trunk"] => package_for_trunk(),
         _ => bail!(
-            "use `optimize WASM_OPT BUILT`, `package BUILT DIST`, `package-small BUILT DIST` or `trunk`"
+            "use `optimize WASM_OPT BUILT`, `package BUILT DIST`, `package-small BUILT DIST`, `budget DIST` or `trunk`"
         ),
     }
 }

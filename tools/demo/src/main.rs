@@ -1,8 +1,13 @@
 //! `florin-demo`: the sandbox, the proxy and the demo shop in one process, on this machine's loopback address.
 //!
+//! With `--replicas`, several proxies are processes of the same program, on a PostgreSQL that it starts.
+//!
 //! `cargo xtask demo` builds and runs it. Everything that the three know of each other is drawn at the start and is gone
 //! with the folder of the run. It takes no setting from the environment.
 
+mod chain;
+mod keys;
+mod replicas;
 mod settings;
 
 use std::ffi::OsString;
@@ -17,17 +22,19 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Parser;
-use florin_gateway::Client;
 use florin_money::Currency;
 use florin_proxy::clock::{SystemClock, SystemRandom};
 use florin_proxy::webhooks::WebhookSender;
 use florin_proxy::{Dependencies, Listeners};
-use florin_storage::SqliteStorage;
+use florin_storage::Database;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use self::chain::Chain;
+use self::keys::Keys;
+use self::replicas::Replicas;
 use self::settings::{Ports, Secrets};
 
 /// How long the proxy may take until it is ready.
@@ -45,6 +52,25 @@ struct Args {
     /// Where the proxy keeps its orders [default: SQLite in the demo's folder]
     #[arg(long, value_name = "URL")]
     database_url: Option<String>,
+    /// Runs so many proxies behind one address, on a PostgreSQL that is started for them unless --database-url names one
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
+    replicas: u8,
+    /// Runs one of several proxies with this configuration until standard input ends
+    #[arg(
+        long,
+        hide = true,
+        value_name = "FILE",
+        requires = "listen",
+        requires = "admin_listen"
+    )]
+    serve: Option<PathBuf>,
+    #[arg(long, hide = true)]
+    listen: Option<String>,
+    #[arg(long, hide = true)]
+    admin_listen: Option<String>,
+    /// The program anvil: starts a chain, and a shop's page with a wallet that pays on it
+    #[arg(long, value_name = "PROGRAM")]
+    anvil: Option<PathBuf>,
     /// An existing folder for configuration, database and log, which is kept [default: a temporary one]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -69,9 +95,14 @@ fn main() -> ExitCode {
     }
 }
 
-async fn run(args: Args) -> anyhow::Result<ExitCode> {
+async fn run(mut args: Args) -> anyhow::Result<ExitCode> {
     // Fails when it is installed already, which is the aim.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    if let Some(config) = args.serve.take() {
+        let [listen, admin] = [args.listen, args.admin_listen].map(Option::unwrap_or_default);
+        run_replica(config, &listen, &admin).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let ports = Ports::from_base(args.port_base);
     let mut temporary = None;
     let folder = if let Some(folder) = &args.folder {
@@ -112,6 +143,10 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Starts the three and waits for a signal, for the command's end, or for a failure.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one start after another, each with what the next one needs"
+)]
 async fn serve(
     args: &Args,
     ports: Ports,
@@ -120,22 +155,64 @@ async fn serve(
     shutdown: &CancellationToken,
     running: &mut Running,
 ) -> anyhow::Result<ExitCode> {
-    let toml = settings::florin_toml(ports, secrets, folder, args.database_url.as_deref());
+    let mut database_url = args.database_url.clone();
+    let mut server = None;
+    if args.replicas > 1 && database_url.is_none() {
+        let (started, url) = replicas::start_database().await?;
+        server = Some(started);
+        database_url = Some(url);
+    }
+    let is_postgres = database_url
+        .as_deref()
+        .is_some_and(florin_storage::is_postgres);
+    ensure!(
+        args.replicas == 1 || is_postgres,
+        "several proxies need PostgreSQL: leave --database-url out, or let it name a PostgreSQL database"
+    );
+    if let Some(url) = database_url.as_deref().filter(|_| is_postgres) {
+        let migrated = florin_storage::migrate_postgres(url, "test").await;
+        migrated.context("the database cannot be migrated")?;
+    }
+    let toml = settings::florin_toml(ports, secrets, folder, database_url.as_deref());
     let config = folder.join("florin.toml");
     write_private(&config, &toml)
         .with_context(|| format!("{} cannot be written", config.display()))?;
 
     let (sandbox, shop) = (bind(ports.sandbox).await?, bind(ports.shop).await?);
-    let listeners = Listeners {
-        public: bind(ports.proxy).await?,
-        admin: bind(ports.admin).await?,
-        public_connections: 1_000,
+    let chain = match &args.anvil {
+        Some(anvil) => Some(Chain::start(anvil, ports).await?),
+        None => None,
+    };
+    let sandbox_settings = florin_sandbox::Settings {
+        evm_rpc_url: chain.as_ref().map(|chain| chain.url().to_owned()),
+        ..secrets.sandbox(ports)
     };
     running.start(
         "sandbox",
-        florin_sandbox::run(sandbox, secrets.sandbox(ports), shutdown.clone()),
+        florin_sandbox::run(sandbox, sandbox_settings, shutdown.clone()),
     );
-    running.start("proxy", run_proxy(config, listeners, shutdown.clone()));
+    if chain.is_some() {
+        let page = chain::page(bind(ports.wallet).await?, ports, shutdown.clone());
+        running.start("page with the wallet", page);
+    }
+    let front = bind(ports.proxy).await?;
+    let replicas = if args.replicas > 1 {
+        let replicas = Replicas::start(args.replicas, &config, folder, ports)?;
+        let proxies = replicas
+            .numbers()
+            .map(|number| std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, ports.replica(number))));
+        let forwarding = replicas::forward(front, proxies.collect(), shutdown.clone());
+        running.start("listener of the proxies", forwarding);
+        Some(replicas)
+    } else {
+        let listeners = Listeners {
+            public: front,
+            admin: bind(ports.admin).await?,
+            public_connections: 1_000,
+        };
+        running.start("proxy", run_proxy(config, listeners, shutdown.clone()));
+        None
+    };
     let shop_settings = florin_shop::Settings {
         proxy_url: format!("http://127.0.0.1:{}", ports.proxy),
         store_id: "demo".to_owned(),
@@ -152,10 +229,28 @@ async fn serve(
     );
 
     let beside = async {
-        ready(ports.admin).await?;
+        let admins = match &replicas {
+            Some(replicas) => replicas
+                .numbers()
+                .map(|number| ports.replica_admin(number))
+                .collect(),
+            None => vec![ports.admin],
+        };
+        for admin in admins {
+            ready(admin).await?;
+        }
         let Some((program, arguments)) = args.command.split_first() else {
-            print_welcome(ports, folder, args.database_url.is_some());
-            shutdown.cancelled().await;
+            print_welcome(ports, folder, database_url.is_some());
+            if chain.is_some() {
+                println!(
+                    "  Pay with a wallet, on a chain on this machine:\n       Wallet    {}\n",
+                    bold(&format!("http://127.0.0.1:{}/", ports.wallet))
+                );
+            }
+            match &replicas {
+                Some(replicas) => kill_by_key(replicas, ports, shutdown).await,
+                None => shutdown.cancelled().await,
+            }
             println!("\nStopping…");
             return Ok(ExitCode::SUCCESS);
         };
@@ -180,10 +275,82 @@ async fn serve(
             }
         }
     };
-    tokio::select! {
+    let result = tokio::select! {
         result = beside => result,
         error = running.failure() => Err(error),
+    };
+    if let Some(replicas) = &replicas {
+        replicas.stop().await;
     }
+    drop(server);
+    result
+}
+
+/// Kills and starts proxies by their number, until the shutdown.
+async fn kill_by_key(replicas: &Replicas, ports: Ports, shutdown: &CancellationToken) {
+    println!(
+        "  {}",
+        bold("Several proxies, one PostgreSQL, one address:")
+    );
+    for number in replicas.numbers() {
+        let log = replicas.log(number);
+        println!(
+            "     Proxy {number}  http://127.0.0.1:{}   its log: {}",
+            ports.replica(number),
+            log.display()
+        );
+    }
+    println!(
+        "  Press {} to kill that proxy (SIGKILL), and again to start it. Do it while a customer pays:",
+        replicas
+            .numbers()
+            .map(|number| number.to_string())
+            .collect::<Vec<_>>()
+            .join(", ")
+    );
+    println!("  the open page goes on with another proxy, and no order is lost.\n");
+    let mut keys = Keys::begin();
+    let watching = replicas.watch(shutdown.clone(), |report| println!("  {report}"));
+    let toggling = async {
+        loop {
+            let key = keys.next().await;
+            let number = char::from(key)
+                .to_digit(10)
+                .and_then(|digit| u8::try_from(digit).ok());
+            if let Some(report) = number.and_then(|number| replicas.toggle(number)) {
+                println!("  {report}");
+            }
+        }
+    };
+    tokio::select! {
+        () = shutdown.cancelled() => {}
+        () = watching => {}
+        () = toggling => {}
+    }
+}
+
+/// One of several proxies, in a process of the demo.
+async fn run_replica(config: PathBuf, listen: &str, admin: &str) -> anyhow::Result<()> {
+    let log = tracing_subscriber::fmt().with_ansi(false);
+    let Ok(()) = log.try_init() else {
+        bail!("another log is in use")
+    };
+    let shutdown = CancellationToken::new();
+    let ended = shutdown.clone();
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        ended.cancel();
+    });
+    let bind = async |address: &str| {
+        let listener = TcpListener::bind(address).await;
+        listener.with_context(|| format!("{address} cannot be opened"))
+    };
+    let listeners = Listeners {
+        public: bind(listen).await?,
+        admin: bind(admin).await?,
+        public_connections: 1_000,
+    };
+    run_proxy(config, listeners, shutdown).await
 }
 
 /// The three, each a task with its name.
@@ -220,18 +387,18 @@ async fn run_proxy(
 ) -> anyhow::Result<()> {
     let config = florin_proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
     let config = config.map_err(|problems| anyhow::anyhow!("its configuration: {problems}"))?;
-    let storage = SqliteStorage::open(&config.database_url, config.environment.as_str()).await?;
+    let database = Database::open(&config.database_url, config.environment.as_str()).await?;
     let settings = config.gateway.client_settings();
-    let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
+    let client = florin_proxy::gateway_account::client(settings, &database, Arc::new(SystemClock));
     let dependencies = Dependencies {
-        storage: Arc::new(storage.clone()),
+        storage: database.storage(),
         gateway: Arc::new(client?),
         webhooks: Arc::new(WebhookSender::new()?),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
     let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
-    storage.close().await;
+    database.close().await;
     ended
 }
 

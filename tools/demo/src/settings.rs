@@ -12,6 +12,8 @@ use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 pub(crate) struct Ports {
     pub(crate) proxy: u16,
     pub(crate) shop: u16,
+    /// The page with the wallet, where there is a chain.
+    pub(crate) wallet: u16,
     pub(crate) sandbox: u16,
     pub(crate) admin: u16,
 }
@@ -22,9 +24,25 @@ impl Ports {
         Self {
             proxy: base,
             shop: base + 1,
+            wallet: base + 2,
             sandbox: base + 10,
             admin: base + 1010,
         }
+    }
+
+    /// Where a proxy of several listens, behind the address of all.
+    pub(crate) fn replica(self, number: u8) -> u16 {
+        self.proxy + 20 + u16::from(number)
+    }
+
+    /// Its admin listener.
+    pub(crate) fn replica_admin(self, number: u8) -> u16 {
+        self.proxy + 30 + u16::from(number)
+    }
+
+    /// Where the node of the chain listens.
+    pub(crate) fn chain(self) -> u16 {
+        self.proxy + 3
     }
 }
 
@@ -96,6 +114,7 @@ pub(crate) fn florin_toml(
     let Ports {
         proxy,
         shop,
+        wallet,
         sandbox,
         admin,
     } = ports;
@@ -126,8 +145,9 @@ checkout_url = "http://127.0.0.1:{sandbox}/checkout"
 [[store]]
 id = "demo"
 name = "Quiet Goods"
-# The second is for a page of yours, like packages/florin/example; the third is that of `trunk serve`.
-origins = ["http://127.0.0.1:{shop}", "http://127.0.0.1:3000", "http://127.0.0.1:8085"]
+# The second is for a page of yours, like packages/florin/example; the third is that of `trunk serve`, the
+# fourth the page with a wallet of `cargo xtask demo --chain`.
+origins = ["http://127.0.0.1:{shop}", "http://127.0.0.1:3000", "http://127.0.0.1:8085", "http://127.0.0.1:{wallet}"]
 currency = "USD"
 secret_key = "{secret_key}"
 token_keys = [{{ kid = "k1", secret = "{token_key}" }}]

@@ -5,12 +5,13 @@
 //! and password.
 
 use std::fs::{self, Permissions};
-use std::io::{Error, ErrorKind, Read as _};
+use std::io::{BufRead as _, BufReader, Error, ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ const UNPRIVILEGED: &str = "65534";
 /// The server may take this many pauses until it accepts connections.
 const PAUSES: u32 = 600;
 const PAUSE: Duration = Duration::from_millis(50);
+/// The name of a standby in `synchronous_standby_names`.
+const STANDBY: &str = "standby";
 /// Another program may take a free port before the server does.
 const TRIES: u32 = 5;
 
@@ -41,6 +44,8 @@ pub enum Durability {
 #[derive(Debug)]
 pub struct PostgresServer {
     keeper: Child,
+    /// What the keeper answers to a command.
+    answers: Mutex<BufReader<ChildStdout>>,
     bin: PathBuf,
     folder: PathBuf,
     port: u16,
@@ -75,6 +80,18 @@ impl PostgresServer {
     /// # Errors
     /// A sentence: no server is installed, or its log.
     pub fn start(durability: Durability) -> Result<Self, Error> {
+        Self::start_as(durability, None)
+    }
+
+    /// Starts a standby that follows this server by the name `standby`.
+    ///
+    /// # Errors
+    /// A sentence: the log of the standby.
+    pub fn start_standby(&self) -> Result<Self, Error> {
+        Self::start_as(Durability::Full, Some(self))
+    }
+
+    fn start_as(durability: Durability, primary: Option<&Self>) -> Result<Self, Error> {
         let bin = installed().ok_or_else(|| {
             Error::new(
                 ErrorKind::NotFound,
@@ -83,7 +100,7 @@ impl PostgresServer {
         })?;
         let mut failure = None;
         for _ in 0..TRIES {
-            match Self::try_start(&bin, durability) {
+            match Self::try_start(&bin, durability, primary) {
                 Ok(server) => return Ok(server),
                 Err(error) => failure = Some(error),
             }
@@ -91,15 +108,31 @@ impl PostgresServer {
         Err(failure.expect("one try at least"))
     }
 
-    fn try_start(bin: &Path, durability: Durability) -> Result<Self, Error> {
+    fn try_start(
+        bin: &Path,
+        durability: Durability,
+        primary: Option<&Self>,
+    ) -> Result<Self, Error> {
         let user = unprivileged_user()?;
         let folder = tempfile::Builder::new()
             .prefix("florin-postgres-")
             .tempdir()?
             .keep();
-        let password = random_password()?;
-        let file = folder.join("password");
-        fs::write(&file, &password)?;
+        let (name, password, content) = match primary {
+            None => {
+                let password = random_password()?;
+                ("password", password.clone(), password)
+            }
+            Some(primary) => {
+                let (password, port) = (&primary.password, primary.port);
+                let content = format!(
+                    "host=127.0.0.1 port={port} user=florin password={password} application_name={STANDBY}"
+                );
+                ("primary", password.clone(), content)
+            }
+        };
+        let file = folder.join(name);
+        fs::write(&file, content)?;
         fs::set_permissions(&file, Permissions::from_mode(0o600))?;
         let mut command = match &user {
             None => Command::new("sh"),
@@ -116,7 +149,7 @@ impl PostgresServer {
         };
         let port = free_port()?;
         let settings = settings(durability).map(|setting| ["-c", setting]);
-        let keeper = command
+        let mut keeper = command
             .args(["-c", include_str!("keeper.sh"), "florin-postgres"])
             .args([bin, &folder])
             .arg(port.to_string())
@@ -126,13 +159,15 @@ impl PostgresServer {
             .env("PATH", "/usr/bin:/bin")
             .env("LC_ALL", "C")
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             // A signal from the terminal ends the starter, and then this ends by itself.
             .process_group(0)
             .spawn()?;
+        let answers = keeper.stdout.take().expect("it is piped");
         let mut server = Self {
             keeper,
+            answers: Mutex::new(BufReader::new(answers)),
             bin: bin.to_owned(),
             folder,
             port,
@@ -164,6 +199,85 @@ impl PostgresServer {
             }
         }
         Err(Error::other(format!("PostgreSQL did not start: {log}")))
+    }
+
+    /// Ends the server at once, without a checkpoint, as `pg_ctl -m immediate stop` does: every connection is lost.
+    ///
+    /// # Errors
+    /// The keeper has ended.
+    pub fn stop_at_once(&mut self) -> Result<(), Error> {
+        self.command("stop")
+    }
+
+    /// Starts a stopped server again and waits until it has recovered.
+    ///
+    /// # Errors
+    /// A sentence: its log.
+    pub fn start_again(&mut self) -> Result<(), Error> {
+        self.command("start")?;
+        self.wait_until_ready()
+    }
+
+    /// Waits in each commit for the standby from now on.
+    ///
+    /// # Errors
+    /// What the server says, or the standby does not follow.
+    pub fn wait_for_standby(&self) -> Result<(), Error> {
+        self.psql(
+            "postgres",
+            &format!("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 ({STANDBY})'"),
+        )?;
+        self.psql("postgres", "SELECT pg_reload_conf()")?;
+        let following = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'quorum'";
+        for _ in 0..PAUSES {
+            if self.psql("postgres", following)? == "1" {
+                return Ok(());
+            }
+            thread::sleep(PAUSE);
+        }
+        Err(Error::other("the standby does not follow the primary"))
+    }
+
+    /// Makes a standby the primary.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn promote(&self) -> Result<(), Error> {
+        self.psql("postgres", "SELECT pg_promote()").map(drop)
+    }
+
+    /// Writes a dump of a database into a file, in the format of `pg_restore`.
+    ///
+    /// # Errors
+    /// What `pg_dump` says.
+    pub fn dump(&self, database: &str, file: &Path) -> Result<(), Error> {
+        let done = Command::new(self.bin.join("pg_dump"))
+            .args(["--format=custom", "-d"])
+            .arg(self.url(database))
+            .arg("-f")
+            .arg(file)
+            .stdin(Stdio::null())
+            .output()?;
+        if done.status.success() {
+            return Ok(());
+        }
+        Err(Error::other(
+            String::from_utf8_lossy(&done.stderr).trim().to_owned(),
+        ))
+    }
+
+    fn command(&mut self, command: &str) -> Result<(), Error> {
+        let input = self.keeper.stdin.as_mut();
+        writeln!(input.expect("it is piped"), "{command}")?;
+        let mut answer = String::new();
+        let answers = self.answers.get_mut().expect("no holder panics");
+        answers.read_line(&mut answer)?;
+        if answer.trim() == command {
+            return Ok(());
+        }
+        Err(Error::other(format!(
+            "the keeper of PostgreSQL did not {command} it"
+        )))
     }
 
     /// The address of a database, with the user and the password: `postgres://…`.
@@ -288,5 +402,20 @@ mod tests {
         let folder = server.folder.clone();
         drop(server);
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_standby_has_what_the_primary_committed_before_it_was_stopped() {
+        let mut primary = PostgresServer::start(Durability::Full).unwrap();
+        let standby = primary.start_standby().unwrap();
+        primary.wait_for_standby().unwrap();
+        primary.create_database("one", None).unwrap();
+        primary.psql("one", "CREATE TABLE t (i int)").unwrap();
+        primary.stop_at_once().unwrap();
+        assert!(primary.psql("one", "SELECT 1").is_err());
+        standby.promote().unwrap();
+        assert_eq!(standby.psql("one", "SELECT count(*) FROM t").unwrap(), "0");
+        primary.start_again().unwrap();
+        assert_eq!(primary.psql("one", "SELECT count(*) FROM t").unwrap(), "0");
     }
 }

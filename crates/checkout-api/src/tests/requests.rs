@@ -56,10 +56,13 @@ fn requests_are_read_as_they_are_written() {
     assert_eq!(read(&json), Ok(open));
     let email = || Some("a@b.example".to_owned());
     for (paid, json) in [
-        (MarkPaid { email: None }, json!({})),
+        (MarkPaid::default(), json!({})),
         (
-            MarkPaid { email: email() },
-            json!({ "email": "a@b.example" }),
+            MarkPaid {
+                email: email(),
+                transaction_hash: Some("0xab".to_owned()),
+            },
+            json!({ "email": "a@b.example", "transaction_hash": "0xab" }),
         ),
     ] {
         assert_eq!(written(&paid), json);

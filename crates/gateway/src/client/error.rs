@@ -33,6 +33,9 @@ pub enum CallError {
         /// When it is tried again.
         retry_after: Duration,
     },
+    /// The limits that the processes of an account share cannot be read or written. Nothing was sent.
+    #[error("the limits of the gateway account cannot be read from the database: {0}")]
+    NoLimits(String),
     /// A status from 400 to 499 other than 429: the same request will be refused again.
     #[error("the gateway refused with status {status}")]
     Refused {
@@ -81,6 +84,7 @@ impl CallError {
             | Self::RateLimited { .. }
             | Self::OutOfBudget { .. }
             | Self::CircuitOpen { .. }
+            | Self::NoLimits(_)
             | Self::Refused { .. } => true,
             Self::Ambiguous(_) | Self::Broken { .. } => false,
         }
@@ -109,6 +113,7 @@ mod tests {
             limited,
             over,
             open,
+            CallError::NoLimits(String::new()),
         ] {
             assert!(error.definitely_not_executed(), "{error}");
         }

@@ -8,13 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
-use jiff::SignedDuration;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use url::Url;
 
-use super::nonces::Nonces;
 use super::settings::check_base_url;
 use super::transport::{SignedRequest, Transport};
 use super::{AmbiguousOutcome, CallError, Clock, RawRequest, Settings, SettingsError};
@@ -114,9 +112,8 @@ impl Request {
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) retry_after: Option<String>,
-    /// `true` if the request was refused because our clock is off. The next nonce follows the
-    /// gateway's clock.
-    pub(super) clock_was_off: bool,
+    /// The header `Date`.
+    pub(super) date: Option<String>,
     /// Its bytes, or why there are none.
     body: Result<Vec<u8>, AmbiguousOutcome>,
 }
@@ -142,7 +139,6 @@ pub(super) struct Exchange {
     api_key: HeaderValue,
     api_secret: SecretString,
     signing: Signing,
-    nonces: Nonces,
     clock: Arc<dyn Clock>,
 }
 
@@ -162,15 +158,14 @@ impl Exchange {
             api_key,
             api_secret: settings.credentials.api_secret,
             signing: settings.signing,
-            nonces: Nonces::new(settings.nonces),
             clock,
         })
     }
 
     /// Signs and sends a request once, and reads the answer.
-    pub(super) async fn send(&self, request: &Request) -> Result<Answer, CallError> {
+    pub(super) async fn send(&self, request: &Request, nonce: Nonce) -> Result<Answer, CallError> {
         let began = self.clock.now();
-        let result = self.exchange(request).await;
+        let result = self.exchange(request, nonce).await;
         let elapsed = self.clock.now().duration_since(began);
         tracing::debug!(
             method = ?request.method,
@@ -183,8 +178,7 @@ impl Exchange {
         result
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Answer, CallError> {
-        let nonce = self.nonces.next(self.clock.now());
+    async fn exchange(&self, request: &Request, nonce: Nonce) -> Result<Answer, CallError> {
         let signed = SignedRequest {
             method: request.method,
             url: self.url(&request.path_and_query),
@@ -192,19 +186,13 @@ impl Exchange {
             body: request.body.clone(),
         };
         let answer = self.transport.send(signed).await?;
-        let header = |name| answer.headers.get(name)?.to_str().ok();
-        let (now, status) = (self.clock.now(), answer.status);
+        let header = |name| answer.headers.get(name)?.to_str().ok().map(str::to_owned);
         Ok(Answer {
-            status,
-            retry_after: header(RETRY_AFTER).map(str::to_owned),
-            clock_was_off: self.nonces.learn(now, nonce, status, header(DATE)),
+            status: answer.status,
+            retry_after: header(RETRY_AFTER),
+            date: header(DATE),
             body: answer.body,
         })
-    }
-
-    /// How far the gateway's clock is ahead of ours, by its last response.
-    pub(super) fn skew(&self) -> Option<SignedDuration> {
-        self.nonces.skew()
     }
 
     fn url(&self, path_and_query: &str) -> Url {

@@ -1,365 +1,353 @@
-//! Client-side limits: rate, circuit breaker, Retry-After, retry budget. All calls of a client
-//! share them.
+//! The limits of a gateway account: rate, circuit breaker, Retry-After, retry budget and nonces.
 //!
 //! A call is sent only if no Retry-After pause lasts, the circuit is closed, and the budget allows
-//! a call of this priority. Every outcome updates all three. The client does the waiting and
-//! sending.
+//! a call of this priority. Every outcome updates all of them. Everything here is pure: [`super::limiter`] keeps the limits
+//! of one process, [`super::shared_limits`] those that several processes share.
 
 mod budget;
 mod circuit;
+mod outcome;
 mod retry;
 mod retry_after;
 
 use core::time::Duration;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 pub use self::budget::Priority;
 use self::budget::{Budget, Epoch};
 use self::circuit::{Change, Circuit};
+pub(super) use self::outcome::{Outcome, Response, Verdict};
 use self::retry::RetryBudget;
 use self::retry_after::RetryAfter;
-use super::{AmbiguousOutcome, CallError};
+use super::nonces::Nonces;
+use super::{CallError, Health, NonceRule};
+use crate::Nonce;
 
-/// The limits of a client.
-#[derive(Debug)]
-pub(super) struct Limiter(Mutex<State>);
+/// When to ask again while the only call that may be sent is under way.
+const CALL_TAKES: Duration = Duration::from_millis(100);
+/// A call without an answer may still be on its way for so long after its caller gave up.
+const LINGERS: Duration = Duration::from_secs(2);
 
-#[derive(Debug)]
-struct State {
+/// What the configuration says about the limits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) requests_per_second: u32,
+    pub(super) nonces: NonceRule,
+    /// A call has ended by then, or its process has.
+    pub(super) lease: Duration,
+    /// Several processes share the limits.
+    pub(super) is_shared: bool,
+}
+
+/// The limits of an account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Limits {
     pause: RetryAfter,
     circuit: Circuit,
     budget: Budget,
     retry_budget: RetryBudget,
+    nonces: Nonces,
+    /// How many calls were permitted so far.
+    grants: u64,
+    /// The only call that may be sent, where nonces must increase in the order in which the gateway receives them.
+    in_flight: Option<InFlight>,
 }
 
-/// Permission to send one request. Dropped without `complete`, it records no outcome: the caller was cancelled.
-#[derive(Debug)]
-pub(super) struct Permit<'a> {
-    limiter: &'a Limiter,
+/// A call whose end the next one waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct InFlight {
+    number: u64,
+    until: Timestamp,
+    lease: Duration,
+}
+
+/// The permission to send one request.
+#[derive(Clone, Debug)]
+pub(super) struct Grant {
+    pub(super) nonce: Nonce,
+    number: u64,
     epoch: Epoch,
-    is_probe: bool,
-    is_completed: bool,
+    probe: Option<u32>,
     /// How many pauses had been cut short when it was given.
     cut_short: u32,
 }
 
-impl Limiter {
-    fn new(budget: Budget) -> Self {
-        Self(Mutex::new(State {
+/// What an outcome changes for the caller.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Recorded {
+    /// How long the Retry-After pause lasts.
+    pub(super) pause: Duration,
+    /// The nonce was refused because our clock is off; the next one is by the gateway's clock.
+    pub(super) clock_was_off: bool,
+    /// What the operator should know.
+    pub(super) news: Vec<News>,
+}
+
+/// A change that is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum News {
+    ExcessivePause { asked: Duration, status: u16 },
+    RateLowered { requests_per_minute: u64 },
+    CircuitOpened { rest: Duration },
+    CircuitClosed,
+    ClockOff { seconds: i64 },
+}
+
+impl Limits {
+    pub(super) fn new(rules: &Rules, now: Timestamp) -> Self {
+        Self {
             pause: RetryAfter::default(),
             circuit: Circuit::default(),
-            budget,
+            budget: budget(rules, now),
             retry_budget: RetryBudget::default(),
-        }))
+            nonces: Nonces::new(rules.nonces),
+            grants: 0,
+            in_flight: None,
+        }
     }
 
-    /// With a budget of so many requests a second.
-    pub(super) fn of(requests_per_second: u32, now: Timestamp) -> Self {
-        Self::new(Budget::new(requests_per_second, now))
+    /// The same with an empty budget: what was sent before is not known.
+    pub(super) fn drained(mut self) -> Self {
+        self.budget = self.budget.drained();
+        self
     }
 
-    /// For a gateway that accepts a nonce once: one request a second, the first one after a second,
-    /// because a previous process may have used this second's nonce.
-    pub(super) fn one_a_second(now: Timestamp) -> Self {
-        Self::new(Budget::new(1, now).drained())
+    /// Applies the configuration of a process that starts.
+    pub(super) fn configure(&mut self, rules: &Rules, now: Timestamp) {
+        if self.nonces.rule != rules.nonces {
+            self.nonces.rule = rules.nonces;
+            self.budget = budget(rules, now);
+        } else if rules.nonces == NonceRule::MayRepeat {
+            self.budget.set_full(now, rules.requests_per_second);
+        }
     }
 
     /// Permits one request of this priority, or returns why not and when to try again.
-    pub(super) fn acquire(
-        &self,
+    pub(super) fn take(
+        &mut self,
         now: Timestamp,
         priority: Priority,
-    ) -> Result<Permit<'_>, CallError> {
-        let mut state = self.state();
-        state.pause.check(now)?;
+        rules: &Rules,
+    ) -> Result<Grant, CallError> {
+        self.pause.check(now)?;
         let resting = |retry_after| CallError::CircuitOpen { retry_after };
-        state.circuit.check(now).map_err(resting)?;
+        self.circuit.check(now).map_err(resting)?;
         let over = |retry_after| CallError::OutOfBudget { retry_after };
-        let epoch = state.budget.take(now, priority).map_err(over)?;
-        state.pause.pass(now);
-        Ok(Permit {
-            limiter: self,
+        if let Some(left) = self.in_flight_left(now) {
+            return Err(over(left.min(CALL_TAKES)));
+        }
+        let epoch = self.budget.take(now, priority).map_err(over)?;
+        self.pause.pass(now);
+        self.grants += 1;
+        if self.is_serial(rules) {
+            self.in_flight = Some(InFlight {
+                number: self.grants,
+                until: now.saturating_add(rules.lease).unwrap_or(now),
+                lease: rules.lease,
+            });
+        }
+        Ok(Grant {
+            nonce: self.nonces.next(now),
+            number: self.grants,
             epoch,
-            is_probe: state.circuit.pass(now),
-            is_completed: false,
-            cut_short: state.pause.cut_short(),
+            probe: self.circuit.pass(now, rules.lease),
+            cut_short: self.pause.cut_short(),
         })
     }
 
-    /// Returns `true` while the gateway asks for a longer pause than is kept: hardly any call is answered.
-    pub(super) fn is_pause_excessive(&self) -> bool {
-        self.state().pause.is_cut_short()
+    /// Records the outcome of a permitted request, which was known `age` ago.
+    pub(super) fn record(
+        &mut self,
+        now: Timestamp,
+        age: Duration,
+        grant: &Grant,
+        outcome: &Outcome,
+    ) -> Recorded {
+        self.release(now, grant, outcome);
+        let mut recorded = Recorded::default();
+        if matches!(outcome.verdict, Verdict::Unsent | Verdict::Abandoned) {
+            if let Some(probe) = grant.probe {
+                self.circuit.abandon(probe);
+            }
+            return recorded;
+        }
+        if let Some(response) = &outcome.response {
+            self.learn(now, age, grant, response, &mut recorded);
+        }
+        let answered = match outcome.verdict {
+            Verdict::Answered => {
+                self.retry_budget.answered();
+                true
+            }
+            Verdict::Alive | Verdict::RateLimited => true,
+            _ => false,
+        };
+        if outcome.verdict == Verdict::RateLimited {
+            let lowered = self.budget.limited(now, grant.epoch);
+            recorded
+                .news
+                .extend(lowered.map(|requests_per_minute| News::RateLowered {
+                    requests_per_minute,
+                }));
+        } else if answered {
+            self.budget.answered(now);
+        }
+        let change = self.circuit.record(now, answered, grant.probe);
+        recorded.news.extend(change.map(|change| match change {
+            Change::Opened { rest } => News::CircuitOpened { rest },
+            Change::Closed => News::CircuitClosed,
+        }));
+        recorded
+    }
+
+    /// Takes in the headers of a response. A pause lasts from now on: it is longer than asked for, if it was not known
+    /// before because the database was away.
+    fn learn(
+        &mut self,
+        now: Timestamp,
+        age: Duration,
+        grant: &Grant,
+        response: &Response,
+        recorded: &mut Recorded,
+    ) {
+        let (status, asked) = (response.status, response.retry_after.as_deref());
+        let pause = self.pause.learn(now, grant.cut_short, status, asked);
+        recorded.pause = pause.left;
+        let excessive = pause.excessive;
+        let excessive = excessive.map(|asked| News::ExcessivePause { asked, status });
+        recorded.news.extend(excessive);
+        let (then, date) = (now.saturating_sub(age), response.date.as_deref());
+        let clock = self
+            .nonces
+            .learn(then.unwrap_or(now), grant.nonce, status, date);
+        recorded.clock_was_off = clock.was_off;
+        let off = clock.correction_s;
+        recorded
+            .news
+            .extend(off.map(|seconds| News::ClockOff { seconds }));
+    }
+
+    /// The next call may be sent once this one is answered, or cannot reach the gateway any more.
+    fn release(&mut self, now: Timestamp, grant: &Grant, outcome: &Outcome) {
+        let Some(in_flight) = &mut self.in_flight else {
+            return;
+        };
+        if in_flight.number != grant.number {
+            return;
+        }
+        if outcome.may_be_on_its_way() {
+            let until = now.saturating_add(LINGERS).unwrap_or(now);
+            in_flight.until = in_flight.until.min(until);
+        } else {
+            self.in_flight = None;
+        }
     }
 
     /// Returns `true` if a failed call may be retried.
-    pub(super) fn may_retry(&self) -> bool {
-        self.state().retry_budget.take()
+    pub(super) fn may_retry(&mut self) -> bool {
+        self.retry_budget.take()
     }
 
     /// The number of requests of a priority that would be permitted now, once the `begun` ones are sent.
-    pub(super) fn available(&self, now: Timestamp, begun: &[Priority], priority: Priority) -> u32 {
-        let state = self.state();
-        if state.pause.check(now).is_err() {
+    pub(super) fn available(
+        &self,
+        now: Timestamp,
+        begun: &[Priority],
+        priority: Priority,
+        rules: &Rules,
+    ) -> u32 {
+        if self.pause.check(now).is_err() || self.in_flight_left(now).is_some() {
             return 0;
         }
-        let tries = if state.pause.is_cut_short() {
+        let tries = if self.pause.is_cut_short() || self.is_serial(rules) {
             1
         } else {
             u32::MAX
         };
         let sent = u32::try_from(begun.len()).unwrap_or(u32::MAX);
-        let others = state.circuit.available(now).min(tries);
-        state
-            .budget
+        let others = self.circuit.available(now).min(tries);
+        self.budget
             .available(now, begun, priority)
             .min(others.saturating_sub(sent))
     }
 
-    /// Returns `true` while the circuit is open.
-    pub(super) fn is_circuit_open(&self) -> bool {
-        self.state().circuit.is_open()
-    }
-
-    /// The rest of the Retry-After pause.
-    pub(super) fn pause_left(&self, now: Timestamp) -> Duration {
-        match self.state().pause.check(now) {
-            Err(CallError::RateLimited { retry_after }) => retry_after,
-            _ => Duration::ZERO,
+    /// The state of the connection to the gateway.
+    pub(super) fn health(&self, now: Timestamp) -> Health {
+        Health {
+            is_circuit_open: self.circuit.is_open(),
+            pause: match self.pause.check(now) {
+                Err(CallError::RateLimited { retry_after }) => retry_after,
+                _ => Duration::ZERO,
+            },
+            is_pause_excessive: self.pause.is_cut_short(),
+            requests_per_minute: self.budget.requests_per_minute(),
+            skew: self.nonces.skew(),
         }
     }
 
-    /// How many requests a minute are sent at most at present.
-    pub(super) fn requests_per_minute(&self) -> u64 {
-        self.state().budget.requests_per_minute()
+    /// Returns `true` if a crash of the database must not lose the step from `before`: a pause, a circuit, a nonce.
+    pub(super) fn is_durable_step(&self, before: &Self, rules: &Rules) -> bool {
+        self.is_serial(rules)
+            || self.pause != before.pause
+            || !self.circuit.is_same_phase(&before.circuit)
+            || self.nonces.rule != before.nonces.rule
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Every change of the state is a whole one, so a panic elsewhere leaves nothing half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns `true` if the outcome of a call is needed at once by the calls that follow.
+    pub(super) fn is_waiting_for_outcomes(&self) -> bool {
+        self.in_flight.is_some() || self.pause.is_cut_short() || self.circuit.is_open()
+    }
+
+    fn is_serial(&self, rules: &Rules) -> bool {
+        rules.is_shared && self.nonces.rule == NonceRule::MustIncrease
+    }
+
+    /// How long the only call that may be sent still keeps others from being sent. One that would take longer than a call
+    /// is of a clock that was set back since: it is over.
+    fn in_flight_left(&self, now: Timestamp) -> Option<Duration> {
+        let InFlight { until, lease, .. } = self.in_flight?;
+        let left = Duration::try_from(until.duration_since(now)).ok()?;
+        (!left.is_zero() && left <= lease).then_some(left)
     }
 }
 
-impl Permit<'_> {
-    /// Records the status and `Retry-After` of the response; returns how long the pause lasts.
-    pub(super) fn record_pause(
-        &self,
-        now: Timestamp,
-        status: u16,
-        asked: Option<&str>,
-    ) -> Duration {
-        let mut state = self.limiter.state();
-        let pause = state.pause.learn(now, self.cut_short, status, asked);
-        drop(state);
-        if let Some(excessive) = pause.excessive {
-            tracing::error!(
-                retry_after_seconds = excessive.as_secs(),
+/// For a gateway that accepts a nonce once: one request a second, the first one after a second, because a process that keeps
+/// its limits for itself may have used this second's nonce.
+fn budget(rules: &Rules, now: Timestamp) -> Budget {
+    match rules.nonces {
+        NonceRule::MayRepeat => Budget::new(rules.requests_per_second, now),
+        NonceRule::MustIncrease => Budget::new(1, now).drained(),
+    }
+}
+
+impl News {
+    pub(super) fn log(self) {
+        match self {
+            Self::ExcessivePause { asked, status } => tracing::error!(
+                retry_after_seconds = asked.as_secs(),
                 status,
                 "the gateway asks for a pause that would stop payments: one request is tried each five minutes, ask the gateway"
-            );
-        }
-        pause.left
-    }
-
-    /// Records the outcome of the request.
-    pub(super) fn complete<T>(mut self, now: Timestamp, result: &Result<T, CallError>) {
-        self.is_completed = true;
-        let mut state = self.limiter.state();
-        let answered = match result {
-            Ok(_) => {
-                state.retry_budget.answered();
-                true
-            }
-            Err(error) => is_alive(error),
-        };
-        if let Err(CallError::RateLimited { .. }) = result {
-            if let Some(per_minute) = state.budget.limited(now, self.epoch) {
-                tracing::warn!(
-                    requests_per_minute = per_minute,
-                    "the gateway limits us: fewer requests are sent from now on"
-                );
-            }
-        } else if answered {
-            state.budget.answered(now);
-        }
-        match state.circuit.record(now, answered, self.is_probe) {
-            Some(Change::Opened { rest }) => tracing::warn!(
+            ),
+            Self::RateLowered {
+                requests_per_minute,
+            } => tracing::warn!(
+                requests_per_minute,
+                "the gateway limits us: fewer requests are sent from now on"
+            ),
+            Self::CircuitOpened { rest } => tracing::warn!(
                 rest_seconds = rest.as_secs(),
                 "the gateway is down: nothing is sent for a while, then one call tries it"
             ),
-            Some(Change::Closed) => tracing::info!("the gateway is up again"),
-            None => {}
+            Self::CircuitClosed => tracing::info!("the gateway is up again"),
+            Self::ClockOff { seconds } => tracing::warn!(
+                skew_seconds = seconds,
+                "this machine's clock is not the gateway's: nonces follow the gateway's"
+            ),
         }
-    }
-}
-
-impl Drop for Permit<'_> {
-    fn drop(&mut self) {
-        if self.is_probe && !self.is_completed {
-            self.limiter.state().circuit.abandon();
-        }
-    }
-}
-
-/// Returns `true` if a failure shows that the gateway is up. An unreadable response still comes
-/// from a running gateway.
-fn is_alive(error: &CallError) -> bool {
-    match error {
-        CallError::RateLimited { .. }
-        | CallError::Refused { .. }
-        | CallError::Ambiguous(
-            AmbiguousOutcome::InvalidJson(_)
-            | AmbiguousOutcome::TooLarge
-            | AmbiguousOutcome::Status(_),
-        ) => true,
-        CallError::NotSent(_)
-        | CallError::Broken { .. }
-        | CallError::Ambiguous(AmbiguousOutcome::TimedOut | AmbiguousOutcome::Truncated(_))
-        | CallError::OutOfBudget { .. }
-        | CallError::CircuitOpen { .. } => false,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    //! Pause, circuit and budget together.
-
-    use super::*;
-    use crate::GatewayError;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).unwrap()
-    }
-
-    fn limiter() -> Limiter {
-        Limiter::of(10, at(0))
-    }
-
-    fn sent(limiter: &Limiter, now: i64, result: &Result<(), CallError>) {
-        let permit = limiter.acquire(at(now), Priority::Create).unwrap();
-        permit.complete(at(now), result);
-    }
-
-    fn broken() -> Result<(), CallError> {
-        Err(CallError::Broken { status: 500 })
-    }
-
-    #[test]
-    fn only_missing_responses_open_the_circuit() {
-        let garbled = CallError::Ambiguous(AmbiguousOutcome::InvalidJson(String::new()));
-        let refused = CallError::Refused {
-            status: 404,
-            error: GatewayError::default(),
-        };
-        for error in [
-            garbled,
-            refused,
-            CallError::Ambiguous(AmbiguousOutcome::TooLarge),
-        ] {
-            let limiter = limiter();
-            for n in 0..20 {
-                sent(&limiter, n / 10, &Err(error.clone()));
-            }
-            assert!(!limiter.is_circuit_open(), "{error}");
-        }
-        for error in [
-            CallError::NotSent(String::new()),
-            CallError::Broken { status: 503 },
-            CallError::Ambiguous(AmbiguousOutcome::TimedOut),
-            CallError::Ambiguous(AmbiguousOutcome::Truncated(String::new())),
-        ] {
-            let limiter = limiter();
-            for _ in 0..5 {
-                sent(&limiter, 0, &Err(error.clone()));
-            }
-            assert!(limiter.is_circuit_open(), "{error}");
-        }
-    }
-
-    #[test]
-    fn what_is_refused_costs_no_budget() {
-        let limiter = limiter();
-        for _ in 0..5 {
-            sent(&limiter, 0, &broken());
-        }
-        let before = limiter
-            .state()
-            .budget
-            .available(at(1), &[], Priority::Create);
-        for _ in 0..100 {
-            let refused = limiter.acquire(at(1), Priority::Create).unwrap_err();
-            assert!(
-                matches!(refused, CallError::CircuitOpen { .. }),
-                "{refused}"
-            );
-        }
-        assert_eq!(
-            limiter
-                .state()
-                .budget
-                .available(at(1), &[], Priority::Create),
-            before
-        );
-        assert_eq!(limiter.available(at(1), &[], Priority::Create), 0);
-    }
-
-    #[test]
-    fn a_probe_needs_budget_and_does_not_block_the_circuit_without_it() {
-        let limiter = limiter();
-        for _ in 0..5 {
-            sent(&limiter, 0, &broken());
-        }
-        limiter.state().budget = Budget::new(1, at(5)).drained();
-        let refused = limiter.acquire(at(5), Priority::Create).unwrap_err();
-        assert!(
-            matches!(refused, CallError::OutOfBudget { .. }),
-            "{refused}"
-        );
-        sent(&limiter, 7, &Ok(()));
-        assert!(!limiter.is_circuit_open());
-    }
-
-    #[test]
-    fn a_probe_whose_caller_goes_away_is_no_probe() {
-        let limiter = limiter();
-        for _ in 0..5 {
-            sent(&limiter, 0, &broken());
-        }
-        drop(limiter.acquire(at(5), Priority::Create).unwrap());
-        sent(&limiter, 5, &Ok(()));
-        assert!(!limiter.is_circuit_open());
-    }
-
-    #[test]
-    fn nothing_is_let_go_within_a_pause() {
-        let limiter = limiter();
-        let permit = limiter.acquire(at(0), Priority::Create).unwrap();
-        permit.record_pause(at(0), 429, Some("30"));
-        drop(permit);
-        assert_eq!(limiter.available(at(29), &[], Priority::Create), 0);
-        assert_eq!(
-            limiter.acquire(at(29), Priority::Create).unwrap_err(),
-            CallError::RateLimited {
-                retry_after: Duration::from_secs(1)
-            }
-        );
-        assert_eq!(limiter.available(at(30), &[], Priority::Create), 16);
-    }
-
-    #[test]
-    fn a_429_lowers_the_rate_and_keeps_the_circuit_closed() {
-        let limiter = limiter();
-        let refusal = Err(CallError::RateLimited {
-            retry_after: Duration::from_secs(1),
-        });
-        for _ in 0..20 {
-            let permit = limiter.acquire(at(0), Priority::Create);
-            if let Ok(permit) = permit {
-                permit.complete::<()>(at(0), &refusal);
-            }
-        }
-        assert!(!limiter.is_circuit_open());
-        assert!(limiter.requests_per_minute() < 300);
-    }
-}
+mod tests;

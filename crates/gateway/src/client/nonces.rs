@@ -1,9 +1,8 @@
 //! Nonces: the current second by the gateway's clock, never before one that it has accepted, unless it set its clock back.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::Nonce;
 
@@ -12,7 +11,8 @@ use crate::Nonce;
 const HARMLESS_S: i64 = 5;
 
 /// Whether the gateway accepts one nonce for several requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NonceRule {
     /// Several requests may carry the same second. `Assumed:` since a nonce is "current Unix time
     /// in seconds" and nothing else is specified; a 401 for the second request of a second would
@@ -24,14 +24,9 @@ pub enum NonceRule {
 }
 
 /// Gives out nonces.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Nonces {
-    rule: NonceRule,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
+    pub(super) rule: NonceRule,
     /// What is added to our clock.
     correction_s: i64,
     last: i64,
@@ -41,79 +36,78 @@ struct State {
     skew_s: Option<i64>,
 }
 
+/// What the answer to a nonce says about the clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ClockCheck {
+    /// The nonce was refused because our clock is off, and the next one is by the gateway's clock.
+    pub(super) was_off: bool,
+    /// By how many seconds the gateway's clock is ahead, if that was not known before.
+    pub(super) correction_s: Option<i64>,
+}
+
 impl Nonces {
     pub(super) fn new(rule: NonceRule) -> Self {
         Self {
             rule,
-            state: Mutex::new(State {
-                correction_s: 0,
-                last: i64::MIN,
-                accepted: i64::MIN,
-                skew_s: None,
-            }),
+            correction_s: 0,
+            last: i64::MIN,
+            accepted: i64::MIN,
+            skew_s: None,
         }
     }
 
     /// The current second; or the last one given out, or the one behind it, if the clock was set back.
-    pub(super) fn next(&self, now: Timestamp) -> Nonce {
-        let mut state = self.state();
+    pub(super) fn next(&mut self, now: Timestamp) -> Nonce {
         let least = match self.rule {
-            NonceRule::MayRepeat => state.last,
-            NonceRule::MustIncrease => state.last.saturating_add(1),
+            NonceRule::MayRepeat => self.last,
+            NonceRule::MustIncrease => self.last.saturating_add(1),
         };
-        state.last = least.max(now.as_second().saturating_add(state.correction_s));
-        Nonce::from_second(state.last)
+        self.last = least.max(now.as_second().saturating_add(self.correction_s));
+        Nonce::from_second(self.last)
     }
 
-    /// Takes in the status and the header `Date` of the answer to a nonce. `true`: the nonce was refused because our clock
-    /// is off, and the next one is by the gateway's clock.
+    /// Takes in the status and the header `Date` of the answer to a nonce.
     pub(super) fn learn(
-        &self,
+        &mut self,
         now: Timestamp,
         nonce: Nonce,
         status: u16,
         date: Option<&str>,
-    ) -> bool {
-        let mut state = self.state();
+    ) -> ClockCheck {
         let date = date.and_then(|text| DateTimeParser::new().parse_timestamp(text.trim()).ok());
         let date = date.map(Timestamp::as_second);
-        state.skew_s = date
+        self.skew_s = date
             .map(|date| date.saturating_sub(now.as_second()))
-            .or(state.skew_s);
+            .or(self.skew_s);
         if status != 401 {
-            state.accepted = state.accepted.max(nonce.second());
-            return false;
+            self.accepted = self.accepted.max(nonce.second());
+            return ClockCheck::default();
         }
-        let Some(date) = date else { return false };
+        let Some(date) = date else {
+            return ClockCheck::default();
+        };
         if date.abs_diff(nonce.second()) <= HARMLESS_S.unsigned_abs() {
-            return false;
+            return ClockCheck::default();
         }
         let correction_s = date.saturating_sub(now.as_second());
-        // Concurrent requests are refused together: log once.
-        if correction_s.abs_diff(state.correction_s) > 1 {
-            tracing::warn!(
-                skew_seconds = correction_s,
-                "this machine's clock is not the gateway's: nonces follow the gateway's"
-            );
-        }
-        state.correction_s = correction_s;
+        // Concurrent requests are refused together: report once.
+        let is_news = correction_s.abs_diff(self.correction_s) > 1;
+        self.correction_s = correction_s;
         // The gateway's clock was ahead when it accepted that nonce, and has been set right: with its second, calls are
         // accepted again at once instead of when that time has come.
-        if state.accepted.saturating_sub(date) > HARMLESS_S {
-            state.accepted = date;
+        if self.accepted.saturating_sub(date) > HARMLESS_S {
+            self.accepted = date;
         }
-        state.last = state.accepted;
-        true
+        self.last = self.accepted;
+        ClockCheck {
+            was_off: true,
+            correction_s: is_news.then_some(correction_s),
+        }
     }
 
     /// How far the gateway's clock is ahead of ours, by its last response.
     pub(super) fn skew(&self) -> Option<SignedDuration> {
-        self.state().skew_s.map(SignedDuration::from_secs)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Every change of the state is a whole one, so a panic elsewhere leaves nothing half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.skew_s.map(SignedDuration::from_secs)
     }
 }
 
@@ -128,37 +122,37 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn given(nonces: &Nonces, now: i64) -> i64 {
+    fn given(nonces: &mut Nonces, now: i64) -> i64 {
         nonces.next(at(now)).second()
     }
 
     /// A gateway whose clock shows [`DATE`] refuses a nonce while ours shows `now`.
-    fn refused(nonces: &Nonces, now: i64) -> bool {
+    fn refused(nonces: &mut Nonces, now: i64) -> bool {
         let nonce = nonces.next(at(now));
-        nonces.learn(at(now), nonce, 401, Some(DATE))
+        nonces.learn(at(now), nonce, 401, Some(DATE)).was_off
     }
 
     #[test]
     fn a_nonce_follows_the_clock_and_never_goes_back() {
-        let nonces = Nonces::new(NonceRule::MayRepeat);
-        let given = [100, 100, 103, 40, 104].map(|second| given(&nonces, second));
+        let mut nonces = Nonces::new(NonceRule::MayRepeat);
+        let given = [100, 100, 103, 40, 104].map(|second| given(&mut nonces, second));
         assert_eq!(given, [100, 100, 103, 103, 104]);
     }
 
     #[test]
     fn where_a_nonce_is_taken_once_each_is_above_the_last() {
-        let nonces = Nonces::new(NonceRule::MustIncrease);
-        let given = [100, 100, 103, 40, 104, 107].map(|second| given(&nonces, second));
+        let mut nonces = Nonces::new(NonceRule::MustIncrease);
+        let given = [100, 100, 103, 40, 104, 107].map(|second| given(&mut nonces, second));
         assert_eq!(given, [100, 101, 103, 104, 105, 107]);
     }
 
     #[test]
     fn a_refusal_by_a_clock_that_is_off_sets_the_nonces_by_it() {
         for ours in [SECOND - 3600, SECOND + 3600, SECOND + 6, SECOND - 6, 0] {
-            let nonces = Nonces::new(NonceRule::MayRepeat);
-            assert!(refused(&nonces, ours), "{ours}");
-            assert_eq!(given(&nonces, ours), SECOND);
-            assert_eq!(given(&nonces, ours + 7), SECOND + 7);
+            let mut nonces = Nonces::new(NonceRule::MayRepeat);
+            assert!(refused(&mut nonces, ours), "{ours}");
+            assert_eq!(given(&mut nonces, ours), SECOND);
+            assert_eq!(given(&mut nonces, ours + 7), SECOND + 7);
             let skew = nonces.skew().map(|skew| skew.as_secs());
             assert_eq!(skew, Some(SECOND - ours));
         }
@@ -167,49 +161,50 @@ mod tests {
     #[test]
     fn a_refusal_within_five_seconds_has_another_reason() {
         for ours in [SECOND - 5, SECOND, SECOND + 5] {
-            let nonces = Nonces::new(NonceRule::MayRepeat);
-            assert!(!refused(&nonces, ours), "{ours}");
-            assert_eq!(given(&nonces, ours), ours);
+            let mut nonces = Nonces::new(NonceRule::MayRepeat);
+            assert!(!refused(&mut nonces, ours), "{ours}");
+            assert_eq!(given(&mut nonces, ours), ours);
         }
-        let nonces = Nonces::new(NonceRule::MayRepeat);
+        let mut nonces = Nonces::new(NonceRule::MayRepeat);
         let nonce = nonces.next(at(5));
-        assert!(!nonces.learn(at(5), nonce, 401, None));
-        assert!(!nonces.learn(at(5), nonce, 401, Some("soon")));
-        assert!(!nonces.learn(at(5), nonce, 200, Some(DATE)), "not refused");
+        assert!(!nonces.learn(at(5), nonce, 401, None).was_off);
+        assert!(!nonces.learn(at(5), nonce, 401, Some("soon")).was_off);
+        let accepted = nonces.learn(at(5), nonce, 200, Some(DATE));
+        assert!(!accepted.was_off, "not refused");
     }
 
     #[test]
     fn set_by_the_services_clock_a_nonce_is_never_below_an_accepted_one() {
-        let nonces = Nonces::new(NonceRule::MayRepeat);
+        let mut nonces = Nonces::new(NonceRule::MayRepeat);
         let accepted = nonces.next(at(SECOND + 2));
         nonces.learn(at(SECOND + 2), accepted, 200, None);
-        assert!(refused(&nonces, SECOND + 3600));
-        assert_eq!(given(&nonces, SECOND + 3600), SECOND + 2);
-        assert_eq!(given(&nonces, SECOND + 3603), SECOND + 3);
+        assert!(refused(&mut nonces, SECOND + 3600));
+        assert_eq!(given(&mut nonces, SECOND + 3600), SECOND + 2);
+        assert_eq!(given(&mut nonces, SECOND + 3603), SECOND + 3);
     }
 
     #[test]
     fn a_gateway_whose_clock_is_set_back_is_followed() {
         for rule in [NonceRule::MayRepeat, NonceRule::MustIncrease] {
-            let nonces = Nonces::new(rule);
+            let mut nonces = Nonces::new(rule);
             // The gateway is an hour ahead, and accepts nonces of its time.
             let hour = SECOND + 3600;
             let ahead = nonces.next(at(hour));
             nonces.learn(at(SECOND), ahead, 200, None);
             // Set right, it refuses what is an hour ahead.
-            assert!(refused(&nonces, SECOND));
-            let next = given(&nonces, SECOND);
+            assert!(refused(&mut nonces, SECOND));
+            let next = given(&mut nonces, SECOND);
             assert!((SECOND..=SECOND + 1).contains(&next), "{rule:?}: {next}");
-            assert!(given(&nonces, SECOND + 7) <= SECOND + 8);
+            assert!(given(&mut nonces, SECOND + 7) <= SECOND + 8);
         }
     }
 
     #[test]
     fn a_clock_that_jumps_back_is_noticed_by_what_was_sent() {
-        let nonces = Nonces::new(NonceRule::MayRepeat);
+        let mut nonces = Nonces::new(NonceRule::MayRepeat);
         // Our clock was right an hour later, and the gateway has forgotten all of it.
         nonces.next(at(SECOND + 3600));
-        assert!(refused(&nonces, SECOND));
-        assert_eq!(given(&nonces, SECOND), SECOND);
+        assert!(refused(&mut nonces, SECOND));
+        assert_eq!(given(&mut nonces, SECOND), SECOND);
     }
 }

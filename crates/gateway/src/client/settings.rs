@@ -4,7 +4,8 @@ use core::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
+use sha2::{Digest as _, Sha384};
 use url::{Host, Url};
 
 use super::NonceRule;
@@ -77,6 +78,13 @@ impl Settings {
             requests_per_second: REQUESTS_PER_SECOND,
             nonces: NonceRule::default(),
         }
+    }
+
+    /// The account's name for the row of its limits: the base address, and a hash of the API key.
+    pub fn account(&self) -> String {
+        let key = Sha384::digest(self.credentials.api_key.expose_secret());
+        let base = self.base_url.as_str().trim_end_matches('/');
+        format!("{base} {}", hex::encode(&key[..8]))
     }
 }
 

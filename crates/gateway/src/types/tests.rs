@@ -38,6 +38,16 @@ fn invoice() -> serde_json::Value {
 }
 
 #[test]
+fn prices_that_are_written_are_the_same_when_they_are_read() {
+    let wire = json!({"BTC": price("65000"), "USDT-ERC20": price("1"), "?": price("1")});
+    let read: Prices = serde_json::from_value(wire).unwrap();
+    let written = serde_json::to_string(&read).unwrap();
+    let again: Prices = serde_json::from_str(&written).unwrap();
+    assert_eq!(again.entries, read.entries);
+    assert_eq!(again.entries.len(), 2);
+}
+
+#[test]
 fn one_unreadable_price_costs_one_asset() {
     let mut number = price("1");
     number["rates"]["amount_in_usd"] = json!(1);

@@ -6,3 +6,4 @@ mod faults;
 mod limits;
 mod retries;
 mod server;
+mod shared_limits;

@@ -26,10 +26,11 @@ pub(super) fn credited_once(evidence: &Evidence) -> Finding {
 pub(super) fn payment_is_credited(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "payment-is-credited",
-        "invoices that the gateway completed with enough: their order is credited",
+        "invoices that the gateway completed with enough: their order is credited, or was closed",
     );
     let count = count(evidence);
-    for (attempt, order) in evidence.paid_attempts() {
+    let paid = evidence.paid_attempts();
+    for (attempt, order) in paid.filter(|(_, order)| !order.is_closed()) {
         finding.must(count.contains_key(order.id.as_str()), || {
             let invoice = attempt.invoice_id.as_deref().unwrap_or_default();
             format!("{}: {invoice} is paid, and there is no credit", order.id)
@@ -38,10 +39,21 @@ pub(super) fn payment_is_credited(evidence: &Evidence) -> Finding {
     finding
 }
 
+/// Credits that no operator decided.
+fn credits_by_payment(evidence: &Evidence) -> impl Iterator<Item = &Credit> {
+    let orders = evidence.database.orders.iter();
+    let accepted: BTreeSet<&str> = orders
+        .filter(|order| order.is_accepted())
+        .map(|order| order.id.as_str())
+        .collect();
+    let credits = evidence.database.credits.iter();
+    credits.filter(move |credit| !accepted.contains(credit.order_id.as_str()))
+}
+
 pub(super) fn credit_has_payment(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "credit-has-payment",
-        "credits: each for an invoice of that order, completed before with enough",
+        "credits: each for an invoice of that order, completed before with enough, or by an operator",
     );
     let covered: BTreeMap<(&str, &str), i64> = evidence
         .open_attempts()
@@ -50,7 +62,7 @@ pub(super) fn credit_has_payment(evidence: &Evidence) -> Finding {
             Some(((order.id.as_str(), attempt.id.as_str()), covered_at))
         })
         .collect();
-    for credit in &evidence.database.credits {
+    for credit in credits_by_payment(evidence) {
         let (order, attempt) = (credit.order_id.as_str(), credit.attempt_id.as_str());
         finding.check(match covered.get(&(order, attempt)) {
             None => Some(format!(
@@ -69,11 +81,11 @@ pub(super) fn credit_has_payment(evidence: &Evidence) -> Finding {
 pub(super) fn credit_has_observation(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "credit-has-observation",
-        "credits: each refers to an observation of its attempt with COMPLETED",
+        "credits by a payment: each refers to an observation of its attempt with COMPLETED",
     );
     let observations = evidence.database.observations.iter();
     let observations: BTreeMap<i64, _> = observations.map(|it| (it.id, it)).collect();
-    for credit in &evidence.database.credits {
+    for credit in credits_by_payment(evidence) {
         let Credit {
             order_id,
             attempt_id,

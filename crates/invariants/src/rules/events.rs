@@ -170,3 +170,39 @@ pub(super) fn donation_is_named(evidence: &Evidence) -> Finding {
     }
     finding
 }
+
+/// A reader passes each place of the list once: an event that appears behind that place is lost to the store for ever.
+pub(super) fn list_skips_none(evidence: &Evidence) -> Finding {
+    let mut finding = Finding::new(
+        "list-skips-none",
+        "events: a reader of the list has read each one once, and those of an order in their order",
+    );
+    let Some(listing) = &evidence.shop.listing else {
+        return finding;
+    };
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for id in &listing.events {
+        *times.entry(id).or_default() += 1;
+    }
+    let mut places = BTreeMap::new();
+    for (place, id) in listing.events.iter().enumerate() {
+        places.entry(id.as_str()).or_insert(place);
+    }
+    let mut last: BTreeMap<&str, (i64, usize)> = BTreeMap::new();
+    let events = evidence.database.events.iter();
+    for event in events.filter(|event| event.store == listing.store) {
+        let read = times.remove(event.id.as_str()).unwrap_or(0);
+        finding.must(read == 1, || format!("{} was read {read} times", event.id));
+        let Some(place) = places.get(event.id.as_str()) else {
+            continue;
+        };
+        let before = last.insert(&event.order_id, (event.sequence, *place));
+        finding.must(before.is_none_or(|(_, before)| before < *place), || {
+            format!("{} was read before an earlier event of its order", event.id)
+        });
+    }
+    for id in times.keys() {
+        finding.check(Some(format!("{id} was read and is not in the database")));
+    }
+    finding
+}

@@ -11,7 +11,7 @@ use crate::finding::Finding;
 const TOKEN_DIGITS: usize = 64;
 
 pub(super) fn file_is_sound(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new("file-is-sound", "integrity checks of SQLite");
+    let mut finding = Finding::new("file-is-sound", "integrity checks of the database");
     if let Some(damage) = &evidence.database.damage {
         finding.checked = 2;
         finding.offences.clone_from(damage);

@@ -61,6 +61,7 @@ fn a_payment_that_was_reverted_or_contradicted_need_not_be_credited() {
             .database
             .events
             .retain(|event| event.id != "evt_ord_1_3");
+        listing(evidence).retain(|id| id != "evt_ord_1_3");
         evidence
             .shop
             .deliveries
@@ -171,6 +172,17 @@ fn an_order_is_paid_if_it_has_a_credit_of_its_price() {
 fn an_order_costs_what_was_agreed_on() {
     breaks("price-is-agreed", |evidence| {
         evidence.database.orders[0].price.amount -= 1;
+    });
+}
+
+#[test]
+fn an_operators_credit_needs_no_completed_payment() {
+    is_allowed(|evidence| {
+        evidence.database.observations[0].raw = r#"{"transaction_status":"PROCESSING"}"#.into();
+        let credited = evidence.database.credits[0].order_id.clone();
+        let mut orders = evidence.database.orders.iter_mut();
+        let order = orders.find(|order| order.id == credited).unwrap();
+        order.decision = Some("accepted".into());
     });
 }
 
@@ -498,4 +510,20 @@ fn a_token_in_the_clear_is_reported() {
     breaks("no-token-in-clear", |evidence| {
         evidence.shop.deliveries[0].body = format!("{{\"token\":\"{token}\"}}");
     });
+}
+
+#[test]
+fn the_list_of_events_skips_and_repeats_none() {
+    breaks("list-skips-none", |evidence| {
+        listing(evidence).remove(1);
+    });
+    breaks("list-skips-none", |evidence| {
+        let again = listing(evidence)[0].clone();
+        listing(evidence).push(again);
+    });
+    breaks("list-skips-none", |evidence| listing(evidence).swap(0, 1));
+    breaks("list-skips-none", |evidence| {
+        listing(evidence).push("evt_ord_9_1".into());
+    });
+    is_allowed(|evidence| evidence.shop.listing = None);
 }

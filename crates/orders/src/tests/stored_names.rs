@@ -7,7 +7,8 @@ use std::str::FromStr;
 use strum::VariantArray;
 
 use crate::{
-    Abandoned, EventType, Flow, LatePayment, OrderStatus, PaymentState, PollPriority, PriceSource,
+    Abandoned, AttentionCause, DecisionKind, DecisionOutcome, EventType, Flow, LatePayment,
+    OrderStatus, PaymentState, PollPriority, PriceSource,
 };
 
 #[track_caller]
@@ -41,6 +42,18 @@ fn stored_names_never_change() {
     are_stored::<PriceSource, _>(["catalogue", "store_server", "order_token", "customer"]);
     are_stored::<Flow, _>(["custom", "hosted"]);
     are_stored::<LatePayment, _>(["counted", "second"]);
+    are_stored::<DecisionKind, _>(["accept_as_paid", "keep_waiting", "close"]);
+    are_stored::<DecisionOutcome, _>(["accepted", "closed"]);
+    are_stored::<AttentionCause, _>([
+        "needs_review",
+        "address_changed",
+        "blocked",
+        "underpaid",
+        "ended_with_money",
+        "reverted",
+        "late_payment",
+        "second_payment",
+    ]);
     are_stored::<Abandoned, _>(["refused", "unclear", "blocked"]);
     are_stored::<PaymentState, _>([
         "waiting",

@@ -223,7 +223,7 @@ pub(super) async fn no_attempt_is_opened_while_a_payment_is_detected(backend: Ba
 pub(super) async fn saying_paid_moves_the_screen_and_credits_nothing(backend: Backend) {
     let test = backend.test().await;
     order(&test.storage, 1).await;
-    let nothing = test.storage.mark_as_paid(&id(1), at(1)).await;
+    let nothing = test.storage.mark_as_paid(&id(1), None, at(1)).await;
     assert!(matches!(
         nothing,
         Err(OrderOperationError::Closed {
@@ -232,10 +232,18 @@ pub(super) async fn saying_paid_moves_the_screen_and_credits_nothing(backend: Ba
         })
     ));
     attempt(&test.storage, 1, 1).await;
-    let marked = test.storage.mark_as_paid(&id(1), at(5)).await.unwrap();
+    let marked = test
+        .storage
+        .mark_as_paid(&id(1), None, at(5))
+        .await
+        .unwrap();
     assert_eq!(marked.snapshot.order.status, OrderStatus::Checking);
     assert!(marked.is_first);
-    let again = test.storage.mark_as_paid(&id(1), at(9)).await.unwrap();
+    let again = test
+        .storage
+        .mark_as_paid(&id(1), None, at(9))
+        .await
+        .unwrap();
     assert!(!again.is_first);
     let attempt = again.snapshot.attempt.unwrap();
     assert_eq!(attempt.invoice().unwrap().marked_as_paid_at, Some(at(5)));
@@ -246,10 +254,53 @@ pub(super) async fn a_credited_order_is_not_marked_as_paid(backend: Backend) {
     let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, 20, exact("COMPLETED")).await;
-    let marked = test.storage.mark_as_paid(&id(1), at(30)).await.unwrap();
+    let marked = test
+        .storage
+        .mark_as_paid(&id(1), None, at(30))
+        .await
+        .unwrap();
     assert!(!marked.is_first);
     let attempt = marked.snapshot.attempt.unwrap();
     assert_eq!(attempt.invoice().unwrap().marked_as_paid_at, None);
+}
+
+pub(super) async fn a_wallets_transaction_is_kept_as_a_hint(backend: Backend) {
+    let test = backend.test().await;
+    awaiting(&test.storage, 1).await;
+    let hint = |digit: &str| TransactionHint::parse(&format!("0x{}", digit.repeat(64))).unwrap();
+    let (first, second) = (hint("a"), hint("b"));
+    let kept = |marked: &MarkedAsPaid| {
+        let attempt = marked.snapshot.attempt.as_ref().unwrap();
+        attempt.invoice().unwrap().transaction_hint.clone()
+    };
+    let storage = &test.storage;
+    let marked = storage.mark_as_paid(&id(1), Some(&first), at(5)).await;
+    let marked = marked.unwrap();
+    assert_eq!(
+        (kept(&marked), marked.is_first),
+        (Some(first.clone()), true)
+    );
+    assert_eq!(marked.snapshot.order.status, OrderStatus::Checking);
+    // Pressed without a wallet, it stays.
+    let again = storage.mark_as_paid(&id(1), None, at(6)).await.unwrap();
+    assert_eq!((kept(&again), again.is_first), (Some(first.clone()), false));
+    let same = storage.mark_as_paid(&id(1), Some(&first), at(7)).await;
+    let same = same.unwrap();
+    assert_eq!(same.snapshot.order.version, marked.snapshot.order.version);
+    let other = storage.mark_as_paid(&id(1), Some(&second), at(8)).await;
+    let other = other.unwrap();
+    assert_eq!(
+        (kept(&other), other.is_first),
+        (Some(second.clone()), false)
+    );
+    // A page that waits for a change is shown it.
+    assert!(other.snapshot.order.version > marked.snapshot.order.version);
+    assert_eq!(storage.settlement(&id(1)).await.unwrap(), None);
+
+    observe(storage, 20, exact("COMPLETED")).await;
+    let late = storage.mark_as_paid(&id(1), Some(&first), at(30)).await;
+    let late = late.unwrap();
+    assert_eq!((kept(&late), late.is_first), (Some(second), false));
 }
 
 pub(super) async fn an_invoice_belongs_to_one_attempt(backend: Backend) {

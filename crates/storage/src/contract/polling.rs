@@ -414,12 +414,24 @@ pub(super) async fn polls_that_wait_are_counted(backend: Backend) {
         awaiting(&test.storage, number).await;
     }
     test.storage.schedule_poll(&id(1), at(5)).await.unwrap();
+    let first = [
+        (PollPriority::Scheduled, at(15)),
+        (PollPriority::Watched, at(5)),
+    ];
     let some = PollQueue {
         due: 1,
-        first_at: Some(at(5)),
+        due_requested: 1,
+        first: first.into(),
     };
     assert_eq!(queue(14, 9).await, some);
-    assert_eq!(queue(15, 9).await, PollQueue { due: 3, ..some });
+    assert_eq!(some.first_at(), Some(at(5)));
+    assert_eq!(
+        queue(15, 9).await,
+        PollQueue {
+            due: 3,
+            ..some.clone()
+        }
+    );
     assert_eq!(queue(15, 1).await.due, 2, "at most one of each priority");
 }
 
@@ -438,7 +450,7 @@ pub(super) async fn a_poll_is_put_off_by_the_stretch(backend: Backend) {
         .unwrap();
     // Half a minute and a quarter of it.
     let queue = test.storage.poll_queue(at(0), 9).await.unwrap();
-    let next = queue.first_at.unwrap().duration_since(at(200));
+    let next = queue.first_at().unwrap().duration_since(at(200));
     assert_eq!(next, SignedDuration::from_millis(37_500));
 }
 

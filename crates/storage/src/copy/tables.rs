@@ -43,7 +43,7 @@ impl Table {
     }
 }
 
-pub(super) const TABLES: [Table; 11] = [
+pub(super) const TABLES: [Table; 12] = [
     Table {
         name: "orders",
         fields: &[
@@ -75,6 +75,9 @@ pub(super) const TABLES: [Table; 11] = [
             ("has_money", "has_money", Truth),
             ("late_payment", "late_payment", Text),
             ("late_event_at", "late_event_at", Time),
+            ("decision", "decision", Text),
+            ("decided_at", "decided_at", Time),
+            ("attention_since", "attention_since", Time),
         ],
         source: "orders",
         source_key: "id",
@@ -128,6 +131,7 @@ pub(super) const TABLES: [Table; 11] = [
             ("opened_at", "opened_at", Time),
             ("expires_at", "expires_at", Time),
             ("marked_as_paid_at", "marked_as_paid_at", Time),
+            ("transaction_hint", "transaction_hint", Text),
             ("payment_state", "standing", Text),
             ("state_since", "standing_since", Time),
             ("received_crypto", "received_crypto", Text),
@@ -257,5 +261,23 @@ pub(super) const TABLES: [Table; 11] = [
         source: "gone_endpoints",
         source_key: "store_id",
         target_key: "store_id COLLATE \"C\"",
+    },
+    Table {
+        name: "audit",
+        fields: &[
+            ("position", "position", Number),
+            ("id", "id", Text),
+            ("at", "at", Time),
+            ("operator", "operator", Text),
+            ("action", "action", Text),
+            ("order_id", "order_id", Text),
+            ("subject", "subject", Text),
+            ("reason", "reason", Text),
+            ("status_before", "status_before", Text),
+            ("status_after", "status_after", Text),
+        ],
+        source: "audit",
+        source_key: "position",
+        target_key: "position",
     },
 ];

@@ -3,13 +3,15 @@
 use florin_money::Amount;
 use florin_orders::{
     Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Invoice, NewAttempt, OrderId,
-    OrderStatus, PaymentState, Snapshot,
+    OrderStatus, PaymentState, Snapshot, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
 use sqlx::PgConnection;
 
 use super::clock::milliseconds;
-use super::orders::{attempt, emit, get, lock, maybe_attempt, set_status, snapshot};
+use super::orders::{
+    attempt, call_attention, emit, end_attention, get, lock, maybe_attempt, set_status, snapshot,
+};
 use super::polls;
 use super::rows;
 use super::time::Time;
@@ -202,7 +204,8 @@ async fn store_invoice(
         .execute(&mut *tx)
         .await?;
     set_status(tx, &order.id, OrderStatus::AwaitingPayment).await?;
-    emit(tx, &order.id, &[EventType::AttemptOpened], now).await
+    emit(tx, &order.id, &[EventType::AttemptOpened], now).await?;
+    end_attention(tx, &order.id).await
 }
 
 pub(super) async fn abandon(
@@ -226,7 +229,8 @@ pub(super) async fn abandon(
         return Ok(());
     }
     set_status(tx, &order.id, OrderStatus::Blocked).await?;
-    emit(tx, &order.id, &[EventType::Blocked], now).await
+    emit(tx, &order.id, &[EventType::Blocked], now).await?;
+    call_attention(tx, &order.id, now).await
 }
 
 /// Attempts that are being created for longer than `age`. Their orders are locked; those that another transaction has
@@ -255,6 +259,7 @@ pub(super) async fn stale(
 pub(super) async fn mark_as_paid(
     tx: &mut Transaction,
     id: &OrderId,
+    hint: Option<&TransactionHint>,
     now: Timestamp,
 ) -> Result<MarkedAsPaid, OrderOperationError> {
     lock(tx, id).await?;
@@ -282,7 +287,22 @@ pub(super) async fn mark_as_paid(
     .execute(&mut **tx)
     .await
     .map_err(StorageError::from)?;
-    if marked.rows_affected() == 0 {
+    let hinted = match hint {
+        None => 0,
+        Some(hint) => sqlx::query(
+            "UPDATE attempts SET transaction_hint = $1 WHERE order_id = $2 AND invoice_id = $3
+                 AND (transaction_hint IS NULL OR transaction_hint <> $1)
+                 AND (SELECT settled_at FROM orders WHERE id = $2) IS NULL",
+        )
+        .bind(hint.as_str())
+        .bind(id.as_str())
+        .bind(invoice.id.as_str())
+        .execute(&mut **tx)
+        .await
+        .map_err(StorageError::from)?
+        .rows_affected(),
+    };
+    if marked.rows_affected() == 0 && hinted == 0 {
         // A repetition finds what the try before has stored.
         let is_ours = tx.is_repeat && invoice.marked_as_paid_at == Some(now);
         return Ok(MarkedAsPaid {
@@ -290,6 +310,7 @@ pub(super) async fn mark_as_paid(
             is_first: is_ours,
         });
     }
+    let is_first = marked.rows_affected() != 0;
     let status = if from == OrderStatus::AwaitingPayment {
         OrderStatus::Checking
     } else {
@@ -299,6 +320,6 @@ pub(super) async fn mark_as_paid(
     let marked = snapshot(tx, id).await?;
     Ok(MarkedAsPaid {
         snapshot: marked.ok_or_else(|| OrderOperationError::NoOrder(id.clone()))?,
-        is_first: true,
+        is_first,
     })
 }

@@ -286,6 +286,23 @@ pub(super) async fn page(
         .map(Some)
 }
 
+/// The latest deliveries of an event, the latest first.
+pub(super) async fn of_event(
+    connection: &mut PgConnection,
+    event: &EventId,
+    limit: u32,
+) -> Result<Vec<RecordedDelivery>, StorageError> {
+    let found = sqlx::query(
+        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
+         WHERE event_id = $1 ORDER BY number DESC LIMIT $2",
+    )
+    .bind(event.as_str())
+    .bind(i64::from(limit))
+    .fetch_all(connection)
+    .await?;
+    found.iter().map(delivery).collect()
+}
+
 async fn position(
     connection: &mut PgConnection,
     store: &StoreId,

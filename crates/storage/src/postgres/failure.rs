@@ -2,7 +2,7 @@
 
 use sqlx::postgres::PgDatabaseError;
 
-use crate::{OpenAttemptError, OpenError, OrderOperationError, StorageError};
+use crate::{DecideError, OpenAttemptError, OpenError, OrderOperationError, StorageError};
 
 /// What follows from a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,12 @@ macro_rules! failure {
     };
 }
 
-failure!(OpenError, OpenAttemptError, OrderOperationError);
+failure!(
+    DecideError,
+    OpenError,
+    OpenAttemptError,
+    OrderOperationError
+);
 
 /// Source: PostgreSQL, "Error Codes": 40001 `serialization_failure`, 40P01 `deadlock_detected`, class 08 connection
 /// exceptions, 57P01 to 57P03 a server that ends or starts.

@@ -1,15 +1,16 @@
 //! Opening a database: its schema, its environment, and the limits of its connections.
 
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlStr};
 
-use super::PostgresStorage;
 use super::clock::LeaseClock;
 use super::failure::Failure as _;
+use super::{ListenOptions, PostgresStorage};
 use crate::StorageError;
 
 /// Connections of one process, half of them for writing: those of three fit into the 100 of a default server.
@@ -28,11 +29,33 @@ const SETTINGS: [(&str, &str); 3] = [
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
 const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
 
-const MIGRATIONS: [(i64, &str, &str); 1] = [(
-    1,
-    "orders",
-    include_str!("../../migrations/postgres/0001_orders.sql"),
-)];
+pub(super) const MIGRATIONS: [(i64, &str, &str); 5] = [
+    (
+        1,
+        "orders",
+        include_str!("../../migrations/postgres/0001_orders.sql"),
+    ),
+    (
+        2,
+        "gateway_account",
+        include_str!("../../migrations/postgres/0002_gateway_account.sql"),
+    ),
+    (
+        3,
+        "replicas",
+        include_str!("../../migrations/postgres/0003_replicas.sql"),
+    ),
+    (
+        4,
+        "audit",
+        include_str!("../../migrations/postgres/0004_audit.sql"),
+    ),
+    (
+        5,
+        "transaction_hint",
+        include_str!("../../migrations/postgres/0005_transaction_hint.sql"),
+    ),
+];
 
 impl PostgresStorage {
     /// Opens the database that `url` names (`postgres://user:password@host/database`).
@@ -72,7 +95,8 @@ impl PostgresStorage {
             writer: pool(WRITERS)
                 .test_before_acquire(false)
                 .connect_lazy_with(options.clone()),
-            reader: pool(READERS).connect_lazy_with(options),
+            reader: pool(READERS).connect_lazy_with(options.clone()),
+            options: ListenOptions(Arc::new(options)),
             holder: holder.into(),
             clock,
         })
@@ -98,19 +122,23 @@ pub async fn migrate(url: &str, environment: &str) -> Result<u64, StorageError> 
         .await?;
     refuse_other_environment(&mut connection, environment).await?;
     renumber(&mut connection).await?;
-    let after = version(&mut connection).await?;
+    let known = MIGRATIONS.iter().map(|(version, ..)| *version);
+    let applied = known.filter(|version| before.is_none_or(|before| *version > before));
     let _ = connection.close().await;
-    Ok((after.unwrap_or(0) - before.unwrap_or(0)).unsigned_abs())
+    Ok(applied.count() as u64)
 }
 
-fn options(url: &str) -> Result<PgConnectOptions, StorageError> {
+pub(super) fn options(url: &str) -> Result<PgConnectOptions, StorageError> {
     PgConnectOptions::from_str(url).map_err(|error| StorageError::Open {
         url: shown(url),
         reason: error.to_string(),
     })
 }
 
-async fn connect(url: &str, options: &PgConnectOptions) -> Result<PgConnection, StorageError> {
+pub(super) async fn connect(
+    url: &str,
+    options: &PgConnectOptions,
+) -> Result<PgConnection, StorageError> {
     options.connect().await.map_err(|error| StorageError::Open {
         url: shown(url),
         reason: error.to_string(),
@@ -141,7 +169,7 @@ fn holder() -> Result<String, StorageError> {
 }
 
 /// Checks that the schema is the one of this version, and that the database belongs to the environment.
-async fn check(
+pub(super) async fn check(
     connection: &mut PgConnection,
     url: &str,
     environment: &str,
@@ -159,6 +187,12 @@ async fn check(
         return Err(StorageError::Restored { url: shown(url) });
     }
     refuse_other_environment(connection, environment).await
+}
+
+/// How many migrations an empty database needs.
+#[cfg(test)]
+pub(super) fn migration_count() -> u64 {
+    MIGRATIONS.len() as u64
 }
 
 fn latest() -> i64 {

@@ -5,6 +5,7 @@ use florin_orders::{
     Snapshot, StoreId, TokenHash,
 };
 use jiff::Timestamp;
+use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::events::append;
@@ -12,7 +13,8 @@ use super::rows;
 use super::time::Time;
 use super::transaction::Transaction;
 use crate::{
-    KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError, TokenGrant,
+    KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, StorageError,
+    TokenGrant,
 };
 
 /// Opens an order. The reference decides: of two processes that open it, one inserts and the other finds it.
@@ -186,6 +188,37 @@ async fn with_attempt(
     })
 }
 
+/// The versions of orders. `xmin` is the transaction that wrote a row: it changes with every write, whatever wrote it.
+pub(super) async fn versions(
+    connection: &mut PgConnection,
+    ids: &[OrderId],
+) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+    let ids: Vec<&str> = ids.iter().map(OrderId::as_str).collect();
+    let found = sqlx::query(
+        "SELECT orders.id, orders.version, orders.xmin::text::bigint AS order_tx,
+             coalesce(attempts.xmin::text::bigint, 0) AS attempt_tx, coalesce(polls.xmin::text::bigint, 0) AS poll_tx
+         FROM orders LEFT JOIN attempts ON attempts.id = orders.current_attempt
+         LEFT JOIN polls ON polls.attempt_id = orders.current_attempt
+         WHERE orders.id = ANY($1)",
+    )
+    .bind(ids)
+    .fetch_all(connection)
+    .await?;
+    let version = |row: &PgRow| {
+        let id = rows::read("an order id", OrderId::parse(row.try_get("id")?))?;
+        let mut version = [0; 4];
+        for (number, column) in
+            version
+                .iter_mut()
+                .zip(["version", "order_tx", "attempt_tx", "poll_tx"])
+        {
+            *number = row.try_get(column)?;
+        }
+        Ok::<_, StorageError>((id, OrderVersion::new(version)))
+    };
+    found.iter().map(version).collect()
+}
+
 /// Locks an order until the transaction ends: the first statement of every transaction that writes it. Returns `false` for
 /// an unknown order.
 pub(super) async fn lock(tx: &mut PgConnection, id: &OrderId) -> Result<bool, StorageError> {
@@ -206,14 +239,34 @@ pub(super) async fn aggregate(
         .bind(id.as_str())
         .fetch_one(&mut *tx)
         .await?;
+    with_attempts(tx, id, &order).await
+}
+
+/// Reads an order with all its attempts, to show it.
+pub(super) async fn read_aggregate(
+    connection: &mut PgConnection,
+    id: &OrderId,
+) -> Result<Aggregate, StorageError> {
+    let order = sqlx::query("SELECT * FROM orders WHERE id = $1")
+        .bind(id.as_str())
+        .fetch_one(&mut *connection)
+        .await?;
+    with_attempts(connection, id, &order).await
+}
+
+async fn with_attempts(
+    connection: &mut PgConnection,
+    id: &OrderId,
+    order: &PgRow,
+) -> Result<Aggregate, StorageError> {
     let attempts = sqlx::query(
         "SELECT attempts.*, polls.next_poll_at FROM attempts LEFT JOIN polls ON polls.attempt_id = attempts.id
          WHERE attempts.order_id = $1",
     )
     .bind(id.as_str())
-    .fetch_all(tx)
+    .fetch_all(connection)
     .await?;
-    rows::aggregate(&order, &attempts)
+    rows::aggregate(order, &attempts)
 }
 
 /// Saves an order after a transition: one statement for all that changed.
@@ -223,8 +276,9 @@ pub(super) async fn save(tx: &mut PgConnection, after: &Aggregate) -> Result<(),
     let version = i64::try_from(order.version).expect("a version counts changes");
     sqlx::query(
         "UPDATE orders SET status = $1, current_attempt = $2, settled_at = $3, reverted_at = $4, reverted_to = $5,
-             has_money = $6, late_payment = $7, late_event_at = $8, sequence = $9, version = $10
-         WHERE id = $11",
+             has_money = $6, late_payment = $7, late_event_at = $8, sequence = $9, version = $10,
+             decision = $11, decided_at = $12, attention_since = $13
+         WHERE id = $14",
     )
     .bind(<&str>::from(order.status))
     .bind(order.current_attempt.as_ref().map(AttemptId::as_str))
@@ -236,6 +290,9 @@ pub(super) async fn save(tx: &mut PgConnection, after: &Aggregate) -> Result<(),
     .bind(after.late_event_at.map(Time))
     .bind(i64::from(order.sequence))
     .bind(version)
+    .bind(order.decision.map(|decision| <&str>::from(decision.outcome)))
+    .bind(order.decision.map(|decision| Time(decision.at)))
+    .bind(after.attention_since.map(Time))
     .bind(order.id.as_str())
     .execute(tx)
     .await?;
@@ -313,9 +370,11 @@ pub(super) async fn cancel(
         status: from,
         cancelled_at,
         has_money,
+        decision,
         ..
     } = known.order;
-    if cancelled_at.is_some() {
+    let is_closed = decision.is_some() && !from.is_settled();
+    if cancelled_at.is_some() || is_closed {
         return Ok(known);
     }
     if from.is_settled() || has_money {
@@ -330,6 +389,7 @@ pub(super) async fn cancel(
         .map_err(StorageError::from)?;
     set_status(tx, id, OrderStatus::Cancelled).await?;
     emit(tx, id, &[EventType::Cancelled], now).await?;
+    end_attention(tx, id).await?;
     snapshot(tx, id)
         .await?
         .ok_or_else(|| OrderOperationError::NoOrder(id.clone()))
@@ -396,6 +456,37 @@ pub(super) async fn emit(
     sqlx::query("UPDATE orders SET sequence = sequence + $1, version = version + 1 WHERE id = $2")
         .bind(count)
         .bind(order_id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Calls a person to an order.
+pub(super) async fn call_attention(
+    tx: &mut PgConnection,
+    id: &OrderId,
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    sqlx::query("UPDATE orders SET attention_since = $1 WHERE id = $2")
+        .bind(Time(now))
+        .bind(id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Calls no person any more to an order about which nothing is open.
+pub(super) async fn end_attention(tx: &mut PgConnection, id: &OrderId) -> Result<(), StorageError> {
+    let waits = "SELECT attention_since IS NOT NULL FROM orders WHERE id = $1";
+    let waits: bool = sqlx::query_scalar(waits)
+        .bind(id.as_str())
+        .fetch_one(&mut *tx)
+        .await?;
+    if !waits || !aggregate(tx, id).await?.attention_causes().is_empty() {
+        return Ok(());
+    }
+    sqlx::query("UPDATE orders SET attention_since = NULL WHERE id = $1")
+        .bind(id.as_str())
         .execute(tx)
         .await?;
     Ok(())

@@ -275,9 +275,10 @@ pub(super) async fn queue(
         .bind(i64::from(most))
         .fetch_one(&mut *connection)
         .await?;
-        queue.due += due.unsigned_abs();
-        let first = first.map(|Time(first)| first);
-        queue.first_at = [queue.first_at, first].into_iter().flatten().min();
+        queue.count(priority, due);
+        if let Some(Time(first)) = first {
+            queue.first.insert(priority, first);
+        }
     }
     Ok(queue)
 }

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
     Aggregate, Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination, Event, EventId,
-    EventType, Flow, Invoice, InvoiceId, InvoiceTerms, NewAttempt, NewOrder, Order, OrderId,
-    Progress, QuotedAmounts, Reference, Reverted, StoreId,
+    EventType, FinalDecision, Flow, Invoice, InvoiceId, InvoiceTerms, NewAttempt, NewOrder, Order,
+    OrderId, Progress, QuotedAmounts, Reference, Reverted, StoreId, TransactionHint,
 };
 use jiff::Timestamp;
 use sqlx::Row as _;
@@ -46,7 +46,7 @@ pub(super) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T,
     parsed.map_err(|error| StorageError::Corrupt(format!("{what} ({error})")))
 }
 
-fn word<T: FromStr>(text: &str) -> Result<T, StorageError> {
+pub(super) fn word<T: FromStr>(text: &str) -> Result<T, StorageError> {
     text.parse().map_err(|_| corrupt_word(text))
 }
 
@@ -117,6 +117,7 @@ pub(super) fn order(row: &PgRow) -> Result<Order, StorageError> {
             .try_get::<Option<&str>, _>("late_payment")?
             .map(word)
             .transpose()?,
+        decision: decision(row)?,
         receipt_email: row.try_get("receipt_email")?,
     })
 }
@@ -127,7 +128,16 @@ pub(super) fn aggregate(row: &PgRow, attempts: &[PgRow]) -> Result<Aggregate, St
         order: order(row)?,
         attempts: attempts.iter().map(attempt).collect::<Result<_, _>>()?,
         late_event_at: maybe_time(row, "late_event_at")?,
+        attention_since: maybe_time(row, "attention_since")?,
     })
+}
+
+fn decision(row: &PgRow) -> Result<Option<FinalDecision>, StorageError> {
+    let Some(at) = maybe_time(row, "decided_at")? else {
+        return Ok(None);
+    };
+    let outcome = word(row.try_get("decision")?)?;
+    Ok(Some(FinalDecision { outcome, at }))
 }
 
 fn reverted(row: &PgRow) -> Result<Option<Reverted>, StorageError> {
@@ -201,6 +211,12 @@ fn invoice(row: &PgRow) -> Result<Invoice, StorageError> {
         opened_at: time(row, "opened_at")?,
         expires_at: time(row, "expires_at")?,
         marked_as_paid_at: maybe_time(row, "marked_as_paid_at")?,
+        transaction_hint: read(
+            "a transaction hash",
+            row.try_get::<Option<&str>, _>("transaction_hint")?
+                .map(TransactionHint::parse)
+                .transpose(),
+        )?,
         payment_state: word(row.try_get("payment_state")?)?,
         state_since: time(row, "state_since")?,
         progress: Progress {
@@ -220,6 +236,7 @@ fn invoice(row: &PgRow) -> Result<Invoice, StorageError> {
         },
         was_seen: row.try_get("was_seen")?,
         late_amount_notified: maybe_amount(row, "late_amount_notified")?,
+        needs_review: row.try_get("needs_review")?,
         observed_at: maybe_time(row, "observed_at")?,
         next_poll_at: maybe_time(row, "next_poll_at")?,
     })

@@ -1,13 +1,17 @@
 //! What holds for PostgreSQL alone. The contract of every store is in `crate::contract`.
 
+mod account;
+mod announcements;
 mod copy;
 mod cursor;
+mod interleaving;
 mod leases;
 mod losses;
 mod opening;
 mod races;
 mod relay;
 pub(crate) mod server;
+mod shared;
 
 use std::sync::Arc;
 

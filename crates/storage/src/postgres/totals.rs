@@ -9,7 +9,8 @@ use crate::{Outbox, StorageError};
 
 pub(super) async fn needing_review(connection: &mut PgConnection) -> Result<u64, StorageError> {
     let count = "SELECT count(*) FROM attempts JOIN polls ON polls.attempt_id = attempts.id
-         WHERE attempts.needs_review AND polls.next_poll_at IS NOT NULL";
+             JOIN orders ON orders.id = attempts.order_id
+         WHERE attempts.needs_review AND polls.next_poll_at IS NOT NULL AND orders.attention_since IS NOT NULL";
     let count: i64 = sqlx::query_scalar(count).fetch_one(connection).await?;
     rows::read("a count", u64::try_from(count))
 }

@@ -18,6 +18,7 @@ use sqlx::postgres::{PgPool, Postgres};
 use sqlx::{Executor as _, PgConnection};
 
 use super::failure::{Failure, Kind, kind};
+use super::silence::{ANSWER, close_silent, no_answer};
 use crate::StorageError;
 
 /// Longer than the server's `statement_timeout`: a server that does not answer by then is not there.
@@ -52,7 +53,14 @@ impl Transaction {
             connection: Some(connection),
             is_repeat,
         };
-        transaction.execute(sqlx::raw_sql("BEGIN")).await?;
+        let begun = transaction.execute(sqlx::raw_sql("BEGIN"));
+        let Ok(begun) = tokio::time::timeout(ANSWER, begun).await else {
+            // The others may have died at the same time.
+            close_silent(pool).await;
+            let silent = std::io::ErrorKind::TimedOut;
+            return Err(sqlx::Error::Io(silent.into()));
+        };
+        begun?;
         Ok(transaction)
     }
 
@@ -114,9 +122,7 @@ where
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => error,
             Err(_) => {
-                return Err(E::from(StorageError::Unreachable(
-                    "no answer in time".into(),
-                )));
+                return Err(E::from(no_answer()));
             }
         };
         tries += 1;

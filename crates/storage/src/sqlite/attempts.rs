@@ -3,14 +3,14 @@
 use florin_money::Amount;
 use florin_orders::{
     Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Invoice, InvoiceId, NewAttempt,
-    OrderId, OrderStatus, PaymentState, PollPriority, Snapshot, StoreId, Stretch, next_poll,
+    OrderId, OrderStatus, PaymentState, PollPriority, Snapshot, StoreId, Stretch, TransactionHint,
+    next_poll,
 };
 use jiff::{SignedDuration, Timestamp};
-use sqlx::sqlite::{SqlitePool, SqliteRow};
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::orders::emit;
-use super::orders::{get, set_status, snapshot};
+use super::orders::{call_attention, emit, end_attention, get, set_status, snapshot};
 use super::rows::{self, millis};
 use crate::rules::{Known, MAX_ATTEMPTS_PER_MINUTE};
 use crate::{
@@ -184,7 +184,8 @@ async fn store_invoice(
         .execute(&mut *tx)
         .await?;
     set_status(tx, &order.id, OrderStatus::AwaitingPayment).await?;
-    emit(tx, &order.id, &[EventType::AttemptOpened], now).await
+    emit(tx, &order.id, &[EventType::AttemptOpened], now).await?;
+    end_attention(tx, &order.id).await
 }
 
 pub(super) async fn abandon(
@@ -207,7 +208,8 @@ pub(super) async fn abandon(
         return Ok(());
     }
     set_status(tx, &order.id, OrderStatus::Blocked).await?;
-    emit(tx, &order.id, &[EventType::Blocked], now).await
+    emit(tx, &order.id, &[EventType::Blocked], now).await?;
+    call_attention(tx, &order.id, now).await
 }
 
 pub(super) async fn stale(
@@ -229,6 +231,7 @@ pub(super) async fn stale(
 pub(super) async fn mark_as_paid(
     tx: &mut SqliteConnection,
     id: &OrderId,
+    hint: Option<&TransactionHint>,
     now: Timestamp,
 ) -> Result<MarkedAsPaid, OrderOperationError> {
     let Some(known) = snapshot(tx, id).await? else {
@@ -255,12 +258,28 @@ pub(super) async fn mark_as_paid(
     .execute(&mut *tx)
     .await
     .map_err(StorageError::from)?;
-    if marked.rows_affected() == 0 {
+    let hinted = match hint {
+        None => 0,
+        Some(hint) => sqlx::query(
+            "UPDATE attempts SET transaction_hint = ?1 WHERE order_id = ?2 AND invoice_id = ?3
+                 AND (transaction_hint IS NULL OR transaction_hint <> ?1)
+                 AND (SELECT settled_at FROM orders WHERE id = ?2) IS NULL",
+        )
+        .bind(hint.as_str())
+        .bind(id.as_str())
+        .bind(invoice.id.as_str())
+        .execute(&mut *tx)
+        .await
+        .map_err(StorageError::from)?
+        .rows_affected(),
+    };
+    if marked.rows_affected() == 0 && hinted == 0 {
         return Ok(MarkedAsPaid {
             snapshot: known,
             is_first: false,
         });
     }
+    let is_first = marked.rows_affected() != 0;
     let status = if from == OrderStatus::AwaitingPayment {
         OrderStatus::Checking
     } else {
@@ -270,7 +289,7 @@ pub(super) async fn mark_as_paid(
     let marked = snapshot(tx, id).await?;
     Ok(MarkedAsPaid {
         snapshot: marked.ok_or_else(|| OrderOperationError::NoOrder(id.clone()))?,
-        is_first: true,
+        is_first,
     })
 }
 
@@ -391,35 +410,35 @@ pub(super) async fn replan_future(
 }
 
 pub(super) async fn poll_queue(
-    reader: &SqlitePool,
+    reader: &mut SqliteConnection,
     until: Timestamp,
     most: u32,
 ) -> Result<PollQueue, StorageError> {
     let mut queue = PollQueue::default();
-    let mut connection = reader.acquire().await?;
     for priority in [
         PollPriority::Callback,
         PollPriority::Watched,
         PollPriority::Scheduled,
     ] {
-        let priority = <&str>::from(priority);
+        let word = <&str>::from(priority);
         let due: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM (SELECT 1 FROM attempts WHERE urgency = ? AND next_poll_at <= ? LIMIT ?)",
         )
-        .bind(priority)
+        .bind(word)
         .bind(millis(until))
         .bind(most)
-        .fetch_one(&mut *connection)
+        .fetch_one(&mut *reader)
         .await?;
         let first: Option<i64> = sqlx::query_scalar(
             "SELECT min(next_poll_at) FROM attempts WHERE urgency = ? AND next_poll_at IS NOT NULL",
         )
-        .bind(priority)
-        .fetch_one(&mut *connection)
+        .bind(word)
+        .fetch_one(&mut *reader)
         .await?;
-        let first = first.map(rows::time).transpose()?;
-        queue.due += due.unsigned_abs();
-        queue.first_at = [queue.first_at, first].into_iter().flatten().min();
+        queue.count(priority, due);
+        if let Some(first) = first {
+            queue.first.insert(priority, rows::time(first)?);
+        }
     }
     Ok(queue)
 }
@@ -473,7 +492,7 @@ pub(super) async fn schedule_poll_at(
 }
 
 pub(super) async fn store_of(
-    reader: &SqlitePool,
+    reader: &mut SqliteConnection,
     id: &InvoiceId,
 ) -> Result<Option<StoreId>, StorageError> {
     let found: Option<String> = sqlx::query_scalar(

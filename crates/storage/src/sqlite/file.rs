@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::{FileFault, StorageError};
 
 /// Readable and writable by the process's user alone.
-const PRIVATE: u32 = 0o600;
+pub(super) const PRIVATE: u32 = 0o600;
 /// A restart may overlap: the process before may take this long to end.
 const TURNS: u32 = 150;
 const TURN: Duration = Duration::from_millis(100);

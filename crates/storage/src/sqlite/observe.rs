@@ -2,14 +2,14 @@
 
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
-    AppliedAssessment, Assessment, Attempt, AttemptId, Observation, Order, OrderId, Snapshot,
-    assess,
+    AppliedAssessment, Attempt, AttemptId, Observation, Order, OrderId, Snapshot, assess,
 };
+use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::{self, millis};
 use super::{events, orders};
-use crate::observation::{bounded, facts, needs_review, text_of};
+use crate::observation::{bounded, facts, text_of};
 use crate::{DueAttempt, RecordedObservation, Settlement, StorageError};
 
 /// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded.
@@ -40,7 +40,6 @@ pub(super) async fn record(
     let text = bounded(&text);
     let latest = latest(tx, &due.attempt_id).await?;
     let is_news = latest.as_ref().is_none_or(|latest| latest.text != text);
-    let needs_review = needs_review(&before.order, attempt, &assessment);
     let facts = facts(observation);
     let row = match latest {
         Some(latest) if !is_news && latest.facts.as_deref() == Some(&facts[..]) => {
@@ -49,13 +48,21 @@ pub(super) async fn record(
         }
         _ => insert(tx, due, observation, text, &facts).await?,
     };
-    let attempt = after.attempt(&due.attempt_id).ok_or_else(other)?;
-    let is_address_changed = matches!(assessment, Assessment::AddressChanged { .. });
-    save_attempt(tx, attempt, needs_review || is_address_changed).await?;
-    if transition.credits {
-        credit(tx, &after.order, attempt, row, observation).await?;
+    let is_unclear = after
+        .attempt(&due.attempt_id)
+        .and_then(Attempt::invoice)
+        .is_some_and(|invoice| invoice.needs_review);
+    if is_news && is_unclear {
+        after.call_attention(now);
     }
-    if changed {
+    let attempt = after.attempt(&due.attempt_id).ok_or_else(other)?;
+    save_attempt(tx, attempt).await?;
+    if transition.credits {
+        credit(tx, &after.order, &due.attempt_id, row, now).await?;
+    }
+    if after.order.version != before.order.version
+        || after.attention_since != before.attention_since
+    {
         orders::save(tx, &after).await?;
     }
     let snapshot = Snapshot {
@@ -66,7 +73,7 @@ pub(super) async fn record(
     events::append(tx, &snapshot, first, &transition.events, now).await?;
     Ok(Some(RecordedObservation {
         assessment,
-        changed: changed || is_news && needs_review,
+        changed: changed || is_news && is_unclear,
         status: transition.status,
         events: transition.events,
     }))
@@ -85,13 +92,13 @@ async fn lock(tx: &mut SqliteConnection, due: &DueAttempt) -> Result<bool, Stora
 }
 
 /// The latest row of an attempt's observations.
-struct Latest {
-    id: i64,
+pub(super) struct Latest {
+    pub(super) id: i64,
     text: String,
     facts: Option<Vec<u8>>,
 }
 
-async fn latest(
+pub(super) async fn latest(
     tx: &mut SqliteConnection,
     attempt: &AttemptId,
 ) -> Result<Option<Latest>, StorageError> {
@@ -148,11 +155,7 @@ async fn count(
 }
 
 /// Saves an attempt after a transition.
-async fn save_attempt(
-    tx: &mut SqliteConnection,
-    attempt: &Attempt,
-    needs_review: bool,
-) -> Result<(), StorageError> {
+async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<(), StorageError> {
     let Some(invoice) = attempt.invoice() else {
         return Ok(());
     };
@@ -184,29 +187,30 @@ async fn save_attempt(
     .bind(millis(invoice.state_since))
     .bind(invoice.late_amount_notified.map(|amount| amount.to_string()))
     .bind(invoice.was_seen)
-    .bind(needs_review)
+    .bind(invoice.needs_review)
     .execute(tx)
     .await?;
     Ok(())
 }
 
-async fn credit(
+/// Writes the credit of an order: one row, ever.
+pub(super) async fn credit(
     tx: &mut SqliteConnection,
     order: &Order,
-    attempt: &Attempt,
+    attempt: &AttemptId,
     observation: i64,
-    seen: &Observation,
+    now: Timestamp,
 ) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO credits (order_id, attempt_id, observation_id, amount, currency, credited_at)
          VALUES (?, ?, ?, ?, ?, ?)",
     )
     .bind(order.id.as_str())
-    .bind(attempt.terms.id.as_str())
+    .bind(attempt.as_str())
     .bind(observation)
     .bind(order.terms.amount.to_string())
     .bind(order.terms.currency.as_str())
-    .bind(millis(seen.observed_at))
+    .bind(millis(now))
     .execute(tx)
     .await?;
     Ok(())

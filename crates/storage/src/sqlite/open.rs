@@ -23,7 +23,7 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 10] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 13] = [
     (
         1,
         "ledger",
@@ -73,6 +73,21 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 10] = [
         11,
         "needs_review",
         include_str!("../../migrations/sqlite/0011_needs_review.sql"),
+    ),
+    (
+        12,
+        "audit",
+        include_str!("../../migrations/sqlite/0012_audit.sql"),
+    ),
+    (
+        13,
+        "price_lists",
+        include_str!("../../migrations/sqlite/0013_price_lists.sql"),
+    ),
+    (
+        14,
+        "transaction_hint",
+        include_str!("../../migrations/sqlite/0014_transaction_hint.sql"),
     ),
 ];
 
@@ -141,20 +156,20 @@ impl SqliteStorage {
         if self.file.length() <= CHECKED_AT_START {
             return;
         }
-        let (reader, file) = (self.reader.clone(), self.file.clone());
+        let storage = self.clone();
         tokio::spawn(async move {
-            if let Ok(mut connection) = reader.acquire().await
+            if let Ok(mut connection) = storage.connection().await
                 && let Err(StorageError::File(FileFault::Damaged { found, .. })) =
-                    check(&file, &mut connection).await
+                    check(&storage.file, &mut connection).await
             {
-                file.record_damage(found);
+                storage.file.record_damage(found);
             }
         });
     }
 
     /// A copy serves the orders since: what was written here would be lost.
     async fn refuse_moved(&self, url: &str) -> Result<(), StorageError> {
-        let mut connection = self.reader.acquire().await?;
+        let mut connection = self.connection().await?;
         let moved: Option<String> =
             sqlx::query_scalar("SELECT moved_to FROM identity WHERE id = 1")
                 .fetch_one(&mut *connection)
@@ -340,7 +355,7 @@ pub(crate) async fn check_database(url: &str, environment: &str) -> Result<(), S
 }
 
 /// Why a database is not served, if so.
-async fn refusal(
+pub(super) async fn refusal(
     url: &str,
     environment: &str,
     connection: &mut SqliteConnection,

@@ -209,7 +209,8 @@ pub(super) async fn save(tx: &mut SqliteConnection, after: &Aggregate) -> Result
     let version = i64::try_from(order.version).expect("a version counts changes");
     sqlx::query(
         "UPDATE orders SET status = ?, current_attempt = ?, settled_at = ?, reverted_at = ?, reverted_to = ?,
-             has_money = ?, late_payment = ?, late_event_at = ?, sequence = ?, version = ?
+             has_money = ?, late_payment = ?, late_event_at = ?, sequence = ?, version = ?, decision = ?,
+             decided_at = ?, attention_since = ?
          WHERE id = ?",
     )
     .bind(<&str>::from(order.status))
@@ -222,6 +223,9 @@ pub(super) async fn save(tx: &mut SqliteConnection, after: &Aggregate) -> Result
     .bind(after.late_event_at.map(millis))
     .bind(order.sequence)
     .bind(version)
+    .bind(order.decision.map(|decision| <&str>::from(decision.outcome)))
+    .bind(order.decision.map(|decision| millis(decision.at)))
+    .bind(after.attention_since.map(millis))
     .bind(order.id.as_str())
     .execute(tx)
     .await?;
@@ -298,9 +302,11 @@ pub(super) async fn cancel(
         status: from,
         cancelled_at,
         has_money,
+        decision,
         ..
     } = known.order;
-    if cancelled_at.is_some() {
+    let is_closed = decision.is_some() && !from.is_settled();
+    if cancelled_at.is_some() || is_closed {
         return Ok(known);
     }
     if from.is_settled() || has_money {
@@ -315,6 +321,7 @@ pub(super) async fn cancel(
         .map_err(StorageError::from)?;
     set_status(tx, id, OrderStatus::Cancelled).await?;
     emit(tx, id, &[EventType::Cancelled], now).await?;
+    end_attention(tx, id).await?;
     snapshot(tx, id)
         .await?
         .ok_or_else(|| OrderOperationError::NoOrder(id.clone()))
@@ -347,7 +354,10 @@ pub(super) async fn expire(
     now: Timestamp,
     limit: u32,
 ) -> Result<Vec<OrderId>, StorageError> {
-    let over = "SELECT id FROM orders WHERE status = 'open' AND expires_at <= ? ORDER BY expires_at LIMIT ?";
+    // Without the hint the index of all statuses is taken, and its rows are sorted.
+    let over =
+        "SELECT id FROM orders INDEXED BY orders_untried WHERE status = 'open' AND expires_at <= ?
+         ORDER BY expires_at LIMIT ?";
     let over: Vec<String> = sqlx::query_scalar(over)
         .bind(millis(now))
         .bind(limit)
@@ -377,6 +387,40 @@ pub(super) async fn emit(
     sqlx::query("UPDATE orders SET sequence = sequence + ?, version = version + 1 WHERE id = ?")
         .bind(count)
         .bind(order_id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Calls a person to an order.
+pub(super) async fn call_attention(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    sqlx::query("UPDATE orders SET attention_since = ? WHERE id = ?")
+        .bind(millis(now))
+        .bind(id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Calls no person any more to an order about which nothing is open.
+pub(super) async fn end_attention(
+    tx: &mut SqliteConnection,
+    id: &OrderId,
+) -> Result<(), StorageError> {
+    let waits = "SELECT attention_since IS NOT NULL FROM orders WHERE id = ?";
+    let waits: bool = sqlx::query_scalar(waits)
+        .bind(id.as_str())
+        .fetch_one(&mut *tx)
+        .await?;
+    if !waits || !aggregate(tx, id).await?.attention_causes().is_empty() {
+        return Ok(());
+    }
+    sqlx::query("UPDATE orders SET attention_since = NULL WHERE id = ?")
+        .bind(id.as_str())
         .execute(tx)
         .await?;
     Ok(())

@@ -8,7 +8,8 @@ use super::rows;
 use crate::{Outbox, StorageError};
 
 pub(super) async fn needing_review(connection: &mut SqliteConnection) -> Result<u64, StorageError> {
-    let count = "SELECT count(*) FROM attempts WHERE needs_review = 1 AND next_poll_at IS NOT NULL";
+    let count = "SELECT count(*) FROM attempts JOIN orders ON orders.id = order_id
+         WHERE needs_review = 1 AND next_poll_at IS NOT NULL AND attention_since IS NOT NULL";
     let count: i64 = sqlx::query_scalar(count).fetch_one(connection).await?;
     rows::read("a count", u64::try_from(count))
 }

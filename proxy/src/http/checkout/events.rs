@@ -131,13 +131,9 @@ impl OrderStream {
         }
     }
 
-    /// How long to wait for a notification. Where other processes write to the database too, their changes are found after
-    /// the interval of a moving payment; of a paid order the page's own asking makes up for it.
+    /// How long to wait for a notification.
     fn pause(&self) -> Duration {
         let now = self.app.now();
-        if self.until.is_none() && !self.app.views.notices_every_change() {
-            return self.app.config.gateway.poll_interval;
-        }
         let heartbeat = HEARTBEAT - now.duration_since(self.quiet_since);
         let left = self
             .until

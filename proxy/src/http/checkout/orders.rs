@@ -21,7 +21,7 @@ use crate::config::Store;
 use crate::http::body::Body;
 use crate::http::checkout::payments::list_quotes;
 use crate::http::checkout::{
-    ShownOrder, created_or_ok, fresh_token, limit_address, limited, request_poll, view_of,
+    ShownOrder, created_or_ok, fresh_token, limit_address, limit_requests, request_poll, view_of,
 };
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
@@ -53,9 +53,9 @@ pub(crate) async fn open(
     match &verified {
         Ok(VerifiedRequest::Signed { store, claims }) => {
             let order = (store.id.clone(), claims.reference.clone());
-            limited(app.order_token_limit.check(order, app.now()))?;
+            limit_requests(&app, &app.order_token_limit, order).await?;
         }
-        _ => limit_address(&app, &app.order_limit, client)?,
+        _ => limit_address(&app, &app.order_limit, client).await?,
     }
     let verified = verified?;
     let store = verified.store(&app, &headers)?;

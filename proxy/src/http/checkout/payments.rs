@@ -9,7 +9,7 @@ use florin_checkout_api::{
 };
 use florin_gateway::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode};
-use florin_orders::{Flow, Order, Snapshot};
+use florin_orders::{Flow, Order, Snapshot, TransactionHint};
 use florin_storage::{KeptEmail, MarkedAsPaid, OrderOperationError};
 use serde_json::json;
 
@@ -28,7 +28,7 @@ use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::Method;
 use crate::payments::price_cache::PriceSnapshot;
 use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, price, quote};
-use crate::state::AppState;
+use crate::state::{AppState, Dependencies};
 
 /// GET /v1/checkout/quotes: lists the assets, known ones first, in our order, then what else the gateway offers.
 pub(crate) async fn quotes(
@@ -38,7 +38,13 @@ pub(crate) async fn quotes(
     if !snapshot.order.takes_attempts(app.now()) {
         return Err(PaymentError::OrderClosed.into());
     }
-    let priced = app.prices.fresh(&*app.deps.gateway, &*app.deps.clock).await;
+    let Dependencies {
+        gateway,
+        storage,
+        clock,
+        ..
+    } = &app.deps;
+    let priced = app.prices.fresh(&**gateway, &**storage, &**clock).await;
     let priced = priced.map_err(|error| {
         log_rejection(&error, "no prices");
         PaymentError::of_invoice_call(error)
@@ -159,7 +165,7 @@ pub(crate) async fn attempt(
         request,
     }: Post<Body<OpenAttempt>>,
 ) -> Result<Done<OrderView>, ApiError> {
-    limit_address(&app, &app.attempt_limit, client)?;
+    limit_address(&app, &app.attempt_limit, client).await?;
     let order = snapshot.order.id.clone();
     let work = {
         let app = app.clone();
@@ -212,7 +218,7 @@ pub(crate) async fn session(
         request,
     }: Post<EmptyBody>,
 ) -> Result<Done<OrderView>, ApiError> {
-    limit_address(&app, &app.attempt_limit, client)?;
+    limit_address(&app, &app.attempt_limit, client).await?;
     let order = snapshot.order.id.clone();
     let work = {
         let app = app.clone();
@@ -270,13 +276,14 @@ async fn mark_as_paid(
     paid: MarkPaid,
 ) -> Result<OrderView, ApiError> {
     let email = checked(paid.email)?;
+    let hint = checked_hint(paid.transaction_hash.as_deref())?;
     if snapshot.order.terms.flow == Flow::Hosted {
         return Err(ApiError::PaidOnHostedPage);
     }
     let marked = app
         .deps
         .storage
-        .mark_as_paid(&snapshot.order.id, app.now())
+        .mark_as_paid(&snapshot.order.id, hint.as_ref(), app.now())
         .await;
     let marked = marked.map_err(|error| match error {
         OrderOperationError::Storage(error) => ApiError::from(error),
@@ -314,7 +321,8 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
         .does(
             "\"I have paid\"",
             "It proves nothing, and makes the proxy poll at once. The gateway gets it too, with the address for a receipt: \
-             the one that is given, else the one that is kept.",
+             the one that is given, else the one that is kept. A transaction that the customer's wallet named is kept with the \
+             order as a hint.",
         )
         .by(operation::Caller::Customer)
         .takes_key(1)
@@ -391,6 +399,19 @@ pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError>
     }
     let message = "Write an address like name@example.com, or none.";
     Err(ApiError::invalid("email", message))
+}
+
+/// The transaction that a wallet named, in lower case.
+///
+/// # Errors
+/// [`ApiError::Invalid`] for any other text.
+fn checked_hint(hash: Option<&str>) -> Result<Option<TransactionHint>, ApiError> {
+    let parse = |hash: &str| TransactionHint::parse(&hash.to_ascii_lowercase());
+    hash.map(parse).transpose().map_err(|_| {
+        let message =
+            "Write the transaction's hash: 64 hexadecimal digits, with or without 0x before them.";
+        ApiError::invalid("transaction_hash", message)
+    })
 }
 
 /// Stores an address with an order, or removes it. Views show only whether there is one.

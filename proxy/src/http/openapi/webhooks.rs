@@ -7,6 +7,7 @@ use strum::VariantArray as _;
 
 use super::information::EVENTS;
 use super::types::Types;
+use crate::webhooks::TEST_EVENT;
 
 /// One webhook for each type of event.
 pub(super) fn webhooks(types: &mut Types) -> Value {
@@ -17,7 +18,32 @@ pub(super) fn webhooks(types: &mut Types) -> Value {
         let webhook = webhook(event, &word, &shape);
         (word, webhook)
     });
-    all.collect::<Map<_, _>>().into()
+    let mut all: Map<_, _> = all.collect();
+    all.insert(TEST_EVENT.to_owned(), test_webhook(types));
+    all.into()
+}
+
+/// What an operator sends to see whether a store's endpoint answers.
+fn test_webhook(types: &mut Types) -> Value {
+    let body = json!({
+        "type": "object",
+        "required": ["type", "timestamp", "data"],
+        "properties": {
+            "type": { "const": TEST_EVENT },
+            "timestamp": { "type": "string", "format": "date-time", "description": "When it was sent." },
+            "data": {
+                "type": "object",
+                "required": ["store"],
+                "properties": { "store": { "type": "string", "description": "The store's id." } },
+            },
+        },
+    });
+    let shape = types.keep(&shape_name(TEST_EVENT), body);
+    signed(
+        TEST_EVENT,
+        "An operator tests the endpoint: answer with 2xx, and do nothing",
+        &shape,
+    )
 }
 
 /// Every type of event: of an order, and of a donation.
@@ -69,6 +95,10 @@ fn members(word: &Value, order: &Value) -> Value {
 }
 
 fn webhook(event: EventType, word: &str, shape: &Value) -> Value {
+    signed(word, meaning(event), shape)
+}
+
+fn signed(word: &str, summary: &str, shape: &Value) -> Value {
     let header = |name: &str, description: &str| {
         json!({
             "name": name,
@@ -81,7 +111,7 @@ fn webhook(event: EventType, word: &str, shape: &Value) -> Value {
     json!({ "post": {
         "operationId": shape_name(word),
         "tags": [EVENTS],
-        "summary": meaning(event),
+        "summary": summary,
         "description": "Signed as Standard Webhooks 1.0.0 says. Tried ten times over 75 h 35 min; every try has the same \
                         `webhook-id` and the same body.",
         "parameters": [

@@ -1,5 +1,6 @@
 //! A file with its compressed forms, and its response.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::OnceLock;
 
@@ -12,6 +13,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use florin_storage::Asset;
 use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
 use sha2::{Digest as _, Sha256};
 
@@ -22,7 +24,7 @@ pub(crate) const FRESH: &str = "public, max-age=300";
 
 /// A file with its compressed forms.
 pub(crate) struct File {
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     pub(super) whole: Bytes,
     pub(super) brotli: Option<Bytes>,
     pub(super) gzip: Option<Bytes>,
@@ -37,10 +39,21 @@ impl File {
         let written = gzip.write_all(whole.as_bytes());
         let gzip = written.and_then(|()| gzip.finish());
         Self {
-            name,
+            name: Cow::Borrowed(name),
             whole: whole.into(),
             brotli: None,
             gzip: gzip.ok().map(Bytes::from),
+            tag: OnceLock::new(),
+        }
+    }
+
+    /// A file that a proxy of another version has kept.
+    pub(super) fn kept(asset: Asset) -> Self {
+        Self {
+            name: Cow::Owned(asset.name),
+            whole: asset.whole.into(),
+            brotli: asset.brotli.map(Bytes::from),
+            gzip: None,
             tag: OnceLock::new(),
         }
     }
@@ -73,7 +86,7 @@ pub(crate) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> R
     }
     fixed.insert(
         CONTENT_TYPE,
-        HeaderValue::from_static(content_type(file.name)),
+        HeaderValue::from_static(content_type(&file.name)),
     );
     let (encoding, bytes) = smallest(file, headers);
     if let Some(encoding) = encoding {

@@ -277,7 +277,7 @@ fn failed(error: CallError, changes_something: bool) -> ApiError {
         CallError::RateLimited { retry_after }
         | CallError::CircuitOpen { retry_after }
         | CallError::OutOfBudget { retry_after } => ApiError::ForwardUnavailable { retry_after },
-        CallError::NotSent(_) => ApiError::ForwardUnavailable {
+        CallError::NotSent(_) | CallError::NoLimits(_) => ApiError::ForwardUnavailable {
             retry_after: Duration::from_secs(5),
         },
         CallError::Ambiguous(_) | CallError::Broken { .. } if changes_something => {

@@ -37,7 +37,7 @@ async fn cached(has_other_writers: bool) -> Arc<Cached> {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("florin.db").display());
     let storage = SqliteStorage::open(&url, "test").await.unwrap();
-    let changes = Arc::new(OrderChanges::new(OrderSubscriptions::default()));
+    let changes = Arc::new(OrderChanges::new(OrderSubscriptions::default(), None));
     let storage = TrackedStorage::new(Arc::new(storage), changes.clone());
     for number in [1, 2] {
         let (id, token) = (id(number), TokenHash([number; 32]));
@@ -53,6 +53,11 @@ async fn cached(has_other_writers: bool) -> Arc<Cached> {
     })
 }
 
+/// Of a store without other writers, and of one that knows no versions.
+fn unversioned() -> std::future::Ready<Result<Option<OrderVersion>, StorageError>> {
+    std::future::ready(Ok(None))
+}
+
 impl Cached {
     async fn stored(&self, order: &OrderId) -> Result<Version, StorageError> {
         let snapshot = self.storage.snapshot(order).await?;
@@ -64,7 +69,11 @@ impl Cached {
             self.loads.fetch_add(1, Ordering::Relaxed);
             self.stored(order).await
         };
-        self.views.view(order, |_| true, load).await.unwrap().0
+        self.views
+            .view(order, |_| true, unversioned(), load)
+            .await
+            .unwrap()
+            .0
     }
 
     fn loads(&self) -> u64 {
@@ -168,7 +177,7 @@ async fn every_write_of_an_order_is_seen() {
     let opened = storage.open_attempt(&attempt.id, &invoice(1), at(0)).await;
     opened.unwrap();
     is_seen("open").await;
-    storage.mark_as_paid(&order, at(1)).await.unwrap();
+    storage.mark_as_paid(&order, None, at(1)).await.unwrap();
     is_seen("mark").await;
     storage.schedule_poll(&order, at(1)).await.unwrap();
     is_seen("schedule").await;
@@ -207,12 +216,34 @@ async fn writes_that_find_their_orders_are_seen() {
 }
 
 #[tokio::test]
-async fn nothing_is_kept_where_other_processes_write() {
+async fn nothing_is_kept_where_other_processes_write_and_no_version_is_known() {
     let cached = cached(true).await;
     for _ in 0..3 {
         cached.seen(&id(1)).await;
     }
     assert_eq!(cached.loads(), 3);
+}
+
+#[tokio::test]
+async fn a_view_is_kept_for_as_long_as_its_version() {
+    let cached = cached(true).await;
+    let read = async |version: i64, is_valid: bool| {
+        let version = async { Ok(Some(OrderVersion::new([version, 0, 0, 0]))) };
+        let load = async {
+            cached.loads.fetch_add(1, Ordering::Relaxed);
+            cached.stored(&id(1)).await
+        };
+        let order = id(1);
+        let view = cached.views.view(&order, |_| is_valid, version, load);
+        view.await.unwrap();
+        cached.loads()
+    };
+    assert_eq!([read(1, true).await, read(1, true).await], [1, 0]);
+    assert_eq!([read(2, true).await, read(2, true).await], [1, 0]);
+    assert_eq!([read(2, false).await, read(2, true).await], [1, 0]);
+    assert_eq!(read(1, true).await, 1, "versions have no order");
+    // Writes of this process are in the version as well.
+    assert!(cached.views.current(&id(1), |_| true).is_none());
 }
 
 #[tokio::test]
@@ -245,7 +276,7 @@ async fn the_views_have_a_bounded_size() {
         let (order, load) = (OrderId::from_random(bits), async {
             Ok::<_, StorageError>(Version(0))
         });
-        let view = cached.views.view(&order, |_| true, load);
+        let view = cached.views.view(&order, |_| true, unversioned(), load);
         view.await.unwrap();
     }
     let kept = cached.views.views.weight();

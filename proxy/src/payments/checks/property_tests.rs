@@ -4,6 +4,7 @@
 //! The expected codes are written here as whole texts, so a code that carries anything more is found. The address crate's
 //! tests read the codes as wallets do.
 
+use florin_address::EvmTransaction;
 use florin_money::{CryptoCode, Currency};
 use florin_orders::{Amounts, QuotedAmounts};
 use proptest::prelude::*;
@@ -344,8 +345,8 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-/// What a page shows of an answer: address and code.
-fn shown(case: &Case, answer: &str) -> Option<(String, String)> {
+/// What a page shows of an answer: address and code, and what it asks a wallet in the browser to sign.
+fn shown(case: &Case, answer: &str) -> Option<(String, String, Option<EvmTransaction>)> {
     let answer: florin_gateway::Invoice = serde_json::from_str(answer).ok()?;
     let (terms, environment) = (case.terms(), case.environment());
     let invoice = check_invoice(&terms, &answer, environment, Timestamp::UNIX_EPOCH).ok()?;
@@ -358,7 +359,30 @@ fn shown(case: &Case, answer: &str) -> Option<(String, String)> {
     let due = Amount::parse(&coins(case.due, case.asset.decimals())).unwrap();
     let target = target(case.asset, &terms, &address, &qr_string, environment).ok()?;
     let code = target.uri(due);
-    Some((address, code))
+    Some((address, code, target.evm_transaction(due)))
+}
+
+/// The transaction that pays what a code of these tests asks for: nothing but digits is taken from the code, the chain's.
+fn expected_transaction(case: &Case, address: &str, code: &str) -> Option<EvmTransaction> {
+    let (target, _) = code.strip_prefix("ethereum:")?.split_once(['?', '/'])?;
+    let (_, chain) = target.split_once('@')?;
+    let chain_id = format!("{:#x}", chain.parse::<u32>().unwrap());
+    let to = address[2..].to_lowercase();
+    Some(if case.asset == Asset::USDTERC20 {
+        EvmTransaction {
+            chain_id,
+            to: target.split_once('@')?.0.to_owned(),
+            value: "0x0".to_owned(),
+            data: format!("0xa9059cbb{}{to}{:064x}", "0".repeat(24), case.due),
+        }
+    } else {
+        EvmTransaction {
+            chain_id,
+            to: address.to_owned(),
+            value: format!("{:#x}", case.due),
+            data: "0x".to_owned(),
+        }
+    })
 }
 
 proptest! {
@@ -366,11 +390,12 @@ proptest! {
 
     #[test]
     fn a_correct_answer_is_shown_with_a_code_for_the_amount_due(case in cases()) {
-        let (address, code) = shown(&case, &case.answer().to_string()).unwrap();
+        let (address, code, transaction) = shown(&case, &case.answer().to_string()).unwrap();
         prop_assert_eq!(&address, &case.address());
         let codes = case.codes(&address, case.due);
         let expected = codes.first().unwrap_or(&address);
         prop_assert_eq!(&code, expected);
+        prop_assert_eq!(transaction, expected_transaction(&case, &address, expected));
     }
 
     #[test]
@@ -382,13 +407,14 @@ proptest! {
         for mutation in &mutations {
             mutation.apply(&case, &mut answer);
         }
-        let Some((address, code)) = shown(&case, &written(&answer, &mutations)) else {
+        let Some((address, code, transaction)) = shown(&case, &written(&answer, &mutations)) else {
             return Ok(());
         };
         prop_assert_eq!(Some(&*address), answer["deposit_address"].as_str());
         prop_assert!(florin_address::check(case.asset, &address, network(case.environment())).is_ok());
         prop_assert!(address.bytes().all(|b| b.is_ascii_alphanumeric() || b == b':'), "{address:?}");
         prop_assert!(is_expected(&case, &address, &code), "{code:?} for {address:?}");
+        prop_assert_eq!(transaction, expected_transaction(&case, &address, &code));
     }
 
     #[test]

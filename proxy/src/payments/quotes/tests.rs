@@ -33,6 +33,7 @@ fn order(amount: &str, currency: &str) -> Order {
         cancelled_at: None,
         has_money: false,
         late_payment: None,
+        decision: None,
         receipt_email: None,
     }
 }

@@ -27,10 +27,11 @@ fn small_widget() -> TempDir {
         ("widget/js/diagnostics.js", "look('%FLORIN:host.js%');"),
         ("packages/florin/element.d.ts", "export {};"),
         ("widget/js/theme.js", "export {};"),
+        ("widget/js/wallets.js", "pay();"),
         ("widget/page.css", "b { color: red }"),
         (
             "widget/locales/en.json",
-            "{ \"first\": { \"back\": \"Back\" }, \"later\": { \"paid\": \"Paid\" }, \"loader\": { \"pay\": \"Pay\", \"noscript\": \"None\" }, \"diagnostics\": { \"none\": \"none\" } }",
+            "{ \"first\": { \"back\": \"Back\" }, \"later\": { \"paid\": \"Paid\" }, \"wallets\": { \"wallet_pay\": \"Pay\" }, \"loader\": { \"pay\": \"Pay\", \"noscript\": \"None\" }, \"diagnostics\": { \"none\": \"none\" } }",
         ),
         ("widget/gallery/states.json", "{ \"states\": [] }"),
         ("built/widget.js", "export default 1;"),
@@ -100,27 +101,27 @@ fn a_token_without_a_file_is_an_error_that_names_both() {
 fn the_loader_names_files_by_their_content() {
     let folder = small_widget();
     let files = packaged(&folder).unwrap();
-    // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"back":"Back"}{"paid":"Paid"}' | sha256sum
+    // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"back":"Back"}{"paid":"Paid"}{"wallet_pay":"Pay"}' | sha256sum
     // … and so is the file that names them: it changes its own name with theirs.
     assert_eq!(
         String::from_utf8_lossy(&files["florin.js"]),
-        "go('assets/host-9e6f56eb.js', 'production'); // linked as Script // Script"
+        "go('assets/host-708582e5.js', 'production'); // linked as Script // Script"
     );
     assert_eq!(
         String::from_utf8_lossy(&files["florin.test.js"]),
-        "go('assets/host-9e6f56eb.js', 'test'); // linked as Script // Script"
+        "go('assets/host-708582e5.js', 'test'); // linked as Script // Script"
     );
     assert_eq!(
-        String::from_utf8_lossy(&files["assets/host-9e6f56eb.js"]),
-        "go('assets/widget-53a986b3.js', 'en=71f36451'); // linked as Module // Module"
+        String::from_utf8_lossy(&files["assets/host-708582e5.js"]),
+        "go('assets/widget-53a986b3.js', 'en=8a009bff'); // linked as Module // Module"
     );
     assert_eq!(
         files["assets/widget-53a986b3.js"],
         b"export default 1; // Module"
     );
-    assert_eq!(files["assets/en-71f36451.json"], b"{\"back\":\"Back\"}");
+    assert_eq!(files["assets/en-8a009bff.json"], b"{\"back\":\"Back\"}");
     assert_eq!(
-        files["assets/en.payment-71f36451.json"],
+        files["assets/en.payment-8a009bff.json"],
         b"{\"paid\":\"Paid\"}"
     );
 }

@@ -12,6 +12,7 @@ use core::iter;
 use core::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// What a call is worth, the most first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,7 +50,7 @@ const KEPT_FROM_UNWATCHED: u64 = 50;
 const CALLBACKS: u64 = 50;
 const UNWATCHED: u64 = 20;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Budget {
     /// The rate that is never exceeded, per second.
     full: u64,
@@ -68,7 +69,7 @@ pub(super) struct Budget {
 }
 
 /// Counts the halvings: a 429 to a request of before the last one is old news.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Epoch(u32);
 
 impl Budget {
@@ -96,6 +97,20 @@ impl Budget {
             unwatched: 0,
             ..self
         }
+    }
+
+    /// Another full rate, per second. A rate that the gateway has lowered stays.
+    pub(super) fn set_full(&mut self, now: Timestamp, requests_per_second: u32) {
+        self.fill(now);
+        let full = u64::from(requests_per_second.max(1)) * ONE;
+        let is_lowered = self.rate < self.full;
+        self.rate = if is_lowered {
+            self.rate.min(full)
+        } else {
+            full
+        };
+        self.full = full;
+        self.bucket = self.bucket.min(bucket(self.rate));
     }
 
     /// Takes one request out of the bucket, or returns when there will be one.
@@ -206,7 +221,7 @@ const RESERVE_PART: u64 = 20;
 const SMALLEST_RESERVE: u64 = 2 * ONE;
 
 /// Capacity reserved for polling, so that new orders cannot starve payment detection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Reserve {
     left: u64,
     /// What callbacks may still take of it.

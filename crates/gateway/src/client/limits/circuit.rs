@@ -3,7 +3,8 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// So many failures in a row open the circuit …
 const STRAIGHT_FAILURES: u32 = 5;
@@ -16,22 +17,29 @@ const LONGEST_REST: Duration = Duration::from_mins(1);
 /// When to ask again while a probe is under way.
 const PROBE_TAKES: Duration = Duration::from_secs(1);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Circuit {
     phase: Phase,
+    /// The number of the last probe.
+    probes: u32,
     straight: u32,
     /// `true` for each of the last calls that failed, the newest last.
     recent: VecDeque<bool>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
 enum Phase {
     #[default]
     Closed,
     /// Nothing is sent before `until`; the next call after that is the probe.
     Open { until: Timestamp, rest: Duration },
-    /// One call is under way.
-    Probing { rest: Duration },
+    /// The probe is under way: a lease until its caller must have ended.
+    Probing {
+        until: Timestamp,
+        lease: Duration,
+        rest: Duration,
+    },
 }
 
 /// What became of the circuit.
@@ -58,19 +66,32 @@ impl Circuit {
                 let left = left(until, rest, now);
                 if left.is_zero() { Ok(()) } else { Err(left) }
             }
-            Phase::Probing { .. } => Err(PROBE_TAKES),
+            Phase::Probing { until, lease, .. } => {
+                let left = left(until, lease, now);
+                if left.is_zero() {
+                    Ok(())
+                } else {
+                    Err(left.min(PROBE_TAKES))
+                }
+            }
         }
     }
 
-    /// Records that a call is sent. Returns `true` if it is the probe.
-    pub(super) fn pass(&mut self, now: Timestamp) -> bool {
-        match self.phase {
-            Phase::Open { until, rest } if left(until, rest, now).is_zero() => {
-                self.phase = Phase::Probing { rest };
-                true
-            }
-            _ => false,
-        }
+    /// Records that a call is sent. Returns the number of the probe if it is one: its caller ends within `lease`.
+    pub(super) fn pass(&mut self, now: Timestamp, lease: Duration) -> Option<u32> {
+        let rest = match self.phase {
+            Phase::Open { until, rest } if left(until, rest, now).is_zero() => rest,
+            // The process that sent the probe has ended: its lease is over.
+            Phase::Probing { until, lease, rest } if left(until, lease, now).is_zero() => rest,
+            _ => return None,
+        };
+        self.probes = self.probes.wrapping_add(1);
+        self.phase = Phase::Probing {
+            until: after(now, lease),
+            lease,
+            rest,
+        };
+        Some(self.probes)
     }
 
     /// How many calls may be sent now.
@@ -85,12 +106,17 @@ impl Circuit {
         !matches!(self.phase, Phase::Closed)
     }
 
+    /// Returns `true` if both permit the same calls.
+    pub(super) fn is_same_phase(&self, other: &Self) -> bool {
+        self.phase == other.phase
+    }
+
     /// Records whether a call was answered. Calls sent before the circuit opened are ignored.
     pub(super) fn record(
         &mut self,
         now: Timestamp,
         answered: bool,
-        is_probe: bool,
+        probe: Option<u32>,
     ) -> Option<Change> {
         match self.phase {
             Phase::Closed => {
@@ -100,9 +126,12 @@ impl Circuit {
                 }
                 Some(self.open(now, FIRST_REST))
             }
-            Phase::Probing { rest } if is_probe => {
+            Phase::Probing { rest, .. } if probe == Some(self.probes) => {
                 if answered {
-                    *self = Self::default();
+                    *self = Self {
+                        probes: self.probes,
+                        ..Self::default()
+                    };
                     return Some(Change::Closed);
                 }
                 Some(self.open(now, (rest * 2).min(LONGEST_REST)))
@@ -112,8 +141,10 @@ impl Circuit {
     }
 
     /// The probe's caller went away: the next call is the probe.
-    pub(super) fn abandon(&mut self) {
-        if let Phase::Probing { rest } = self.phase {
+    pub(super) fn abandon(&mut self, probe: u32) {
+        if let Phase::Probing { rest, .. } = self.phase
+            && probe == self.probes
+        {
             self.phase = Phase::Open {
                 until: Timestamp::MIN,
                 rest,
@@ -135,10 +166,14 @@ impl Circuit {
     }
 
     fn open(&mut self, now: Timestamp, rest: Duration) -> Change {
-        let until = now + SignedDuration::try_from(rest).expect("a rest is a minute at most");
+        let until = after(now, rest);
         self.phase = Phase::Open { until, rest };
         Change::Opened { rest }
     }
+}
+
+fn after(now: Timestamp, time: Duration) -> Timestamp {
+    now.saturating_add(time).unwrap_or(Timestamp::MAX)
 }
 
 #[cfg(test)]
@@ -149,6 +184,8 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
+    const LEASE: Duration = Duration::from_secs(15);
+
     fn opened(rest: u64) -> Change {
         let rest = Duration::from_secs(rest);
         Change::Opened { rest }
@@ -158,7 +195,7 @@ mod tests {
     fn down() -> Circuit {
         let mut circuit = Circuit::default();
         for n in 1..=5 {
-            let change = circuit.record(at(0), false, false);
+            let change = circuit.record(at(0), false, None);
             assert_eq!(change, (n == 5).then(|| opened(5)), "{n}");
         }
         circuit
@@ -181,12 +218,12 @@ mod tests {
         // Of each three calls two fail: never five in a row.
         while !circuit.is_open() {
             calls += 1;
-            circuit.record(at(0), calls % 3 == 0, false);
+            circuit.record(at(0), calls % 3 == 0, None);
         }
         assert_eq!(calls, 16, "eleven of sixteen failed");
         let mut circuit = Circuit::default();
         for call in 0..1000 {
-            circuit.record(at(0), call % 2 == 0, false);
+            circuit.record(at(0), call % 2 == 0, None);
         }
         assert!(!circuit.is_open(), "half is not more than half");
     }
@@ -196,9 +233,10 @@ mod tests {
         let mut circuit = down();
         let (mut now, mut rests) = (5, Vec::new());
         for _ in 0..6 {
-            assert!(circuit.pass(at(now)));
+            let probe = circuit.pass(at(now), LEASE);
+            assert!(probe.is_some());
             assert_eq!(circuit.check(at(now)), Err(PROBE_TAKES), "one at a time");
-            let Some(Change::Opened { rest }) = circuit.record(at(now), false, true) else {
+            let Some(Change::Opened { rest }) = circuit.record(at(now), false, probe) else {
                 panic!("a failed probe opens it again");
             };
             rests.push(rest.as_secs());
@@ -210,42 +248,60 @@ mod tests {
     #[test]
     fn an_answered_probe_closes_the_circuit_and_clears_the_failures() {
         let mut circuit = down();
-        assert!(circuit.pass(at(5)));
-        assert_eq!(circuit.record(at(5), true, true), Some(Change::Closed));
+        let probe = circuit.pass(at(5), LEASE);
+        assert_eq!(circuit.record(at(5), true, probe), Some(Change::Closed));
         assert!(!circuit.is_open());
         for _ in 0..4 {
-            assert_eq!(circuit.record(at(6), false, false), None);
+            assert_eq!(circuit.record(at(6), false, None), None);
         }
-        assert_eq!(circuit.record(at(6), false, false), Some(opened(5)));
+        assert_eq!(circuit.record(at(6), false, None), Some(opened(5)));
     }
 
     #[test]
     fn a_response_to_an_earlier_call_decides_nothing() {
         let mut circuit = down();
-        assert_eq!(circuit.record(at(1), true, false), None);
+        assert_eq!(circuit.record(at(1), true, None), None);
         assert!(circuit.is_open());
-        assert!(circuit.pass(at(5)));
-        assert_eq!(circuit.record(at(6), false, false), None);
-        assert_eq!(circuit.record(at(6), true, true), Some(Change::Closed));
+        let probe = circuit.pass(at(5), LEASE);
+        assert_eq!(circuit.record(at(6), false, None), None);
+        assert_eq!(circuit.record(at(6), true, probe), Some(Change::Closed));
     }
 
     #[test]
     fn a_cancelled_probe_permits_another() {
         let mut circuit = down();
-        assert!(circuit.pass(at(5)));
-        circuit.abandon();
+        let probe = circuit.pass(at(5), LEASE).unwrap();
+        circuit.abandon(probe);
         assert_eq!(circuit.check(at(5)), Ok(()));
-        assert!(circuit.pass(at(5)));
+        assert!(circuit.pass(at(5), LEASE).is_some());
+    }
+
+    #[test]
+    fn a_probe_of_a_process_that_died_ends_with_its_lease_and_decides_nothing_later() {
+        let mut circuit = down();
+        let dead = circuit.pass(at(5), LEASE);
+        assert_eq!(circuit.check(at(19)), Err(PROBE_TAKES));
+        assert_eq!(circuit.pass(at(19), LEASE), None);
+        assert_eq!(circuit.check(at(20)), Ok(()));
+        let next = circuit.pass(at(20), LEASE);
+        assert!(next.is_some() && next != dead);
+        assert_eq!(circuit.record(at(21), false, dead), None);
+        circuit.abandon(dead.unwrap());
+        assert_eq!(circuit.check(at(21)), Err(PROBE_TAKES), "one at a time");
+        assert_eq!(circuit.record(at(22), true, next), Some(Change::Closed));
     }
 
     #[test]
     fn a_rest_of_a_clock_that_was_ahead_is_over_when_it_is_right() {
         let mut circuit = Circuit::default();
         for _ in 0..STRAIGHT_FAILURES {
-            circuit.record(at(4000), false, false);
+            circuit.record(at(4000), false, None);
         }
         assert!(circuit.check(at(4001)).is_err());
         assert_eq!(circuit.check(at(400)), Ok(()));
-        assert!(circuit.pass(at(400)), "the next call probes");
+        assert!(
+            circuit.pass(at(400), LEASE).is_some(),
+            "the next call probes"
+        );
     }
 }

@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::client::http::Call;
 use crate::client::{CallError, Random, RetryPolicy};
 
@@ -20,7 +22,8 @@ impl RetryPolicy {
             CallError::RateLimited { .. }
             | CallError::Refused { .. }
             | CallError::OutOfBudget { .. }
-            | CallError::CircuitOpen { .. } => false,
+            | CallError::CircuitOpen { .. }
+            | CallError::NoLimits(_) => false,
         };
         if !may_pass || !call.is_repeatable() || tries >= self.tries {
             return None;
@@ -43,7 +46,7 @@ const FULL: u32 = 100;
 const REPETITION: u32 = 5;
 const ANSWERED: u32 = 1;
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RetryBudget(u32);
 
 impl Default for RetryBudget {

@@ -7,6 +7,7 @@ use core::time::Duration;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
+use serde::{Deserialize, Serialize};
 
 use crate::CallError;
 
@@ -17,7 +18,7 @@ const LONGEST_S: u64 = 5 * 60;
 /// While one call tries whether a pause that was cut short is over, the others wait for its response.
 const TRY_S: u64 = 30;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RetryAfter {
     /// Nothing is sent before this.
     until: Option<Timestamp>,
@@ -52,6 +53,7 @@ impl RetryAfter {
 
     /// Records that a call is sent. After a pause that was cut short it is the only one until its response.
     pub(super) fn pass(&mut self, now: Timestamp) {
+        self.end_if_over(now);
         if self.is_cut_short {
             self.extend(now, TRY_S);
         }
@@ -76,6 +78,7 @@ impl RetryAfter {
         status: u16,
         retry_after: Option<&str>,
     ) -> Pause {
+        self.end_if_over(now);
         let asked = retry_after.and_then(|text| read(text, now));
         let was_cut_short = self.is_cut_short;
         match (status, asked) {
@@ -116,6 +119,14 @@ impl RetryAfter {
         // A longer one is of a clock that was set back since: it is over.
         left.filter(|left| left.as_secs() <= LONGEST_S)
             .unwrap_or_default()
+    }
+
+    /// Forgets a pause that is over. That of a clock that was set back since has a later end, which would hide the next
+    /// pause, and would count again when its time has come.
+    fn end_if_over(&mut self, now: Timestamp) {
+        if self.left(now).is_zero() {
+            self.until = None;
+        }
     }
 
     /// Another call's answer may have asked for longer already.
@@ -251,5 +262,23 @@ mod tests {
         pause.learn(at(4000), pause.cut_short(), 429, Some("60"));
         assert_eq!(left(&pause, 4001), Some(59));
         assert_eq!(left(&pause, 400), None);
+    }
+
+    #[test]
+    fn a_pause_of_a_clock_that_was_ahead_hides_no_later_one_and_never_counts_again() {
+        let mut pause = RetryAfter::default();
+        pause.learn(at(4000), pause.cut_short(), 429, Some("60"));
+        pause.learn(at(400), pause.cut_short(), 429, Some("7"));
+        assert_eq!(left(&pause, 401), Some(6));
+        pause.learn(at(500), pause.cut_short(), 200, None);
+        assert_eq!(left(&pause, 3990), None);
+    }
+
+    #[test]
+    fn a_try_after_a_pause_of_a_clock_that_was_ahead_is_the_only_one() {
+        let mut pause = RetryAfter::default();
+        pause.learn(at(4000), pause.cut_short(), 429, Some("86400"));
+        pause.pass(at(400));
+        assert_eq!(left(&pause, 400), Some(30));
     }
 }

@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256};
 use super::super::*;
 use crate::amount::units;
 use crate::evidence::{
-    Attempt, Credit, Database, Delivery, Event, Gateway, Invoice, Millis, Observation, Order, Part,
-    Pause, Price, Report, Request, Requested, Shop, Shown, Signature, StoredFile,
+    Attempt, Credit, Database, Delivery, Event, Gateway, Invoice, Listing, Millis, Observation,
+    Order, Part, Pause, Price, Report, Request, Requested, Shop, Shown, Signature, StoredFile,
 };
 use crate::signature::sign;
 
@@ -35,6 +35,7 @@ pub(super) fn order(id: &str, price: &str, status: &str, sequence: i64) -> Order
         sequence,
         is_donation: false,
         is_marked_as_paid: false,
+        decision: None,
     }
 }
 
@@ -288,6 +289,14 @@ pub(super) fn good() -> Evidence {
             deliveries: database.events.iter().map(delivery).collect(),
             subscribed: Some(BTreeSet::from(["demo".into()])),
             webhook_secret: SECRET.into(),
+            listing: Some(Listing {
+                store: "demo".into(),
+                events: database
+                    .events
+                    .iter()
+                    .map(|event| event.id.clone())
+                    .collect(),
+            }),
         },
         gateway: gateway(&database.attempts),
         agreed: [(paid.id.clone(), paid.price)].into(),
@@ -324,6 +333,11 @@ pub(super) fn is_allowed(change: impl FnOnce(&mut Evidence)) {
 pub(super) fn event<'a>(evidence: &'a mut Evidence, id: &str) -> &'a mut Event {
     let mut events = evidence.database.events.iter_mut();
     events.find(|event| event.id == id).unwrap()
+}
+
+/// What the reader of the list has read.
+pub(super) fn listing(evidence: &mut Evidence) -> &mut Vec<String> {
+    &mut evidence.shop.listing.as_mut().unwrap().events
 }
 
 pub(super) fn gateway_invoice<'a>(evidence: &'a mut Evidence, id: &str) -> &'a mut Invoice {

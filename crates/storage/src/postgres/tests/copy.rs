@@ -21,7 +21,7 @@ async fn filled(url: &str) -> Vec<Snapshot> {
         awaiting(&store, n).await;
     }
     crate::contract::observe(&store, 20, exact("COMPLETED")).await;
-    store.mark_as_paid(&id(5), at(21)).await.unwrap();
+    store.mark_as_paid(&id(5), None, at(21)).await.unwrap();
     let due = store
         .due_deliveries(&demo(), at(30), at(60), 2)
         .await

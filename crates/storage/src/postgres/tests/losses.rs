@@ -6,8 +6,12 @@ use super::relay::{Cut, Relay};
 use super::*;
 use crate::{Fingerprint, RequestId};
 
-/// Orders of the test of lost commits. Each loses eight.
+/// Orders in each database of the test of lost commits.
 const ORDERS: u8 = 30;
+/// Commits of an order that are lost.
+const COMMITS: u8 = 8;
+/// Databases at the same time.
+const AT_ONCE: u32 = 4;
 
 async fn number(storage: &PostgresStorage, query: &str) -> i64 {
     let query = sqlx::query_scalar(sqlx::AssertSqlSafe(query.to_owned()));
@@ -41,7 +45,13 @@ async fn purchase(storage: &PostgresStorage, relay: &Relay, cut: Cut, n: u8) {
     let opened = storage.open_attempt(&attempt, &shown, at(0)).await;
     opened.unwrap();
     relay.arm(cut);
-    assert!(storage.mark_as_paid(&order, at(5)).await.unwrap().is_first);
+    assert!(
+        storage
+            .mark_as_paid(&order, None, at(5))
+            .await
+            .unwrap()
+            .is_first
+    );
     let due = storage.due_attempts(PollPriority::Scheduled, at(due_at), at(due_at + 30), 9);
     let due = due.await.unwrap().pop().unwrap();
     let observation = Observation {
@@ -69,8 +79,8 @@ async fn purchase(storage: &PostgresStorage, relay: &Relay, cut: Cut, n: u8) {
     assert!(relay.has_cut());
 }
 
-#[tokio::test]
-async fn a_commit_without_an_answer_is_repeated_and_doubles_nothing() {
+/// One order after the other, each commit of which loses its connection.
+async fn lose_commits() {
     let database = database();
     let relay = Relay::start().await;
     let url = relay.url(&database);
@@ -96,6 +106,29 @@ async fn a_commit_without_an_answer_is_repeated_and_doubles_nothing() {
         let found = number(&storage, &format!("SELECT count(*) FROM {rows}")).await;
         assert_eq!(found, expected, "{rows}");
     }
+    storage.close().await;
+}
+
+/// Source: docs/operations/crash-tests.md, which runs 5,000.
+fn lost_commits() -> u32 {
+    let wanted = std::env::var("FLORIN_LOST_COMMITS");
+    wanted.map_or(0, |text| text.parse().expect("a number"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_without_an_answer_is_repeated_and_doubles_nothing() {
+    let each = u32::from(ORDERS) * u32::from(COMMITS);
+    let rounds = lost_commits().div_ceil(each).max(1);
+    let mut lost = 0;
+    while lost < rounds {
+        let at_once = AT_ONCE.min(rounds - lost);
+        let purchases = (0..at_once).map(|_| tokio::spawn(lose_commits()));
+        for purchase in purchases.collect::<Vec<_>>() {
+            purchase.await.unwrap();
+        }
+        lost += at_once;
+    }
+    println!("{} connections were lost around their commit", lost * each);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

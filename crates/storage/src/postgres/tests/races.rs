@@ -82,8 +82,8 @@ async fn one_press_of_the_button_is_the_first() {
         awaiting(&shared(&one), n).await;
         let order = id(n);
         let (first, second) = tokio::join!(
-            one.mark_as_paid(&order, at(5)),
-            two.mark_as_paid(&order, at(5))
+            one.mark_as_paid(&order, None, at(5)),
+            two.mark_as_paid(&order, None, at(5))
         );
         assert_ne!(first.unwrap().is_first, second.unwrap().is_first);
     }
@@ -258,7 +258,7 @@ async fn happens(storage: &PostgresStorage, what: u32, n: u8, now: Timestamp) {
             storage.replan_future(now).await.unwrap();
         }
         _ => {
-            storage.mark_as_paid(&order, now).await.unwrap();
+            storage.mark_as_paid(&order, None, now).await.unwrap();
         }
     }
 }

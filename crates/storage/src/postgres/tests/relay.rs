@@ -1,7 +1,7 @@
 //! A relay between a store and the server, which cuts connections around a commit.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -24,6 +24,7 @@ pub(super) enum Cut {
 pub(super) struct Relay {
     port: u16,
     next: Arc<AtomicU8>,
+    is_stalled: Arc<AtomicBool>,
 }
 
 impl Relay {
@@ -31,14 +32,24 @@ impl Relay {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let next = Arc::new(AtomicU8::new(0));
-        let armed = next.clone();
+        let is_stalled = Arc::new(AtomicBool::new(false));
+        let (armed, stalled) = (next.clone(), is_stalled.clone());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = TcpStream::connect(("127.0.0.1", server().port())).await;
-                tokio::spawn(relay(client, server.unwrap(), armed.clone()));
+                tokio::spawn(relay(
+                    client,
+                    server.unwrap(),
+                    armed.clone(),
+                    stalled.clone(),
+                ));
             }
         });
-        Self { port, next }
+        Self {
+            port,
+            next,
+            is_stalled,
+        }
     }
 
     pub(super) fn url(&self, database: &str) -> String {
@@ -50,18 +61,34 @@ impl Relay {
         self.next.store(cut as u8, Ordering::SeqCst);
     }
 
+    /// Passes nothing on any more, and leaves all connections open.
+    pub(super) fn stall(&self) {
+        self.is_stalled.store(true, Ordering::SeqCst);
+    }
+
     /// Returns `true` once the cut has happened.
     pub(super) fn has_cut(&self) -> bool {
         self.next.load(Ordering::SeqCst) == 0
     }
 }
 
-async fn relay(mut client: TcpStream, mut server: TcpStream, next: Arc<AtomicU8>) {
+async fn relay(
+    mut client: TcpStream,
+    mut server: TcpStream,
+    next: Arc<AtomicU8>,
+    is_stalled: Arc<AtomicBool>,
+) {
+    let stalled = async || {
+        if is_stalled.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+    };
     let (mut sent, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
         tokio::select! {
             read = client.read(&mut sent) => {
                 let Ok(length @ 1..) = read else { return };
+                stalled().await;
                 let is_commit = sent[..length].windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
                 let cut = if is_commit { next.swap(0, Ordering::SeqCst) } else { 0 };
                 if cut == Cut::Before as u8 || server.write_all(&sent[..length]).await.is_err() {
@@ -74,6 +101,7 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, next: Arc<AtomicU8>
             }
             read = server.read(&mut answered) => {
                 let Ok(length @ 1..) = read else { return };
+                stalled().await;
                 if client.write_all(&answered[..length]).await.is_err() {
                     return;
                 }

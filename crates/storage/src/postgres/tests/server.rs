@@ -24,7 +24,8 @@ pub(crate) fn server() -> &'static PostgresServer {
                 .unwrap();
             runtime.block_on(crate::migrate_postgres(&url, "test"))
         });
-        assert_eq!(migrated.join().unwrap().unwrap(), 1);
+        let applied = migrated.join().unwrap().unwrap();
+        assert_eq!(applied, crate::postgres::open::migration_count());
         server
     })
 }

@@ -9,8 +9,17 @@ use syn::visit::Visit;
 use super::*;
 
 /// Statements that read more than their rows, each with what bounds it.
-const BOUNDED: [(&str, &str); 3] = [
+const BOUNDED: [(&str, &str); 6] = [
     ("SCAN waiting_events", "a row for each store"),
+    (
+        "SCAN orders USING COVERING INDEX orders_by_time",
+        "in the order of the index, up to the page's limit",
+    ),
+    (
+        "SCAN outbox USING COVERING INDEX outbox_given_up",
+        "the given-up events alone, up to the page's limit",
+    ),
+    ("SCAN price_lists", "those of a few minutes"),
     ("SCAN sqlite_schema", "once, at the start"),
     ("SCAN _sqlx_migrations", "once, at the start"),
 ];

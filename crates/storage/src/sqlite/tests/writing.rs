@@ -175,9 +175,8 @@ async fn damage_that_a_reader_meets_stops_writing_until_it_is_repaired() {
     assert_eq!(status(&test.store(), 1).await, OrderStatus::Open);
 }
 
-#[tokio::test]
-async fn damage_that_no_statement_of_the_start_meets_prevents_it() {
-    let test = test().await;
+/// Closes the database and spoils a page that no statement of a start reads.
+async fn close_and_spoil(test: &TestStorage) {
     for number in 1..=60 {
         opened(&test.storage, number).await.unwrap();
     }
@@ -189,12 +188,41 @@ async fn damage_that_no_statement_of_the_start_meets_prevents_it() {
         .unwrap();
     test.storage.close().await;
     let title = [b'x'; 200];
-    let mut page = pages(&test)
+    let mut page = pages(test)
         .into_iter()
         .find(|(_, page)| page.windows(200).any(|bytes| bytes == title))
         .unwrap();
     page.1[..100].fill(0x5a);
-    write_pages(&test, &[page]);
+    write_pages(test, &[page]);
+}
+
+#[tokio::test]
+async fn damage_that_no_statement_of_the_start_meets_prevents_it() {
+    let test = test().await;
+    close_and_spoil(&test).await;
     let refused = SqliteStorage::open(&url(&test.folder), "test").await;
     assert_eq!(refused.unwrap_err().outage(), Some(Outage::Damaged));
+}
+
+#[tokio::test]
+async fn damage_of_a_large_file_is_found_while_it_is_served() {
+    let test = test().await;
+    close_and_spoil(&test).await;
+    // SQLite ignores what follows the pages that the header counts.
+    let path = test.folder.path().join("florin.db");
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_len(65 * 1024 * 1024).unwrap();
+    drop(file);
+    let storage = SqliteStorage::open(&url(&test.folder), "test").await;
+    let storage = storage.unwrap();
+    let mut turns = tokio::time::interval(std::time::Duration::from_millis(20));
+    let mut found = Ok(());
+    for _ in 0..1_000 {
+        turns.tick().await;
+        found = storage.check_file().await;
+        if found.is_err() {
+            break;
+        }
+    }
+    assert_eq!(found.unwrap_err().outage(), Some(Outage::Damaged));
 }

@@ -1,13 +1,9 @@
-//! `cargo xtask budget`: what a customer downloads, beside what is promised.
+//! What a customer downloads, beside what is promised.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
-use xshell::Shell;
-
-use crate::bundle::Variant;
-use crate::output::{self, bold, grouped};
-use crate::workspace::Workspace;
 
 /// Files that are loaded at one time. `docs/adr/0020-a-second-module-after-the-choice.md` has the sizes that were wanted.
 struct Part {
@@ -47,7 +43,7 @@ const PROGRAM: Part = Part {
 /// What is loaded while the customer chooses.
 const PAYMENT: Part = Part {
     name: "payment module",
-    promised: [64_000, 66_000],
+    promised: [67_000, 69_000],
     rows: &[
         ("WebAssembly", "assets/payment-", ".wasm"),
         ("payment.css", "assets/payment-", ".css"),
@@ -56,7 +52,7 @@ const PAYMENT: Part = Part {
 };
 
 /// Brotli bytes of all parts, for the same two.
-const CHECKOUT_BYTES: [u64; 2] = [210_000, 229_000];
+const CHECKOUT_BYTES: [u64; 2] = [214_000, 233_000];
 /// Brotli bytes of the loader, which every page of the shop loads.
 const LOADER_BYTES: u64 = 3_000;
 /// Brotli bytes of any one language, both parts.
@@ -65,41 +61,35 @@ const LANGUAGE_BYTES: u64 = 5_500;
 /// Bytes raw, in gzip and in brotli.
 type Sizes = [u64; 3];
 
-/// Prints the sizes of the bundle that was built last.
+/// Prints the sizes of the files in `dist`, which were built by stable flags alone or not.
 ///
 /// # Errors
 /// A promise is broken, or a file is missing.
-pub(crate) fn check(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
-    let (sh, dist) = (&workspace.sh, variant.dist(workspace));
-    let which = usize::from(variant != Variant::Release);
-    println!(
-        "{}",
-        bold(&format!(
-            "  {:<20}{:>10}{:>10}{:>10}",
-            "bytes", "raw", "gzip", "brotli"
-        ))
-    );
+pub(crate) fn check(dist: &Path, is_stable: bool) -> anyhow::Result<()> {
+    let which = usize::from(is_stable);
+    let header = ["raw", "gzip", "brotli"];
+    print_row("bytes", &header.map(str::to_owned));
     let mut whole = Sizes::default();
     let mut all = Vec::new();
     for part in [LIST, PROGRAM, PAYMENT] {
         let mut total = Sizes::default();
         for (name, begin, end) in part.rows {
-            let sizes = sizes_of(sh, &dist, begin, end)?;
-            println!("{}", row(name, sizes));
+            let sizes = sizes_of(dist, begin, end)?;
+            print_sizes(name, sizes);
             total = plus(total, sizes);
         }
-        println!("{}", bold(&row(part.name, total)));
+        print_sizes(part.name, total);
         whole = plus(whole, total);
         all.push((part.name.to_owned(), total, part.promised[which]));
     }
-    println!("{}", bold(&row("whole checkout", whole)));
+    print_sizes("whole checkout", whole);
     all.push(("whole checkout".to_owned(), whole, CHECKOUT_BYTES[which]));
     all.push((
         "florin.js".to_owned(),
-        sizes_of(sh, &dist, "florin.js", "")?,
+        sizes_of(dist, "florin.js", "")?,
         LOADER_BYTES,
     ));
-    let (tag, language) = largest_language(sh, &dist)?;
+    let (tag, language) = largest_language(dist)?;
     all.push((format!("largest language, {tag}"), language, LANGUAGE_BYTES));
     // Every promise is printed, after a broken one too.
     let broken = all
@@ -109,9 +99,12 @@ pub(crate) fn check(workspace: &Workspace, variant: Variant) -> anyhow::Result<(
     Ok(())
 }
 
-fn row(name: &str, sizes: Sizes) -> String {
-    let [raw, gzip, brotli] = sizes.map(grouped);
-    format!("  {name:<20}{raw:>10}{gzip:>10}{brotli:>10}")
+fn print_sizes(name: &str, sizes: Sizes) {
+    print_row(name, &sizes.map(grouped));
+}
+
+fn print_row(name: &str, [raw, gzip, brotli]: &[String; 3]) {
+    println!("  {name:<20}{raw:>10}{gzip:>10}{brotli:>10}");
 }
 
 fn plus(one: Sizes, other: Sizes) -> Sizes {
@@ -119,16 +112,16 @@ fn plus(one: Sizes, other: Sizes) -> Sizes {
 }
 
 /// The tag of the language with the most bytes, and its sizes.
-fn largest_language(sh: &Shell, dist: &Path) -> anyhow::Result<(String, Sizes)> {
+fn largest_language(dist: &Path) -> anyhow::Result<(String, Sizes)> {
     let mut languages = Vec::new();
-    for file in sh.read_dir("widget/locales")? {
+    for file in entries(Path::new("widget/locales"))? {
         let tag = file
             .file_stem()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let first = sizes_of(sh, dist, &format!("assets/{tag}-"), ".json")?;
-        let payment = sizes_of(sh, dist, &format!("assets/{tag}.payment-"), ".json")?;
+        let first = sizes_of(dist, &format!("assets/{tag}-"), ".json")?;
+        let payment = sizes_of(dist, &format!("assets/{tag}.payment-"), ".json")?;
         languages.push((tag, plus(first, payment)));
     }
     languages
@@ -140,20 +133,18 @@ fn largest_language(sh: &Shell, dist: &Path) -> anyhow::Result<(String, Sizes)> 
 fn is_kept(name: &str, brotli: u64, promised: u64) -> bool {
     let (size, most) = (grouped(brotli), grouped(promised));
     if brotli <= promised {
-        output::passed(format!("{name}: {size} of {most} promised bytes"));
+        println!("✓ {name}: {size} of {most} promised bytes");
     } else {
         let over = grouped(brotli - promised);
-        output::failed(format!(
-            "{name}: {size} bytes, {over} over the promised {most}"
-        ));
+        println!("✗ {name}: {size} bytes, {over} over the promised {most}");
     }
     brotli <= promised
 }
 
 /// The sizes of the one file whose name begins and ends so; `end` is empty for a whole name.
-fn sizes_of(sh: &Shell, dist: &Path, begin: &str, end: &str) -> anyhow::Result<Sizes> {
+fn sizes_of(dist: &Path, begin: &str, end: &str) -> anyhow::Result<Sizes> {
     let (folder, begin) = begin.rsplit_once('/').unwrap_or(("", begin));
-    let found = sh.read_dir(dist.join(folder))?.into_iter().find(|path| {
+    let found = entries(&dist.join(folder))?.into_iter().find(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if end.is_empty() {
             name == begin
@@ -166,14 +157,40 @@ fn sizes_of(sh: &Shell, dist: &Path, begin: &str, end: &str) -> anyhow::Result<S
     // A file without a compressed form is sent as it is.
     let compressed = |form| {
         let name = format!("{}.{form}", path.display());
-        std::fs::metadata(name).map_or(raw, |file| file.len())
+        fs::metadata(name).map_or(raw, |file| file.len())
     };
     Ok([raw, compressed("gz"), compressed("br")])
+}
+
+fn entries(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    Ok(entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?)
+}
+
+/// `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_numbers_are_grouped_by_thousands() {
+        let grouped = [0, 999, 1000, 1_234_567].map(grouped);
+        assert_eq!(grouped, ["0", "999", "1,000", "1,234,567"]);
+    }
 
     #[test]
     fn one_byte_over_breaks_the_promise() {

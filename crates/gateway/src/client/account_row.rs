@@ -1,0 +1,65 @@
+//! The boundary to the database in which several processes keep the limits of one gateway account.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+/// The row of one account. Its state is this crate's text; the row gives order, durability and one clock for all processes.
+#[async_trait]
+pub trait AccountRow: Send + Sync {
+    /// Reads the row without a lock.
+    ///
+    /// # Errors
+    /// [`AccountRowError`]
+    async fn read(&self) -> Result<AccountState, AccountRowError>;
+
+    /// Locks the row, passes its state and the time by the database's clock to `step`, and stores what that returns;
+    /// `None` leaves the row as it is. Returns the version of the row afterwards.
+    ///
+    /// `step` may be called again when the first change was not stored. The last call counts.
+    ///
+    /// # Errors
+    /// [`AccountRowError`]: whether the change was stored is unknown.
+    async fn change(&self, step: AccountStep) -> Result<i64, AccountRowError>;
+}
+
+/// What becomes of the row, from its state and the time by the database's clock.
+pub type AccountStep =
+    Arc<dyn Fn(Option<&str>, Timestamp) -> Option<NewAccountState> + Send + Sync>;
+
+/// The row as it is.
+#[derive(Clone, Debug)]
+pub struct AccountState {
+    /// JSON; `None` before the first change.
+    pub state: Option<String>,
+    /// Grows with each change.
+    pub version: i64,
+    /// The time by the database's clock.
+    pub now: Timestamp,
+}
+
+/// The row's next state.
+#[derive(Clone, Debug)]
+pub struct NewAccountState {
+    /// JSON.
+    pub state: String,
+    /// `true` if a crash of the database must not lose it.
+    pub is_durable: bool,
+}
+
+/// The database did not answer as it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountRowError(
+    /// The reason, for the operator.
+    pub String,
+);
+
+impl fmt::Display for AccountRowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for AccountRowError {}

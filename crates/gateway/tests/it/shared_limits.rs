@@ -1,0 +1,439 @@
+//! Several processes share the limits of their account in one row. The row's clock is hours ahead of theirs.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use florin_gateway::{
+    AccountRow, AccountRowError, AccountState, AccountStep, CallError, Client, Clock, InvoiceId,
+    NonceRule, PaymentGateway as _, Priority, Settings,
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::watch;
+
+use crate::server::{Answer, Largest, Server, settings};
+
+/// A clock that is moved by hand. A sleep ends when its time has come.
+#[derive(Clone)]
+struct HeldClock(Arc<watch::Sender<Timestamp>>);
+
+impl HeldClock {
+    fn new() -> Self {
+        let start = Timestamp::from_second(1_700_000_000).expect("a time of 2023");
+        Self(Arc::new(watch::channel(start).0))
+    }
+
+    fn pass(&self, seconds: u64) {
+        self.0
+            .send_modify(|now| *now += Duration::from_secs(seconds));
+    }
+}
+
+#[async_trait]
+impl Clock for HeldClock {
+    fn now(&self) -> Timestamp {
+        *self.0.borrow()
+    }
+
+    async fn sleep(&self, time: Duration) {
+        let until = self.now() + time;
+        let mut now = self.0.subscribe();
+        let passed = now.wait_for(|now| *now >= until).await;
+        passed.expect("the clock has its sender");
+    }
+}
+
+/// The row, as one process reaches it.
+#[derive(Clone)]
+struct Row {
+    shared: Arc<Shared>,
+    is_away: Arc<AtomicBool>,
+}
+
+struct Shared {
+    clock: HeldClock,
+    row: tokio::sync::Mutex<(Option<String>, i64)>,
+    changes: AtomicUsize,
+    /// `true` for each change that a crash must not lose.
+    durable: Mutex<Vec<bool>>,
+    /// How long a change takes, in seconds.
+    takes: AtomicU64,
+}
+
+const AHEAD: SignedDuration = SignedDuration::from_hours(3);
+
+impl Row {
+    fn new(clock: &HeldClock) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                clock: clock.clone(),
+                row: tokio::sync::Mutex::new((None, 0)),
+                changes: AtomicUsize::new(0),
+                durable: Mutex::default(),
+                takes: AtomicU64::new(0),
+            }),
+            is_away: Arc::default(),
+        }
+    }
+
+    /// The same row, for another process.
+    fn of_another(&self) -> Self {
+        Self {
+            is_away: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    fn set_away(&self, is_away: bool) {
+        self.is_away.store(is_away, Ordering::SeqCst);
+    }
+
+    fn check(&self) -> Result<(), AccountRowError> {
+        if self.is_away.load(Ordering::SeqCst) {
+            return Err(AccountRowError("the server is away".into()));
+        }
+        Ok(())
+    }
+
+    fn changes(&self) -> usize {
+        self.shared.changes.load(Ordering::SeqCst)
+    }
+
+    fn is_durable(&self) -> bool {
+        let durable = self.shared.durable.lock().expect("no test panics in here");
+        *durable.last().expect("there was a change")
+    }
+
+    async fn set(&self, state: &str) {
+        self.shared.row.lock().await.0 = Some(state.to_owned());
+    }
+}
+
+#[async_trait]
+impl AccountRow for Row {
+    async fn read(&self) -> Result<AccountState, AccountRowError> {
+        self.check()?;
+        let row = self.shared.row.lock().await;
+        Ok(AccountState {
+            state: row.0.clone(),
+            version: row.1,
+            now: self.shared.clock.now() + AHEAD,
+        })
+    }
+
+    async fn change(&self, step: AccountStep) -> Result<i64, AccountRowError> {
+        self.check()?;
+        let mut row = self.shared.row.lock().await;
+        // Others ask meanwhile.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        let now = self.shared.clock.now() + AHEAD;
+        // A change whose commit failed is made again.
+        step(None, now);
+        if let Some(new) = step(row.0.as_deref(), now) {
+            *row = (Some(new.state), row.1 + 1);
+            self.shared.changes.fetch_add(1, Ordering::SeqCst);
+            let durable = &self.shared.durable;
+            durable
+                .lock()
+                .expect("no test panics in here")
+                .push(new.is_durable);
+        }
+        match self.shared.takes.load(Ordering::SeqCst) {
+            0 => {}
+            seconds => self.shared.clock.pass(seconds),
+        }
+        Ok(row.1)
+    }
+}
+
+struct Replicas {
+    clock: HeldClock,
+    server: Server,
+    rows: Vec<Row>,
+    clients: Vec<Client>,
+}
+
+impl Replicas {
+    /// Three processes, whose gateway gives these answers.
+    async fn with(answers: impl IntoIterator<Item = Answer>, set: impl Fn(&mut Settings)) -> Self {
+        let clock = HeldClock::new();
+        let server = Server::start(answers).await;
+        let first = Row::new(&clock);
+        let rows = vec![first.clone(), first.of_another(), first.of_another()];
+        let start = |row: &Row| {
+            let mut settings = settings(&server.base);
+            set(&mut settings);
+            let client = Client::new(settings, Arc::new(clock.clone()), Arc::new(Largest));
+            client
+                .expect("good settings")
+                .sharing(Arc::new(row.clone()))
+        };
+        let clients: Vec<_> = rows.iter().map(start).collect();
+        for client in &clients {
+            client.flush().await;
+        }
+        Self {
+            clock,
+            server,
+            rows,
+            clients,
+        }
+    }
+
+    async fn good() -> Self {
+        Self::with([answer(200, &[])], |_| {}).await
+    }
+}
+
+fn answer(status: u16, headers: &'static [(&'static str, &'static str)]) -> Answer {
+    (status, headers, r#"{"data":{}}"#.to_owned())
+}
+
+async fn poll(client: &Client, invoice: usize) -> Result<(), CallError> {
+    let id = InvoiceId::parse(&format!("inv_{invoice}")).expect("an id");
+    client.invoice(&id, Priority::Watched).await.map(drop)
+}
+
+fn pause(seconds: u64) -> Result<(), CallError> {
+    Err(CallError::RateLimited {
+        retry_after: Duration::from_secs(seconds),
+    })
+}
+
+#[tokio::test]
+async fn three_processes_send_what_one_may_send() {
+    let replicas = Replicas::good().await;
+    let polls = (0..90).map(|n| poll(&replicas.clients[n % 3], n));
+    let polled = futures_util::future::join_all(polls).await;
+    let sent = polled.iter().filter(|poll| poll.is_ok()).count();
+    assert_eq!((sent, replicas.server.count()), (10, 10));
+    for refused in polled.into_iter().filter_map(Result::err) {
+        assert!(
+            matches!(refused, CallError::OutOfBudget { .. }),
+            "{refused}"
+        );
+    }
+    assert_eq!(replicas.clients[0].available(Priority::Watched), 0);
+    replicas.clock.pass(1);
+    let polls = (100..190).map(|n| poll(&replicas.clients[n % 3], n));
+    let polled = futures_util::future::join_all(polls).await;
+    let sent = polled.iter().filter(|poll| poll.is_ok()).count();
+    assert!((8..=10).contains(&sent), "{sent} in a second");
+}
+
+/// Polls leave a part of the bucket to customers, also to those of another process.
+#[tokio::test]
+async fn polls_of_two_processes_leave_room_for_customers_of_the_third() {
+    let replicas = Replicas::good().await;
+    let polls = (0..60).map(|n| poll(&replicas.clients[n % 2], n));
+    futures_util::future::join_all(polls).await;
+    let before = replicas.server.count();
+    for _ in 0..9 {
+        let prices = replicas.clients[2].prices().await;
+        assert_eq!(prices.map(drop), Ok(()));
+    }
+    assert_eq!(replicas.server.count(), before + 9);
+}
+
+#[tokio::test]
+async fn many_requests_at_once_are_few_changes_of_the_row() {
+    let replicas = Replicas::with([answer(200, &[])], |settings| {
+        settings.requests_per_second = 1000;
+    })
+    .await;
+    let before = replicas.rows[0].changes();
+    let polls = (0..100).map(|n| poll(&replicas.clients[0], n));
+    for polled in futures_util::future::join_all(polls).await {
+        polled.unwrap();
+    }
+    replicas.clients[0].flush().await;
+    let changes = replicas.rows[0].changes() - before;
+    assert!(changes <= 6, "{changes} changes for a hundred requests");
+}
+
+#[tokio::test]
+async fn a_pause_of_one_process_is_observed_by_all() {
+    let limited = answer(429, &[("retry-after", "30")]);
+    let replicas = Replicas::with([limited, answer(200, &[])], |_| {}).await;
+    assert_eq!(poll(&replicas.clients[0], 1).await, pause(30));
+    assert!(replicas.rows[0].is_durable());
+    for client in &replicas.clients {
+        assert_eq!(poll(client, 2).await, pause(30));
+        assert_eq!(client.health().pause, Duration::from_secs(30));
+        assert_eq!(client.health().requests_per_minute, 300);
+    }
+    replicas.clock.pass(29);
+    for client in &replicas.clients {
+        assert_eq!(poll(client, 3).await, pause(1));
+    }
+    assert_eq!(replicas.server.count(), 1);
+    replicas.clock.pass(1);
+    poll(&replicas.clients[2], 4).await.unwrap();
+}
+
+/// What no call has brought is read each second.
+#[tokio::test]
+async fn a_pause_is_shown_by_a_process_that_sends_nothing() {
+    let limited = answer(429, &[("retry-after", "30")]);
+    let replicas = Replicas::with([limited, answer(200, &[])], |_| {}).await;
+    poll(&replicas.clients[0], 1).await.unwrap_err();
+    let idle = &replicas.clients[1];
+    while idle.available(Priority::Create) > 0 {
+        replicas.clock.pass(1);
+        tokio::task::yield_now().await;
+    }
+    assert!(!idle.health().pause.is_zero());
+}
+
+#[tokio::test]
+async fn a_process_that_starts_observes_the_pause_of_one_that_ended() {
+    let limited = answer(429, &[("retry-after", "30")]);
+    let mut replicas = Replicas::with([limited, answer(200, &[])], |_| {}).await;
+    poll(&replicas.clients[0], 1).await.unwrap_err();
+    replicas.clients.clear();
+    let settings = settings(&replicas.server.base);
+    let clock = Arc::new(replicas.clock.clone());
+    let client = Client::new(settings, clock, Arc::new(Largest)).unwrap();
+    let client = client.sharing(Arc::new(replicas.rows[0].of_another()));
+    assert_eq!(poll(&client, 2).await, pause(30));
+    assert_eq!(replicas.server.count(), 1);
+}
+
+#[tokio::test]
+async fn without_the_row_nothing_is_sent_and_what_was_learnt_is_stored_later() {
+    let limited = answer(429, &[("retry-after", "30")]);
+    let replicas = Replicas::with([limited, answer(200, &[])], |_| {}).await;
+    let (row, client) = (&replicas.rows[0], &replicas.clients[0]);
+    let id = InvoiceId::parse("inv_1").unwrap();
+    let call = client.invoice(&id, Priority::Watched);
+    // The database goes while the call is under way.
+    let (answer, ()) = tokio::join!(call, async {
+        while replicas.server.count() == 0 {
+            tokio::task::yield_now().await;
+        }
+        row.set_away(true);
+    });
+    assert_eq!(answer.map(drop), pause(30));
+    assert_eq!(client.health().pause, Duration::from_secs(30));
+    let refused = poll(client, 2).await.unwrap_err();
+    assert!(matches!(refused, CallError::NoLimits(_)), "{refused}");
+    assert!(refused.definitely_not_executed());
+    assert_eq!(replicas.server.count(), 1);
+    replicas.clock.pass(10);
+    row.set_away(false);
+    // The outcome is stored before the permit beside it is given.
+    for client in &replicas.clients {
+        assert_eq!(poll(client, 3).await, pause(30));
+    }
+    assert_eq!(replicas.server.count(), 1);
+}
+
+#[tokio::test]
+async fn one_process_probes_and_a_dead_one_keeps_the_others_waiting_for_its_lease_alone() {
+    let failures = (0..5).map(|_| answer(500, &[]));
+    let answers = failures.chain([answer(500, &[]), answer(200, &[])]);
+    let replicas = Replicas::with(answers, |settings| settings.retry.tries = 1).await;
+    for n in 0..5 {
+        poll(&replicas.clients[n % 3], n).await.unwrap_err();
+    }
+    for client in &replicas.clients {
+        poll(client, 9).await.unwrap_err();
+        assert!(client.health().is_circuit_open);
+    }
+    assert_eq!(replicas.server.count(), 5);
+    replicas.clock.pass(5);
+    // The first process probes, and its result never arrives.
+    let (dead, row) = (&replicas.clients[0], &replicas.rows[0]);
+    let id = InvoiceId::parse("inv_1").unwrap();
+    let probe = dead.invoice(&id, Priority::Watched);
+    let (_, ()) = tokio::join!(probe, async {
+        while replicas.server.count() == 5 {
+            tokio::task::yield_now().await;
+        }
+        row.set_away(true);
+    });
+    let mut waited = 0;
+    while poll(&replicas.clients[1], 2).await.is_err() {
+        assert_eq!(replicas.server.count(), 6, "nothing but the probe is sent");
+        replicas.clock.pass(1);
+        waited += 1;
+    }
+    // The deadline of a call is 0.6 s, and its margin is 5 s.
+    assert_eq!(waited, 6);
+    replicas.clients[1].flush().await;
+    poll(&replicas.clients[2], 3).await.unwrap();
+    assert!(!replicas.clients[2].health().is_circuit_open);
+}
+
+#[tokio::test]
+async fn increasing_nonces_are_sent_one_after_another_by_all_processes() {
+    let replicas = Replicas::with([answer(200, &[])], |settings| {
+        settings.nonces = NonceRule::MustIncrease;
+    })
+    .await;
+    replicas.clock.pass(3);
+    let mut sent = 0;
+    for round in 0..20 {
+        let polls = (0..3).map(|n| poll(&replicas.clients[n], round * 3 + n));
+        let polled = futures_util::future::join_all(polls).await;
+        sent += polled.iter().filter(|poll| poll.is_ok()).count();
+        assert!(polled.iter().filter(|poll| poll.is_ok()).count() <= 1);
+        replicas.clock.pass(1);
+    }
+    assert!((10..=23).contains(&sent), "{sent} in 20 s");
+    let seen = replicas.server.seen();
+    let nonces = seen
+        .iter()
+        .map(|seen| seen.headers["nonce"].to_str().unwrap().parse::<i64>());
+    let nonces: Vec<_> = nonces.map(Result::unwrap).collect();
+    assert!(nonces.is_sorted_by(|one, next| one < next), "{nonces:?}");
+    let ahead = 1_700_000_000 + AHEAD.as_secs();
+    assert!(nonces[0] >= ahead, "by the row's clock: {nonces:?}");
+    assert!(replicas.rows[0].is_durable());
+}
+
+/// Others may have received a pause since.
+#[tokio::test]
+async fn a_permit_that_arrives_late_is_not_used() {
+    let replicas = Replicas::with([answer(200, &[])], |settings| {
+        settings.nonces = NonceRule::MustIncrease;
+    })
+    .await;
+    replicas.clock.pass(3);
+    let takes = &replicas.rows[0].shared.takes;
+    takes.store(3, Ordering::SeqCst);
+    let refused = poll(&replicas.clients[0], 1).await.unwrap_err();
+    assert!(
+        matches!(refused, CallError::OutOfBudget { .. }),
+        "{refused}"
+    );
+    takes.store(0, Ordering::SeqCst);
+    replicas.clients[0].flush().await;
+    assert_eq!(replicas.server.count(), 0);
+    // It is given back: nothing is under way.
+    poll(&replicas.clients[1], 2).await.unwrap();
+}
+
+#[tokio::test]
+async fn limits_that_cannot_be_read_begin_anew_with_an_empty_budget() {
+    let replicas = Replicas::good().await;
+    replicas.rows[0].set(r#"{"pause":"unreadable"}"#).await;
+    let refused = poll(&replicas.clients[0], 1).await.unwrap_err();
+    assert!(
+        matches!(refused, CallError::OutOfBudget { .. }),
+        "{refused}"
+    );
+    replicas.clock.pass(2);
+    poll(&replicas.clients[1], 2).await.unwrap();
+}
+
+#[tokio::test]
+async fn outcomes_of_calls_that_went_well_wait_for_no_disk() {
+    let replicas = Replicas::good().await;
+    poll(&replicas.clients[0], 1).await.unwrap();
+    replicas.clients[0].flush().await;
+    assert!(!replicas.rows[0].is_durable());
+}

@@ -1,0 +1,68 @@
+//! A file of SQLite.
+
+use sqlx::Row as _;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+
+use super::{Queries, ReadError, Tables, values};
+use crate::evidence::Database;
+
+const QUERIES: Queries = Queries {
+    orders: "SELECT id, store_id, amount, tolerance, currency, status, sequence, price_source, decision,
+         EXISTS (SELECT 1 FROM attempts WHERE order_id = orders.id AND marked_as_paid_at IS NOT NULL) AS marked
+     FROM orders",
+    attempts: "SELECT attempts.*, standing AS payment, standing_since AS payment_since, asked_crypto AS requested_crypto,
+         asked_usd AS requested_usd, asked_local AS requested_local, next_poll_at IS NOT NULL AS scheduled, amount,
+         currency, customer_email
+     FROM attempts JOIN orders ON orders.id = order_id ORDER BY begun_at",
+    observations: "SELECT id, attempt_id, look AS poll, raw FROM observations ORDER BY attempt_id, id",
+    credits: "SELECT * FROM credits",
+    events: "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (position)
+     ORDER BY events.order_id, events.position",
+    tokens: "SELECT hash FROM client_tokens",
+};
+
+impl Database {
+    /// Reads every table of an open file. It does not ask SQLite for defects of the file.
+    ///
+    /// # Errors
+    /// It lacks a table of the proxy, or a row is not as expected.
+    pub async fn read(db: &mut SqliteConnection) -> Result<Self, ReadError> {
+        let tables = Tables {
+            orders: rows(db, QUERIES.orders).await?,
+            attempts: rows(db, QUERIES.attempts).await?,
+            observations: rows(db, QUERIES.observations).await?,
+            credits: rows(db, QUERIES.credits).await?,
+            events: rows(db, QUERIES.events).await?,
+            tokens: rows(db, QUERIES.tokens).await?,
+        };
+        tables.read(&QUERIES)
+    }
+
+    /// Asks SQLite for defects of the file and for foreign keys without a row.
+    ///
+    /// # Errors
+    /// SQLite cannot read the file.
+    pub async fn find_damage(&mut self, db: &mut SqliteConnection) -> Result<(), ReadError> {
+        const INTEGRITY: &str = "PRAGMA integrity_check";
+        const FOREIGN_KEYS: &str = "PRAGMA foreign_key_check";
+        // Both print one row for each defect; the first prints `ok` otherwise.
+        let found = rows(db, INTEGRITY).await?;
+        let mut damage: Vec<String> = values(INTEGRITY, &found, |row| row.try_get(0))?;
+        damage.retain(|line| line != "ok");
+        let found = rows(db, FOREIGN_KEYS).await?;
+        damage.extend(values(FOREIGN_KEYS, &found, |row| {
+            Ok(format!(
+                "a row of {} points to none of {}",
+                row.try_get::<String, _>(0)?,
+                row.try_get::<String, _>(2)?
+            ))
+        })?);
+        self.damage = Some(damage);
+        Ok(())
+    }
+}
+
+async fn rows(db: &mut SqliteConnection, query: &'static str) -> Result<Vec<SqliteRow>, ReadError> {
+    let found = sqlx::query(query).fetch_all(db).await;
+    found.map_err(ReadError::of(query))
+}

@@ -1,0 +1,203 @@
+//! Decisions: what an operator decides about an order that the gateway's responses leave open.
+//!
+//! | decision | order not credited | order credited |
+//! |---|---|---|
+//! | accept as paid | `paid`, credited by the attempt in question | refused |
+//! | keep waiting | unchanged | unchanged |
+//! | close | `cancelled`; no later payment credits it | unchanged |
+//!
+//! Each of them ends the request for attention until something new happens. After a closing decision only another decision
+//! credits the order: a payment that arrives later is reported as late.
+
+use jiff::Timestamp;
+
+use crate::{
+    Aggregate, Attempt, AttemptId, AttentionCause, DecisionKind, DecisionOutcome, EventType,
+    FinalDecision, Invoice, LatePayment, OrderStatus, PaymentState,
+};
+
+/// Why a decision was not carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecisionError {
+    /// The order is credited.
+    #[error("the order is credited already, and an order is credited once")]
+    AlreadyCredited,
+    /// The order was closed.
+    #[error("the order is closed already")]
+    AlreadyClosed,
+    /// Nothing about the order is open.
+    #[error("nothing about this order needs a decision: its state is {0:?}")]
+    NothingToDecide(OrderStatus),
+    /// The gateway never reported a payment for any of its invoices.
+    #[error(
+        "no payment of this order was observed, so that there is none to accept: close the order, and let the customer \
+         order again"
+    )]
+    NoPayment,
+}
+
+/// The outcome of a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppliedDecision {
+    /// The attempt that credits the order.
+    pub credited_by: Option<AttemptId>,
+    /// Events to emit, in this order.
+    pub events: Vec<EventType>,
+}
+
+impl Aggregate {
+    /// Why a person should look at the order, in the order of the variants; empty if nothing is open.
+    pub fn attention_causes(&self) -> Vec<AttentionCause> {
+        use AttentionCause as Cause;
+        let order = &self.order;
+        let invoices = || self.attempts.iter().filter_map(Attempt::invoice);
+        let is_changed = |invoice: &&Invoice| invoice.payment_state == PaymentState::AddressChanged;
+        let is_unclear = |invoice: &Invoice| invoice.needs_review && !is_changed(&invoice);
+        let is_open = !order.status.is_settled();
+        let has_ended = matches!(
+            order.status,
+            OrderStatus::Failed | OrderStatus::Cancelled | OrderStatus::Expired
+        );
+        let all = [
+            (Cause::NeedsReview, invoices().any(is_unclear)),
+            (
+                Cause::AddressChanged,
+                invoices().any(|it| it.needs_review && is_changed(&it)),
+            ),
+            (Cause::Blocked, order.status == OrderStatus::Blocked),
+            (Cause::Underpaid, order.status == OrderStatus::Underpaid),
+            (
+                Cause::EndedWithMoney,
+                is_open && has_ended && order.has_money,
+            ),
+            (Cause::Reverted, order.reverted.is_some()),
+            (
+                Cause::LatePayment,
+                order.late_payment == Some(LatePayment::Counted),
+            ),
+            (
+                Cause::SecondPayment,
+                order.late_payment == Some(LatePayment::Second),
+            ),
+        ];
+        let present = all.into_iter().filter(|(_, is_present)| *is_present);
+        present.map(|(cause, _)| cause).collect()
+    }
+
+    /// Calls a person, if there is a cause: something about the order is new.
+    pub fn call_attention(&mut self, now: Timestamp) {
+        if !self.attention_causes().is_empty() {
+            self.attention_since = Some(now);
+            self.order.version += 1;
+        }
+    }
+
+    /// Sets since when a person is called, after a change that had the causes `before` and emitted `events`.
+    pub(crate) fn update_attention(
+        &mut self,
+        before: &[AttentionCause],
+        events: &[EventType],
+        now: Timestamp,
+    ) {
+        let causes = self.attention_causes();
+        let is_news = causes.iter().any(|cause| !before.contains(cause))
+            || events.iter().any(|event| event.calls_a_person());
+        if causes.is_empty() {
+            self.attention_since = None;
+        } else if is_news {
+            self.attention_since = Some(now);
+        }
+    }
+
+    /// Carries out a decision at `now`.
+    ///
+    /// # Errors
+    /// [`DecisionError`]; nothing changes then.
+    pub fn decide(
+        &mut self,
+        decision: DecisionKind,
+        now: Timestamp,
+    ) -> Result<AppliedDecision, DecisionError> {
+        let order = &self.order;
+        if decision == DecisionKind::AcceptAsPaid && order.status.is_settled() {
+            return Err(DecisionError::AlreadyCredited);
+        }
+        if self.attention_causes().is_empty() {
+            return Err(DecisionError::NothingToDecide(order.status));
+        }
+        let applied = match decision {
+            DecisionKind::AcceptAsPaid => self.accept(now)?,
+            DecisionKind::KeepWaiting => AppliedDecision::default(),
+            DecisionKind::Close => self.close(now)?,
+        };
+        self.attention_since = None;
+        let order = &mut self.order;
+        order.sequence += u32::try_from(applied.events.len()).expect("a handful of events");
+        order.version += 1;
+        Ok(applied)
+    }
+
+    fn accept(&mut self, now: Timestamp) -> Result<AppliedDecision, DecisionError> {
+        let id = self.attempt_in_question().ok_or(DecisionError::NoPayment)?;
+        let order = &mut self.order;
+        order.status = OrderStatus::Paid;
+        order.current_attempt = Some(id.clone());
+        order.settled_at = Some(now);
+        order.decision = Some(FinalDecision {
+            outcome: DecisionOutcome::Accepted,
+            at: now,
+        });
+        order.has_money = self.attempts.iter().any(Attempt::has_money);
+        Ok(AppliedDecision {
+            credited_by: Some(id),
+            events: vec![EventType::Paid],
+        })
+    }
+
+    fn close(&mut self, now: Timestamp) -> Result<AppliedDecision, DecisionError> {
+        let order = &mut self.order;
+        if order.status.is_settled() {
+            return Ok(AppliedDecision::default());
+        }
+        if order.decision.is_some() && self.attention_since.is_none() {
+            return Err(DecisionError::AlreadyClosed);
+        }
+        order.status = OrderStatus::Cancelled;
+        order.decision = Some(FinalDecision {
+            outcome: DecisionOutcome::Closed,
+            at: now,
+        });
+        order.has_money = self.attempts.iter().any(Attempt::has_money);
+        Ok(AppliedDecision {
+            credited_by: None,
+            events: vec![EventType::Cancelled],
+        })
+    }
+
+    /// The attempt whose payment is in question: one that has money or needs review before one whose payment vanished, the
+    /// shown one before others, the latest before earlier ones.
+    fn attempt_in_question(&self) -> Option<AttemptId> {
+        let observed = self.attempts.iter().filter_map(|attempt| {
+            let invoice = attempt.invoice()?;
+            let is_open = invoice.needs_review || attempt.has_money();
+            let is_candidate = invoice.observed_at.is_some() && (is_open || invoice.was_seen);
+            let rank = (is_open, self.order.is_current(attempt), attempt.begun_at);
+            is_candidate.then_some((rank, attempt))
+        });
+        let (_, attempt) = observed.max_by_key(|(rank, _)| *rank)?;
+        Some(attempt.terms.id.clone())
+    }
+}
+
+impl Default for AppliedDecision {
+    /// Nothing follows.
+    fn default() -> Self {
+        Self {
+            credited_by: None,
+            events: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,468 @@
+//! Queries and decisions of people.
+
+use async_trait::async_trait;
+use florin_money::{Amount, CryptoCode, Currency};
+use florin_orders::{
+    Aggregate, AttemptId, AuditId, DecisionOutcome, Event, EventId, OrderId, OrderStatus,
+    Reference, Snapshot, StoreId,
+};
+use jiff::Timestamp;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row as _};
+
+use super::failure::Failure as _;
+use super::rows;
+use super::silence::{Reading, in_time};
+use super::time::Time;
+use super::transaction::{OnLoss, Transaction, run};
+use super::{PostgresStorage, deliveries, events, observe, orders};
+use crate::operator::search_terms;
+use crate::{
+    AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
+    OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StorageError, StoredObservation,
+};
+
+#[async_trait]
+impl OperatorStorage for PostgresStorage {
+    async fn decide(
+        &self,
+        order: &OrderId,
+        decision: &NewDecision,
+        now: Timestamp,
+    ) -> Result<Snapshot, DecideError> {
+        transaction!(self, Repeat, [order, decision], |tx| decide(
+            tx, &order, &decision, now
+        )
+        .await)
+    }
+
+    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError> {
+        read!(self, |reader| find_orders(reader, search))
+    }
+
+    async fn orders_for_attention(&self, limit: u32) -> Result<Vec<Aggregate>, StorageError> {
+        read!(self, |reader| orders_for_attention(reader, limit))
+    }
+
+    async fn order_history(&self, order: &OrderId) -> Result<Option<OrderHistory>, StorageError> {
+        read!(self, |reader| order_history(reader, order))
+    }
+
+    async fn given_up_events(&self, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError> {
+        read!(self, |reader| given_up_events(reader, limit))
+    }
+
+    async fn event(&self, id: &EventId) -> Result<Option<Event>, StorageError> {
+        read!(self, |reader| event(reader, id))
+    }
+
+    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [entry], |tx| record_audit(tx, &entry).await)
+    }
+
+    async fn audit_log(
+        &self,
+        after: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StorageError> {
+        read!(self, |reader| audit_log(reader, after, limit))
+    }
+
+    async fn settled_orders(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+        after: Option<&SettledOrder>,
+        limit: u32,
+    ) -> Result<Vec<SettledOrder>, StorageError> {
+        read!(self, |reader| settled_orders(
+            reader, from, until, after, limit
+        ))
+    }
+}
+
+/// Locks the order: no poll and no other decision comes between reading and writing.
+async fn decide(
+    tx: &mut PgConnection,
+    id: &OrderId,
+    decision: &NewDecision,
+    now: Timestamp,
+) -> Result<Snapshot, DecideError> {
+    let unknown = || DecideError::NoOrder(id.clone());
+    if !orders::lock(tx, id).await? {
+        return Err(unknown());
+    }
+    // The try before, whose commit was not answered, or a repeated request.
+    if is_recorded(tx, &decision.id).await? {
+        return orders::snapshot(tx, id).await?.ok_or_else(unknown);
+    }
+    let before = orders::aggregate(tx, id).await?;
+    if before.order.version != decision.version {
+        return Err(DecideError::Changed {
+            seen: decision.version,
+            found: before.order.version,
+        });
+    }
+    let mut after = before.clone();
+    let applied = after.decide(decision.kind, now)?;
+    let statuses = (before.order.status, after.order.status);
+    insert_decision(tx, id, decision, statuses, now).await?;
+    if let Some(attempt) = &applied.credited_by {
+        let unobserved = || StorageError::Corrupt(format!("no observation of {attempt}"));
+        let latest = observe::latest(tx, attempt).await?.ok_or_else(unobserved)?;
+        observe::credit(tx, &after.order, attempt, latest.id, now).await?;
+    }
+    orders::save(tx, &after).await?;
+    let current = after.order.current_attempt.as_ref();
+    let snapshot = Snapshot {
+        attempt: current.and_then(|id| after.attempt(id)).cloned(),
+        order: after.order,
+    };
+    let first = before.order.sequence + 1;
+    events::append(tx, &snapshot, first, &applied.events, now).await?;
+    Ok(snapshot)
+}
+
+async fn is_recorded(tx: &mut PgConnection, id: &AuditId) -> Result<bool, StorageError> {
+    let recorded = "SELECT EXISTS (SELECT 1 FROM audit WHERE id = $1)";
+    let recorded = sqlx::query_scalar(recorded).bind(id.as_str());
+    Ok(recorded.fetch_one(tx).await?)
+}
+
+async fn insert_decision(
+    tx: &mut PgConnection,
+    order: &OrderId,
+    decision: &NewDecision,
+    (before, after): (OrderStatus, OrderStatus),
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO audit (id, at, operator, action, order_id, reason, status_before, status_after)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(decision.id.as_str())
+    .bind(Time(now))
+    .bind(&decision.operator)
+    .bind(<&str>::from(decision.kind))
+    .bind(order.as_str())
+    .bind(&decision.reason)
+    .bind(<&str>::from(before))
+    .bind(<&str>::from(after))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn record_audit(tx: &mut PgConnection, entry: &NewAuditEntry) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO audit (id, at, operator, action, order_id, subject, reason)
+         VALUES ($1, $2, $3, $4, (SELECT order_id FROM events WHERE id = $5), $5, $6) ON CONFLICT (id) DO NOTHING",
+    )
+    .bind(entry.id.as_str())
+    .bind(Time(entry.at))
+    .bind(&entry.operator)
+    .bind(<&str>::from(entry.action))
+    .bind(&entry.subject)
+    .bind(&entry.reason)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn audit_log(
+    connection: &mut PgConnection,
+    after: Option<i64>,
+    limit: u32,
+) -> Result<Vec<AuditEntry>, StorageError> {
+    let found =
+        sqlx::query("SELECT * FROM audit WHERE position < $1 ORDER BY position DESC LIMIT $2")
+            .bind(after.unwrap_or(i64::MAX))
+            .bind(i64::from(limit))
+            .fetch_all(connection)
+            .await?;
+    found.iter().map(audit_entry).collect()
+}
+
+fn audit_entry(row: &PgRow) -> Result<AuditEntry, StorageError> {
+    let order_id: Option<&str> = row.try_get("order_id")?;
+    let before: Option<&str> = row.try_get("status_before")?;
+    let after: Option<&str> = row.try_get("status_after")?;
+    let before = before.map(rows::word).transpose()?;
+    let after = after.map(rows::word).transpose()?;
+    Ok(AuditEntry {
+        position: row.try_get("position")?,
+        id: rows::read("an audit id", AuditId::parse(row.try_get("id")?))?,
+        at: rows::time(row, "at")?,
+        operator: row.try_get("operator")?,
+        action: rows::word(row.try_get("action")?)?,
+        order_id: rows::read("an order id", order_id.map(OrderId::parse).transpose())?,
+        subject: row.try_get("subject")?,
+        reason: row.try_get("reason")?,
+        status: before.zip(after),
+    })
+}
+
+async fn find_orders(
+    connection: &mut PgConnection,
+    search: &OrderSearch,
+) -> Result<Vec<Aggregate>, StorageError> {
+    let ids = match &search.text {
+        Some(text) => return find_text(connection, text, search).await,
+        None => page(connection, search).await?,
+    };
+    load(connection, &ids).await
+}
+
+/// A statement for each combination, each by its index. Each takes all parameters.
+async fn page(
+    connection: &mut PgConnection,
+    search: &OrderSearch,
+) -> Result<Vec<String>, StorageError> {
+    let statement = match (&search.store, search.status, &search.after) {
+        (None, None, None) => "SELECT id FROM orders ORDER BY created_at DESC, id DESC LIMIT $4",
+        (None, None, Some(_)) => {
+            "SELECT id FROM orders WHERE (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (None, Some(_), None) => {
+            "SELECT id FROM orders WHERE status = $2 ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (None, Some(_), Some(_)) => {
+            "SELECT id FROM orders WHERE status = $2
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), None, None) => {
+            "SELECT id FROM orders WHERE store_id = $1 ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), None, Some(_)) => {
+            "SELECT id FROM orders WHERE store_id = $1
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), Some(_), None) => {
+            "SELECT id FROM orders WHERE store_id = $1 AND status = $2
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), Some(_), Some(_)) => {
+            "SELECT id FROM orders WHERE store_id = $1 AND status = $2
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+    };
+    let ids = sqlx::query_scalar(statement)
+        .bind(search.store.as_ref().map(StoreId::as_str))
+        .bind(search.status.map(<&str>::from))
+        .bind(search.after.as_ref().map(OrderId::as_str))
+        .bind(i64::from(search.limit));
+    Ok(ids.fetch_all(connection).await?)
+}
+
+/// One statement for each member that may be meant, each by its index.
+async fn find_text(
+    connection: &mut PgConnection,
+    text: &str,
+    search: &OrderSearch,
+) -> Result<Vec<Aggregate>, StorageError> {
+    const MEMBERS: [&str; 9] = [
+        "SELECT id FROM orders WHERE id = $1 LIMIT $2",
+        "SELECT id FROM orders WHERE reference = $1 LIMIT $2",
+        "SELECT id FROM orders WHERE lower(customer_email) = lower($1) LIMIT $2",
+        "SELECT id FROM orders WHERE lower(receipt_email) = lower($1) LIMIT $2",
+        "SELECT id FROM orders WHERE amount = $1 LIMIT $2",
+        "SELECT order_id FROM attempts WHERE id = $1 LIMIT $2",
+        "SELECT order_id FROM attempts WHERE invoice_id = $1 LIMIT $2",
+        "SELECT order_id FROM attempts WHERE lower(address) = lower($1) LIMIT $2",
+        "SELECT order_id FROM attempts WHERE lower(transaction_hash) = lower($1) LIMIT $2",
+    ];
+    let mut ids: Vec<String> = Vec::new();
+    for term in search_terms(text) {
+        for statement in MEMBERS {
+            let found = sqlx::query_scalar(statement)
+                .bind(&term)
+                .bind(i64::from(search.limit));
+            ids.extend(found.fetch_all(&mut *connection).await?);
+        }
+    }
+    ids.sort();
+    ids.dedup();
+    let found = load(connection, &ids).await?;
+    Ok(search.matching(found))
+}
+
+async fn load(
+    connection: &mut PgConnection,
+    ids: &[String],
+) -> Result<Vec<Aggregate>, StorageError> {
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let id = rows::read("an order id", OrderId::parse(id))?;
+        found.push(orders::read_aggregate(connection, &id).await?);
+    }
+    Ok(found)
+}
+
+async fn orders_for_attention(
+    connection: &mut PgConnection,
+    limit: u32,
+) -> Result<Vec<Aggregate>, StorageError> {
+    let waiting = "SELECT id FROM orders WHERE attention_since IS NOT NULL ORDER BY attention_since, id LIMIT $1";
+    let ids: Vec<String> = sqlx::query_scalar(waiting)
+        .bind(i64::from(limit))
+        .fetch_all(&mut *connection)
+        .await?;
+    load(connection, &ids).await
+}
+
+async fn order_history(
+    connection: &mut PgConnection,
+    id: &OrderId,
+) -> Result<Option<OrderHistory>, StorageError> {
+    if orders::snapshot(connection, id).await?.is_none() {
+        return Ok(None);
+    }
+    let aggregate = orders::read_aggregate(connection, id).await?;
+    let mut observations = Vec::new();
+    for attempt in &aggregate.attempts {
+        let found =
+            "SELECT * FROM observations WHERE attempt_id = $1 ORDER BY poll_seq DESC LIMIT $2";
+        let found = sqlx::query(found)
+            .bind(attempt.terms.id.as_str())
+            .bind(i64::from(OrderHistory::MOST))
+            .fetch_all(&mut *connection)
+            .await?;
+        for row in &found {
+            observations.push(observation(row)?);
+        }
+    }
+    let found = sqlx::query(
+        "SELECT events.*, outbox.state, outbox.next_at FROM events JOIN outbox USING (order_id, sequence)
+         WHERE order_id = $1 ORDER BY sequence DESC LIMIT $2",
+    )
+    .bind(id.as_str())
+    .bind(i64::from(OrderHistory::MOST))
+    .fetch_all(&mut *connection)
+    .await?;
+    let mut events = Vec::with_capacity(found.len());
+    for row in &found {
+        let event = rows::event(row)?;
+        let deliveries = deliveries::of_event(connection, &event.id, OrderHistory::MOST).await?;
+        events.push(recorded_event(row, event, deliveries)?);
+    }
+    let audit = "SELECT * FROM audit WHERE order_id = $1 ORDER BY position DESC LIMIT $2";
+    let audit = sqlx::query(audit)
+        .bind(id.as_str())
+        .bind(i64::from(OrderHistory::MOST))
+        .fetch_all(connection)
+        .await?;
+    Ok(Some(OrderHistory {
+        aggregate,
+        observations,
+        events,
+        audit: audit.iter().map(audit_entry).collect::<Result<_, _>>()?,
+    }))
+}
+
+fn observation(row: &PgRow) -> Result<StoredObservation, StorageError> {
+    let times: i64 = row.try_get("times")?;
+    Ok(StoredObservation {
+        attempt_id: rows::read(
+            "an attempt id",
+            AttemptId::parse(row.try_get("attempt_id")?),
+        )?,
+        first_at: rows::time(row, "observed_at")?,
+        last_at: rows::time(row, "last_at")?,
+        times: rows::read("a count", u64::try_from(times))?,
+        raw: row.try_get("raw")?,
+        assessment: row.try_get("assessment")?,
+    })
+}
+
+fn recorded_event(
+    row: &PgRow,
+    event: Event,
+    deliveries: Vec<crate::RecordedDelivery>,
+) -> Result<RecordedEvent, StorageError> {
+    let state: EventState = rows::word(row.try_get("state")?)?;
+    let next_at = rows::time(row, "next_at")?;
+    Ok(RecordedEvent {
+        event,
+        state,
+        next_at: (state == EventState::Pending).then_some(next_at),
+        deliveries,
+    })
+}
+
+async fn given_up_events(
+    connection: &mut PgConnection,
+    limit: u32,
+) -> Result<Vec<GivenUpEvent>, StorageError> {
+    let found = sqlx::query(
+        "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
+         WHERE outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $1",
+    )
+    .bind(i64::from(limit))
+    .fetch_all(&mut *connection)
+    .await?;
+    let mut events = Vec::with_capacity(found.len());
+    for row in &found {
+        let event = rows::event(row)?;
+        let latest = deliveries::of_event(connection, &event.id, 1).await?.pop();
+        events.push(GivenUpEvent { event, latest });
+    }
+    Ok(events)
+}
+
+async fn event(connection: &mut PgConnection, id: &EventId) -> Result<Option<Event>, StorageError> {
+    let found = sqlx::query("SELECT * FROM events WHERE id = $1")
+        .bind(id.as_str())
+        .fetch_optional(connection)
+        .await?;
+    found.as_ref().map(rows::event).transpose()
+}
+
+async fn settled_orders(
+    connection: &mut PgConnection,
+    from: Timestamp,
+    until: Timestamp,
+    after: Option<&SettledOrder>,
+    limit: u32,
+) -> Result<Vec<SettledOrder>, StorageError> {
+    let (start, behind) = match after {
+        Some(after) => (after.credited_at, after.order_id.as_str()),
+        None => (from, ""),
+    };
+    let found = sqlx::query(
+        "SELECT credits.order_id, credits.amount, credits.currency, credited_at, store_id, reference, decision,
+             crypto_code, paid_in, received_crypto
+         FROM credits JOIN orders ON orders.id = credits.order_id JOIN attempts ON attempts.id = credits.attempt_id
+         WHERE (credited_at, credits.order_id) > ($1, $2) AND credited_at < $3
+         ORDER BY credited_at, credits.order_id LIMIT $4",
+    )
+    .bind(Time(start))
+    .bind(behind)
+    .bind(Time(until))
+    .bind(i64::from(limit))
+    .fetch_all(connection)
+    .await?;
+    found.iter().map(settled_order).collect()
+}
+
+fn settled_order(row: &PgRow) -> Result<SettledOrder, StorageError> {
+    let asset: Option<&str> = row.try_get("crypto_code")?;
+    let picked: Option<&str> = row.try_get("paid_in")?;
+    let asset = asset.or(picked).map(CryptoCode::parse).transpose();
+    let decision: Option<&str> = row.try_get("decision")?;
+    let decision: Option<DecisionOutcome> = decision.map(rows::word).transpose()?;
+    Ok(SettledOrder {
+        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
+        store_id: rows::read("a store id", StoreId::parse(row.try_get("store_id")?))?,
+        reference: rows::read("a reference", Reference::parse(row.try_get("reference")?))?,
+        credited_at: rows::time(row, "credited_at")?,
+        amount: rows::read("an amount", Amount::parse(row.try_get("amount")?))?,
+        currency: rows::read("a currency", Currency::parse(row.try_get("currency")?))?,
+        crypto_code: rows::read("a crypto code", asset)?,
+        received_crypto: rows::read("an amount", Amount::parse(row.try_get("received_crypto")?))?,
+        decision,
+    })
+}

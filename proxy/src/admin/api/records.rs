@@ -1,0 +1,279 @@
+//! Orders, deliveries and entries of the audit log as JSON for operators.
+
+use florin_orders::{
+    Aggregate, Attempt, AttemptState, DecisionKind, Destination, OrderRecord, Snapshot,
+};
+use florin_storage::{AuditEntry, RecordedDelivery, RecordedEvent, StoredObservation};
+use jiff::Timestamp;
+use serde::Serialize;
+use strum::VariantArray as _;
+
+use crate::admin::attention;
+
+/// An order for operators: the store's record of it, and what the store does not see.
+#[derive(Debug, Serialize)]
+pub(crate) struct OrderJson {
+    /// The store.
+    store: String,
+    /// What a decision must name: it grows with every change.
+    version: u64,
+    /// Since when it waits for a person; null while it does not.
+    attention_since: Option<String>,
+    /// What is open about it.
+    attention: Vec<CauseJson>,
+    /// The decisions that its state allows.
+    decisions: Vec<&'static str>,
+    /// The address for the receipt.
+    receipt_email: Option<String>,
+    #[serde(flatten)]
+    record: OrderRecord,
+}
+
+/// Why a person should look at an order.
+#[derive(Debug, Serialize)]
+struct CauseJson {
+    cause: &'static str,
+    title: &'static str,
+    /// What it means and what to do.
+    sentence: &'static str,
+}
+
+impl OrderJson {
+    pub(crate) fn of(aggregate: &Aggregate) -> Self {
+        let order = &aggregate.order;
+        let causes = aggregate.attention_causes().into_iter();
+        let current = order.current_attempt.as_ref();
+        let snapshot = Snapshot {
+            order: order.clone(),
+            attempt: current.and_then(|id| aggregate.attempt(id)).cloned(),
+        };
+        Self {
+            store: order.terms.store_id.to_string(),
+            version: order.version,
+            attention_since: time(aggregate.attention_since),
+            attention: causes
+                .map(|cause| CauseJson {
+                    cause: cause.into(),
+                    title: attention::title(cause),
+                    sentence: attention::sentence(cause),
+                })
+                .collect(),
+            decisions: possible(aggregate).into_iter().map(Into::into).collect(),
+            receipt_email: order.receipt_email.clone(),
+            record: OrderRecord::of(&snapshot),
+        }
+    }
+}
+
+/// The decisions that an order's state allows.
+pub(crate) fn possible(aggregate: &Aggregate) -> Vec<DecisionKind> {
+    // The pure function decides; it is asked with a copy.
+    let is_possible = |kind: &DecisionKind| {
+        aggregate
+            .clone()
+            .decide(*kind, Timestamp::UNIX_EPOCH)
+            .is_ok()
+    };
+    let kinds = DecisionKind::VARIANTS.iter().copied();
+    kinds.filter(is_possible).collect()
+}
+
+fn time(time: Option<Timestamp>) -> Option<String> {
+    time.map(|time| time.to_string())
+}
+
+/// An attempt.
+#[derive(Debug, Serialize)]
+pub(crate) struct AttemptJson {
+    id: String,
+    /// `creating`, `open`, `refused`, `unclear` or `blocked`.
+    state: &'static str,
+    begun_at: String,
+    crypto_code: Option<String>,
+    /// In the asset, US dollars, and local currency; null for a hosted attempt.
+    requested: Option<[String; 3]>,
+    local_currency_code: Option<String>,
+    invoice: Option<InvoiceJson>,
+}
+
+/// The invoice of an attempt.
+#[derive(Debug, Serialize)]
+struct InvoiceJson {
+    id: String,
+    address: Option<String>,
+    page_url: Option<String>,
+    opened_at: String,
+    expires_at: String,
+    marked_as_paid_at: Option<String>,
+    payment_state: &'static str,
+    state_since: String,
+    /// In the asset, US dollars, and local currency.
+    received: [String; 3],
+    confirmations: Option<[u32; 2]>,
+    transaction_hash: Option<String>,
+    needs_review: bool,
+    observed_at: Option<String>,
+    next_poll_at: Option<String>,
+}
+
+impl AttemptJson {
+    pub(crate) fn of(attempt: &Attempt) -> Self {
+        let terms = attempt.terms.custom();
+        let invoice = attempt.invoice();
+        let picked = invoice.and_then(|invoice| invoice.progress.paid_in.as_ref());
+        let asset = terms.map(|terms| &terms.crypto_code).or(picked);
+        Self {
+            id: attempt.terms.id.to_string(),
+            state: match &attempt.state {
+                AttemptState::Creating => "creating",
+                AttemptState::Open(_) => "open",
+                AttemptState::Abandoned(reason) => reason.into(),
+            },
+            begun_at: attempt.begun_at.to_string(),
+            crypto_code: asset.map(ToString::to_string),
+            requested: terms.map(|terms| {
+                let requested = terms.requested.amounts.each();
+                requested.map(|amount| amount.to_string())
+            }),
+            local_currency_code: terms.map(|terms| terms.requested.local_currency.to_string()),
+            invoice: invoice.map(|invoice| {
+                let (address, page_url) = match &invoice.destination {
+                    Destination::Address { address, .. } => (Some(address.clone()), None),
+                    Destination::Page { url } => (None, Some(url.to_string())),
+                };
+                let confirmations = invoice.progress.confirmations;
+                InvoiceJson {
+                    id: invoice.id.to_string(),
+                    address,
+                    page_url,
+                    opened_at: invoice.opened_at.to_string(),
+                    expires_at: invoice.expires_at.to_string(),
+                    marked_as_paid_at: time(invoice.marked_as_paid_at),
+                    payment_state: invoice.payment_state.into(),
+                    state_since: invoice.state_since.to_string(),
+                    received: (invoice.progress.received.each()).map(|amount| amount.to_string()),
+                    confirmations: confirmations.map(|(count, required)| [count, required]),
+                    transaction_hash: invoice.progress.transaction_hash.clone(),
+                    needs_review: invoice.needs_review,
+                    observed_at: time(invoice.observed_at),
+                    next_poll_at: time(invoice.next_poll_at),
+                }
+            }),
+        }
+    }
+}
+
+/// What the gateway responded about an attempt.
+#[derive(Debug, Serialize)]
+pub(crate) struct ObservationJson {
+    attempt: String,
+    first_at: String,
+    last_at: String,
+    /// How often the same response came in a row.
+    times: u64,
+    assessment: String,
+    /// The beginning of the response.
+    raw: String,
+}
+
+impl ObservationJson {
+    pub(crate) fn of(stored: &StoredObservation) -> Self {
+        Self {
+            attempt: stored.attempt_id.to_string(),
+            first_at: stored.first_at.to_string(),
+            last_at: stored.last_at.to_string(),
+            times: stored.times,
+            assessment: stored.assessment.clone(),
+            raw: stored.raw.clone(),
+        }
+    }
+}
+
+/// An event and its deliveries.
+#[derive(Debug, Serialize)]
+pub(crate) struct EventJson {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    sequence: u32,
+    created_at: String,
+    /// `pending`, `delivered`, `given_up` or `not_wanted`.
+    state: &'static str,
+    next_at: Option<String>,
+    deliveries: Vec<DeliveryJson>,
+}
+
+impl EventJson {
+    pub(crate) fn of(recorded: &RecordedEvent) -> Self {
+        let event = &recorded.event;
+        Self {
+            id: event.id.to_string(),
+            kind: event.kind.clone(),
+            sequence: event.sequence,
+            created_at: event.created_at.to_string(),
+            state: recorded.state.into(),
+            next_at: time(recorded.next_at),
+            deliveries: recorded.deliveries.iter().map(DeliveryJson::of).collect(),
+        }
+    }
+}
+
+/// One delivery of an event.
+#[derive(Debug, Serialize)]
+pub(crate) struct DeliveryJson {
+    id: String,
+    event: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    tried_at: String,
+    took_ms: u64,
+    http_status: Option<u16>,
+    note: String,
+}
+
+impl DeliveryJson {
+    pub(crate) fn of(recorded: &RecordedDelivery) -> Self {
+        let delivery = &recorded.delivery;
+        Self {
+            id: recorded.id.to_string(),
+            event: delivery.event_id.to_string(),
+            kind: recorded.event_type.into(),
+            tried_at: delivery.tried_at.to_string(),
+            took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
+            http_status: delivery.http_status,
+            note: delivery.note.clone(),
+        }
+    }
+}
+
+/// An entry of the audit log.
+#[derive(Debug, Serialize)]
+pub(crate) struct AuditJson {
+    id: String,
+    at: String,
+    operator: String,
+    action: &'static str,
+    order: Option<String>,
+    /// The event or the store.
+    subject: Option<String>,
+    reason: String,
+    status_before: Option<&'static str>,
+    status_after: Option<&'static str>,
+}
+
+impl AuditJson {
+    pub(crate) fn of(entry: &AuditEntry) -> Self {
+        let (before, after) = entry.status.unzip();
+        Self {
+            id: entry.id.to_string(),
+            at: entry.at.to_string(),
+            operator: entry.operator.clone(),
+            action: entry.action.into(),
+            order: entry.order_id.as_ref().map(ToString::to_string),
+            subject: entry.subject.clone(),
+            reason: entry.reason.clone(),
+            status_before: before.map(Into::into),
+            status_after: after.map(Into::into),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What an operator reads about each cause for attention: the first words, and what to do.
+
+use florin_orders::AttentionCause;
+
+/// What the cause is, in a few words.
+pub(crate) fn title(cause: AttentionCause) -> &'static str {
+    match cause {
+        AttentionCause::NeedsReview => "Response needs review",
+        AttentionCause::AddressChanged => "Address changed",
+        AttentionCause::Blocked => "Invoice blocked",
+        AttentionCause::Underpaid => "Underpaid",
+        AttentionCause::EndedWithMoney => "Ended with money",
+        AttentionCause::Reverted => "Credit contradicted",
+        AttentionCause::LatePayment => "Paid late",
+        AttentionCause::SecondPayment => "Paid twice",
+    }
+}
+
+/// What it means and what to do: the sentences of docs/operations/operators-page.md.
+pub(crate) fn sentence(cause: AttentionCause) -> &'static str {
+    match cause {
+        AttentionCause::NeedsReview => {
+            "The gateway's latest response is unclear or contradicts what was requested. Nothing is credited by it. Compare both \
+             columns, ask the gateway's support with the invoice id, then decide."
+        }
+        AttentionCause::AddressChanged => {
+            "The gateway named another address than the one that the customer saw. Nothing is credited by this invoice, whatever \
+             the gateway reports. Find out from the gateway which address it pays out from."
+        }
+        AttentionCause::Blocked => {
+            "An invoice of the gateway did not pass the checks of its address or QR code. The customer saw no address and can \
+             choose again. Report the invoice to the gateway."
+        }
+        AttentionCause::Underpaid => {
+            "The gateway completed the payment with less than the price. Ask the customer for the rest, which is found by itself; \
+             or accept what came; or refund it and close the order."
+        }
+        AttentionCause::EndedWithMoney => {
+            "Money arrived, and then the invoice was cancelled, failed or closed. Ask the gateway where the money is, then accept \
+             the order or refund the customer and close it."
+        }
+        AttentionCause::Reverted => {
+            "The order is credited, and the gateway contradicts that now. The order stays paid. Ship nothing more before the \
+             gateway has explained it."
+        }
+        AttentionCause::LatePayment => {
+            "The payment came after the invoice had expired, and was credited at the price of that time. Nothing is missing; close \
+             the entry once you have decided to ship."
+        }
+        AttentionCause::SecondPayment => {
+            "More money arrived for an order that is paid or closed. Refund it or agree with the customer on what it is for, then \
+             close the entry."
+        }
+    }
+}

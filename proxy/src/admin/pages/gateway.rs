@@ -1,0 +1,76 @@
+//! The state of the gateway and of the polls.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use maud::{Markup, html};
+
+use crate::admin::pages::error::PageError;
+use crate::admin::pages::layout;
+use crate::admin::pages::signed_in::SignedIn;
+use crate::payments::currencies::Currencies;
+use crate::state::AppState;
+
+/// More than this, and signatures with the time may be refused.
+const MAX_SKEW_SECONDS: i64 = 2;
+/// Polls that are later than this are late for a customer who waits.
+const MAX_LAG_SECONDS: i64 = 60;
+
+/// GET /gateway.
+pub(crate) async fn page(
+    State(app): State<Arc<AppState>>,
+    operator: SignedIn,
+) -> Result<Markup, PageError> {
+    let health = app.deps.gateway.health();
+    let pace = app.polling_pace();
+    let lag = pace.lag.as_secs();
+    let skew = health.skew.map(|skew| skew.as_secs());
+    let currencies = match app.currencies() {
+        Currencies::Compared {
+            at,
+            unknown,
+            not_offered,
+            names: _,
+        } => html! {
+            "compared at " (layout::time(at)) " UTC; " (unknown.len()) " unknown here, "
+            (not_offered.len()) " not offered there"
+        },
+        Currencies::NotAsked | Currencies::NotKnown => html! { "not compared yet" },
+    };
+    let is_away = app.gateway_unavailable();
+    let content = html! {
+        dl.facts.wide {
+            (fact("Answers", !is_away, &html! { @if is_away { "no" } @else { "yes" } },
+                "Whether the latest calls were answered. While they are not, customers see that payments are found later."))
+            (fact("Circuit", !health.is_circuit_open, &html! { @if health.is_circuit_open { "open" } @else { "closed" } },
+                "Open after repeated failures: single calls probe the gateway, all others wait."))
+            (fact("Pause", health.pause.is_zero(), &html! { (health.pause.as_secs()) " s" },
+                "What is left of the pause that the gateway asked for with Retry-After."))
+            (fact("Budget", true, &html! { (health.requests_per_minute) " calls per minute" },
+                "The present rate limit: halved when the gateway answers 429, restored slowly."))
+            (fact("Clock", skew.is_none_or(|skew| skew.abs() <= MAX_SKEW_SECONDS),
+                &html! { @if let Some(skew) = skew { (skew) " s ahead of ours" } @else { "not known yet" } },
+                "The gateway's clock by its responses. Set this machine's clock by NTP if they differ by more than 2 s."))
+            (fact("Poll lag", lag <= MAX_LAG_SECONDS, &html! { (lag) " s" },
+                "How late the longest waiting poll is."))
+            (fact("Poll stretch", pace.stretch.percent() <= 100, &html! { (pace.stretch.percent()) " %" },
+                "100 % is as planned. More: the gateway's limits do not allow all polls."))
+            (fact("Currencies", true, &currencies, "The gateway's list, compared with what this version knows."))
+        }
+        p { "More in " a href="/health/ready" { "/health/ready" } " and " a href="/metrics" { "/metrics" } "." }
+    };
+    Ok(layout::page(&operator, "/gateway", "Gateway", &content))
+}
+
+fn fact(name: &str, is_good: bool, value: &Markup, meaning: &str) -> Markup {
+    html! {
+        div {
+            dt { (name) }
+            dd {
+                strong { (value) }
+                @if !is_good { " " span.badge.bad { "look at this" } }
+                span.muted.sub { (meaning) }
+            }
+        }
+    }
+}

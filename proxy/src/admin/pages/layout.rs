@@ -1,0 +1,140 @@
+//! The frame of every page, and the parts that several pages have.
+
+use axum::http::header;
+use axum::response::IntoResponse;
+use florin_orders::OrderStatus;
+use jiff::Timestamp;
+use maud::{DOCTYPE, Markup, html};
+
+use crate::admin::pages::signed_in::SignedIn;
+
+/// The checkout's own tokens, and what these pages make of them.
+const STYLE: &str = concat!(
+    include_str!("../../../../widget/styles/tokens.css"),
+    include_str!("operator.css")
+);
+
+/// GET /operator.css.
+pub(crate) async fn style() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)
+}
+
+/// The pages of the navigation.
+const PAGES: [(&str, &str); 7] = [
+    ("/", "Needs a person"),
+    ("/orders", "Orders"),
+    ("/settlements", "Settlements"),
+    ("/stores", "Stores"),
+    ("/gateway", "Gateway"),
+    ("/audit", "Audit log"),
+    ("/configuration", "Configuration"),
+];
+
+/// A page of a signed-in operator. `path` is the navigation's entry to which it belongs.
+pub(crate) fn page(operator: &SignedIn, path: &str, title: &str, content: &Markup) -> Markup {
+    document(
+        title,
+        &html! {
+            header.bar {
+                a.skip href="#main" { "Skip to the content" }
+                p.name { a href="/" { "Florin" } span.muted { " operator" } }
+                nav aria-label="Pages" {
+                    ul {
+                        @for (target, name) in PAGES {
+                            li {
+                                @if target == path {
+                                    a href=(target) aria-current="page" { (name) }
+                                } @else {
+                                    a href=(target) { (name) }
+                                }
+                            }
+                        }
+                    }
+                }
+                form.who method="post" action="/logout" {
+                    input type="hidden" name="csrf" value=(operator.csrf);
+                    span.muted { (operator.name) }
+                    button.plain type="submit" { "Sign out" }
+                }
+            }
+            main #main tabindex="-1" {
+                h1 { (title) }
+                (content)
+            }
+        },
+    )
+}
+
+/// A page before the sign-in.
+pub(crate) fn outside(title: &str, content: &Markup) -> Markup {
+    document(
+        title,
+        &html! {
+            main.alone #main {
+                p.name { "Florin" span.muted { " operator" } }
+                h1 { (title) }
+                (content)
+            }
+        },
+    )
+}
+
+/// What went wrong.
+pub(crate) fn failure(title: &str, message: &str) -> Markup {
+    let content = html! {
+        p { (message) }
+        p { a href="/" { "To the first page" } }
+    };
+    outside(title, &content)
+}
+
+fn document(title: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="robots" content="noindex";
+                title { (title) " · Florin" }
+                link rel="stylesheet" href="/operator.css";
+            }
+            body.theme { (body) }
+        }
+    }
+}
+
+/// A time for people, in UTC.
+pub(crate) fn time(at: Timestamp) -> Markup {
+    html! {
+        time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M:%S")) }
+    }
+}
+
+/// How long ago something was, in one unit.
+pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(at).as_secs().max(0);
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural} ago")
+}
+
+/// An order's status.
+pub(crate) fn status(status: OrderStatus) -> Markup {
+    let word: &str = status.into();
+    let tone = match status {
+        OrderStatus::Paid | OrderStatus::Overpaid => "good",
+        OrderStatus::Underpaid | OrderStatus::Blocked => "bad",
+        OrderStatus::Checking | OrderStatus::Processing => "busy",
+        _ => "quiet",
+    };
+    html! {
+        span class={ "badge " (tone) } { (word.replace('_', " ")) }
+    }
+}

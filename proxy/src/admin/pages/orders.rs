@@ -1,0 +1,291 @@
+//! Orders: the list, one order, decisions about it, and the audit log.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::{FormRejection, QueryRejection};
+use axum::extract::{Form, Path, Query, State};
+use axum::response::Redirect;
+use florin_orders::{Aggregate, OrderId, OrderStatus};
+use florin_storage::AuditEntry;
+use maud::{Markup, html};
+use serde::Deserialize;
+use strum::VariantArray as _;
+use url::form_urlencoded;
+
+use crate::admin::api::deliveries::redeliver_as;
+use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide_as, history};
+use crate::admin::api::page_size;
+use crate::admin::pages::decision::{causes, decision_form};
+use crate::admin::pages::error::PageError;
+use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::{layout, timeline};
+use crate::state::AppState;
+
+/// GET /orders: search, filters, and a page of the list.
+pub(crate) async fn list(
+    State(app): State<Arc<AppState>>,
+    operator: SignedIn,
+    query: Result<Query<OrdersQuery>, QueryRejection>,
+) -> Result<Markup, PageError> {
+    let Query(query) = query?;
+    let search = query.search()?;
+    let found = app.deps.storage.find_orders(&search).await?;
+    let pages_on = found.len() == search.limit as usize && search.text.is_none();
+    let next = found.last().filter(|_| pages_on);
+    let next = next.map(|last| next_page(&query, &last.order.id));
+    let content = html! {
+        form.search method="get" action="/orders" {
+            div {
+                label for="q" { "Search" }
+                input #q type="search" name="q" value=[query.q.as_deref()] maxlength="200" aria-describedby="q-hint";
+            }
+            (select("status", "Status", query.status.as_deref(), &statuses()))
+            (select("store", "Store", query.store.as_deref(), &stores(&app)))
+            button type="submit" { "Search" }
+            p.muted #q-hint { "Order id, reference, email address, amount, blockchain address, transaction or invoice, in full." }
+        }
+        @if found.is_empty() {
+            p.notice { "No order was found." }
+        } @else {
+            (table(&found))
+        }
+        @if let Some(next) = next {
+            p.pages { a href=(next) rel="next" { "Older orders" } }
+        }
+    };
+    Ok(layout::page(&operator, "/orders", "Orders", &content))
+}
+
+fn next_page(query: &OrdersQuery, after: &OrderId) -> String {
+    let mut pairs = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in [("status", &query.status), ("store", &query.store)] {
+        if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
+            pairs.append_pair(name, value);
+        }
+    }
+    pairs.append_pair("after", after.as_str());
+    format!("/orders?{}", pairs.finish())
+}
+
+fn statuses() -> Vec<String> {
+    let words = OrderStatus::VARIANTS.iter().copied();
+    words
+        .map(|status| <&str>::from(status).to_owned())
+        .collect()
+}
+
+fn stores(app: &AppState) -> Vec<String> {
+    let stores = app.config.stores.iter();
+    stores.map(|store| store.id.to_string()).collect()
+}
+
+fn select(name: &str, label: &str, chosen: Option<&str>, options: &[String]) -> Markup {
+    html! {
+        div {
+            label for=(name) { (label) }
+            select id=(name) name=(name) {
+                option value="" { "all" }
+                @for option in options {
+                    option value=(option) selected[chosen == Some(option.as_str())] { (option.replace('_', " ")) }
+                }
+            }
+        }
+    }
+}
+
+fn table(found: &[Aggregate]) -> Markup {
+    html! {
+        table.list {
+            thead {
+                tr {
+                    th scope="col" { "Order" }
+                    th scope="col" { "Status" }
+                    th.number scope="col" { "Price" }
+                    th scope="col" { "Asset" }
+                    th scope="col" { "Store" }
+                    th scope="col" { "Opened, UTC" }
+                }
+            }
+            tbody { @for aggregate in found { (row(aggregate)) } }
+        }
+    }
+}
+
+fn row(aggregate: &Aggregate) -> Markup {
+    let order = &aggregate.order;
+    let current = order.current_attempt.as_ref();
+    let current = current.and_then(|id| aggregate.attempt(id));
+    let terms = current.and_then(|attempt| attempt.terms.custom());
+    html! {
+        tr {
+            th scope="row" data-label="Order" {
+                a href={ "/orders/" (order.id) } { (order.terms.reference) }
+                @if !order.terms.title.is_empty() { span.muted.sub { (order.terms.title) } }
+            }
+            td data-label="Status" {
+                (layout::status(order.status))
+                @if aggregate.attention_since.is_some() { span.badge.bad { "needs a person" } }
+            }
+            td.number data-label="Price" { (order.terms.amount) " " (order.terms.currency) }
+            td data-label="Asset" { @if let Some(terms) = terms { (terms.crypto_code) } @else { "–" } }
+            td data-label="Store" { (order.terms.store_id) }
+            td data-label="Opened, UTC" { (layout::time(order.created_at)) }
+        }
+    }
+}
+
+/// GET /orders/{id}: one order and its time line.
+pub(crate) async fn show(
+    State(app): State<Arc<AppState>>,
+    operator: SignedIn,
+    Path(id): Path<String>,
+) -> Result<Markup, PageError> {
+    let history = history(&app, &id).await?;
+    let aggregate = &history.aggregate;
+    let order = &aggregate.order;
+    let open = aggregate.attention_causes();
+    let back = format!("/orders/{}", order.id);
+    let content = html! {
+        div.title {
+            (layout::status(order.status))
+            span.money { (order.terms.amount) " " (order.terms.currency) }
+            span.muted { (order.terms.store_id) }
+        }
+        dl.facts {
+            div { dt { "Order" } dd { code { (order.id) } } }
+            @if !order.terms.title.is_empty() { div { dt { "Title" } dd { (order.terms.title) } } }
+            @if let Some(email) = &order.terms.customer_email { div { dt { "Customer" } dd { (email) } } }
+            @if let Some(email) = &order.receipt_email { div { dt { "Receipt" } dd { (email) } } }
+            div { dt { "Opened, UTC" } dd { (layout::time(order.created_at)) } }
+            @if let Some(at) = order.settled_at {
+                div {
+                    dt { "Credited, UTC" }
+                    dd { (layout::time(at)) @if order.is_accepted() { " by an operator" } }
+                }
+            }
+        }
+        @if !open.is_empty() {
+            section.card aria-labelledby="open" {
+                h2 #open { "Open questions" }
+                (causes(&open))
+                (timeline::comparison(&history))
+                (decision_form(&operator, aggregate, &back))
+            }
+        }
+        (timeline::attempts(aggregate))
+        (timeline::timeline(&operator, &history))
+    };
+    let title = format!("Order {}", order.terms.reference);
+    Ok(layout::page(&operator, "/orders", &title, &content))
+}
+
+/// The form of a decision.
+#[derive(Deserialize)]
+pub(crate) struct DecisionForm {
+    csrf: String,
+    version: u64,
+    back: String,
+    reason: String,
+    decision: String,
+}
+
+/// POST /orders/{id}/decision.
+pub(crate) async fn decide(
+    State(app): State<Arc<AppState>>,
+    operator: SignedIn,
+    Path(id): Path<String>,
+    form: Result<Form<DecisionForm>, FormRejection>,
+) -> Result<Redirect, PageError> {
+    let Form(form) = form?;
+    operator.check_form(&form.csrf)?;
+    let request = DecisionRequest {
+        decision: form.decision,
+        reason: form.reason,
+        version: form.version,
+    };
+    let decided = decide_as(&app, operator.name, &id, request).await?;
+    // Two pages have the form; a page of another site is never gone to.
+    let back = if form.back == "/" {
+        "/".to_owned()
+    } else {
+        format!("/orders/{}", decided.order.id)
+    };
+    Ok(Redirect::to(&back))
+}
+
+/// The form of a redelivery.
+#[derive(Deserialize)]
+pub(crate) struct RedeliverForm {
+    csrf: String,
+    event: String,
+}
+
+/// POST /orders/{id}/redeliver.
+pub(crate) async fn redeliver(
+    State(app): State<Arc<AppState>>,
+    operator: SignedIn,
+    Path(_): Path<String>,
+    form: Result<Form<RedeliverForm>, FormRejection>,
+) -> Result<Redirect, PageError> {
+    let Form(form) = form?;
+    operator.check_form(&form.csrf)?;
+    let event = redeliver_as(&app, operator.name, &form.event).await?;
+    Ok(Redirect::to(&format!("/orders/{}", event.order_id)))
+}
+
+/// GET /audit: what operators did.
+pub(crate) async fn audit(
+    State(app): State<Arc<AppState>>,
+    operator: SignedIn,
+    query: Result<Query<AuditQuery>, QueryRejection>,
+) -> Result<Markup, PageError> {
+    let Query(query) = query?;
+    let limit = page_size(query.limit)?;
+    let found = app.deps.storage.audit_log(query.after, limit).await?;
+    let next = found.last().filter(|_| found.len() == limit as usize);
+    let content = html! {
+        @if found.is_empty() {
+            p.notice { "No operator has done anything yet." }
+        } @else {
+            table.list {
+                thead {
+                    tr {
+                        th scope="col" { "When, UTC" }
+                        th scope="col" { "Who" }
+                        th scope="col" { "What" }
+                        th scope="col" { "About" }
+                        th scope="col" { "Reason" }
+                    }
+                }
+                tbody { @for entry in &found { (audit_row(entry)) } }
+            }
+        }
+        @if let Some(last) = next {
+            p.pages { a href={ "/audit?after=" (last.position) } rel="next" { "Older entries" } }
+        }
+    };
+    Ok(layout::page(&operator, "/audit", "Audit log", &content))
+}
+
+fn audit_row(entry: &AuditEntry) -> Markup {
+    let action: &str = entry.action.into();
+    html! {
+        tr {
+            th scope="row" data-label="When, UTC" { (layout::time(entry.at)) }
+            td data-label="Who" { (entry.operator) }
+            td data-label="What" {
+                (action.replace('_', " "))
+                @if let Some((before, after)) = entry.status {
+                    span.muted.sub { (<&str>::from(before)) " → " (<&str>::from(after)) }
+                }
+            }
+            td data-label="About" {
+                @if let Some(order) = &entry.order_id {
+                    a href={ "/orders/" (order) } { code { (order) } }
+                }
+                @if let Some(subject) = &entry.subject { code.sub { (subject) } }
+            }
+            td data-label="Reason" { @if entry.reason.is_empty() { "–" } @else { (entry.reason) } }
+        }
+    }
+}

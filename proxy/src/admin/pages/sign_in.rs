@@ -1,0 +1,189 @@
+//! Signing in and out.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::rejection::FormRejection;
+use axum::extract::{ConnectInfo, Form, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use headers::{Cookie, HeaderMapExt as _};
+use maud::{Markup, html};
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::admin::pages::error::PageError;
+use crate::admin::pages::layout;
+use crate::admin::pages::signed_in::{COOKIE, SignedIn, session_token};
+use crate::auth::operator::by_password;
+use crate::auth::operator_session::{is_same, random_token};
+use crate::http::middleware::client_address::ClientAddress;
+use crate::state::AppState;
+
+/// The cookie that the form of the sign-in repeats.
+const FORM_COOKIE: &str = "florin_form";
+
+/// GET /login.
+pub(crate) async fn page(
+    State(app): State<Arc<AppState>>,
+    operator: Result<SignedIn, Response>,
+) -> Response {
+    if operator.is_ok() {
+        return Redirect::to("/").into_response();
+    }
+    form(&app, None)
+}
+
+/// The form, with the cookie that it repeats.
+fn form(app: &AppState, problem: Option<&str>) -> Response {
+    let has_operators = app
+        .config
+        .operators
+        .iter()
+        .any(|operator| operator.password_hash.is_some());
+    if !has_operators {
+        return layout::outside("No operator is set up", &setup()).into_response();
+    }
+    let csrf = random_token(&*app.deps.random);
+    let content = html! {
+        @if let Some(problem) = problem {
+            p.notice.bad role="alert" { (problem) }
+        }
+        form.sign-in method="post" action="/login" {
+            input type="hidden" name="csrf" value=(csrf);
+            label for="name" { "Name" }
+            input #name name="name" autocomplete="username" required maxlength="64" autofocus[problem.is_none()];
+            label for="password" { "Password" }
+            input #password name="password" type="password" autocomplete="current-password" required maxlength="200";
+            button type="submit" { "Sign in" }
+        }
+    };
+    let page = layout::outside("Sign in", &content);
+    let mut answer = page.into_response();
+    if problem.is_some() {
+        *answer.status_mut() = StatusCode::UNAUTHORIZED;
+    }
+    let cookie = format!("{FORM_COOKIE}={csrf}; Path=/login; HttpOnly; SameSite=Strict");
+    set_cookie(&mut answer, &cookie);
+    answer
+}
+
+fn set_cookie(answer: &mut Response, cookie: &str) {
+    let cookie = HeaderValue::from_str(cookie).expect("hexadecimal digits");
+    answer.headers_mut().append(header::SET_COOKIE, cookie);
+}
+
+/// How to add an operator. It is no secret: the listener is for operators, and nothing can be done without one.
+fn setup() -> Markup {
+    html! {
+        p { "These pages show every order, so that they ask for a password. Two steps add the first operator." }
+        ol {
+            li {
+                "Choose a password and print its hash:"
+                pre { code { "florin-proxy secrets hash" } }
+            }
+            li {
+                "Write the operator into the configuration, and restart the proxy:"
+                pre { code {
+                    "[[operator]]\nname = \"ada\"\npassword_hash = \"$argon2id$…\"\nrole = \"write\"\n"
+                } }
+            }
+        }
+        p { "The role " code { "read" } " sees everything and changes nothing." }
+    }
+}
+
+/// The form of the sign-in.
+#[derive(Deserialize)]
+pub(crate) struct SignInForm {
+    csrf: String,
+    name: String,
+    password: String,
+}
+
+/// POST /login.
+pub(crate) async fn sign_in(
+    State(app): State<Arc<AppState>>,
+    ClientAddress(client): ClientAddress,
+    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    headers: HeaderMap,
+    form_data: Result<Form<SignInForm>, FormRejection>,
+) -> Result<Response, PageError> {
+    let Form(SignInForm {
+        csrf,
+        name,
+        password,
+    }) = form_data?;
+    let repeated = headers.typed_get::<Cookie>();
+    let repeated = repeated.as_ref().and_then(|it| it.get(FORM_COOKIE));
+    if !repeated.is_some_and(|repeated| is_same(repeated, &csrf)) {
+        return Err(PageError::Forged);
+    }
+    let password = SecretString::from(password);
+    // A private address has no client address; it counts as the address that it is.
+    let peer: Option<IpAddr> = peer.map(|Extension(ConnectInfo(peer))| peer.ip());
+    let address = client.or(peer);
+    let sessions = &app.operator_sessions;
+    if !sessions.may_try(&name, address, app.now()) {
+        let mut answer = form(
+            &app,
+            Some("Too many failed tries. Wait 15 minutes, and try again."),
+        );
+        *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+        return Ok(answer);
+    }
+    let (checking, wanted) = (app.clone(), name.clone());
+    // One at a time: a hash takes 19 MiB and a core for some 50 ms.
+    let turn = app.password_checks.acquire().await;
+    let checked = tokio::task::spawn_blocking(move || {
+        by_password(&checking.config.operators, &wanted, &password).is_some()
+    });
+    let is_right = checked.await.unwrap_or(false);
+    drop(turn);
+    if !is_right {
+        sessions.failed(&name, address, app.now());
+        let address = address.map(|address| address.to_string());
+        tracing::warn!(address, "an operator failed to sign in");
+        return Ok(form(&app, Some("The name or the password is wrong.")));
+    }
+    sessions.succeeded(&name, address);
+    let token = sessions.open(&name, &*app.deps.random, app.now());
+    tracing::info!(operator = name, "an operator signed in");
+    // The browser names the scheme that it used, also behind a proxy that ends TLS.
+    let origin = headers.get(header::ORIGIN).map(HeaderValue::as_bytes);
+    let is_encrypted = origin.is_some_and(|origin| origin.starts_with(b"https://"));
+    let secure = if is_encrypted { "; Secure" } else { "" };
+    let mut answer = Redirect::to("/").into_response();
+    let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict{secure}");
+    set_cookie(&mut answer, &cookie);
+    Ok(answer)
+}
+
+/// A form with nothing but its token.
+#[derive(Deserialize)]
+pub(crate) struct SignOutForm {
+    csrf: String,
+}
+
+/// POST /logout.
+pub(crate) async fn sign_out(
+    State(app): State<Arc<AppState>>,
+    operator: SignedIn,
+    headers: HeaderMap,
+    form: Result<Form<SignOutForm>, FormRejection>,
+) -> Result<Response, PageError> {
+    let Form(form) = form?;
+    if !is_same(&operator.csrf, &form.csrf) {
+        return Err(PageError::Forged);
+    }
+    if let Some(token) = session_token(&headers) {
+        app.operator_sessions.close(&token);
+    }
+    let mut answer = Redirect::to("/login").into_response();
+    set_cookie(
+        &mut answer,
+        &format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"),
+    );
+    Ok(answer)
+}

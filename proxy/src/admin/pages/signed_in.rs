@@ -1,0 +1,54 @@
+//! The operator who is signed in, by the cookie of the session.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use headers::{Cookie, HeaderMapExt as _};
+
+use crate::config::Role;
+use crate::state::AppState;
+
+/// The cookie of a session.
+pub(crate) const COOKIE: &str = "florin_operator";
+
+/// The token of the session's cookie.
+pub(crate) fn session_token(headers: &HeaderMap) -> Option<String> {
+    let cookies = headers.typed_get::<Cookie>()?;
+    cookies.get(COOKIE).map(str::to_owned)
+}
+
+/// A signed-in operator.
+#[derive(Clone, Debug)]
+pub(crate) struct SignedIn {
+    /// The operator's name.
+    pub(crate) name: String,
+    /// What the operator may do.
+    pub(crate) role: Role,
+    /// What each form must send back.
+    pub(crate) csrf: String,
+}
+
+impl FromRequestParts<Arc<AppState>> for SignedIn {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, Response> {
+        let token = session_token(&parts.headers);
+        let session = token.and_then(|token| app.operator_sessions.find(&token, app.now()));
+        let operators = &app.config.operators;
+        let operator = session.as_ref().and_then(|session| {
+            let mut operators = operators.iter();
+            operators.find(|operator| operator.name == session.operator)
+        });
+        match (session, operator) {
+            (Some(session), Some(operator)) => Ok(Self {
+                name: session.operator,
+                role: operator.role,
+                csrf: session.csrf,
+            }),
+            _ => Err(Redirect::to("/login").into_response()),
+        }
+    }
+}

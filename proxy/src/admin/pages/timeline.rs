@@ -1,0 +1,332 @@
+//! What happened to one order: its attempts, its time line, and the gateway's word beside ours.
+
+use florin_orders::{Aggregate, Attempt, AttemptState, Destination, EventId, Invoice, OrderId};
+use florin_storage::{EventState, OrderHistory, StoredObservation};
+use jiff::Timestamp;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::admin::pages::layout;
+use crate::admin::pages::signed_in::SignedIn;
+use crate::config::Role;
+
+/// The members of a response that are compared. Source: payment-service.md, "Invoice status record".
+struct Member {
+    /// The gateway's name of it.
+    name: &'static str,
+    /// What it should be.
+    expected: String,
+    /// `true` if another value is a contradiction, not progress.
+    is_fixed: bool,
+}
+
+fn fixed(name: &'static str, expected: String) -> Member {
+    Member {
+        name,
+        expected,
+        is_fixed: true,
+    }
+}
+
+fn wanted(name: &'static str, expected: &str) -> Member {
+    Member {
+        name,
+        expected: expected.to_owned(),
+        is_fixed: false,
+    }
+}
+
+fn members(order: &Aggregate, attempt: &Attempt, invoice: &Invoice) -> Vec<Member> {
+    let mut members = vec![
+        fixed("invoice_id", invoice.id.to_string()),
+        wanted("transaction_status", "COMPLETED"),
+    ];
+    if let Destination::Address { address, .. } = &invoice.destination {
+        members.push(fixed("wallet_address", address.clone()));
+    }
+    let local = if let Some(terms) = attempt.terms.custom() {
+        let [crypto, usd, local] = terms.requested.amounts.each();
+        members.push(fixed("transaction_crypto", terms.crypto_code.to_string()));
+        members.push(fixed("invoice_crypto_amount", crypto.to_string()));
+        members.push(wanted("received_crypto_amount", &crypto.to_string()));
+        members.push(fixed("invoice_amount_in_usd", usd.to_string()));
+        members.push(wanted("received_amount_in_usd", &usd.to_string()));
+        members.push(fixed(
+            "local_currency_code",
+            terms.requested.local_currency.to_string(),
+        ));
+        local
+    } else {
+        let currency = order.order.terms.currency.to_string();
+        members.push(fixed("local_currency_code", currency));
+        order.order.terms.amount
+    };
+    members.push(fixed("invoice_amount_in_local_currency", local.to_string()));
+    members.push(wanted(
+        "received_amount_in_local_currency",
+        &local.to_string(),
+    ));
+    members
+}
+
+/// What the latest response about the attempt in question says, beside what was requested.
+pub(crate) fn comparison(history: &OrderHistory) -> Markup {
+    let aggregate = &history.aggregate;
+    let latest = |attempt: &Attempt| {
+        let id = &attempt.terms.id;
+        history.observations.iter().find(|it| it.attempt_id == *id)
+    };
+    let rank = |attempt: &&Attempt| {
+        let needs_review = attempt.invoice().is_some_and(|it| it.needs_review);
+        let is_current = aggregate.order.is_current(attempt);
+        (
+            needs_review,
+            attempt.has_money(),
+            is_current,
+            attempt.begun_at,
+        )
+    };
+    let observed = aggregate
+        .attempts
+        .iter()
+        .filter(|attempt| attempt.invoice().is_some() && latest(attempt).is_some());
+    let Some(attempt) = observed.max_by_key(rank) else {
+        return html! { p.muted { "The gateway has reported nothing about this order." } };
+    };
+    let (Some(invoice), Some(observation)) = (attempt.invoice(), latest(attempt)) else {
+        return html! {};
+    };
+    html! {
+        p {
+            "The gateway's response of " (layout::time(observation.last_at)) " UTC"
+            @if observation.times > 1 { ", the same " (observation.times) " times" }
+            ": " strong { (observation.assessment) }
+        }
+        (compared(&members(aggregate, attempt, invoice), observation))
+    }
+}
+
+fn compared(members: &[Member], observation: &StoredObservation) -> Markup {
+    let parsed: Option<Value> = serde_json::from_str(&observation.raw).ok();
+    let data = parsed.as_ref().map(|root| match &root["data"] {
+        data @ Value::Object(_) => data,
+        _ => root,
+    });
+    let reported = |name: &str| match data.map(|data| &data[name]) {
+        Some(Value::String(text)) => Some(text.clone()),
+        None | Some(Value::Null) => None,
+        Some(other) => Some(other.to_string()),
+    };
+    html! {
+        @if data.is_some() {
+            table.compared {
+                thead {
+                    tr {
+                        th scope="col" { "Member" }
+                        th scope="col" { "Requested" }
+                        th scope="col" { "The gateway says" }
+                    }
+                }
+                tbody {
+                    @for member in members {
+                        @let value = reported(member.name);
+                        @let differs = member.is_fixed && !is_equal(value.as_deref(), &member.expected);
+                        tr class=[differs.then_some("differs")] {
+                            th scope="row" { code { (member.name) } }
+                            td data-label="Requested" { (member.expected) }
+                            td data-label="The gateway says" {
+                                @if let Some(value) = &value { (value) } @else { span.muted { "nothing" } }
+                                @if differs { " " span.badge.bad { "differs" } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        details {
+            summary { "The whole response" }
+            pre tabindex="0" { code { (observation.raw) } }
+        }
+    }
+}
+
+/// Amounts are equal however they are written.
+fn is_equal(reported: Option<&str>, expected: &str) -> bool {
+    let amount = |text: &str| florin_money::Amount::parse(text).ok();
+    reported.is_some_and(|reported| {
+        reported == expected
+            || amount(reported).is_some_and(|reported| Some(reported) == amount(expected))
+    })
+}
+
+/// Every attempt, with its address and what arrived.
+pub(crate) fn attempts(aggregate: &Aggregate) -> Markup {
+    let mut attempts: Vec<&Attempt> = aggregate.attempts.iter().collect();
+    attempts.sort_by_key(|attempt| std::cmp::Reverse(attempt.begun_at));
+    html! {
+        @if !attempts.is_empty() {
+            section aria-labelledby="attempts" {
+                h2 #attempts { "Attempts" }
+                @for attempt in attempts { (one_attempt(aggregate, attempt)) }
+            }
+        }
+    }
+}
+
+fn one_attempt(aggregate: &Aggregate, attempt: &Attempt) -> Markup {
+    let asset = attempt.terms.custom();
+    let asset = asset.map_or("the gateway's page".to_owned(), |it| {
+        it.crypto_code.to_string()
+    });
+    let invoice = attempt.invoice();
+    html! {
+        article.card {
+            div.title {
+                h3 { (asset) }
+                @if aggregate.order.is_current(attempt) { span.badge.quiet { "shown" } }
+                @match &attempt.state {
+                    AttemptState::Creating => span.badge.busy { "being opened" },
+                    AttemptState::Open(invoice) => span.badge.quiet { (<&str>::from(invoice.payment_state)) },
+                    AttemptState::Abandoned(reason) => span.badge.bad { (<&str>::from(*reason)) },
+                }
+            }
+            dl.facts {
+                @if let Some(terms) = attempt.terms.custom() {
+                    div { dt { "Requested" } dd { (terms.requested.amounts.crypto) " " (asset) } }
+                }
+                @if let Some(invoice) = invoice {
+                    div { dt { "Received" } dd { (invoice.progress.received.crypto) " " (asset) } }
+                    @match &invoice.destination {
+                        Destination::Address { address, .. } => div { dt { "Address" } dd { code { (address) } } },
+                        Destination::Page { url } => div { dt { "Page" } dd { code { (url) } } },
+                    }
+                    div { dt { "Invoice" } dd { code { (invoice.id) } } }
+                    @if let Some(hash) = &invoice.progress.transaction_hash {
+                        div { dt { "Transaction" } dd { code { (hash) } } }
+                    }
+                    @if let Some((count, required)) = invoice.progress.confirmations {
+                        div { dt { "Confirmations" } dd { (count) " of " (required) } }
+                    }
+                    div { dt { "Expires, UTC" } dd { (layout::time(invoice.expires_at)) } }
+                    @if let Some(at) = invoice.next_poll_at {
+                        div { dt { "Next poll, UTC" } dd { (layout::time(at)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// All that happened, the latest first.
+pub(crate) fn timeline(operator: &SignedIn, history: &OrderHistory) -> Markup {
+    let mut entries: Vec<(Timestamp, u8, Markup)> = Vec::new();
+    let aggregate = &history.aggregate;
+    for attempt in &aggregate.attempts {
+        let asset = attempt.terms.custom();
+        let asset = asset.map_or("the gateway's page".to_owned(), |it| {
+            it.crypto_code.to_string()
+        });
+        let quoted =
+            html! { strong { "Attempt begun" } " " span { (asset) ": an invoice is requested" } };
+        entries.push((attempt.begun_at, 1, quoted));
+        if let Some(invoice) = attempt.invoice() {
+            let shown = match &invoice.destination {
+                Destination::Address { address, .. } => html! {
+                    strong { "Address shown" } " " code { (address) }
+                },
+                Destination::Page { .. } => html! { strong { "Gateway's page opened" } },
+            };
+            entries.push((invoice.opened_at, 2, shown));
+            if let Some(at) = invoice.marked_as_paid_at {
+                entries.push((
+                    at,
+                    3,
+                    html! { strong { "The customer reports the payment" } },
+                ));
+            }
+        }
+    }
+    for observation in &history.observations {
+        let reported = html! {
+            strong { "Gateway's response" } " " span { (observation.assessment) }
+            @if observation.times > 1 {
+                " " span.muted { (observation.times) " times, until " (layout::time(observation.last_at)) }
+            }
+        };
+        entries.push((observation.first_at, 4, reported));
+    }
+    for entry in &history.audit {
+        let action: &str = entry.action.into();
+        let done = html! {
+            strong { "Operator " (entry.operator) ": " (action.replace('_', " ")) }
+            @if !entry.reason.is_empty() { " " q { (entry.reason) } }
+        };
+        entries.push((entry.at, 5, done));
+    }
+    for recorded in &history.events {
+        let event = &recorded.event;
+        let sent = html! {
+            strong { "Event " (event.kind) } " "
+            span class={ "badge " (tone(recorded.state)) } { (state(recorded.state)) }
+            @if recorded.state != EventState::NotWanted {
+                (redeliver_form(operator, &event.order_id, &event.id))
+            }
+        };
+        entries.push((event.created_at, 6, sent));
+        for delivery in &recorded.deliveries {
+            let tried = &delivery.delivery;
+            let line = html! {
+                strong { "Delivery of " (event.kind) } " "
+                span { (tried.note) " in " (tried.took.as_millis()) " ms" }
+            };
+            entries.push((tried.tried_at, 7, line));
+        }
+    }
+    entries.sort_by_key(|(at, rank, _)| std::cmp::Reverse((*at, *rank)));
+    html! {
+        section aria-labelledby="timeline" {
+            h2 #timeline { "Time line" }
+            ol.timeline reversed {
+                @for (at, _, entry) in &entries {
+                    li { span.when { (layout::time(*at)) } div { (entry) } }
+                }
+                li {
+                    span.when { (layout::time(aggregate.order.created_at)) }
+                    div { strong { "Order opened" } " " span { (aggregate.order.terms.amount) " " (aggregate.order.terms.currency) } }
+                }
+            }
+        }
+    }
+}
+
+fn state(state: EventState) -> &'static str {
+    match state {
+        EventState::Pending => "waits",
+        EventState::Delivered => "delivered",
+        EventState::GivenUp => "given up",
+        EventState::NotWanted => "no webhook",
+    }
+}
+
+fn tone(state: EventState) -> &'static str {
+    match state {
+        EventState::Pending => "busy",
+        EventState::Delivered => "good",
+        EventState::GivenUp => "bad",
+        EventState::NotWanted => "quiet",
+    }
+}
+
+/// The button that sends an event again; nothing for an operator who may not.
+pub(crate) fn redeliver_form(operator: &SignedIn, order: &OrderId, event: &EventId) -> Markup {
+    if operator.role == Role::Read {
+        return html! {};
+    }
+    html! {
+        form.inline method="post" action={ "/orders/" (order) "/redeliver" } {
+            input type="hidden" name="csrf" value=(operator.csrf);
+            input type="hidden" name="event" value=(event);
+            button.plain type="submit" aria-label={ "Redeliver " (event) } { "Redeliver" }
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! What is asked of the world outside: the gateway, the clock, the addresses of browsers and stores, the database.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use florin_gateway::{CallError, Client, Endpoint, PaymentGateway as _, RawRequest};
+use florin_proxy::clock::{Clock as _, SystemClock, SystemRandom};
+use florin_proxy::config::{Config, Origin};
+use florin_proxy::webhooks::{SendOutcome, WebhookSender, probe};
+use florin_storage::{Database, check_database, check_place, is_postgres};
+use jiff::SignedDuration;
+use reqwest::{Response, redirect};
+use serde::Serialize;
+use url::Url;
+
+use crate::page_policy::{Policy, stopped};
+
+/// How long a page may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The largest part of a page that is read.
+const MAX_PAGE_BYTES: usize = 1024 * 1024;
+/// A clock that is off by more is worth a correction.
+const LARGEST_SKEW: SignedDuration = SignedDuration::from_secs(2);
+/// A receiver refuses webhooks that are older. Source: the libraries of Standard Webhooks.
+const WEBHOOK_TOLERANCE: SignedDuration = SignedDuration::from_secs(300);
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Status {
+    Ok,
+    Warning,
+    Failed,
+}
+
+/// One answer.
+#[derive(Debug, Serialize)]
+pub(crate) struct Finding {
+    /// The key of the configuration that it is about, or `clock`, `page`.
+    pub(crate) key: String,
+    pub(crate) status: Status,
+    /// What was found.
+    pub(crate) message: String,
+    /// What to do; `None` if all is well, or if the message says it.
+    pub(crate) remedy: Option<String>,
+}
+
+impl Finding {
+    fn ok(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            status: Status::Ok,
+            message: message.into(),
+            remedy: None,
+        }
+    }
+
+    fn new(
+        status: Status,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            status,
+            remedy: Some(remedy.into()),
+            ..Self::ok(key, message)
+        }
+    }
+
+    fn failed(
+        key: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self::new(Status::Failed, key, message, remedy)
+    }
+}
+
+/// The parts that `check-config --online` asks: gateway, clock, webhooks, database.
+///
+/// # Errors
+/// When the machine's TLS roots cannot be read.
+pub(crate) async fn essentials(config: &Config) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = gateway(config).await?;
+    findings.extend(webhooks(config).await?);
+    findings.push(database(config).await);
+    Ok(findings)
+}
+
+/// Sends one signed call, and compares the clocks by its answer.
+async fn gateway(config: &Config) -> anyhow::Result<Vec<Finding>> {
+    let settings = config.gateway.client_settings();
+    let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom))?;
+    let request = RawRequest::new(Endpoint::Prices, "", None)?;
+    let answer = client.forward(&request).await;
+    let reached = match &answer {
+        Ok(_) => Finding::ok("gateway", "answers, and accepts the key and the signature"),
+        Err(CallError::Refused {
+            status: 401 | 403,
+            error,
+        }) => {
+            let reason = error.message.as_deref().unwrap_or("no reason is given");
+            Finding::failed(
+                "gateway.api_secret",
+                format!("the gateway refuses the key or the signature: {reason}"),
+                "compare gateway.api_key and gateway.api_secret with the account, and gateway.url with its environment",
+            )
+        }
+        Err(CallError::NotSent(reason)) => Finding::failed(
+            "gateway.url",
+            format!("the gateway cannot be reached: {reason}"),
+            "check the address, its name in DNS, and that the firewall lets this machine connect to it",
+        ),
+        Err(error @ (CallError::Refused { .. } | CallError::Ambiguous(_))) => Finding::failed(
+            "gateway.url",
+            error.to_string(),
+            "write the gateway's base address with its /api",
+        ),
+        Err(error) => Finding::failed(
+            "gateway",
+            error.to_string(),
+            "wait, and ask the gateway's operator if it stays so",
+        ),
+    };
+    let mut findings = vec![reached];
+    findings.extend(client.health().skew.map(clock));
+    Ok(findings)
+}
+
+/// `skew` is how far the gateway's clock is ahead of this machine's.
+fn clock(skew: SignedDuration) -> Finding {
+    let seconds = skew.as_secs().unsigned_abs();
+    if skew.abs() <= LARGEST_SKEW {
+        return Finding::ok("clock", "is the gateway's");
+    }
+    let word = if skew.is_positive() {
+        "behind"
+    } else {
+        "ahead of"
+    };
+    let message = format!("this machine's clock is {seconds} s {word} the gateway's");
+    let status = if skew.abs() > WEBHOOK_TOLERANCE {
+        Status::Failed
+    } else {
+        Status::Warning
+    };
+    let remedy = "set it by NTP: timedatectl set-ntp true. Receivers refuse webhooks that seem older than five minutes";
+    Finding::new(status, "clock", message, remedy)
+}
+
+/// Sends each endpoint a delivery with a wrong signature.
+async fn webhooks(config: &Config) -> anyhow::Result<Vec<Finding>> {
+    let sender = WebhookSender::new()?;
+    let mut findings = Vec::new();
+    for store in &config.stores {
+        if let Some(webhook) = &store.webhook {
+            let now = SystemClock.now();
+            let sent = probe(&sender, &store.id, webhook, &SystemRandom, now).await;
+            findings.push(endpoint(format!("store.{}.webhook.url", store.id), sent));
+        }
+    }
+    Ok(findings)
+}
+
+/// What the answer to a delivery with a wrong signature says of an endpoint.
+fn endpoint(key: String, sent: SendOutcome) -> Finding {
+    let response = match sent {
+        SendOutcome::Failed(reason) => {
+            return Finding::failed(
+                key,
+                format!("the endpoint does not answer: {reason}"),
+                "start the store's server, and check the address, its name in DNS, its certificate and the firewall",
+            );
+        }
+        SendOutcome::Response(response) => response,
+    };
+    let status = response.status;
+    match status {
+        200..=299 => Finding::failed(
+            key,
+            format!(
+                "the endpoint accepts a wrong signature (status {status}): any client can report a payment"
+            ),
+            "verify each delivery by a library of Standard Webhooks, as examples/receivers do",
+        ),
+        300..=399 => Finding::failed(
+            key,
+            format!("the endpoint redirects (status {status}), and deliveries follow no redirect"),
+            "write the address that it redirects to",
+        ),
+        404 | 405 | 410 => Finding::failed(
+            key,
+            format!("the address takes no deliveries (status {status})"),
+            "write the address of the receiver, which takes POST",
+        ),
+        400..=499 => Finding::ok(key, "answers, and refuses a wrong signature"),
+        _ => Finding::new(
+            Status::Warning,
+            key,
+            format!("the endpoint fails on a wrong signature (status {status})"),
+            "answer it with 400. If it fails on each delivery, its log says why",
+        ),
+    }
+}
+
+/// Writes to a server. Of a file it checks the rights and the content, because a running proxy has it to itself.
+async fn database(config: &Config) -> Finding {
+    let (url, key) = (&config.database_url, "database_url");
+    let environment = config.environment.as_str();
+    if !is_postgres(url) {
+        let checked = match check_place(url) {
+            Ok(()) => check_database(url, environment).await,
+            Err(reason) => Err(reason),
+        };
+        return match checked {
+            Ok(()) => Finding::ok(key, "the file can be written, and is Florin's"),
+            Err(message) => Finding {
+                status: Status::Failed,
+                ..Finding::ok(key, message)
+            },
+        };
+    }
+    let written = match Database::open(url, environment).await {
+        Ok(database) => {
+            let now = SystemClock.now();
+            let written = database.storage().check_writing(now).await;
+            database.close().await;
+            written
+        }
+        Err(error) => Err(error),
+    };
+    match written {
+        Ok(()) => Finding::ok(key, "the server answers and can be written"),
+        Err(error) => {
+            let remedy = error.outage().map(|outage| outage.remedy().to_string());
+            let remedy = remedy.unwrap_or_else(|| "see the server's log".to_owned());
+            Finding::failed(key, error.to_string(), remedy)
+        }
+    }
+}
+
+/// Fetches the loader where browsers do, with the check of the certificate that they do.
+pub(crate) async fn public_url(config: &Config) -> anyhow::Result<Finding> {
+    let key = "public_url";
+    let url = format!("{}/florin.js", config.public_url.base());
+    let answer = match get(&url).await? {
+        Ok(answer) => answer,
+        Err(reason) => {
+            let message = format!("{url} cannot be fetched: {reason}");
+            let remedy = "start the proxy and the reverse proxy, and check the name in DNS, the certificate and the firewall";
+            return Ok(Finding::failed(key, message, remedy));
+        }
+    };
+    let status = answer.status().as_u16();
+    let is_script = answer
+        .headers()
+        .get("content-type")
+        .and_then(|text| text.to_str().ok())
+        .is_some_and(|text| text.contains("javascript"));
+    Ok(if status == 200 && is_script {
+        let tls = if url.starts_with("https:") {
+            ", and its certificate is valid"
+        } else {
+            ""
+        };
+        Finding::ok(key, format!("the proxy answers there{tls}"))
+    } else {
+        Finding::failed(
+            key,
+            format!("{url} is not the loader (status {status})"),
+            "let the reverse proxy pass all paths of this host to listen, unchanged",
+        )
+    })
+}
+
+/// Checks a page of a shop: its origin, its script, its policy.
+pub(crate) async fn page(config: &Config, page: &Url) -> anyhow::Result<Vec<Finding>> {
+    let mut answer = match get(page.as_str()).await? {
+        Ok(answer) if answer.status() == 200 => answer,
+        Ok(answer) => {
+            let message = format!("{page} has the status {}", answer.status().as_u16());
+            return Ok(vec![Finding::failed(
+                "page",
+                message,
+                "name a page that exists",
+            )]);
+        }
+        Err(reason) => {
+            let message = format!("{page} cannot be fetched: {reason}");
+            return Ok(vec![Finding::failed(
+                "page",
+                message,
+                "start the shop's server",
+            )]);
+        }
+    };
+    let mut policies = Vec::new();
+    for value in answer.headers().get_all("content-security-policy") {
+        policies.extend(Policy::of_header(value.to_str().unwrap_or_default()));
+    }
+    let html = String::from_utf8_lossy(&body(&mut answer).await).into_owned();
+    policies.extend(Policy::of_page(&html));
+
+    let base = config.public_url.base();
+    let mut findings = Vec::new();
+    let origin = Origin::of(page);
+    if !config.knows_origin(origin.as_str()) {
+        findings.push(Finding::failed(
+            "store.origins",
+            format!("no store lists {origin}, the page's origin"),
+            format!("add \"{origin}\" to the store's origins"),
+        ));
+    }
+    if !html.contains(&format!("{base}/florin.js")) {
+        findings.push(Finding::new(
+            Status::Warning,
+            "page",
+            format!("the page has no script {base}/florin.js, unless another script adds it"),
+            format!("add <script src=\"{base}/florin.js\" async></script>"),
+        ));
+    }
+    let proxy = Url::parse(base)?;
+    for stopped in stopped(&policies, page, &proxy) {
+        let (directive, what) = (stopped.directive, stopped.what);
+        findings.push(Finding::failed(
+            "page",
+            format!("the page's Content-Security-Policy stops {what}, by {directive}"),
+            format!(
+                "add {base} to {}{}",
+                directive_to_add(&directive, what),
+                if what == "florin.js" {
+                    ", or give the script tag the page's nonce"
+                } else {
+                    ""
+                }
+            ),
+        ));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::ok("page", "lets the checkout in"));
+    }
+    Ok(findings)
+}
+
+/// `default-src` is too wide for one address.
+fn directive_to_add(directive: &str, what: &str) -> String {
+    match (directive, what) {
+        ("default-src", "florin.js") => "script-src".to_owned(),
+        ("default-src", _) => "frame-src".to_owned(),
+        (directive, _) => directive.to_owned(),
+    }
+}
+
+/// Fetches an address; the inner error is the innermost reason.
+async fn get(url: &str) -> anyhow::Result<Result<Response, String>> {
+    // Fails when it is installed already, which is the aim.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .timeout(TIMEOUT)
+        .build()?;
+    let answer = client.get(url).send().await;
+    Ok(answer.map_err(|error| {
+        let mut source: &dyn std::error::Error = &error;
+        while let Some(inner) = source.source() {
+            source = inner;
+        }
+        source.to_string()
+    }))
+}
+
+/// The beginning of a page.
+async fn body(answer: &mut Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Ok(Some(chunk)) = answer.chunk().await {
+        body.extend_from_slice(&chunk);
+        if body.len() >= MAX_PAGE_BYTES {
+            break;
+        }
+    }
+    body
+}

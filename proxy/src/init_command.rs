@@ -1,0 +1,336 @@
+//! `florin-proxy init`: writes a configuration for the sandbox or for production.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use clap::{ArgGroup, Args, ValueEnum};
+use florin_proxy::config::{Given, Problem, parse, template};
+use serde_json::json;
+
+use crate::secrets_command::Kind;
+
+/// What is written.
+#[derive(Args)]
+#[command(group(ArgGroup::new("environment").required(true).args(["sandbox", "production"])))]
+pub(crate) struct Init {
+    /// For this machine, with the sandbox as the gateway and without an account
+    #[arg(long)]
+    sandbox: bool,
+    /// For a server, with the gateway's account
+    #[arg(long)]
+    production: bool,
+    /// The store's id: small letters, digits and hyphens
+    #[arg(long, value_name = "ID", default_value = "demo")]
+    store: String,
+    /// The store's name, which customers read
+    #[arg(long, value_name = "TEXT", default_value = "My shop")]
+    name: String,
+    /// The origin of the shop's pages, like `https://shop.example`; the sandbox's default is `http://127.0.0.1:3000`
+    #[arg(long, value_name = "URL")]
+    origin: Option<String>,
+    /// Where browsers reach the proxy, like `https://pay.shop.example`; the sandbox's default is `http://127.0.0.1:8080`
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Where events are delivered; by default /florin at the origin
+    #[arg(long, value_name = "URL")]
+    webhook_url: Option<String>,
+    /// The gateway's base address; the sandbox's default is `http://127.0.0.1:8090/api`
+    #[arg(long, value_name = "URL")]
+    gateway_url: Option<String>,
+    /// The language of the webhook receiver that is printed
+    #[arg(long, value_enum, default_value_t = Language::Node)]
+    language: Language,
+}
+
+/// A language of `examples/receivers`.
+#[derive(Clone, Copy, ValueEnum)]
+enum Language {
+    Node,
+    Python,
+    Php,
+    Go,
+    Rust,
+}
+
+impl Language {
+    /// The name of the receiver's file, and its text.
+    fn receiver(self) -> (&'static str, &'static str) {
+        macro_rules! example {
+            ($folder:literal, $file:literal) => {
+                (
+                    $file,
+                    include_str!(concat!("../../examples/receivers/", $folder, "/", $file)),
+                )
+            };
+        }
+        match self {
+            Self::Node => example!("node", "receiver.mjs"),
+            Self::Python => example!("python", "receiver.py"),
+            Self::Php => example!("php", "receiver.php"),
+            Self::Go => example!("go", "receiver.go"),
+            Self::Rust => example!("rust", "receiver.rs"),
+        }
+    }
+}
+
+/// The sku of the product that the file sells.
+const SKU: &str = "mug";
+
+/// What `api_key`, `api_secret` and `gateway.url` are until their owner writes them. No check accepts it.
+const PLACEHOLDER: &str = "…";
+
+/// Writes the file and prints what comes next.
+///
+/// # Errors
+/// A sentence: the file exists, an argument is missing or invalid.
+pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Result<()> {
+    let file = file.unwrap_or(Path::new("florin.toml"));
+    let addresses = init.addresses()?;
+    let title = if init.sandbox {
+        "Florin's proxy on this machine: the sandbox is the gateway, and no money moves. A line that begins with # and a key \
+         has its default. This file holds secrets: keep it private (chmod 600) and out of version control."
+    } else {
+        "Florin's proxy in production. A line that begins with # and a key has its default. This file holds secrets: keep it \
+         private (chmod 600) and out of version control."
+    };
+    let text = template(title, &init.values(&addresses, file)?);
+    let missing = unfinished(&text, file)?;
+    write_new(file, &text)?;
+    let (script, element) = init.tag(&addresses);
+    let commands = init.commands(&addresses, file, missing.is_empty());
+    if json {
+        let missing = missing.iter().map(|problem| problem.key.as_str());
+        let printed = json!({
+            "file": file,
+            "tag": [script, element],
+            "receiver": init.language.receiver().1,
+            "missing": missing.collect::<Vec<_>>(),
+            "commands": commands,
+        });
+        println!("{printed}");
+        return Ok(());
+    }
+    println!(
+        "{} is written. It holds drawn secrets: only you can read it.",
+        file.display()
+    );
+    if !missing.is_empty() {
+        println!("\nWrite what the proxy cannot know into it:\n");
+        for Problem { key, message } in &missing {
+            println!("  {key}: {message}");
+        }
+    }
+    println!("\nOn your page:\n\n  {script}\n  {element}");
+    let (name, receiver) = init.language.receiver();
+    println!(
+        "\nYour server's receiver of webhooks, {name}. WEBHOOK_SECRET is `secret` of [store.webhook]:\n"
+    );
+    for line in receiver.lines() {
+        println!("  {line}");
+    }
+    println!("\nNext:\n");
+    for command in commands {
+        println!("  {command}");
+    }
+    Ok(())
+}
+
+/// The addresses of the file.
+struct Addresses {
+    origin: String,
+    public_url: String,
+    webhook_url: String,
+    gateway_url: String,
+}
+
+impl Init {
+    fn addresses(&self) -> anyhow::Result<Addresses> {
+        let or = |given: &Option<String>, sandbox: &str, flag: &str| match given {
+            Some(given) => Ok(given.trim_end_matches('/').to_owned()),
+            None if self.sandbox => Ok(sandbox.to_owned()),
+            None => bail!("--production needs {flag}"),
+        };
+        let public_url = or(
+            &self.public_url,
+            "http://127.0.0.1:8080",
+            "--public-url, where browsers reach the proxy: https://pay.shop.example",
+        )?;
+        let origin = or(
+            &self.origin,
+            "http://127.0.0.1:3000",
+            "--origin, where the shop's pages are: https://shop.example",
+        )?;
+        let webhook_url = self.webhook_url.clone();
+        let gateway_url = self.gateway_url.clone().unwrap_or_else(|| {
+            let sandbox = "http://127.0.0.1:8090/api";
+            if self.sandbox { sandbox } else { PLACEHOLDER }.to_owned()
+        });
+        Ok(Addresses {
+            webhook_url: webhook_url.unwrap_or_else(|| format!("{origin}/florin")),
+            origin,
+            public_url,
+            gateway_url,
+        })
+    }
+
+    /// The values of the file, each by its key.
+    fn values(&self, addresses: &Addresses, file: &Path) -> anyhow::Result<Vec<Given>> {
+        let environment = if self.sandbox { "test" } else { "production" };
+        let mut values = vec![
+            ("environment", environment.to_owned()),
+            ("public_url", addresses.public_url.clone()),
+        ];
+        if self.sandbox {
+            let folder = file.parent().unwrap_or(Path::new(""));
+            let folder = if folder.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                folder
+            };
+            let folder = folder.canonicalize().with_context(|| {
+                format!("the folder {} does not exist: create it", folder.display())
+            })?;
+            values.push(("database_url", database_url(&folder)));
+        } else {
+            values.push(("listen", "127.0.0.1:8080".to_owned()));
+            values.push((
+                "database_url",
+                "sqlite:///var/lib/florin/florin.db".to_owned(),
+            ));
+        }
+        values.push(("gateway.url", addresses.gateway_url.clone()));
+        // The sandbox's own, which are public: no money moves.
+        let (key, secret) = if self.sandbox {
+            ("florin_sandbox_key", "florin_sandbox_secret")
+        } else {
+            (PLACEHOLDER, PLACEHOLDER)
+        };
+        values.push(("gateway.api_key", key.to_owned()));
+        values.push(("gateway.api_secret", secret.to_owned()));
+        values.push(("gateway.callback_token", Kind::CallbackToken.draw()));
+        if let Some(base) = addresses
+            .gateway_url
+            .strip_suffix("/api")
+            .filter(|_| self.sandbox)
+        {
+            values.push(("gateway.checkout_url", format!("{base}/checkout")));
+        }
+        let store = [
+            ("store.id", self.store.clone()),
+            ("store.name", self.name.clone()),
+            ("store.origins", addresses.origin.clone()),
+            ("store.currency", "USD".to_owned()),
+            ("store.secret_key", Kind::SecretKey.draw()),
+            ("store.webhook.url", addresses.webhook_url.clone()),
+            ("store.webhook.secret", Kind::WebhookSecret.draw()),
+        ];
+        values.extend(store);
+        if self.sandbox {
+            values.push((
+                "store.webhook.dangerous_allow_private_targets",
+                "true".to_owned(),
+            ));
+        }
+        let rest = [
+            ("store.token_keys.kid", "k1".to_owned()),
+            ("store.token_keys.secret", Kind::TokenKey.draw()),
+            ("store.product.sku", SKU.to_owned()),
+            ("store.product.title", "A mug".to_owned()),
+            ("store.product.price", "12.00".to_owned()),
+            ("store.product.max_quantity", "5".to_owned()),
+        ];
+        values.extend(rest);
+        Ok(values)
+    }
+
+    /// The two lines for the shop's page.
+    fn tag(&self, addresses: &Addresses) -> (String, String) {
+        let script = format!(
+            r#"<script src="{}/florin.js" async></script>"#,
+            addresses.public_url
+        );
+        let element = format!(
+            r#"<florin-checkout store="{}" product="{SKU}"></florin-checkout>"#,
+            self.store
+        );
+        (script, element)
+    }
+
+    /// The commands that come next.
+    fn commands(&self, addresses: &Addresses, file: &Path, is_complete: bool) -> Vec<String> {
+        let mut commands = Vec::new();
+        if self.sandbox {
+            commands.push("florin-sandbox".to_owned());
+        }
+        if !is_complete || self.production {
+            commands.push(format!(
+                "florin-proxy check-config --config {}",
+                file.display()
+            ));
+        }
+        commands.push(format!("florin-proxy --config {}", file.display()));
+        if self.sandbox {
+            // Beside the API, whose path ends in /api.
+            let base = addresses.gateway_url.trim_end_matches("/api");
+            commands.push(format!(
+                r#"curl -d '{{"name": "paid"}}' {base}/sandbox/scenario   # pays the newest open checkout"#
+            ));
+        }
+        commands
+    }
+}
+
+/// The address of a file in a folder. The database's library reads `%`, `?` and `#` as parts of an address.
+fn database_url(folder: &Path) -> String {
+    let path = folder.join("florin.db").display().to_string();
+    let path = path.replace('%', "%25").replace('?', "%3f");
+    format!("sqlite://{}", path.replace('#', "%23"))
+}
+
+/// What the owner must still write or prepare. Any other problem is one of the arguments.
+fn unfinished(text: &str, file: &Path) -> anyhow::Result<Vec<Problem>> {
+    let Err(problems) = parse(text) else {
+        return Ok(Vec::new());
+    };
+    let is_open = |problem: &Problem| {
+        let placeholder = text
+            .lines()
+            .any(|line| line.ends_with(&format!("= \"{PLACEHOLDER}\"")));
+        (problem.key.starts_with("gateway.") && placeholder) || problem.key == "database_url"
+    };
+    let (open, wrong): (Vec<_>, Vec<_>) = problems.0.into_iter().partition(is_open);
+    if wrong.is_empty() {
+        return Ok(open);
+    }
+    let wrong: Vec<String> = wrong
+        .iter()
+        .map(|Problem { key, message }| format!("{key}: {message}"))
+        .collect();
+    bail!("{} was not written: {}", file.display(), wrong.join("; "));
+}
+
+/// Writes a file that only its owner may read, and replaces none.
+fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
+    let opened = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file);
+    let mut opened = match opened {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!(
+            "{} exists, and its secrets would be lost: move it away, or name another file with --config",
+            file.display()
+        ),
+        Err(error) => {
+            return Err(error).with_context(|| format!("{} cannot be written", file.display()));
+        }
+    };
+    opened
+        .write_all(text.as_bytes())
+        .and_then(|()| opened.sync_all())
+        .with_context(|| format!("{} cannot be written", file.display()))
+}

@@ -1,0 +1,214 @@
+//! Change exchange: announces the changes of this proxy to the others on the same database, and wakes the streams of
+//! orders that others changed. It shares what else the proxies show alike: whether payments are found late, and the files of
+//! each version.
+//!
+//! An announcement only wakes: a stream reads the order, and sends what is new. One that was lost is made up for by comparing
+//! versions: of all orders that have streams here, by one query for a thousand of them. Versions are compared, and not a
+//! sequence or a time of changes: transactions commit in another order than they take their numbers and times.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use florin_orders::OrderId;
+use florin_storage::{Changed, OrderVersion, StorageError};
+use tokio::sync::Notify;
+
+use crate::http::static_files;
+use crate::state::AppState;
+
+/// What changes meanwhile is announced together.
+const COALESCE: Duration = Duration::from_millis(20);
+/// Pause between two comparisons while announcements arrive.
+const COMPARE_EVERY: Duration = Duration::from_secs(5);
+/// The same while they do not: a stream is not later than this.
+const COMPARE_EVERY_UNHEARD: Duration = Duration::from_millis(800);
+/// Pause before the next try to listen.
+const RECONNECT: Duration = Duration::from_millis(500);
+/// Pause between two reports that this version's files are in use.
+const KEEP_EVERY: Duration = Duration::from_hours(1);
+/// A database that does not answer delays a start no longer than this.
+const LONGEST_KEEP: Duration = Duration::from_secs(5);
+/// Orders that one query compares.
+const BATCH: usize = 1_000;
+
+/// Runs until the process ends.
+pub(crate) async fn run(app: Arc<AppState>) {
+    if !app.deps.storage.has_other_writers() {
+        app.shutdown.cancelled().await;
+        return;
+    }
+    let exchange = Exchange {
+        app,
+        is_listening: AtomicBool::new(false),
+        compare_now: Notify::new(),
+    };
+    tokio::join!(
+        exchange.announce(),
+        exchange.listen(),
+        exchange.compare(),
+        exchange.keep_assets(),
+    );
+}
+
+struct Exchange {
+    app: Arc<AppState>,
+    is_listening: AtomicBool,
+    compare_now: Notify,
+}
+
+impl Exchange {
+    /// Announces at once what changes after a pause, and together what changes within one.
+    async fn announce(&self) {
+        let app = &self.app;
+        while !app.shutdown.is_cancelled() {
+            tokio::select! {
+                () = app.shutdown.cancelled() => {}
+                () = app.announcements.ready() => {}
+            }
+            if let Some(changed) = app.announcements.take()
+                && let Err(error) = app.deps.storage.announce(&changed).await
+            {
+                tracing::debug!(%error, "a change was not announced");
+            }
+            app.deps.clock.sleep(COALESCE).await;
+        }
+    }
+
+    async fn listen(&self) {
+        let app = &self.app;
+        let mut is_reported = false;
+        while !app.shutdown.is_cancelled() {
+            let ended = tokio::select! {
+                () = app.shutdown.cancelled() => return,
+                ended = self.listen_once(&mut is_reported) => ended,
+            };
+            self.is_listening.store(false, Ordering::Relaxed);
+            self.compare_now.notify_one();
+            match ended {
+                Ok(()) => return app.shutdown.cancelled().await,
+                Err(error) if !is_reported => {
+                    is_reported = true;
+                    tracing::warn!(
+                        %error,
+                        "announcements of other proxies do not arrive: every second the orders with open pages are compared"
+                    );
+                }
+                Err(_) => {}
+            }
+            tokio::select! {
+                () = app.shutdown.cancelled() => {}
+                () = app.deps.clock.sleep(RECONNECT) => {}
+            }
+        }
+    }
+
+    /// Listens until the connection is lost.
+    async fn listen_once(&self, is_reported: &mut bool) -> Result<(), StorageError> {
+        let app = &self.app;
+        let Some(mut listener) = app.deps.storage.listen().await? else {
+            return Ok(());
+        };
+        self.is_listening.store(true, Ordering::Relaxed);
+        // What was announced before.
+        self.compare_now.notify_one();
+        if std::mem::take(is_reported) {
+            tracing::info!("announcements of other proxies arrive again");
+        }
+        loop {
+            match listener.next().await? {
+                Changed::Orders(orders) => {
+                    for order in &orders {
+                        app.subscriptions.notify(order);
+                    }
+                }
+                Changed::All => {
+                    app.subscriptions.notify_all();
+                    self.compare_now.notify_one();
+                }
+            }
+        }
+    }
+
+    /// The proxy has kept them once before it listened ([`keep_assets`]).
+    async fn keep_assets(&self) {
+        let app = &self.app;
+        while !app.shutdown.is_cancelled() {
+            tokio::select! {
+                () = app.shutdown.cancelled() => return,
+                () = app.deps.clock.sleep(KEEP_EVERY) => keep_assets(app).await,
+            }
+        }
+    }
+
+    async fn compare(&self) {
+        let app = &self.app;
+        let mut known = HashMap::new();
+        let mut is_reported = false;
+        while !app.shutdown.is_cancelled() {
+            let pause = if self.is_listening.load(Ordering::Relaxed) {
+                COMPARE_EVERY
+            } else {
+                COMPARE_EVERY_UNHEARD
+            };
+            tokio::select! {
+                () = app.shutdown.cancelled() => return,
+                () = self.compare_now.notified() => {}
+                () = app.delay_changed.notified() => {}
+                () = app.deps.clock.sleep(pause) => {}
+            }
+            match share_delay(app, is_reported).await {
+                Ok(reported) => is_reported = reported,
+                Err(error) => tracing::debug!(%error, "the delay was not shared"),
+            }
+            match compare_once(app, &known).await {
+                Ok(current) => known = current,
+                Err(error) => tracing::debug!(%error, "orders were not compared"),
+            }
+        }
+    }
+}
+
+/// Keeps this version's files for the other proxies on the same database: a page that was loaded here asks one of them.
+pub(crate) async fn keep_assets(app: &AppState) {
+    if !app.deps.storage.has_other_writers() {
+        return;
+    }
+    let assets = static_files::assets();
+    let kept = app.deps.storage.keep_assets(&assets, app.now());
+    let failure = match tokio::time::timeout(LONGEST_KEEP, kept).await {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "the database does not answer".to_owned(),
+    };
+    tracing::warn!(failure, "other versions cannot serve the files of this one");
+}
+
+/// Reports whether this proxy finds payments late, and reads what others report. Returns what was reported.
+async fn share_delay(app: &AppState, reported: bool) -> Result<bool, StorageError> {
+    let is_delayed = app.is_delayed_here();
+    let elsewhere = app.deps.storage.share_delay(is_delayed, app.now()).await?;
+    app.set_delayed_elsewhere(elsewhere);
+    if is_delayed != reported {
+        app.announcements.push_all();
+    }
+    Ok(is_delayed)
+}
+
+/// Wakes the streams of all orders that have another version than before. Returns the versions.
+async fn compare_once(
+    app: &AppState,
+    known: &HashMap<OrderId, OrderVersion>,
+) -> Result<HashMap<OrderId, OrderVersion>, StorageError> {
+    let mut current = HashMap::with_capacity(known.len());
+    for batch in app.subscriptions.orders().chunks(BATCH) {
+        for (order, version) in app.deps.storage.versions(batch).await? {
+            if known.get(&order) != Some(&version) {
+                app.subscriptions.notify(&order);
+            }
+            current.insert(order, version);
+        }
+    }
+    Ok(current)
+}

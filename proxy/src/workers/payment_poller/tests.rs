@@ -1,0 +1,328 @@
+//! More polls than the gateway's limits allow, on virtual time. Client, limits, poller and database are real.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use axum::http::header::AUTHORIZATION;
+use axum::http::{Request, StatusCode};
+use florin_gateway::{Client, Clock, Credentials, RawResponse, Settings, SignedRequest, Transport};
+use florin_orders::fixtures::{invoice, new_attempt, observed, terms};
+use florin_orders::{AttemptId, Event, Invoice, NewAttempt, NewOrder};
+use florin_storage::SqliteStorage;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+use super::*;
+use crate::auth::client_token::ClientToken;
+use crate::clock::SystemRandom;
+use crate::config::{self, Config, Webhook};
+use crate::webhooks::{SendOutcome, Webhooks};
+use crate::{Core, Dependencies};
+
+const START: i64 = 1_790_000_000;
+const REQUESTS_PER_SECOND: i64 = 2;
+/// Attempts that ended just now are polled each minute: five polls a second.
+const ENDED: u32 = 300;
+const WATCHED: u32 = 3;
+/// Orders are polled each five seconds for so long.
+const RUN_S: i64 = 300;
+const TICKS_PER_S: i64 = 2;
+
+const CONFIG: &str = r#"
+public_url = "http://127.0.0.1:8080"
+database_url = "sqlite://florin.db"
+environment = "test"
+[gateway]
+url = "http://127.0.0.1:1/api"
+api_key = "overload-key"
+api_secret = "overload-secret"
+callback_token = "callback-token-of-32-characters-or-more"
+[[store]]
+id = "demo"
+name = "A shop"
+origins = ["https://shop.example"]
+currency = "USD"
+secret_key = "secret-key-of-the-demo-shop-0123456789"
+[[store.product]]
+sku = "ebook"
+title = "An e-book"
+price = "19.90"
+"#;
+
+struct VirtualClock(Mutex<Timestamp>);
+
+#[async_trait]
+impl Clock for VirtualClock {
+    fn now(&self) -> Timestamp {
+        *self.0.lock()
+    }
+
+    async fn sleep(&self, _: Duration) {
+        unreachable!("the gateway answers every call, and a poll does not wait for the limits");
+    }
+}
+
+/// A gateway that answers at once, and when it was asked about each invoice.
+struct Gateway {
+    clock: Arc<VirtualClock>,
+    polls: Mutex<BTreeMap<String, Vec<i64>>>,
+}
+
+#[async_trait]
+impl Transport for Gateway {
+    async fn send(&self, request: SignedRequest) -> Result<RawResponse, CallError> {
+        let id = request.url.query_pairs().next().unwrap().1.into_owned();
+        let now = self.clock.now().as_second() - START;
+        self.polls.lock().entry(id.clone()).or_default().push(now);
+        let (status, received) = match id.split('_').nth(1) {
+            Some("ended") => ("FAILED", ["0", "0"]),
+            Some("paid") => ("COMPLETED", ["0.00030973", "19.90"]),
+            _ => ("CHECKING", ["0", "0"]),
+        };
+        let was = observed(status);
+        let body = json!({ "data": {
+            "invoice_id": id,
+            "transaction_status": status,
+            "invoice_crypto_amount": was.requested.crypto,
+            "invoice_amount_in_usd": was.requested.usd,
+            "invoice_amount_in_local_currency": was.requested.local,
+            "received_crypto_amount": received[0],
+            "received_amount_in_usd": received[1],
+            "received_amount_in_local_currency": received[1],
+            "local_currency_code": was.local_currency,
+            "transaction_crypto": was.crypto_code,
+            "wallet_address": was.address,
+        }});
+        Ok(RawResponse {
+            status: 200,
+            headers: axum::http::HeaderMap::new(),
+            body: Ok(body.to_string().into_bytes()),
+        })
+    }
+}
+
+struct NoWebhooks;
+
+#[async_trait]
+impl Webhooks for NoWebhooks {
+    async fn send(&self, _: &Webhook, _: &Event, _: Timestamp) -> SendOutcome {
+        unreachable!("the store has no webhook");
+    }
+}
+
+struct Overload {
+    core: Core,
+    router: Router,
+    clock: Arc<VirtualClock>,
+    gateway: Arc<Gateway>,
+    _folder: TempDir,
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(START + second).unwrap()
+}
+
+fn load_config(folder: &Path) -> Config {
+    let path = folder.join("florin.toml");
+    let mut options = OpenOptions::new();
+    let file = options.create_new(true).write(true).mode(0o600).open(&path);
+    file.unwrap().write_all(CONFIG.as_bytes()).unwrap();
+    let loaded = config::load(Some(&path), &BTreeMap::new());
+    loaded.unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// In memory, if the machine can: thousands of commits need no disk.
+fn folder() -> TempDir {
+    let in_memory = tempfile::tempdir_in("/dev/shm");
+    in_memory.or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+impl Overload {
+    async fn start() -> Self {
+        let folder = folder();
+        let url = format!("sqlite://{}", folder.path().join("florin.db").display());
+        let storage = SqliteStorage::open(&url, "test").await.unwrap();
+        let clock = Arc::new(VirtualClock(Mutex::new(at(0))));
+        let gateway = Arc::new(Gateway {
+            clock: clock.clone(),
+            polls: Mutex::default(),
+        });
+        let config = load_config(folder.path());
+        let credentials = Credentials {
+            api_key: config.gateway.api_key.clone(),
+            api_secret: config.gateway.api_secret.clone(),
+        };
+        let mut settings = Settings::new(config.gateway.url.clone(), credentials);
+        settings.requests_per_second = u32::try_from(REQUESTS_PER_SECOND).unwrap();
+        let random = Arc::new(SystemRandom);
+        let client =
+            Client::with_transport(gateway.clone(), settings, clock.clone(), random.clone());
+        let dependencies = Dependencies {
+            storage: Arc::new(storage),
+            gateway: Arc::new(client.unwrap()),
+            webhooks: Arc::new(NoWebhooks),
+            clock: clock.clone(),
+            random,
+        };
+        let core = Core::new(config, dependencies, CancellationToken::new());
+        Self {
+            router: core.router(),
+            core,
+            clock,
+            gateway,
+            _folder: folder,
+        }
+    }
+
+    /// Opens an order, with an attempt for each invoice.
+    async fn open(&self, number: u32, invoices: &[(String, Timestamp)]) -> ClientToken {
+        let storage = &self.core.app.deps.storage;
+        let bits = |attempt: usize| {
+            let mut bits = [u8::try_from(attempt).unwrap(); 16];
+            bits[..4].copy_from_slice(&number.to_be_bytes());
+            bits
+        };
+        let (order, token) = (
+            OrderId::from_random(bits(0)),
+            ClientToken::draw(&SystemRandom),
+        );
+        let terms = NewOrder {
+            expires_at: at(86_400),
+            ..terms(&format!("r{number}"))
+        };
+        let opened = storage.open_order(&order, &terms, token.hash(), at(86_400), at(0));
+        opened.await.unwrap();
+        for (turn, (id, expires_at)) in invoices.iter().enumerate() {
+            let attempt = NewAttempt {
+                id: AttemptId::from_random(bits(turn)),
+                ..new_attempt(1)
+            };
+            let begun = storage.begin_attempt(&order, &attempt, at(0)).await;
+            begun.unwrap();
+            let id = florin_orders::InvoiceId::parse(id).unwrap();
+            let opened_at = *expires_at - SignedDuration::from_mins(15);
+            let invoice = Invoice::opened(id, invoice(1).destination, opened_at, *expires_at);
+            storage
+                .open_attempt(&attempt.id, &invoice, at(0))
+                .await
+                .unwrap();
+        }
+        token
+    }
+
+    async fn view(&self, token: &ClientToken) {
+        let request = Request::get("/v1/checkout")
+            .header("origin", "https://shop.example")
+            .header(AUTHORIZATION, format!("Bearer {}", token.expose()));
+        let request = request.body(Body::empty()).unwrap();
+        let Ok(response) = self.router.clone().oneshot(request).await;
+        assert_eq!(response.status(), StatusCode::OK);
+    }
+
+    async fn operator(&self, path: &str) -> String {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let Ok(response) = self.core.admin_router().oneshot(request).await;
+        let body = axum::body::to_bytes(response.into_body(), 1 << 20).await;
+        String::from_utf8(body.unwrap().to_vec()).unwrap()
+    }
+
+    /// The polls of an invoice.
+    fn polls(&self, id: &str) -> Vec<i64> {
+        self.gateway
+            .polls
+            .lock()
+            .get(id)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// The longest time without a poll of an invoice, from the start to the end of the run.
+    fn longest_gap(&self, id: &str) -> i64 {
+        let polls = self.polls(id);
+        let times: Vec<i64> = [0].into_iter().chain(polls).chain([RUN_S]).collect();
+        let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
+        gaps.max().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn watched_and_paid_orders_keep_their_interval_while_others_are_polled_more_rarely() {
+    let overload = Overload::start().await;
+    for number in 0..ENDED {
+        overload
+            .open(number, &[(format!("inv_ended_{number}"), at(-1))])
+            .await;
+    }
+    let mut pages = Vec::new();
+    for number in 0..WATCHED {
+        let invoice = (format!("inv_watched_{number}"), at(900));
+        pages.push(overload.open(1000 + number, &[invoice]).await);
+    }
+    let paid = ("inv_paid".to_owned(), at(900));
+    pages.push(overload.open(2000, &[paid]).await);
+    let (mut longest_lag, mut metrics, mut stretches) = (0, String::new(), Vec::new());
+    for tick in 0..RUN_S * TICKS_PER_S {
+        *overload.clock.0.lock() = at(0) + SignedDuration::from_millis(tick * 1000 / TICKS_PER_S);
+        if tick % TICKS_PER_S == 0 {
+            for page in &pages {
+                overload.view(page).await;
+            }
+        }
+        if tick % (10 * TICKS_PER_S) == 0 {
+            measure(&overload.core.app).await;
+            let ready: Value =
+                serde_json::from_str(&overload.operator("/health/ready").await).unwrap();
+            let lag = ready["polling"]["lag_seconds"].as_i64().unwrap();
+            if lag > longest_lag {
+                longest_lag = lag;
+                metrics = overload.operator("/metrics").await;
+            }
+            stretches.push(ready["polling"]["stretch_percent"].as_u64().unwrap());
+            assert_eq!(ready["polling"]["watched_stretch_percent"], 100);
+        }
+        overload.core.poll().await;
+    }
+    for number in 0..WATCHED {
+        let id = format!("inv_watched_{number}");
+        let gap = overload.longest_gap(&id);
+        assert!(gap <= 6, "{id}: {gap} s, {:?}", overload.polls(&id));
+    }
+    let gap = overload.longest_gap("inv_paid");
+    assert!(gap <= 60, "{gap} s, {:?}", overload.polls("inv_paid"));
+    let ended = (0..ENDED).map(|number| format!("inv_ended_{number}"));
+    let never: Vec<String> = ended.filter(|id| overload.polls(id).is_empty()).collect();
+    assert_eq!(never, [""; 0], "every attempt is polled");
+    let calls: usize = overload.gateway.polls.lock().values().map(Vec::len).sum();
+    let most = REQUESTS_PER_SECOND * (RUN_S + 2);
+    assert!(i64::try_from(calls).unwrap() <= most, "{calls} of {most}");
+    assert!(
+        stretches.iter().any(|stretch| *stretch >= 200),
+        "{stretches:?}"
+    );
+    assert!((60..RUN_S).contains(&longest_lag), "{longest_lag}");
+    for (name, least) in [
+        ("florin_poll_lag_seconds", 60.0),
+        ("florin_poll_stretch_percent", 200.0),
+    ] {
+        let value = metrics.lines().find_map(|line| {
+            let line = line.strip_prefix(name)?;
+            // The label of a priority.
+            let value = match line.strip_prefix('{') {
+                Some(labels) => labels.rsplit_once('}')?.1,
+                None => line,
+            };
+            value.trim().parse::<f64>().ok()
+        });
+        let value = value.unwrap();
+        assert!(value >= least, "{name} {value}");
+    }
+}

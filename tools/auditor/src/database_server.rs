@@ -1,0 +1,46 @@
+//! The proxy's PostgreSQL database, read without the proxy.
+
+use anyhow::Context as _;
+use florin_invariants::{Database, StoredFile};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+
+/// Returns `true` for the address of a server.
+pub(crate) fn is_address(database: &str) -> bool {
+    database.starts_with("postgres://") || database.starts_with("postgresql://")
+}
+
+/// Reads the tables in one snapshot, what is wrong with them, and the text of each.
+///
+/// # Errors
+/// The server cannot be reached, or the database is none of the proxy.
+pub(crate) async fn read(url: &str) -> anyhow::Result<(Database, Vec<StoredFile>)> {
+    let options: PgConnectOptions = url.parse().context("--database is no address")?;
+    // An error of sqlx names no password.
+    let connection = options.application_name("florin-auditor").connect().await;
+    let mut db = connection.context("the database server cannot be reached")?;
+    sqlx::raw_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        .execute(&mut db)
+        .await?;
+    let mut database = Database::read_postgres(&mut db).await?;
+    database.find_damage_postgres(&mut db).await?;
+    let texts = texts(&mut db).await?;
+    let _ = db.close().await;
+    Ok((database, texts))
+}
+
+/// Every row as text. The server's files also hold what was overwritten; no statement returns that.
+async fn texts(db: &mut PgConnection) -> anyhow::Result<Vec<StoredFile>> {
+    let tables = "SELECT format('%I', tablename) FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1";
+    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut *db).await?;
+    let mut texts = Vec::new();
+    for table in tables {
+        let rows = AssertSqlSafe(format!("SELECT of_table::text FROM {table} AS of_table"));
+        let rows: Vec<String> = sqlx::query_scalar(rows).fetch_all(&mut *db).await?;
+        texts.push(StoredFile {
+            name: format!("the table {table}"),
+            bytes: rows.join("\n").into_bytes(),
+        });
+    }
+    Ok(texts)
+}

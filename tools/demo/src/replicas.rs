@@ -1,0 +1,246 @@
+//! Several proxies on one PostgreSQL, behind one address. Each is a process, so that it can be killed.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use florin_postgres::{Durability, PostgresServer};
+use parking_lot::Mutex;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+use crate::settings::Ports;
+
+/// Pause between two looks at the processes.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+const DATABASE: &str = "florin";
+
+/// Starts a server with an empty, migrated database. It ends with the value.
+pub(crate) async fn start_database() -> anyhow::Result<(PostgresServer, String)> {
+    let started = tokio::task::spawn_blocking(|| {
+        let server = PostgresServer::start(Durability::Full)?;
+        server.create_database(DATABASE, None)?;
+        Ok::<_, std::io::Error>(server)
+    });
+    let server = started.await?.context("PostgreSQL")?;
+    let url = server.url(DATABASE);
+    Ok((server, url))
+}
+
+/// The proxies.
+pub(crate) struct Replicas {
+    program: PathBuf,
+    config: PathBuf,
+    folder: PathBuf,
+    ports: Ports,
+    /// By number, from 1; `None` while it is down.
+    running: Mutex<Vec<Option<Child>>>,
+}
+
+impl Replicas {
+    /// Starts so many proxies with one configuration.
+    pub(crate) fn start(
+        count: u8,
+        config: &Path,
+        folder: &Path,
+        ports: Ports,
+    ) -> anyhow::Result<Self> {
+        let replicas = Self {
+            program: std::env::current_exe().context("the demo's own program")?,
+            config: config.to_owned(),
+            folder: folder.to_owned(),
+            ports,
+            running: Mutex::default(),
+        };
+        for number in 1..=count {
+            let child = replicas.spawn(number)?;
+            replicas.running.lock().push(Some(child));
+        }
+        Ok(replicas)
+    }
+
+    /// The numbers of all, from 1.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u8> + use<> {
+        let count = self.running.lock().len();
+        (1..=9).take(count)
+    }
+
+    fn spawn(&self, number: u8) -> anyhow::Result<Child> {
+        let log = self.log(number);
+        let file = File::options().create(true).append(true).open(&log);
+        let file = file.with_context(|| format!("{} cannot be written", log.display()))?;
+        let address = |port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)).to_string();
+        let child = Command::new(&self.program)
+            .arg("--serve")
+            .arg(&self.config)
+            .arg("--listen")
+            .arg(address(self.ports.replica(number)))
+            .arg("--admin-listen")
+            .arg(address(self.ports.replica_admin(number)))
+            // It ends when this process does, however that ends.
+            .stdin(Stdio::piped())
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            // Ctrl-C is for the demo, which ends them.
+            .process_group(0)
+            .spawn();
+        child.with_context(|| format!("proxy {number} cannot be started"))
+    }
+
+    /// Where a proxy logs.
+    pub(crate) fn log(&self, number: u8) -> PathBuf {
+        self.folder.join(format!("florin-{number}.log"))
+    }
+
+    /// Kills a proxy that runs, or starts one that does not. Returns what to tell the user.
+    pub(crate) fn toggle(&self, number: u8) -> Option<String> {
+        let mut running = self.running.lock();
+        let replica = running.get_mut(usize::from(number).checked_sub(1)?)?;
+        Some(match replica.take() {
+            Some(mut child) => {
+                // SIGKILL: it finishes nothing.
+                let killed = child.kill().and_then(|()| child.wait());
+                match killed {
+                    Ok(_) => format!(
+                        "Proxy {number} was killed; the others go on. Press {number} to start it again."
+                    ),
+                    Err(error) => format!("Proxy {number} cannot be killed: {error}"),
+                }
+            }
+            None => match self.spawn(number) {
+                Ok(child) => {
+                    *replica = Some(child);
+                    format!("Proxy {number} starts again.")
+                }
+                Err(error) => format!("{error:#}"),
+            },
+        })
+    }
+
+    /// Reports proxies that ended by themselves, until the shutdown.
+    pub(crate) async fn watch(&self, shutdown: CancellationToken, report: impl Fn(String)) {
+        let mut every = tokio::time::interval(LOOK_EVERY);
+        while !shutdown.is_cancelled() {
+            every.tick().await;
+            for (replica, number) in self.running.lock().iter_mut().zip(1..) {
+                let ended = replica
+                    .as_mut()
+                    .is_some_and(|child| !matches!(child.try_wait(), Ok(None)));
+                if ended && !shutdown.is_cancelled() {
+                    *replica = None;
+                    let log = self.log(number);
+                    report(format!(
+                        "Proxy {number} ended by itself: see {}. Press {number} to start it again.",
+                        log.display()
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Ends all in order.
+    pub(crate) async fn stop(&self) {
+        let children: Vec<Child> = self
+            .running
+            .lock()
+            .iter_mut()
+            .filter_map(Option::take)
+            .collect();
+        let ended = children.into_iter().map(|mut child| {
+            drop(child.stdin.take());
+            tokio::task::spawn_blocking(move || child.wait())
+        });
+        for ended in ended.collect::<Vec<_>>() {
+            let _ = ended.await;
+        }
+    }
+}
+
+/// Passes connections on to the proxies in turn, and past those that are down.
+pub(crate) async fn forward(
+    listener: TcpListener,
+    proxies: Vec<SocketAddr>,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    let (proxies, next) = (Arc::new(proxies), AtomicUsize::new(0));
+    loop {
+        let mut client = tokio::select! {
+            () = shutdown.cancelled() => return Ok(()),
+            accepted = listener.accept() => match accepted {
+                Ok((client, _)) => client,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was not accepted");
+                    continue;
+                }
+            },
+        };
+        let (proxies, first) = (proxies.clone(), next.fetch_add(1, Ordering::Relaxed));
+        let shutdown = shutdown.clone();
+        tokio::spawn(async move {
+            let pass = async {
+                for turn in 0..proxies.len() {
+                    let proxy = proxies[(first + turn) % proxies.len()];
+                    if let Ok(mut server) = TcpStream::connect(proxy).await {
+                        let _ = copy_bidirectional(&mut client, &mut server).await;
+                        return;
+                    }
+                }
+            };
+            tokio::select! {
+                () = pass => {}
+                () = shutdown.cancelled() => {}
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    async fn listen() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    }
+
+    /// Answers each connection with one byte.
+    fn answer(listener: TcpListener, byte: u8) -> tokio::task::JoinHandle<()> {
+        tokio::spawn(async move {
+            while let Ok((mut client, _)) = listener.accept().await {
+                client.write_all(&[byte]).await.unwrap();
+            }
+        })
+    }
+
+    #[tokio::test]
+    async fn connections_go_to_the_proxies_that_are_up_in_turn() {
+        let [(one, first), (two, second), (front, address)] =
+            [listen().await, listen().await, listen().await];
+        let one = answer(one, 1);
+        let _two = answer(two, 2);
+        let shutdown = CancellationToken::new();
+        let forwarding = tokio::spawn(forward(front, vec![first, second], shutdown.clone()));
+        let ask = async || {
+            let mut client = TcpStream::connect(address).await.unwrap();
+            client.read_u8().await.unwrap()
+        };
+        assert_eq!([ask().await, ask().await, ask().await], [1, 2, 1]);
+        one.abort();
+        let _ = one.await;
+        for _ in 0..4 {
+            assert_eq!(ask().await, 2);
+        }
+        shutdown.cancel();
+        forwarding.await.unwrap().unwrap();
+    }
+}
