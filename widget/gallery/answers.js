@@ -124,7 +124,8 @@ export const act = (context, state) => {
       // The widget asks at once when it hears this, and fails.
       dispatchEvent(new Event('offline'));
     }
-    if (wanted.length || losses) return;
+    const isAwaited = state.awaits && !element.shadowRoot.querySelector(`[data-testid="${state.awaits}"]`);
+    if (wanted.length || losses || isAwaited) return;
     clearInterval(timer);
     // What was pressed has been answered by then; tests and pictures wait for it.
     setTimeout(() => (element.dataset.shown = state.name), 200);

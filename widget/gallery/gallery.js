@@ -13,6 +13,16 @@ import { index } from './index.js';
 const load = async (name) => (await fetch(new URL(name, import.meta.url))).json();
 const STATES = load('states.json');
 
+const ICON = 'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22%3E%3Crect width=%2224%22 height=%2224%22 rx=%226%22 fill=%22%23e2761b%22/%3E%3Cpath d=%22M6 9h12v7H6z%22 fill=%22%23fff%22/%3E%3C/svg%3E';
+
+/** Announces wallets of these names, as extensions do. Their customer declines everything. */
+const announce = (names, signal) => addEventListener('eip6963:requestProvider', () => names.forEach((name) => dispatchEvent(new CustomEvent('eip6963:announceProvider', {
+  detail: {
+    info: { uuid: name, rdns: name, name, icon: ICON },
+    provider: { request: async () => { throw Object.assign(new Error('declined'), { code: 4001 }); } },
+  },
+}))), { signal });
+
 /** Shows what the fragment asks for; `page` is the checkout page as ever, and `languages` those that it speaks. */
 export const start = async (context, page, languages) => {
   const table = await STATES;
@@ -26,6 +36,7 @@ export const start = async (context, page, languages) => {
     return context.show(context.make('p', {}, 'There is no state of that name. The gallery has: ' + table.states.map((state) => state.name).join(', ') + '.'));
   }
   answer(table, state, params);
+  announce(state.wallets || [], context.signal);
   act(context, state);
   // Each state has its own product or donation, so that no state finds the order of another.
   params.set('store', table.order.store.id);

@@ -105,6 +105,48 @@ export interface OpenOrder {
   currency: string;
 }
 
+/** A wallet's interface. Source: EIP-1193. */
+export interface Provider {
+  request(request: { method: string; params?: unknown }): Promise<unknown>;
+}
+
+/** A wallet of this browser. */
+export interface Wallet {
+  key: string;
+  name: string;
+  /** A `data:` address, or empty. */
+  icon: string;
+  provider: Provider;
+}
+
+/** What a wallet is asked to pay: `EvmTransaction` of crates/checkout-api/src/attempt_view.rs, and what the page shows of it. */
+export interface WalletPayment {
+  order: string;
+  /** The gateway's code of the asset. */
+  code: string;
+  /** What is due, in the asset. */
+  amount: string;
+  /** Not empty in the test environment. */
+  isTest: string;
+  /** Empty, as the next three, where the asset is on another kind of chain. */
+  chainId: string;
+  to: string;
+  value: string;
+  data: string;
+  /** Where the page says that it goes. */
+  address: string;
+  /** The text of the QR code. */
+  uri: string;
+  asset: string;
+  network: string;
+  /** The transaction that the proxy keeps as the customer's hint; empty for none. */
+  hint: string;
+  /** Takes the hash of the transaction for the proxy. */
+  sent(hash: string): void;
+  /** Takes a text for screen readers. */
+  announce(text: string): void;
+}
+
 /** What opening an order brought; see `HostAnswer` in widget/src/host.rs. */
 export interface Opening {
   token?: string;

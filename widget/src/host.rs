@@ -3,7 +3,7 @@
 use js_sys::Promise;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use web_sys::Node;
+use web_sys::{HtmlElement, Node};
 
 #[wasm_bindgen]
 extern "C" {
@@ -61,6 +61,10 @@ extern "C" {
     /// Prints the checkout without the page around it, once what is shown is up to date.
     #[wasm_bindgen(method)]
     pub(crate) fn print(this: &Host);
+    /// Shows the wallets of this browser in a place of the screens: `WalletPayment` of widget/js/types.d.ts. `is_progress`:
+    /// only how far a payment by one of them is.
+    #[wasm_bindgen(method)]
+    pub(crate) fn wallets(this: &Host, place: &HtmlElement, payment: &JsValue, is_progress: bool);
     /// Dispatches `florin-{name}` on the element.
     #[wasm_bindgen(method)]
     pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);

@@ -2,13 +2,13 @@
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
 import { createEarlyChoice, prepareAmounts } from './early_choice.js';
-import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
+import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, loadWallets, showIcon } from './files.js';
 import { GLYPHS } from './glyphs.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener } from './order.js';
 import { createPlace } from './place.js';
 import { printAlone } from './print.js';
-/** @import { Context, Labels, Opening, Read, Words } from '../types.d.ts' */
+/** @import { Context, Labels, Opening, Read, WalletPayment, Words } from '../types.d.ts' */
 
 /** The longest that the screens wait for the order; then they show that they wait. */
 const PATIENCE_MS = 3000;
@@ -108,6 +108,8 @@ export const showCheckout = async (context, read, isPage) => {
     reveal(words);
     const repeat = early?.remove(place);
     let isReady = false;
+    /** @type {Promise<ReturnType<typeof import('../wallets.js').create>> | undefined} */
+    let wallets;
     const mounted = program.mount(place, {
       base: BASE,
       words,
@@ -140,6 +142,11 @@ export const showCheckout = async (context, read, isPage) => {
         if (error.status !== 404) throw error;
         return null;
       }),
+      wallets: (/** @type {HTMLElement} */ shown, /** @type {WalletPayment} */ payment, /** @type {boolean} */ isProgress) => {
+        wallets ||= Promise.all([loadWallets(context.load), texts.wallets()]).then(([module, words]) => module.create(words, /** @type {ShadowRoot} */ (element.shadowRoot), signal));
+        // Without them, the code and the address are there.
+        wallets.then((show) => show(shown, payment, isProgress), () => (wallets = undefined));
+      },
       // The page hears of the first status after `florin-ready`.
       emit: (/** @type {string} */ name, /** @type {unknown} */ detail) => (isReady ? emit(name, detail) : queueMicrotask(() => emit(name, detail))),
       mark: showIcon,

@@ -11,6 +11,7 @@ const FILES = {
   /** Empty where the program is one module. */
   payment: '%FLORIN:payment.wasm%',
   theme: '%FLORIN:theme.js%',
+  wallets: '%FLORIN:wallets.js%',
 };
 /** The icons of the proxy's page by the state of its order. */
 const ICONS = {
@@ -73,4 +74,6 @@ const loadSheet = (path) => once(async () => {
 export const loadStyle = loadSheet(FILES.css);
 /** The style of the screens after the asset choice. */
 export const loadPaymentStyle = loadSheet(FILES.paymentCss);
+/** The wallets of this browser, for an asset that they can pay. */
+export const loadWallets = once((load) => /** @type {Promise<typeof import('../wallets.js')>} */ (load(FILES.wallets)));
 export const loadTheme = once((load) => /** @type {Promise<typeof import('../theme.js')>} */ (load(FILES.theme)));

@@ -59,9 +59,10 @@ export const createWords = (file, own) => {
     first: () => load(''),
     payment: async () => {
       const words = await load('.payment');
-      for (const key of Object.keys(unknown)) leave(key, 'there is no such text');
+      for (const key of Object.keys(unknown).filter((key) => !key.startsWith('wallet_'))) leave(key, 'there is no such text');
       return words;
     },
+    wallets: () => load('.wallets'),
   };
 };
 

@@ -178,7 +178,10 @@ pub(crate) fn Transaction() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let seen = checkout.follow(|_, attempt| {
         let url = attempt.explorer_url.clone();
-        (attempt.transaction_hash.clone(), url)
+        let hash = attempt.transaction_hash.as_ref();
+        // Until the gateway has seen it, the one that the customer's wallet named.
+        let hash = hash.or(attempt.transaction_hint.as_ref());
+        (hash.cloned(), url)
     });
     move || {
         let (hash, url) = seen.get();

@@ -152,7 +152,10 @@ mod tests {
     fn every_language_has_the_same_texts_with_the_same_gaps() {
         let english = sections("en.json");
         let names: Vec<&str> = english.keys().map(String::as_str).collect();
-        assert_eq!(names, ["diagnostics", "first", "later", "loader"]);
+        assert_eq!(
+            names,
+            ["diagnostics", "first", "later", "loader", "wallets"]
+        );
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("locales");
         let files: Vec<_> = fs::read_dir(folder).unwrap().collect();
         assert_eq!(files.len(), 50);
@@ -271,6 +274,51 @@ mod tests {
                 || source.contains(&["words.", key].concat())
                 || AWAITED.contains(&key.as_str());
             assert!(used, "{key:?} is never shown");
+        }
+    }
+
+    #[test]
+    fn the_script_of_the_wallets_asks_for_texts_that_exist_and_for_every_one() {
+        let mut source = String::new();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        sources(&root.join("js/wallets"), &mut source);
+        source.push_str(&fs::read_to_string(root.join("js/wallets.js")).unwrap());
+        let texts = sections("en.json").remove("wallets").unwrap();
+        for key in texts.keys() {
+            let end = key.strip_prefix("wallet_").unwrap();
+            assert!(source.contains(&format!("'{end}'")), "{key} is never shown");
+        }
+        for lookup in ["say('", "WalletError('", "reasonOf(error, '", "return '"] {
+            for call in source.split(lookup).skip(1) {
+                let end = call.split_once('\'').unwrap().0;
+                let is_none = end.is_empty();
+                let is_known = texts.contains_key(&format!("wallet_{end}"));
+                assert!(is_none || is_known, "wallet_{end} has no text");
+            }
+        }
+    }
+
+    #[test]
+    fn every_app_of_a_phone_has_a_link_with_the_payment_in_it_a_source_and_a_date() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("js/wallets/universal_links.json");
+        let file: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        for app in file["universal_links"].as_array().unwrap() {
+            let text = |member: &str| app[member].as_str().unwrap();
+            let link = text("link");
+            assert!(
+                link.starts_with("https://") && text("source").starts_with("https://"),
+                "{app}"
+            );
+            let date: Vec<_> = text("read").split('-').map(str::len).collect();
+            assert_eq!(date, [4, 2, 2], "{app}");
+            // The payment is whole: as the checked URI, or as asset, address and amount.
+            let is_whole = gaps(link) == ["eip681"] || gaps(link) == ["address", "amount", "asset"];
+            assert!(is_whole, "{app}");
+            // A link that names no chain would spend real coins for a payment of a test network.
+            let names_chain = gaps(link) == ["eip681"];
+            assert!(app["test_networks"] == false || names_chain, "{app}");
+            assert!(!app["assets"].as_object().unwrap().is_empty(), "{app}");
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod address;
 mod help;
+mod wallets;
 mod warnings;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use leptos::prelude::*;
 
 use self::address::{CheckAddress, Destination, PaymentCode};
 use self::help::{ExchangeHelp, Handoff, due, names};
+pub(super) use self::wallets::Wallets;
 use self::warnings::Warnings;
 use crate::components::{
     Button, CopyButton, Look, Ltr, NewPriceButton, Sentence, coins, focus, renewed,
@@ -117,6 +119,7 @@ fn Instructions<'a>(order: Arc<OrderView>, attempt: &'a AttemptView) -> impl Int
     let store = [("store", order.store.name.as_str())];
     view! {
         <div class="instructions">
+            <Wallets order=&order attempt=attempt />
             <div class="columns">
                 <AmountToSend order=&order attempt=attempt />
                 <Warnings attempt=attempt />

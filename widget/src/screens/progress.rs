@@ -3,7 +3,7 @@
 use florin_checkout_api::Confirmations;
 use leptos::prelude::*;
 
-use super::instructions::WhatToSend;
+use super::instructions::{Wallets, WhatToSend};
 use crate::components::{
     CheckedAgo, Heading, HostedPageLink, Look, Ltr, OtherAssetButton, Sentence, Transaction, coins,
 };
@@ -28,6 +28,7 @@ pub(super) fn Checking() -> impl IntoView {
         <div class="screen" data-testid="status-checking">
             <Heading text=i18n.text("checking") />
             <p>{i18n.text("checking_hint")}</p>
+            <WalletProgress />
             <Steps current=0 />
             <CheckedAgo />
             <Transaction />
@@ -38,6 +39,19 @@ pub(super) fn Checking() -> impl IntoView {
             </details>
             {can_change.then(|| view! { <OtherAssetButton look=Look::Plain /> })}
         </div>
+    }
+}
+
+/// How far a payment by a wallet of this browser is.
+#[component]
+fn WalletProgress() -> impl IntoView {
+    let checkout = use_checkout();
+    let hint = checkout.follow(|_, attempt| attempt.transaction_hint.clone());
+    move || {
+        hint.get()?;
+        let order = checkout.order.get_untracked()?;
+        let attempt = order.attempt.as_ref()?;
+        Some(view! { <Wallets order=&order attempt=attempt is_progress=true /> })
     }
 }
 

@@ -9,6 +9,10 @@ use wasm_bindgen::JsValue;
 use super::connection::Request;
 use super::phase::Phase;
 use super::{Checkout, Opened, Problem, Quotes};
+use crate::browser::later;
+
+/// The pause before a transaction is passed on again.
+const REPORT_AGAIN_MS: i32 = 3_000;
 
 impl Checkout {
     /// Opens an attempt in this asset, at the price that was shown.
@@ -25,8 +29,33 @@ impl Checkout {
         let email = email.trim();
         let paid = MarkPaid {
             email: (!email.is_empty()).then(|| email.to_owned()),
+            transaction_hash: None,
         };
         self.send(Request::Paid(paid));
+    }
+
+    /// Passes on the transaction by which a wallet has sent the payment, with "I have paid". It is tried again until the proxy
+    /// has it, beside every other request: the money is on its way.
+    pub(crate) fn report_transaction(self, hash: String) {
+        let Some(shared) = self.shared() else { return };
+        let paid = MarkPaid {
+            email: None,
+            transaction_hash: Some(hash.clone()),
+        };
+        let done = move |answer: Result<OrderView, Problem>| {
+            if self.is_removed() {
+                return;
+            }
+            match answer {
+                Ok(order) => self.update(order),
+                Err(problem) if problem.is_temporary() => {
+                    later(REPORT_AGAIN_MS, move || self.report_transaction(hash));
+                }
+                // The order is over: what arrives is found without the hint.
+                Err(_) => {}
+            }
+        };
+        shared.connection.send(Request::Paid(paid), Box::new(done));
     }
 
     /// Keeps an email address for the receipt with the order, and passes on whether it was kept. A failure is not

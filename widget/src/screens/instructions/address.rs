@@ -55,6 +55,8 @@ pub(super) fn Destination<'a>(attempt: &'a AttemptView) -> impl IntoView + use<>
                     text=i18n.text_with("copy_on", &names(attempt))
                 />
             </div>
+            // Filled by `widget/js/wallets.js`.
+            <div class="wallet-links" hidden></div>
         </div>
     }
 }

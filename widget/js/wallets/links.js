@@ -1,0 +1,32 @@
+/** Wallets on phones: links that open an app with the payment in it. */
+import { universal_links } from './universal_links.json';
+/** @import { WalletPayment } from '../types.d.ts' */
+
+/** The time after which a press has opened no wallet. */
+const OPENED_WITHIN_MS = 1500;
+
+/**
+ * The apps that can pay this, each with its link, written from what the page shows.
+ *
+ * @param {WalletPayment} payment @returns {{ name: string, link: string }[]}
+ */
+export const appsFor = ({ code, uri, address, amount, isTest }) =>
+  [...universal_links].flatMap(({ name, link, assets, test_networks }) => {
+    const asset = /** @type {Record<string, string | undefined>} */ (assets)[code];
+    // A link that names no test network would spend real coins there.
+    if (asset === undefined || (isTest && !test_networks) || uri === address) return [];
+    /** @type {Record<string, string>} */
+    const gaps = { eip681: uri.replace(/^ethereum:/, ''), asset, address, amount };
+    return [{ name, link: link.replace(/\{(\w+)\}/g, (_, gap) => gaps[gap]) }];
+  });
+
+/** Calls `done` if the page is still in front a while after a press on a link. @param {() => void} done */
+export const unlessLeft = (done) => {
+  let isLeft = false;
+  const leave = () => (isLeft ||= document.visibilityState === 'hidden');
+  document.addEventListener('visibilitychange', leave);
+  setTimeout(() => {
+    document.removeEventListener('visibilitychange', leave);
+    if (!isLeft) done();
+  }, OPENED_WITHIN_MS);
+};
