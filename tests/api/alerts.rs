@@ -1,14 +1,20 @@
 //! Each alert has a text, a runbook and a unit test, and fires in the fault that it is for, as a real Prometheus sees it.
 
 use std::fs;
+use std::io::Write as _;
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Prometheus, Reply, World, WorldConfig, eventually, pause};
+use support::{
+    Program, Prometheus, Reply, TcpProxy, World, WorldConfig, eventually, pause, postgres_database,
+};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
+use crate::connections::limited_program;
 use crate::helpers::skip_until;
-use crate::program::start_program;
+use crate::program::{start_program, wait_until_up};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -243,5 +249,104 @@ async fn an_alert_tells_that_requests_fail() {
     })
     .await;
     world.gateway_link.restore().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_alert_tells_that_the_disk_fills_up() {
+    let world = World::start().await;
+    let prometheus = prometheus(&world).await;
+    let path = world.file("grows");
+    let grows = fs::File::create(&path).unwrap();
+    let more = vec![1; 2 << 20];
+    // At this pace the volume is full within hours.
+    eventually("FlorinDiskFillsUp fires", async || {
+        (&grows).write_all(&more).unwrap();
+        let fires = prometheus.firing().await.contains("FlorinDiskFillsUp");
+        fires.then_some(())
+    })
+    .await;
+    drop(grows);
+    fs::remove_file(path).unwrap();
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_alert_tells_that_connections_run_out() {
+    let mut world = World::start().await;
+    world.stop_proxy().await;
+    let (config, log) = (world.config_file(), world.file("proxy.log"));
+    let mut program = Program::start_at(&limited_program(&world, 400), &config, &log);
+    wait_until_up(&world, &program).await;
+    let prometheus = prometheus(&world).await;
+    let mut silent = Vec::new();
+    for _ in 0..180 {
+        let mut stream = TcpStream::connect(world.listen_address()).await.unwrap();
+        // After its first request a connection may wait for 75 s.
+        let request = b"GET /none HTTP/1.1\r\nhost: localhost\r\n\r\n";
+        stream.write_all(request).await.unwrap();
+        silent.push(stream);
+    }
+    prometheus.wait_until_fires("FlorinFilesRunOut").await;
+    drop(silent);
+    prometheus.wait_until_over("FlorinFilesRunOut").await;
+    assert_eq!(program.stop().await, Some(0));
+    world.start_proxy().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_alert_tells_that_status_reads_are_slow() {
+    let mut url = reqwest::Url::parse(&postgres_database().await).unwrap();
+    let server = (url.host_str().unwrap(), url.port().unwrap());
+    let server = format!("{}:{}", server.0, server.1).parse().unwrap();
+    let link = TcpProxy::to(server).await;
+    url.set_port(Some(link.address().port())).unwrap();
+    let world = World::start_with(WorldConfig {
+        database_url: Some(url.to_string()),
+        ..WorldConfig::default()
+    })
+    .await;
+    let checkout = world.shopper().open("ebook").await;
+    world.wait_for_deliveries().await;
+    let prometheus = prometheus(&world).await;
+    eventually("FlorinStatusReadsSlow fires", async || {
+        // The network of the database is slow, again and again. A scrape reads the database, too, and may last 100 ms here.
+        link.delay(Duration::from_millis(60));
+        checkout.view().await;
+        link.delay(Duration::ZERO);
+        pause(Duration::from_millis(300)).await;
+        let fires = prometheus.firing().await.contains("FlorinStatusReadsSlow");
+        fires.then_some(())
+    })
+    .await;
+    eventually("FlorinStatusReadsSlow is over", async || {
+        checkout.view().await;
+        let fires = prometheus.firing().await.contains("FlorinStatusReadsSlow");
+        (!fires).then_some(())
+    })
+    .await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_alert_tells_that_the_gateway_takes_a_payment_back() {
+    let world = World::start().await;
+    world.expect_error("the gateway takes back a payment that was credited");
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+    let prometheus = prometheus(&world).await;
+    world.sandbox().reorg(9).await;
+    eventually("FlorinOrderNeedsPerson fires", async || {
+        world.skip(Duration::from_mins(1));
+        pause(Duration::from_millis(100)).await;
+        let alert = "ALERTS{alertname=\"FlorinOrderNeedsPerson\",alertstate=\"firing\"}";
+        let found = prometheus.query(alert).await?;
+        (found[0]["metric"]["event"] == "reverted").then_some(())
+    })
+    .await;
     world.end().await;
 }

@@ -49,11 +49,12 @@ const TYPES: [(&str, &str); 16] = [
     ("Said", "ServiceMessage"),
 ];
 
-/// Files with another vocabulary: translations, migrations with checksums and their test, licences, generated files, recorded test
+/// Files with another vocabulary: translations, migrations with checksums and their test, databases of releases, licences, generated files, recorded test
 /// cases, the history of releases, and this list.
-const EXEMPT: [&str; 11] = [
+const EXEMPT: [&str; 12] = [
     "widget/locales/",
     "/migrations/",
+    "tests/databases/",
     "crates/storage/src/sqlite/tests/migrations.rs",
     "/proptest-regressions/",
     "LICENSE",

@@ -15,10 +15,10 @@ const OPEN_FILES: u32 = 1_024;
 const SILENT: usize = 5_000;
 
 /// Returns a program that runs `florin-proxy` with a limit of open files.
-fn limited_program(world: &World) -> PathBuf {
+pub(crate) fn limited_program(world: &World, open_files: u32) -> PathBuf {
     let program = support::built("florin-proxy", "florin-proxy");
     let script = format!(
-        "#!/bin/sh\nulimit -n {OPEN_FILES}\nexec '{}' \"$@\"\n",
+        "#!/bin/sh\nulimit -n {open_files}\nexec '{}' \"$@\"\n",
         program.display()
     );
     let path = world.file("florin-proxy-limited");
@@ -55,7 +55,7 @@ async fn silent_connections_stop_no_customer_and_no_health_page() {
     let public = world.listen_address();
     world.stop_proxy().await;
     let (config, log) = (world.config_file(), world.file("proxy.log"));
-    let mut program = Program::start_at(&limited_program(&world), &config, &log);
+    let mut program = Program::start_at(&limited_program(&world, OPEN_FILES), &config, &log);
     world.wait_for_proxy().await;
     let before = world.shopper().open("ebook").await;
     let mut watching = before.stream().await;

@@ -27,7 +27,7 @@ async fn start_limitable(world: &mut World) -> Program {
     program
 }
 
-fn ebook() -> Value {
+pub(crate) fn ebook() -> Value {
     json!({ "store": "demo", "product": "ebook" })
 }
 
@@ -38,7 +38,7 @@ async fn readiness(world: &World) -> Option<Answer> {
 }
 
 /// Waits until the readiness page has this status; returns its report.
-async fn ready_with(world: &World, program: &Program, status: u16) -> Value {
+pub(crate) async fn ready_with(world: &World, program: &Program, status: u16) -> Value {
     let found = within(NOTICED, async || {
         readiness(world)
             .await
@@ -54,7 +54,7 @@ async fn ready_with(world: &World, program: &Program, status: u16) -> Value {
 }
 
 /// The program's log lines of a level that contain a text.
-fn lines(program: &Program, level: &str, text: &str) -> Vec<String> {
+pub(crate) fn lines(program: &Program, level: &str, text: &str) -> Vec<String> {
     let level = format!("\"level\":\"{level}\"");
     let printed = program.printed();
     let lines = printed.lines();
@@ -72,7 +72,7 @@ fn reported_once(program: &Program, reason: &str, remedy: &str) {
     assert!(error.contains(remedy), "{error}");
 }
 
-async fn refused_clearly(world: &World) {
+pub(crate) async fn refused_clearly(world: &World) {
     let refused = world.shopper().request_order(&ebook()).await;
     let refused = refused.refused(503, "storage_unavailable");
     assert!(refused.header("retry-after").is_some());
@@ -80,7 +80,7 @@ async fn refused_clearly(world: &World) {
 
 /// The order is paid and credited once. Its store has every event in order; one whose receipt could not be recorded came
 /// again, with the same id and the same bytes.
-async fn paid_once(world: &World, checkout: &Checkout) {
+pub(crate) async fn paid_once(world: &World, checkout: &Checkout) {
     checkout.wait_for("paid").await;
     world.wait_for_deliveries().await;
     let mut known: Vec<support::Delivery> = Vec::new();
@@ -428,22 +428,19 @@ async fn twenty_thousand_orders_that_ended_meanwhile_delay_no_customer() {
     let mut program = start_program(&mut world).await;
     // One transaction for all of them takes seconds; a customer waits for one batch.
     world.shopper().open("ebook").await;
-    let left = "SELECT count(*) FROM orders WHERE status = 'open' AND expires_at = 1";
-    let mut reader = sqlx::ConnectOptions::connect(&options).await.unwrap();
-    let left: i64 = sqlx::query_scalar(left)
-        .fetch_one(&mut reader)
-        .await
-        .unwrap();
-    assert!(
-        left > 0,
-        "the customer waited until all orders were expired"
-    );
-    sqlx::Connection::close(reader).await.unwrap();
-    eventually("the old orders are expired", async || {
+    let left = async || {
         let mut reader = sqlx::ConnectOptions::connect(&options).await.ok()?;
         let left = "SELECT count(*) FROM orders WHERE status = 'open' AND expires_at = 1";
-        let left: i64 = sqlx::query_scalar(left).fetch_one(&mut reader).await.ok()?;
-        (left == 0).then_some(())
+        let left = sqlx::query_scalar::<_, i64>(left);
+        left.fetch_one(&mut reader).await.ok()
+    };
+    let waiting = left().await.unwrap();
+    assert!(
+        waiting > 0,
+        "the customer waited until all orders were expired"
+    );
+    eventually("the old orders are expired", async || {
+        (left().await? == 0).then_some(())
     })
     .await;
     assert_eq!(program.stop().await, Some(0));

@@ -112,7 +112,8 @@ async fn late_polls_are_reported() {
         ..WorldConfig::default()
     })
     .await;
-    let in_time = json!({ "lag_seconds": 0, "stretch_percent": 100 });
+    let in_time =
+        json!({ "lag_seconds": 0, "stretch_percent": 100, "watched_stretch_percent": 100 });
     assert_eq!(ready(&world).await["polling"], in_time);
     for _ in 0..3 {
         world.shopper().open("ebook").await.choose("LTC").await;

@@ -1,5 +1,10 @@
 //! A proxy on PostgreSQL.
 
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::time::Duration;
+
+use serde_json::Value;
+use sqlx::Connection as _;
 use support::{
     Folder, Program, World, WorldConfig, empty_postgres_database, postgres_database, write_private,
 };
@@ -30,6 +35,31 @@ async fn a_purchase_on_postgresql_is_paid_delivered_and_kept() {
     world.end().await;
 }
 
+#[tokio::test]
+async fn readiness_shows_the_schema_and_the_clock_of_the_server() {
+    let ready = async |world: &World| {
+        let answer = world
+            .http()
+            .get(format!("{}/health/ready", world.admin_url()));
+        let answer = answer.send().await.unwrap();
+        answer.json::<Value>().await.unwrap()
+    };
+    let world = World::start().await;
+    assert_eq!(ready(&world).await["database_server"], Value::Null);
+    world.end().await;
+    let world = World::start_with(WorldConfig {
+        database_url: Some(postgres_database().await),
+        ..WorldConfig::default()
+    })
+    .await;
+    world.skip(Duration::from_mins(1));
+    let server = ready(&world).await["database_server"].clone();
+    assert!(server["schema"].as_u64() >= Some(2), "{server}");
+    let ahead = server["clock_ahead_ms"].as_i64().unwrap();
+    assert!((-61_000..=-50_000).contains(&ahead), "{ahead}");
+    world.end().await;
+}
+
 /// The program's own words, and its exit code.
 #[test]
 fn the_schema_is_brought_up_to_date_by_its_command_alone() {
@@ -49,7 +79,7 @@ fn the_schema_is_brought_up_to_date_by_its_command_alone() {
     );
     let password = url.split([':', '@']).nth(2).unwrap();
     assert!(!refused.printed.contains(password), "{}", refused.printed);
-    for printed in ["1 migration(s) applied", "is up to date."] {
+    for printed in ["migration(s) applied", "is up to date."] {
         let migrated = Program::run(&["--config", &config, "migrate"], &[]);
         assert_eq!(migrated.code, Some(0), "{}", migrated.printed);
         assert!(migrated.printed.contains(printed), "{}", migrated.printed);
@@ -92,5 +122,87 @@ async fn a_store_moves_to_postgresql_in_the_middle_of_a_payment() {
     checkout.wait_for("paid").await;
     let delivered = delivered_events(&world, &checkout.order).await;
     assert_eq!(delivered.last().unwrap(), "order.paid");
+    world.end().await;
+}
+
+/// A file and a server are checked by one command. A customer pays in the restored file.
+#[tokio::test]
+async fn a_backup_is_made_while_the_proxy_serves_and_can_be_restored() {
+    let mut world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let config = world.config_file().display().to_string();
+    let copy = world.file("copy.db");
+    let to = copy.display().to_string();
+    let run =
+        |words: &[&str]| Program::run(&[&["--config", &config, "store"][..], words].concat(), &[]);
+    let copied = run(&["backup", "--to", &to]);
+    assert_eq!(copied.code, Some(0), "{}", copied.printed);
+    assert!(copied.printed.contains("1  orders"), "{}", copied.printed);
+    let mode = std::fs::metadata(&copy).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let again = run(&["backup", "--to", &to]);
+    assert_eq!(again.code, Some(1), "{}", again.printed);
+    assert!(
+        again.printed.contains("overwrites nothing"),
+        "{}",
+        again.printed
+    );
+    assert_eq!(run(&["verify"]).code, Some(0), "while the proxy serves it");
+    world.stop_proxy().await;
+    world.move_database(format!("sqlite://{to}"));
+    world.start_proxy().await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+    world.stop_proxy().await;
+    let damaged = world.file("damaged.db");
+    std::fs::copy(&copy, &damaged).unwrap();
+    // A page in the middle.
+    let file = std::fs::File::options().write(true).open(&damaged).unwrap();
+    file.write_all_at(&[0xff; 2048], 8 * 4096).unwrap();
+    let damaged = format!("sqlite://{}", damaged.display());
+    let found = run(&["verify", "--database", &damaged]);
+    assert_eq!(found.code, Some(1), "{}", found.printed);
+    assert!(found.printed.contains("damaged"), "{}", found.printed);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_server_is_verified_and_its_backup_is_left_to_its_programs() {
+    let url = postgres_database().await;
+    let world = World::start_with(WorldConfig {
+        database_url: Some(url.clone()),
+        ..WorldConfig::default()
+    })
+    .await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    support::pay_in_full(&world, &checkout).await;
+    let config = world.config_file().display().to_string();
+    let run =
+        |words: &[&str]| Program::run(&[&["--config", &config, "store"][..], words].concat(), &[]);
+    let verified = run(&["verify"]);
+    assert_eq!(verified.code, Some(0), "{}", verified.printed);
+    assert!(
+        verified.printed.contains("1  credits"),
+        "{}",
+        verified.printed
+    );
+    let refused = run(&["backup", "--to", "copy.db"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.printed);
+    assert!(
+        refused.printed.contains("pg_basebackup"),
+        "{}",
+        refused.printed
+    );
+    let mut database = sqlx::PgConnection::connect(&url).await.unwrap();
+    let lost = "SET session_replication_role = replica; DELETE FROM credits; UPDATE orders SET sequence = 9";
+    sqlx::raw_sql(lost).execute(&mut database).await.unwrap();
+    let damaged = run(&["verify"]);
+    assert_eq!(damaged.code, Some(1), "{}", damaged.printed);
+    for what in ["1 paid orders without a credit", "1 orders whose events"] {
+        assert!(damaged.printed.contains(what), "{}", damaged.printed);
+    }
     world.end().await;
 }

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use serde_json::json;
 use support::{Answer, Checkout, Program, Reply, World, eventually, pay_in_full, secrets};
 
-const CANARIES: [&str; 9] = [
+const CANARIES: [&str; 12] = [
     secrets::API_KEY,
     secrets::API_SECRET,
     secrets::CALLBACK_TOKEN,
@@ -17,6 +17,9 @@ const CANARIES: [&str; 9] = [
     secrets::OTHER_TOKEN_KEY,
     secrets::WEBHOOK,
     secrets::WEBHOOK_BYTES,
+    secrets::OPERATOR_TOKEN,
+    secrets::OPERATOR_HASH,
+    secrets::OPERATOR_PASSWORD,
 ];
 
 /// Returns the secret in every encoding that is searched for.

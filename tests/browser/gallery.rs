@@ -90,7 +90,7 @@ pub(crate) fn wide(width: u32) -> BrowserOptions {
 }
 
 /// Returns the findings, one per line; an empty string is a clean page.
-async fn axe_findings(browser: &Browser) -> String {
+pub(crate) async fn axe_findings(browser: &Browser) -> String {
     const RUN: &str = "
         const [done] = [...arguments].slice(-1);
         axe.run(document, {

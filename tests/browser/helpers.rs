@@ -18,8 +18,7 @@ pub(crate) async fn another_site() -> (Site, World, String) {
 
 /// Returns the client token that the page keeps for its order.
 pub(crate) async fn token_of(browser: &Browser) -> String {
-    let find =
-        "return Object.entries(sessionStorage).find(([key]) => key.startsWith('florin'))?.[1]";
+    let find = "return Object.entries(sessionStorage).find(([key]) => key.startsWith('florin') && !key.startsWith('florin:sent:'))?.[1]";
     let token = browser.evaluate(find, &[]).await;
     token.as_str().expect("the page keeps a token").to_owned()
 }

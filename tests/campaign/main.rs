@@ -7,6 +7,7 @@
 
 mod corruption;
 mod log_lines;
+mod replicas;
 
 use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};

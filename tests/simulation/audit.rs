@@ -112,6 +112,7 @@ impl World {
                 subscribed: Some(with_webhook.map(|store| store.id.to_owned()).collect()),
                 // The sender of a world delivers before anything is signed.
                 webhook_secret: Vec::new(),
+                listing: None,
             },
             agreed: expectations.agreed.clone(),
             known_paid: expectations.known_paid.clone(),

@@ -5,14 +5,16 @@ use std::future::Future;
 
 use async_trait::async_trait;
 use florin_orders::{
-    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+    Abandoned, Aggregate, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt,
+    NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
 };
 use florin_storage::{
-    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
-    Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
-    OrderOperationError, PollQueue, RecordedDelivery, RecordedObservation, RequestId, Settlement,
-    SqliteStorage, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    AuditEntry, Claim, DecideError, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
+    DueDelivery, EndpointStatus, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NewAuditEntry,
+    NewDecision, OpenAttemptError, OpenError, Opened, OperatorStorage, OrderFilter, OrderHistory,
+    OrderOperationError, OrderSearch, PollQueue, PriceList, RecordedDelivery, RecordedObservation,
+    RequestId, SettledOrder, Settlement, SqliteStorage, Storage, StorageError, StoredResponse,
+    TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -60,6 +62,12 @@ trait StorageCallError: From<StorageError> + std::fmt::Debug {
 impl StorageCallError for StorageError {
     fn is_storage_failure(&self) -> bool {
         true
+    }
+}
+
+impl StorageCallError for DecideError {
+    fn is_storage_failure(&self) -> bool {
+        matches!(self, Self::Storage(_))
     }
 }
 
@@ -179,8 +187,16 @@ fn is_read(name: &str) -> bool {
             | "snapshot"
             | "orders"
             | "poll_queue"
+            | "prices"
             | "store_of_invoice"
             | "settlement"
+            | "find_orders"
+            | "orders_for_attention"
+            | "order_history"
+            | "given_up_events"
+            | "event"
+            | "audit_log"
+            | "settled_orders"
             | "events"
             | "deliveries"
             | "endpoint_status"
@@ -190,9 +206,9 @@ fn is_read(name: &str) -> bool {
 
 /// Every method of the storage, through [`FaultyStorage::call`].
 macro_rules! shaken {
-    ($(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty;)*) => {
+    ($storage:ident; $(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty;)*) => {
         #[async_trait]
-        impl Storage for FaultyStorage {
+        impl $storage for FaultyStorage {
             $(async fn $name(&self $(, $argument: $type)*) -> $result {
                 self.call(stringify!($name), self.inner.$name($($argument),*)).await
             })*
@@ -201,6 +217,26 @@ macro_rules! shaken {
 }
 
 shaken! {
+    OperatorStorage;
+    async fn decide(&self, order: &OrderId, decision: &NewDecision, now: Timestamp) -> Result<Snapshot, DecideError>;
+    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError>;
+    async fn orders_for_attention(&self, limit: u32) -> Result<Vec<Aggregate>, StorageError>;
+    async fn order_history(&self, order: &OrderId) -> Result<Option<OrderHistory>, StorageError>;
+    async fn given_up_events(&self, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError>;
+    async fn event(&self, event: &EventId) -> Result<Option<Event>, StorageError>;
+    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError>;
+    async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>, StorageError>;
+    async fn settled_orders(
+        &self, from: Timestamp, until: Timestamp, after: Option<&SettledOrder>, limit: u32,
+    ) -> Result<Vec<SettledOrder>, StorageError>;
+}
+
+shaken! {
+    Storage;
+    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError>;
+    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError>;
+    async fn withdraw_prices(&self) -> Result<(), StorageError>;
+    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;
     async fn open_order(
         &self, id: &OrderId, terms: &NewOrder, token: TokenHash, token_expires_at: Timestamp, now: Timestamp,
     ) -> Result<Opened, OpenError>;
@@ -232,7 +268,9 @@ shaken! {
         &self, attempt: &AttemptId, reason: Abandoned, now: Timestamp,
     ) -> Result<(), StorageError>;
     async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, StorageError>;
-    async fn mark_as_paid(&self, order: &OrderId, now: Timestamp) -> Result<MarkedAsPaid, OrderOperationError>;
+    async fn mark_as_paid(
+        &self, order: &OrderId, hint: Option<&TransactionHint>, now: Timestamp,
+    ) -> Result<MarkedAsPaid, OrderOperationError>;
     async fn keep_receipt_email(
         &self, order: &OrderId, email: Option<&str>,
     ) -> Result<Option<KeptEmail>, StorageError>;

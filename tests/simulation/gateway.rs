@@ -1,7 +1,7 @@
 //! The model of the gateway without faults: prices, invoices and chains. It shares no code with the proxy, and
 //! with the sandbox only the form of responses: docs/adr/0022-a-model-of-the-gateway-for-the-simulation.md.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -314,9 +314,13 @@ impl Gateway {
         });
     }
 
-    /// Forgets the pauses: the proxy cannot know how much of one is left when its clock is set.
-    pub(crate) fn forget_pauses(&self) {
-        self.state().pauses.clear();
+    /// Forgets the pauses of each process that has one with a later end. The process knows only that end, and takes it for
+    /// one of a clock that was set back since.
+    pub(crate) fn forget_pauses_after(&self, latest: Millis) {
+        let pauses = &mut self.state().pauses;
+        let later = pauses.iter().filter(|pause| pause.until > latest);
+        let forgetful: BTreeSet<u64> = later.map(|pause| pause.process).collect();
+        pauses.retain(|pause| !forgetful.contains(&pause.process));
     }
 
     /// Returns the record up to a moment.

@@ -34,6 +34,8 @@
 //! | an older response is taken for a newer one | `newest-response-counts` |
 //! | a paid order is set to failed | storage fails only by injected faults: the schema rejects it |
 //! | a missing amount counts as zero | `underpaid-is-true` |
+//!
+//! A world follows from its seed alone. At the end of a run a few worlds are run again, and their traces are compared.
 
 mod api;
 mod asset;

@@ -1,10 +1,11 @@
 //! A run: thousands of worlds with different seeds, on every core.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{env, fs, thread};
 
 use florin_proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
@@ -29,6 +30,8 @@ const FULL_COVERAGE: u64 = 10_000;
 const ORDERS_PER_WORLD: usize = 20;
 /// One world in this many lasts more than a week, and one two months.
 const LONG_EVERY: u64 = 100;
+/// One world in this many is run again, alone.
+const REPEATED_EVERY: usize = 50;
 
 /// Arguments, from environment variables.
 struct Args {
@@ -72,6 +75,22 @@ struct Outcome {
     next_world: AtomicU64,
     has_failed: AtomicBool,
     failures: Mutex<Vec<String>>,
+    /// What each world did, by its number: [`Timeline::digest`].
+    digests: Mutex<BTreeMap<u64, u64>>,
+}
+
+impl Outcome {
+    fn fail(&self, failure: String) {
+        self.has_failed.store(true, Ordering::Relaxed);
+        let failures = self.failures.lock();
+        failures
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(failure);
+    }
+
+    fn digests(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
+        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 pub(crate) fn run() -> ExitCode {
@@ -97,6 +116,9 @@ pub(crate) fn run() -> ExitCode {
         enable_log();
         let folder = TempFolder::new();
         run_world(&folder, &outcome, &args, world);
+        for digest in outcome.digests().values() {
+            println!("  trace {digest:016x}");
+        }
     } else {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
@@ -113,6 +135,9 @@ pub(crate) fn run() -> ExitCode {
                 });
             }
         });
+    }
+    if !outcome.has_failed.load(Ordering::Relaxed) && args.world.is_none() {
+        repeat_alone(&outcome, &args, worlds);
     }
     println!("{}", outcome.counters);
     let took = SystemClock.now().duration_since(began);
@@ -137,6 +162,23 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
+/// Runs a few worlds again, one after the other: what a world does must follow from its seed alone, or the command that
+/// repeats a failure repeats something else.
+fn repeat_alone(outcome: &Outcome, args: &Args, worlds: u64) {
+    let folder = TempFolder::new();
+    let first = args.seed % worlds.min(REPEATED_EVERY as u64);
+    for number in (first..worlds).step_by(REPEATED_EVERY) {
+        let alone = Outcome::default();
+        run_world(&folder, &alone, args, number);
+        let digests = [outcome, &alone].map(|outcome| outcome.digests().get(&number).copied());
+        if digests[0] != digests[1] {
+            outcome.fail(format!(
+                "world {number} depends on more than its seed: its trace among others and alone is {digests:x?}"
+            ));
+        }
+    }
+}
+
 /// Runs one world and records its result.
 fn run_world(folder: &TempFolder, outcome: &Outcome, args: &Args, number: u64) {
     let is_verbose = args.world.is_some();
@@ -150,13 +192,9 @@ fn run_world(folder: &TempFolder, outcome: &Outcome, args: &Args, number: u64) {
         vec![format!("panicked: {}", message.unwrap_or_default())]
     });
     if !violations.is_empty() {
-        outcome.has_failed.store(true, Ordering::Relaxed);
-        let mut failures = outcome
-            .failures
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        failures.push(format!(
-            "world {number} failed:\n  {}\nSee it again:\n  FLORIN_SIM_SEED={} FLORIN_SIM_WORLD={number} \
+        let trace = outcome.digests().get(&number).copied().unwrap_or_default();
+        outcome.fail(format!(
+            "world {number} failed, trace {trace:016x}:\n  {}\nSee it again:\n  FLORIN_SIM_SEED={} FLORIN_SIM_WORLD={number} \
              cargo test -p florin-tests --test simulation",
             violations.join("\n  "),
             args.seed
@@ -217,6 +255,7 @@ fn build_and_run(
     outcome
         .virtual_millis
         .fetch_add(timeline.now(), Ordering::Relaxed);
+    outcome.digests().insert(number, timeline.digest());
     world.violations()
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Timeline(Arc<Mutex<State>>);
 struct State {
     now: Millis,
     next_number: u64,
+    /// Of the times of all timers that fired.
+    digest: u64,
     waiting: BTreeMap<(Millis, u64), Waker>,
 }
 
@@ -42,6 +44,7 @@ impl Timeline {
             let first = state.waiting.pop_first();
             if let Some(((until, _), _)) = &first {
                 state.now = state.now.max(*until);
+                state.digest = fold(state.digest, *until);
             }
             first
         };
@@ -49,9 +52,20 @@ impl Timeline {
         waker.wake();
     }
 
+    /// Digest of the times of all timers that fired. Each waits for a drawn time, so it shows whether two runs of a world drew
+    /// and did the same.
+    pub(crate) fn digest(&self) -> u64 {
+        self.state().digest
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// One step of FNV-1a, with a number instead of a byte.
+fn fold(digest: u64, number: Millis) -> u64 {
+    (digest ^ number.cast_unsigned()).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
 /// A wait that ends by [`Timeline::advance`].

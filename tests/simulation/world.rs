@@ -106,9 +106,8 @@ impl World {
     pub(crate) fn set_wall_clock(&self, by: Millis) {
         self.wall_offset.fetch_add(by, Ordering::Relaxed);
         self.log(|| format!("the wall clock is set by {by} ms"));
-        if by.abs() > LONGEST_PAUSE {
-            self.gateway.forget_pauses();
-        }
+        self.gateway
+            .forget_pauses_after(self.wall() + LONGEST_PAUSE);
         let way = if by < 0 { "back" } else { "forward" };
         self.counters.one("clock", format!("set {way}"));
     }

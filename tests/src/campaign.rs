@@ -15,6 +15,7 @@ mod customer;
 mod disaster;
 mod disaster_runs;
 mod drain;
+mod event_reader;
 mod hosted_page;
 mod invoice_index;
 mod kill_once;
@@ -22,6 +23,7 @@ mod kill_plan;
 mod machine;
 mod proxy_process;
 mod random;
+pub mod replicas;
 mod shard;
 mod shop;
 mod supervisor;
@@ -38,7 +40,8 @@ use tokio::task::JoinSet;
 
 pub use self::counters::Counters;
 pub use self::disaster::DISASTERS;
-use self::shard::Shard;
+use self::drain::{Drain, Source};
+use self::shard::{DATABASE, Shard};
 pub use self::verdict::{Auditor, Verdict};
 use crate::program::Folder;
 
@@ -141,7 +144,14 @@ async fn run_shard(mut shard: Shard, kills: u64, done: impl Fn()) -> Folder {
     shard.survive_without_a_restart(&mut last).await;
     shard.run_final_customers().await;
     shard.stop_load().await;
-    drain::wait_until_drained(&shard).await;
+    let drain = Drain {
+        sandbox: &shard.sandbox,
+        http: &shard.http,
+        proxy_url: shard.addresses.proxy_url(),
+        invoices: &shard.invoices,
+        database: Source::File(shard.folder.file(DATABASE)),
+    };
+    drain.wait_with_a_pause().await;
     let code = last.stop().await;
     assert_eq!(
         code,

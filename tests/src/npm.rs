@@ -43,15 +43,20 @@ pub fn type_errors_of(tsconfig: &Path) -> String {
 
 /// The folder whose `node_modules` holds the packages.
 pub(crate) fn installed() -> PathBuf {
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/package-lock.json");
-    let lock = std::fs::read(lock).expect("the lock file is part of the repository");
-    let name = hex::encode(&Sha256::digest(lock)[..6]);
+    tools_of("npm", "npm/package-lock.json")
+}
+
+/// A folder of installed tools: its name is a word and the hash of the list of what is in it, a file below `tests`.
+pub(crate) fn tools_of(word: &str, list: &str) -> PathBuf {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join(list);
+    let list = std::fs::read(list).expect("the list is part of the repository");
+    let name = hex::encode(&Sha256::digest(list)[..6]);
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     let caches = set("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
     let caches = caches.expect("HOME or XDG_CACHE_HOME says where tools are kept");
-    let folder = caches.join("florin/tools").join(format!("npm-{name}"));
+    let folder = caches.join("florin/tools").join(format!("{word}-{name}"));
     assert!(
         folder.join("whole").is_file(),
         "{} is missing. Install it with: cargo xtask tools",

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -33,6 +33,16 @@ pub struct ProgramOutput {
     pub code: Option<i32>,
     /// Standard output and standard error.
     pub printed: String,
+}
+
+impl ProgramOutput {
+    fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self {
+            code: output.status.code(),
+            printed: [text(&output.stdout), text(&output.stderr)].concat(),
+        }
+    }
 }
 
 impl Program {
@@ -95,12 +105,25 @@ impl Program {
             .args(words)
             .stdin(Stdio::null())
             .output();
-        let output = output.expect("the program can be started");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        ProgramOutput {
-            code: output.status.code(),
-            printed: [text(&output.stdout), text(&output.stderr)].concat(),
-        }
+        ProgramOutput::of(&output.expect("the program can be started"))
+    }
+
+    /// Runs it to its end with this text on standard input.
+    pub fn run_with_input(words: &[&str], input: &str) -> ProgramOutput {
+        let mut child = command(Path::new("timeout"), &[])
+            .arg(RUN_SECONDS)
+            .arg(built("florin-proxy", "florin-proxy"))
+            .args(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        // A program that ends before it has read all closes the pipe.
+        let _ = stdin.write_all(input.as_bytes());
+        drop(stdin);
+        ProgramOutput::of(&child.wait_with_output().expect("it is our child"))
     }
 
     /// What it printed so far.

@@ -1,19 +1,25 @@
-//! A TCP proxy that can cut or freeze connections, as a network between two servers.
+//! A TCP proxy that can cut, freeze or delay connections, as a network between two servers.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::wait::pause;
+
 /// Forwards connections to a server. Cut, it refuses them, as a server that is down. Frozen, it accepts everything and
-/// forwards nothing, as a broken network.
+/// forwards nothing, as a broken network. Slow, it forwards everything late.
 #[derive(Debug)]
 pub struct TcpProxy {
     here: SocketAddr,
     there: SocketAddr,
     frozen: watch::Sender<bool>,
+    /// How often the open connections were silenced.
+    silenced: watch::Sender<u64>,
+    delay: watch::Sender<Duration>,
     carrying: Option<JoinHandle<()>>,
 }
 
@@ -23,14 +29,16 @@ impl TcpProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("a port is free");
         let here = listener.local_addr().expect("it is bound");
-        let frozen = watch::channel(false).0;
-        let carrying = Some(tokio::spawn(carry(listener, there, frozen.subscribe())));
-        Self {
+        let mut proxy = Self {
             here,
             there,
-            frozen,
-            carrying,
-        }
+            frozen: watch::channel(false).0,
+            silenced: watch::channel(0).0,
+            delay: watch::channel(Duration::ZERO).0,
+            carrying: None,
+        };
+        proxy.carry(listener);
+        proxy
     }
 
     /// Where the near end is.
@@ -51,17 +59,39 @@ impl TcpProxy {
         self.frozen.send_replace(true);
     }
 
+    /// Forwards nothing more of the open connections, which stay open: a firewall that forgot them. New ones are forwarded.
+    pub fn silence(&self) {
+        self.silenced.send_modify(|times| *times += 1);
+    }
+
+    /// Forwards to another server from now on. Earlier connections are closed.
+    pub async fn redirect(&mut self, there: SocketAddr) {
+        self.there = there;
+        self.restore().await;
+    }
+
+    fn carry(&mut self, listener: TcpListener) {
+        let link = Link {
+            there: self.there,
+            frozen: self.frozen.subscribe(),
+            silenced: self.silenced.subscribe(),
+            delay: self.delay.subscribe(),
+        };
+        self.carrying = Some(tokio::spawn(carry(listener, link)));
+    }
+
+    /// Forwards everything later by this time.
+    pub fn delay(&self, time: Duration) {
+        self.delay.send_replace(time);
+    }
+
     /// Forwards again at the same address. Earlier connections are closed.
     pub async fn restore(&mut self) {
         self.cut().await;
         self.frozen.send_replace(false);
         let listener = TcpListener::bind(self.here).await;
         let listener = listener.expect("the port is still free");
-        self.carrying = Some(tokio::spawn(carry(
-            listener,
-            self.there,
-            self.frozen.subscribe(),
-        )));
+        self.carry(listener);
     }
 }
 
@@ -73,25 +103,44 @@ impl Drop for TcpProxy {
     }
 }
 
-async fn carry(listener: TcpListener, there: SocketAddr, frozen: watch::Receiver<bool>) {
+/// Where one proxy forwards to, and how.
+#[derive(Clone)]
+struct Link {
+    there: SocketAddr,
+    frozen: watch::Receiver<bool>,
+    silenced: watch::Receiver<u64>,
+    delay: watch::Receiver<Duration>,
+}
+
+async fn carry(listener: TcpListener, link: Link) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             Ok((near, _)) = listener.accept() => {
-                connections.spawn(connect(near, there, frozen.clone()));
+                connections.spawn(connect(near, link.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
-async fn connect(mut near: TcpStream, there: SocketAddr, mut frozen: watch::Receiver<bool>) {
+async fn connect(mut near: TcpStream, link: Link) {
+    let Link {
+        there,
+        mut frozen,
+        mut silenced,
+        delay,
+    } = link;
+    let times = *silenced.borrow();
     let Ok(mut far) = TcpStream::connect(there).await else {
         return;
     };
     let freezes = async {
         // An error means that the proxy was dropped.
-        let _ = frozen.wait_for(|is| *is).await;
+        tokio::select! {
+            _ = frozen.wait_for(|is| *is) => {}
+            _ = silenced.wait_for(|now| *now > times) => {}
+        }
     };
     tokio::select! {
         biased;
@@ -99,6 +148,35 @@ async fn connect(mut near: TcpStream, there: SocketAddr, mut frozen: watch::Rece
             // Both ends stay open and receive nothing.
             std::future::pending::<()>().await;
         }
-        _ = copy_bidirectional(&mut near, &mut far) => {}
+        () = forward(&mut near, &mut far, delay) => {}
     }
+}
+
+/// Forwards in both directions until both ends have closed theirs.
+async fn forward(near: &mut TcpStream, far: &mut TcpStream, delay: watch::Receiver<Duration>) {
+    let (near_reader, near_writer) = near.split();
+    let (far_reader, far_writer) = far.split();
+    tokio::join!(
+        copy(near_reader, far_writer, delay.clone()),
+        copy(far_reader, near_writer, delay),
+    );
+}
+
+async fn copy(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    delay: watch::Receiver<Duration>,
+) {
+    let mut bytes = [0; 16 * 1024];
+    // A connection that was reset ends like one that was closed.
+    while let Ok(count @ 1..) = from.read(&mut bytes).await {
+        let time = *delay.borrow();
+        if !time.is_zero() {
+            pause(time).await;
+        }
+        if to.write_all(&bytes[..count]).await.is_err() {
+            return;
+        }
+    }
+    let _ = to.shutdown().await;
 }

@@ -21,6 +21,7 @@ pub use self::config::WorldConfig;
 use self::server::RunningProxy;
 use crate::clock::MovableClock;
 use crate::log::Log;
+use crate::operator::OperatorApi;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::shopper::{Checkout, HostedPage, Shopper};
@@ -158,6 +159,15 @@ impl World {
     /// The proxy's admin address.
     pub fn admin_url(&self) -> String {
         format!("http://{}", self.addresses.admin)
+    }
+
+    /// The operator's API, with the token of an operator.
+    pub fn operator(&self, token: &str) -> OperatorApi {
+        OperatorApi {
+            http: self.http.clone(),
+            base: self.admin_url(),
+            token: Some(token.to_owned()),
+        }
     }
 
     /// An HTTP client.

@@ -1,13 +1,16 @@
 //! The time after the last kill, in which the proxy finishes what it has begun.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use florin_proxy::clock::{Clock as _, SystemClock};
 use serde_json::json;
+use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 
-use super::shard::{DATABASE, Shard};
+use super::invoice_index::InvoiceIndex;
+use crate::sandbox_control::SandboxControl;
 use crate::wait::pause;
 use crate::world::secrets;
 
@@ -28,85 +31,139 @@ struct Remaining {
     creating: i64,
 }
 
-/// Waits until no work remains, up to [`BOUND`]. The auditor names what remains then.
-pub(super) async fn wait_until_drained(shard: &Shard) {
-    // The process that receives it must keep it: a killed proxy has forgotten every Retry-After.
-    let too_many_requests =
-        json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": PAUSE_SECONDS});
-    shard.sandbox.inject_fault(too_many_requests).await;
-    for _ in 0..6 {
-        shard.sandbox.mine(1).await;
+/// A proxy, or several, that finish their work.
+pub(super) struct Drain<'a> {
+    pub(super) sandbox: &'a SandboxControl,
+    pub(super) http: &'a reqwest::Client,
+    pub(super) proxy_url: String,
+    pub(super) invoices: &'a InvoiceIndex,
+    pub(super) database: Source,
+}
+
+/// Where the proxy's rows are.
+pub(super) enum Source {
+    /// A file of SQLite.
+    File(PathBuf),
+    /// The address of a PostgreSQL database.
+    Server(String),
+}
+
+impl Drain<'_> {
+    /// Requests a pause, and waits until no work remains, up to [`BOUND`]. The auditor names what remains then.
+    pub(super) async fn wait_with_a_pause(&self) {
+        // The process that receives it must keep it: a killed proxy has forgotten every Retry-After.
+        let too_many_requests = json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": PAUSE_SECONDS});
+        self.sandbox.inject_fault(too_many_requests).await;
+        self.wait().await;
     }
-    let started = SystemClock.now();
-    while SystemClock.now().duration_since(started).as_secs() < BOUND {
-        let remaining = remaining(shard).await;
-        if remaining.events.is_empty() && remaining.invoices.is_empty() && remaining.creating == 0 {
-            return;
+
+    /// Waits until no work remains, up to [`BOUND`].
+    pub(super) async fn wait(&self) {
+        for _ in 0..6 {
+            self.sandbox.mine(1).await;
         }
-        for invoice in &remaining.invoices {
-            send_callback(shard, invoice).await;
+        let started = SystemClock.now();
+        while SystemClock.now().duration_since(started).as_secs() < BOUND {
+            let remaining = self.remaining().await;
+            if remaining.events.is_empty()
+                && remaining.invoices.is_empty()
+                && remaining.creating == 0
+            {
+                return;
+            }
+            for invoice in &remaining.invoices {
+                self.send_callback(invoice).await;
+            }
+            for event in &remaining.events {
+                self.redeliver(event).await;
+            }
+            pause(POLL_EVERY).await;
         }
-        for event in &remaining.events {
-            redeliver(shard, event).await;
+    }
+
+    /// Sends the callback of a completed invoice.
+    async fn send_callback(&self, invoice: &str) {
+        let url = format!("{}/callbacks/{}", self.proxy_url, secrets::CALLBACK_TOKEN);
+        let callback = json!({"invoice_id": invoice, "status": "COMPLETED"});
+        // A lost one is repeated in the next round.
+        let _ = self.http.post(url).json(&callback).send().await;
+    }
+
+    /// Requests an event that the store rejected before.
+    async fn redeliver(&self, event: &str) {
+        let url = format!("{}/v1/events/{event}/redeliver", self.proxy_url);
+        let request = self.http.post(url).bearer_auth(secrets::STORE_KEY);
+        let _ = request.send().await;
+    }
+
+    async fn remaining(&self) -> Remaining {
+        let Rows {
+            events,
+            open,
+            creating,
+        } = match &self.database {
+            Source::File(file) => rows_of_file(file).await,
+            Source::Server(url) => rows_of_server(url).await,
         }
-        pause(POLL_EVERY).await;
+        .expect("the proxy's database");
+        let completed = self.invoices.completed();
+        let is_unobserved = |(id, polled_at, observed_at): &(String, i64, i64)| {
+            let since = completed.get(id);
+            since.is_some_and(|since| {
+                is_unobserved(since.as_millisecond(), *polled_at, *observed_at)
+            })
+        };
+        let invoices = open.into_iter().filter(is_unobserved).map(|(id, ..)| id);
+        Remaining {
+            events,
+            invoices: invoices.collect(),
+            creating,
+        }
     }
 }
 
-/// Sends the callback of a completed invoice.
-async fn send_callback(shard: &Shard, invoice: &str) {
-    let url = format!(
-        "{}/callbacks/{}",
-        shard.addresses.proxy_url(),
-        secrets::CALLBACK_TOKEN
-    );
-    let callback = json!({"invoice_id": invoice, "status": "COMPLETED"});
-    // A lost one is repeated in the next round.
-    let _ = shard.http.post(url).json(&callback).send().await;
+/// Rows of unfinished work.
+struct Rows {
+    events: Vec<String>,
+    /// Each open attempt: its invoice, its last poll and the response to that.
+    open: Vec<(String, i64, i64)>,
+    creating: i64,
 }
 
-/// Requests an event that the store rejected before.
-async fn redeliver(shard: &Shard, event: &str) {
-    let url = format!(
-        "{}/v1/events/{event}/redeliver",
-        shard.addresses.proxy_url()
-    );
-    let request = shard.http.post(url).bearer_auth(secrets::STORE_KEY);
-    let _ = request.send().await;
-}
+const CREATING: &str = "SELECT count(*) FROM attempts WHERE state = 'creating'";
 
-async fn remaining(shard: &Shard) -> Remaining {
-    let file = shard.folder.file(DATABASE);
+async fn rows_of_file(file: &Path) -> sqlx::Result<Rows> {
     let options = SqliteConnectOptions::new().filename(file).read_only(true);
-    let mut db = options.connect().await.expect("the proxy has created it");
+    let mut db = options.connect().await?;
     let events =
         "SELECT events.id FROM events JOIN outbox USING (position) WHERE state = 'pending'";
-    let events = sqlx::query_scalar(events).fetch_all(&mut db).await;
     let open = "SELECT invoice_id, coalesce(looked_at, 0), coalesce(observed_at, 0) FROM attempts
          WHERE state = 'open' AND standing <> 'settled'";
-    let open: Vec<(String, i64, i64)> = sqlx::query_as(open)
-        .fetch_all(&mut db)
-        .await
-        .expect("the proxy's database");
-    let completed = shard.invoices.completed();
-    let is_unobserved = |(id, polled_at, observed_at): &(String, i64, i64)| {
-        let since = completed.get(id);
-        since.is_some_and(|since| is_unobserved(since.as_millisecond(), *polled_at, *observed_at))
-    };
-    let creating = "SELECT count(*) FROM attempts WHERE state = 'creating'";
-    let creating = sqlx::query_scalar(creating).fetch_one(&mut db).await;
-    let remaining = Remaining {
-        events: events.expect("the proxy's database"),
-        invoices: open
-            .into_iter()
-            .filter(is_unobserved)
-            .map(|(id, ..)| id)
-            .collect(),
-        creating: creating.expect("the proxy's database"),
+    let rows = Rows {
+        events: sqlx::query_scalar(events).fetch_all(&mut db).await?,
+        open: sqlx::query_as(open).fetch_all(&mut db).await?,
+        creating: sqlx::query_scalar(CREATING).fetch_one(&mut db).await?,
     };
     // An open reader would block the checkpoint of the journal.
     let _ = db.close().await;
-    remaining
+    Ok(rows)
+}
+
+async fn rows_of_server(url: &str) -> sqlx::Result<Rows> {
+    let mut db = PgConnection::connect(url).await?;
+    let events = "SELECT events.id FROM events JOIN outbox USING (order_id, sequence) WHERE state = 'pending'";
+    let open =
+        "SELECT attempts.invoice_id, coalesce((extract(epoch FROM polled_at) * 1000)::bigint, 0),
+             coalesce((extract(epoch FROM observed_at) * 1000)::bigint, 0)
+         FROM attempts JOIN polls ON attempt_id = attempts.id
+         WHERE state = 'open' AND attempts.payment_state <> 'settled'";
+    let rows = Rows {
+        events: sqlx::query_scalar(events).fetch_all(&mut db).await?,
+        open: sqlx::query_as(open).fetch_all(&mut db).await?,
+        creating: sqlx::query_scalar(CREATING).fetch_one(&mut db).await?,
+    };
+    let _ = db.close().await;
+    Ok(rows)
 }
 
 /// Returns `true` if no poll can have seen what happened at `happened_at`: the last poll was sent before it, or its

@@ -55,7 +55,7 @@ impl Shard {
             }
             KillPlan::OnTraffic(target) => {
                 let traffic = self.traffic.subscribe();
-                let has_passed = target.wait(traffic, &mut self.random).await;
+                let has_passed = target.wait(traffic, &mut self.random, |_| true).await;
                 if has_passed {
                     target.name
                 } else {

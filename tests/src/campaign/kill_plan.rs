@@ -151,15 +151,17 @@ impl KillPlan {
 }
 
 impl Target {
-    /// Waits for the passed, and a little longer; `false` when it did not come.
+    /// Waits for the passed, and a little longer; `false` when it did not come. `is_near` selects
+    /// what passed one of several processes.
     pub(super) async fn wait(
         &self,
         mut traffic: Receiver<Passed>,
         random: &mut SeededRandom,
+        is_near: impl Fn(&Passed) -> bool,
     ) -> bool {
         let wait = async {
             while let Ok(passed) = traffic.recv().await {
-                if self.is(&passed) {
+                if self.is(&passed) && is_near(&passed) {
                     return true;
                 }
             }

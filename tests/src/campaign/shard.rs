@@ -30,7 +30,7 @@ use crate::world::config::{Addresses, florin_toml};
 use crate::world::secrets;
 
 /// Customers who buy at the same time.
-const CUSTOMERS: u64 = 10;
+pub(super) const CUSTOMERS: u64 = 10;
 
 pub(super) const DATABASE: &str = "florin.db";
 pub(super) const SANDBOX_LOG: &str = "sandbox.jsonl";
@@ -82,7 +82,7 @@ impl Shard {
         let traffic = broadcast::channel(1024).0;
         let (sandbox, sandbox_address) = bind().await;
         let shop = Shop::open(&folder.file(SHOP_LOG), random.split(1), counters.clone()).await;
-        let [public, admin, first @ ..] = free_ports(number);
+        let [public, admin, first @ ..] = free_ports::<4>(number);
         let traffic_log = async |there, link| TrafficLog::to(there, link, traffic.clone()).await;
         let proxy = traffic_log(public, Link::Proxy).await;
         let gateway = traffic_log(sandbox_address, Link::Gateway).await;
@@ -102,14 +102,15 @@ impl Shard {
             program: program.to_owned(),
             config: folder.file("florin.toml"),
             database: folder.file(database),
+            database_url: format!("sqlite://{}", folder.file(database).display()),
             public,
             admin,
             log: folder.file("proxy.log"),
-            machine: machine.variables(),
+            variables: machine.variables().into(),
         };
         let first_start = supervisor("first.db", first[0], first[1]);
         let supervisor = supervisor(DATABASE, public, admin);
-        let toml = florin_toml(&addresses, &world_config, &supervisor.database_url());
+        let toml = florin_toml(&addresses, &world_config, &supervisor.database_url);
         write_private(&supervisor.config, &toml);
         let invoices = Arc::new(InvoiceIndex::of(folder.file(SANDBOX_LOG)));
         let settings = florin_sandbox::Settings {
@@ -180,23 +181,13 @@ impl Shard {
         Customers {
             http: self.http.clone(),
             proxy: self.addresses.proxy_url(),
-            token_signer: self.token_signer(),
+            token_signer: token_signer(&self.addresses),
             sandbox: self.sandbox.clone(),
             invoices: self.invoices.clone(),
             counters: self.counters.clone(),
             mining: self.mining.clone(),
             is_closing: self.is_closing.clone(),
             clock_is_wrong: self.clock_is_wrong.clone(),
-        }
-    }
-
-    fn token_signer(&self) -> TokenSigner {
-        TokenSigner {
-            audience: self.addresses.proxy_url(),
-            clock: MovableClock::default(),
-            store: "demo".to_owned(),
-            kid: "k1".to_owned(),
-            secret: secrets::TOKEN_KEY.to_owned(),
         }
     }
 
@@ -226,7 +217,18 @@ impl Shard {
     }
 }
 
-async fn bind() -> (TcpListener, SocketAddr) {
+/// Signs order tokens as the store's server does.
+pub(super) fn token_signer(addresses: &Addresses) -> TokenSigner {
+    TokenSigner {
+        audience: addresses.proxy_url(),
+        clock: MovableClock::default(),
+        store: "demo".to_owned(),
+        kid: "k1".to_owned(),
+        secret: secrets::TOKEN_KEY.to_owned(),
+    }
+}
+
+pub(super) async fn bind() -> (TcpListener, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").await;
     let listener = listener.expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
@@ -237,19 +239,19 @@ async fn bind() -> (TcpListener, SocketAddr) {
 /// meanwhile.
 ///
 /// Source: ip(7), `ip_local_port_range`: 32768 to 60999.
-fn free_ports(shard: u64) -> [SocketAddr; 4] {
+pub(super) fn free_ports<const PORTS: usize>(shard: u64) -> [SocketAddr; PORTS] {
     let start = 20_000 + (u64::from(std::process::id()) * 61 + shard * 499) % 12_000;
     let ports = (start..start + 400).filter_map(|port| {
         let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).ok()?));
         Port::bind(address).ok().map(|_| address)
     });
-    let found: Vec<SocketAddr> = ports.take(4).collect();
+    let found: Vec<SocketAddr> = ports.take(PORTS).collect();
     found
         .try_into()
-        .expect("four of four hundred ports are free")
+        .expect("some of four hundred ports are free")
 }
 
-fn client() -> reqwest::Client {
+pub(super) fn client() -> reqwest::Client {
     // Fails when another shard has installed it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = crate::answer::client().timeout(Duration::from_secs(5));

@@ -19,32 +19,28 @@ pub(super) struct Supervisor {
     /// `florin-proxy`
     pub(super) program: PathBuf,
     pub(super) config: PathBuf,
+    /// The database of SQLite, if it is one.
     pub(super) database: PathBuf,
+    pub(super) database_url: String,
     pub(super) public: SocketAddr,
     pub(super) admin: SocketAddr,
     /// Its output is appended here.
     pub(super) log: PathBuf,
-    /// Variables of the machine that it runs on.
-    pub(super) machine: [(&'static str, String); 2],
+    /// More variables of its environment.
+    pub(super) variables: Vec<(&'static str, String)>,
 }
 
 impl Supervisor {
     /// Starts a proxy.
     pub(super) fn start(&self) -> ProxyProcess {
-        let [first, second] = self.machine.clone();
         let variables = [
             ("FLORIN_LOG", "warn".to_owned()),
-            ("FLORIN_DATABASE_URL", self.database_url()),
+            ("FLORIN_DATABASE_URL", self.database_url.clone()),
             ("FLORIN_LISTEN", self.public.to_string()),
             ("FLORIN_ADMIN_LISTEN", self.admin.to_string()),
-            first,
-            second,
         ];
+        let variables = [&variables[..], &self.variables[..]].concat();
         ProxyProcess::start(&self.program, &self.config, &variables, &self.log)
-    }
-
-    pub(super) fn database_url(&self) -> String {
-        format!("sqlite://{}", self.database.display())
     }
 
     /// Waits until a started proxy is ready.

@@ -24,6 +24,10 @@ pub(super) enum Link {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Passed {
     pub(super) link: Link,
+    /// Where the near end is.
+    pub(super) here: SocketAddr,
+    /// The server that it passed to or from.
+    pub(super) there: SocketAddr,
     /// `true` for a response, `false` for a request.
     pub(super) is_response: bool,
     /// `POST /api/invoice`: method and path of the request, without its query.
@@ -44,6 +48,15 @@ impl TrafficLog {
         link: Link,
         traffic: broadcast::Sender<Passed>,
     ) -> Self {
+        Self::balanced(vec![there], link, traffic).await
+    }
+
+    /// Forwards each connection to the next of several servers that accepts one.
+    pub(super) async fn balanced(
+        servers: Vec<SocketAddr>,
+        link: Link,
+        traffic: broadcast::Sender<Passed>,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
@@ -52,11 +65,14 @@ impl TrafficLog {
         let is_cut = set_cut.subscribe();
         forwarding.spawn(async move {
             let mut connections = JoinSet::new();
+            let mut servers = servers;
             loop {
                 tokio::select! {
                     Ok((near, _)) = listener.accept() => {
                         let (traffic, is_cut) = (traffic.clone(), is_cut.clone());
-                        connections.spawn(forward_connection(near, there, link, traffic, is_cut));
+                        let relay = Relay { here: address, servers: servers.clone(), link, traffic };
+                        connections.spawn(relay.forward(near, is_cut));
+                        servers.rotate_left(1);
                     }
                     Some(_) = connections.join_next() => {}
                 }
@@ -75,48 +91,64 @@ impl TrafficLog {
     }
 }
 
-async fn forward_connection(
-    near: TcpStream,
-    there: SocketAddr,
+/// What one connection is forwarded to.
+struct Relay {
+    here: SocketAddr,
+    /// The first one that accepts a connection.
+    servers: Vec<SocketAddr>,
     link: Link,
     traffic: broadcast::Sender<Passed>,
-    mut is_cut: watch::Receiver<bool>,
-) {
-    if *is_cut.borrow() {
-        return;
+}
+
+impl Relay {
+    async fn forward(self, near: TcpStream, mut is_cut: watch::Receiver<bool>) {
+        if *is_cut.borrow() {
+            return;
+        }
+        let Some((there, far)) = self.connect().await else {
+            return;
+        };
+        let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
+        let outstanding = Arc::new(Mutex::new(None));
+        let publish = |is_response, request| {
+            // No kill plan listens at the moment.
+            let _ = self.traffic.send(Passed {
+                link: self.link,
+                here: self.here,
+                there,
+                is_response,
+                request,
+            });
+        };
+        let on_request = |bytes: &[u8]| {
+            if let Some(request) = request_line(bytes) {
+                *outstanding.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.clone());
+                publish(false, request);
+            }
+        };
+        let on_response = |_: &[u8]| {
+            let request = outstanding
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            if let Some(request) = request {
+                publish(true, request);
+            }
+        };
+        tokio::select! {
+            () = forward(near_in, far_out, on_request) => {}
+            () = forward(far_in, near_out, on_response) => {}
+            _ = is_cut.wait_for(|is| *is) => {}
+        }
     }
-    let Ok(far) = TcpStream::connect(there).await else {
-        return;
-    };
-    let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
-    let outstanding = Arc::new(Mutex::new(None));
-    let publish = |is_response, request| {
-        // No kill plan listens at the moment.
-        let _ = traffic.send(Passed {
-            link,
-            is_response,
-            request,
-        });
-    };
-    let on_request = |bytes: &[u8]| {
-        if let Some(request) = request_line(bytes) {
-            *outstanding.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.clone());
-            publish(false, request);
+
+    async fn connect(&self) -> Option<(SocketAddr, TcpStream)> {
+        for server in &self.servers {
+            if let Ok(connection) = TcpStream::connect(server).await {
+                return Some((*server, connection));
+            }
         }
-    };
-    let on_response = |_: &[u8]| {
-        if let Some(request) = outstanding
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
-            publish(true, request);
-        }
-    };
-    tokio::select! {
-        () = forward(near_in, far_out, on_request) => {}
-        () = forward(far_in, near_out, on_response) => {}
-        _ = is_cut.wait_for(|is| *is) => {}
+        None
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::event_reader::EVENT_LOG;
 use super::shard::{CLOCK_LOG, DATABASE, SANDBOX_LOG, SHOP_LOG};
 use crate::world::secrets;
 
@@ -22,18 +23,25 @@ pub struct Verdict {
 impl Auditor {
     /// Audits the evidence in a folder.
     pub fn audit(&self, folder: &Path) -> Verdict {
-        let [database, sandbox_log, shop_log, clock_log] =
-            [DATABASE, SANDBOX_LOG, SHOP_LOG, CLOCK_LOG].map(|name| folder.join(name));
+        let database = folder.join(DATABASE).display().to_string();
+        self.audit_with(folder, &database, "--clock-log", CLOCK_LOG)
+    }
+
+    /// Audits the evidence in a folder, with the database of a server and the log of a reader of the events.
+    pub fn audit_server(&self, folder: &Path, url: &str) -> Verdict {
+        self.audit_with(folder, url, "--event-log", EVENT_LOG)
+    }
+
+    fn audit_with(&self, folder: &Path, database: &str, option: &str, log: &str) -> Verdict {
         let output = Command::new(&self.0)
             .env("AUDITOR_WEBHOOK_SECRET", secrets::WEBHOOK)
-            .arg("--database")
-            .arg(database)
+            .env("AUDITOR_DATABASE", database)
             .arg("--sandbox-log")
-            .arg(sandbox_log)
+            .arg(folder.join(SANDBOX_LOG))
             .arg("--shop-log")
-            .arg(shop_log)
-            .arg("--clock-log")
-            .arg(clock_log)
+            .arg(folder.join(SHOP_LOG))
+            .arg(option)
+            .arg(folder.join(log))
             .output();
         let output = output.unwrap_or_else(|error| {
             panic!(

@@ -8,6 +8,10 @@ use crate::clock::MovableClock;
 
 /// Differences from the demo's configuration.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its part, independent of the others"
+)]
 pub struct WorldConfig {
     /// `true` if the gateway sends callbacks.
     pub callbacks: bool,
@@ -43,8 +47,12 @@ pub struct WorldConfig {
     pub database_url: Option<String>,
     /// Minutes until an invoice runs out.
     pub invoice_minutes: u32,
+    /// A node whose transfers pay the sandbox's invoices.
+    pub evm_rpc_url: Option<String>,
     /// Stores beside the two, without a webhook.
     pub more_stores: u32,
+    /// `true` if the operators `ada` and `rita` are configured.
+    pub has_operators: bool,
 }
 
 impl Default for WorldConfig {
@@ -67,7 +75,9 @@ impl Default for WorldConfig {
             environment: "test",
             database_url: None,
             invoice_minutes: 15,
+            evm_rpc_url: None,
             more_stores: 0,
+            has_operators: true,
         }
     }
 }
@@ -87,6 +97,7 @@ impl WorldConfig {
             callback_url: self.callbacks.then_some(callbacks),
             unknown_asset: self.unknown_asset,
             invoice_minutes: self.invoice_minutes,
+            evm_rpc_url: self.evm_rpc_url.clone(),
             clock: Arc::new(clock),
             ..florin_sandbox::Settings::default()
         }
@@ -174,6 +185,7 @@ pub(crate) fn florin_toml(
              dangerous_allow_private_targets = true"
         )
     };
+    let operators = operators(config.has_operators);
     let (products, donations) = (florin_shop::PRODUCTS_TOML, florin_shop::DONATIONS_TOML);
     format!(
         r#"listen = "{public}"
@@ -228,8 +240,31 @@ theme = {{ {theme} }}
 {webhook}
 
 {products}
-{donations}"#
+{donations}
+{operators}"#
     )
+}
+
+/// The text of the two operators.
+fn operators(has_operators: bool) -> String {
+    if !has_operators {
+        return String::new();
+    }
+    let operator = |name: &str, hash: &str, token: &str, role: &str| {
+        format!(
+            "\n[[operator]]\nname = \"{name}\"\npassword_hash = \"{hash}\"\ntoken = \"{token}\"\nrole = \"{role}\"\n"
+        )
+    };
+    [
+        operator(
+            "ada",
+            secrets::OPERATOR_HASH,
+            secrets::OPERATOR_TOKEN,
+            "write",
+        ),
+        operator("rita", secrets::READER_HASH, secrets::READER_TOKEN, "read"),
+    ]
+    .concat()
 }
 
 /// The text of stores without a webhook and without a product, to add to `florin.toml`.

@@ -23,6 +23,21 @@ pub const WEBHOOK: &str = "whsec_Y2FuYXJ5LXdlYmhvb2stc2VjcmV0LTkzZDc=";
 /// The same as it is used.
 pub const WEBHOOK_BYTES: &str = "canary-webhook-secret-93d7";
 
+/// The password of the operator `ada`, who may decide.
+pub const OPERATOR_PASSWORD: &str = "correct horse battery";
+/// Its hash, with a cost for tests.
+pub const OPERATOR_HASH: &str =
+    "$argon2id$v=19$m=8,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$6+Nntioq2R0P0pJ4LSJAHg";
+/// The token of the operator `ada`.
+pub const OPERATOR_TOKEN: &str = "canary-operator-token-5a8e3c17d2b9f406";
+/// The password of the operator `rita`, who reads.
+pub const READER_PASSWORD: &str = "only a reader here";
+/// Its hash, with a cost for tests.
+pub const READER_HASH: &str =
+    "$argon2id$v=19$m=8,t=1,p=1$ZmVkY2JhOTg3NjU0MzIxMA$1KnDSxCzRiSAwNc2wSyxNA";
+/// The token of the operator `rita`.
+pub const READER_TOKEN: &str = "canary-reader-token-c60d4b82e7f1a935";
+
 /// A reference that no other cart has.
 pub(crate) fn new_reference() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);

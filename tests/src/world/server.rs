@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::{Client, Deadlines};
+use florin_gateway::Deadlines;
 use florin_proxy::clock::SystemRandom;
 use florin_proxy::config::load;
 use florin_proxy::webhooks::WebhookSender;
-use florin_proxy::{Dependencies, Listeners};
+use florin_proxy::{Dependencies, Listeners, gateway_account};
 use florin_storage::Database;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -48,7 +48,7 @@ impl RunningProxy {
         let mut settings = config.gateway.client_settings();
         settings.deadlines = DEADLINES;
         let (clock, random) = (Arc::new(clock), Arc::new(SystemRandom));
-        let client = Client::new(settings, clock.clone(), random.clone());
+        let client = gateway_account::client(settings, &database, clock.clone());
         let dependencies = Dependencies {
             storage: database.storage(),
             gateway: Arc::new(client.expect("our own settings")),

@@ -1,0 +1,226 @@
+//! The commands of the program `florin-proxy` that prepare and check an installation.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::Value;
+use support::{Folder, Program, ProgramOutput, World, limit_files};
+
+use crate::program::{free_port, wait_until_up};
+
+fn init(file: &Path, words: &[&str]) -> ProgramOutput {
+    let file = file.display().to_string();
+    Program::run(&[&["init", "--config", &file], words].concat(), &[])
+}
+
+fn check(file: &Path, words: &[&str]) -> ProgramOutput {
+    let file = file.display().to_string();
+    Program::run(&[&["check-config", "--config", &file], words].concat(), &[])
+}
+
+#[test]
+fn init_writes_a_private_configuration_that_is_complete_for_the_sandbox() {
+    let folder = Folder::new();
+    let (file, other) = (folder.file("florin.toml"), folder.file("other.toml"));
+    let written = init(&file, &["--sandbox"]);
+    assert_eq!(written.code, Some(0), "{}", written.printed);
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    for line in [
+        r#"  <script src="http://127.0.0.1:8080/florin.js" async></script>"#,
+        r#"  <florin-checkout store="demo" product="mug"></florin-checkout>"#,
+        r#"  import { Webhook } from "standardwebhooks";"#,
+        &format!("  florin-proxy --config {}", file.display()),
+    ] {
+        assert!(written.printed.contains(line), "{line}");
+    }
+    let checked = check(&file, &[]);
+    assert_eq!(
+        checked.printed,
+        "The configuration is complete: 1 store(s).\n"
+    );
+
+    // The secrets are drawn anew each time, and none of them is printed.
+    assert_eq!(init(&other, &["--sandbox"]).code, Some(0));
+    let text = fs::read_to_string(&file).unwrap();
+    let others = fs::read_to_string(&other).unwrap();
+    let values = |key: &str| {
+        let start = format!("{key} = \"");
+        let lines = text
+            .lines()
+            .filter_map(move |line| line.strip_prefix(&start));
+        lines
+            .map(|value| value.trim_end_matches('"').to_owned())
+            .collect::<Vec<_>>()
+    };
+    let secrets = [
+        values("callback_token"),
+        values("secret_key"),
+        values("secret"),
+    ]
+    .concat();
+    assert_eq!(secrets.len(), 4, "{text}");
+    for secret in secrets {
+        assert!(!others.contains(&secret), "{secret} is not drawn");
+        assert!(!written.printed.contains(&secret), "{secret} is printed");
+    }
+}
+
+#[test]
+fn init_replaces_no_file() {
+    let folder = Folder::new();
+    let file = folder.file("florin.toml");
+    support::write_private(&file, "kept");
+    let refused = init(&file, &["--sandbox"]);
+    assert_eq!(refused.code, Some(1));
+    let sentence = format!("{} exists, and its secrets would be lost", file.display());
+    assert!(refused.printed.contains(&sentence), "{}", refused.printed);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
+}
+
+#[test]
+fn init_for_production_says_what_is_missing_and_writes_nothing_wrong() {
+    let folder = Folder::new();
+    let file = folder.file("florin.toml");
+    let shop = ["--production", "--origin", "https://shop.example"];
+    let url = ["--public-url", "https://pay.shop.example"];
+    for (words, sentence) in [
+        (vec![], "--sandbox|--production"),
+        (shop.to_vec(), "--production needs --public-url"),
+        (
+            [&shop[..], &["--public-url", "http://pay.shop.example"]].concat(),
+            "public_url: \"http://pay.shop.example\" is not encrypted",
+        ),
+        (
+            [&shop[..], &url, &["--store", "My Shop"]].concat(),
+            "store.My Shop.id: ",
+        ),
+    ] {
+        let refused = init(&file, &words);
+        assert_ne!(refused.code, Some(0), "{words:?}");
+        assert!(refused.printed.contains(sentence), "{}", refused.printed);
+        assert!(!file.exists(), "{words:?}");
+    }
+    let written = init(&file, &[&shop[..], &url].concat());
+    assert_eq!(written.code, Some(0), "{}", written.printed);
+    let report: Value = serde_json::from_str(&check(&file, &["--json"]).printed).unwrap();
+    let problems = report["problems"].as_array().unwrap();
+    let keys = problems
+        .iter()
+        .map(|problem| problem["key"].as_str().unwrap());
+    let keys: Vec<&str> = keys.filter(|key| *key != "database_url").collect();
+    assert_eq!(
+        keys,
+        ["gateway.url", "gateway.api_key", "gateway.api_secret"]
+    );
+    for key in keys {
+        assert!(
+            written.printed.contains(&format!("  {key}: ")),
+            "{}",
+            written.printed
+        );
+    }
+}
+
+#[test]
+fn secrets_are_drawn_in_the_form_that_their_keys_take() {
+    let drawn = || {
+        let printed = Program::run(&["secrets", "new", "--json"], &[]).printed;
+        serde_json::from_str::<Value>(&printed).unwrap()
+    };
+    let (one, other) = (drawn(), drawn());
+    for (key, start, chars) in [
+        ("gateway.callback_token", "", 64),
+        ("store.secret_key", "sk_", 67),
+        ("store.token_keys.secret", "tk_", 67),
+        ("store.webhook.secret", "whsec_", 50),
+    ] {
+        let secret = one[key].as_str().unwrap();
+        assert!(secret.starts_with(start), "{key}");
+        assert_eq!(secret.len(), chars, "{key}");
+        assert_ne!(one[key], other[key]);
+    }
+    let alone = Program::run(&["secrets", "new", "webhook-secret"], &[]).printed;
+    assert!(alone.starts_with("whsec_") && alone.lines().count() == 1);
+}
+
+#[tokio::test]
+async fn health_says_whether_a_proxy_is_ready_and_why_not() {
+    let mut world = World::start().await;
+    let config = world.config_file().display().to_string();
+    let health =
+        |words: &[&str]| Program::run(&[&["health", "--config", &config], words].concat(), &[]);
+    world.stop_proxy().await;
+    let none = health(&[]);
+    assert_eq!(none.code, Some(1));
+    let address = world.admin_url().replace("http://", "");
+    let sentence = format!("no proxy answers at {address}, its admin_listen");
+    assert!(none.printed.contains(&sentence), "{}", none.printed);
+
+    let program = Program::start_limitable(&world.config_file(), &world.file("proxy.log"));
+    wait_until_up(&world, &program).await;
+    let ready = health(&[]);
+    assert_eq!(ready.printed, "The proxy is ready.\n");
+    assert_eq!(ready.code, Some(0));
+    // Its file may be incomplete while it is edited.
+    let file = world.file("edited.toml");
+    support::write_private(&file, &format!("admin_listen = \"{address}\"\nlog = 7\n"));
+    let edited = ["health", "--config", &file.display().to_string()];
+    assert_eq!(Program::run(&edited, &[]).code, Some(0));
+
+    limit_files(program.id(), Some(0));
+    let full = support::within(std::time::Duration::from_secs(10), async || {
+        Some(health(&["--json"])).filter(|full| full.code == Some(1))
+    });
+    let full = full.await.expect("a full disk is noticed");
+    assert!(
+        full.printed
+            .contains("the proxy is not ready: the database fails: "),
+        "{}",
+        full.printed
+    );
+    assert!(
+        full.printed.contains("\"healthy\":false"),
+        "{}",
+        full.printed
+    );
+    assert_eq!(health(&["--live"]).printed, "The proxy is alive.\n");
+    limit_files(program.id(), None);
+    drop(program);
+    world.end().await;
+}
+
+/// `listen` and `public_url` agree, or it is reported.
+#[test]
+fn a_port_that_browsers_do_not_find_is_reported() {
+    let folder = Folder::new();
+    let file = folder.file("florin.toml");
+    let (listens, url) = (free_port(), free_port());
+    assert_eq!(init(&file, &["--sandbox"]).code, Some(0));
+    let text = fs::read_to_string(&file).unwrap();
+    let differs = text.replace(
+        "public_url = \"http://127.0.0.1:8080\"",
+        &format!("listen = \"{listens}\"\npublic_url = \"http://{url}\""),
+    );
+    support::write_private(&file, &differs);
+    let warned = check(&file, &[]);
+    let sentence = format!(
+        "Warning: listen: has port {}, and browsers are sent to http://{url}: ",
+        listens.port()
+    );
+    assert!(warned.printed.contains(&sentence), "{}", warned.printed);
+    assert_eq!(warned.code, Some(0));
+}
+
+#[test]
+fn the_page_of_the_commands_has_what_the_program_prints() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/commands.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, commands) = page.split_once("\n## Commands\n\n").unwrap();
+    let reference = Program::run(&["command-reference"], &[]).printed;
+    assert!(
+        commands == reference,
+        "below `## Commands`, write what florin-proxy command-reference prints"
+    );
+}

@@ -1,0 +1,260 @@
+//! `florin-proxy doctor` and `check-config --online`: what a payment needs, and the remedy of what is missing.
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::post;
+use serde_json::Value;
+use support::{Language, Program, ProgramOutput, Receiver, Site, World, secrets};
+use tokio::net::TcpListener;
+
+/// A configuration for the world's proxy and gateway, and a page and a webhook elsewhere.
+struct Installation {
+    world: World,
+    site: Site,
+    config: String,
+}
+
+impl Installation {
+    async fn with_webhook(webhook: &str) -> Self {
+        let (world, site) = (World::start().await, Site::open().await);
+        let config = world.file("doctor.toml").display().to_string();
+        let gateway = format!("{}/api", world.sandbox_url());
+        let words = [
+            "init",
+            "--sandbox",
+            "--config",
+            &config,
+            "--public-url",
+            &world.proxy_url(),
+            "--gateway-url",
+            &gateway,
+            "--origin",
+            site.url(),
+            "--webhook-url",
+            webhook,
+        ];
+        let written = Program::run(&words, &[]);
+        assert_eq!(written.code, Some(0), "{}", written.printed);
+        Self {
+            world,
+            site,
+            config,
+        }
+    }
+
+    /// Runs a command with the account's key and secret, unless others are given. The world answers meanwhile.
+    async fn run(&self, words: &[&str], changes: &[(&'static str, &str)]) -> ProgramOutput {
+        let words: Vec<String> = [words, &["--config", &self.config]]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let mut variables = vec![
+            ("FLORIN_GATEWAY__API_KEY", secrets::API_KEY.to_owned()),
+            ("FLORIN_GATEWAY__API_SECRET", secrets::API_SECRET.to_owned()),
+        ];
+        for (name, value) in changes {
+            variables.retain(|(known, _)| known != name);
+            variables.push((name, (*value).to_owned()));
+        }
+        let run = move || {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let variables: Vec<(&str, &str)> = variables
+                .iter()
+                .map(|(name, value)| (*name, value.as_str()))
+                .collect();
+            Program::run(&words, &variables)
+        };
+        tokio::task::spawn_blocking(run).await.unwrap()
+    }
+
+    /// Runs the doctor with the page. Returns what is not well, as `key: message → remedy`.
+    async fn findings(&self, changes: &[(&'static str, &str)]) -> Vec<String> {
+        let words = ["doctor", "--json", "--page", self.site.url()];
+        let ended = self.run(&words, changes).await;
+        let report: Value = serde_json::from_str(&ended.printed)
+            .unwrap_or_else(|_| panic!("no JSON: {}", ended.printed));
+        assert_eq!(report["ok"] == true, ended.code == Some(0), "{report}");
+        let findings = report["findings"].as_array().unwrap().iter();
+        let wrong = findings.filter(|finding| finding["status"] != "ok");
+        let text = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
+        wrong
+            .map(|finding| {
+                let (key, message) = (text(finding, "key"), text(finding, "message"));
+                format!("{key}: {message} → {}", text(finding, "remedy"))
+            })
+            .collect()
+    }
+
+    fn tag(&self) -> String {
+        let proxy = self.world.proxy_url();
+        format!(
+            "<script src=\"{proxy}/florin.js\" async></script><florin-checkout></florin-checkout>"
+        )
+    }
+}
+
+#[track_caller]
+fn one(findings: &[String], start: &str, remedy: &str) {
+    let found = findings.iter().filter(|found| found.starts_with(start));
+    let found: Vec<&String> = found.collect();
+    assert_eq!(found.len(), 1, "{start}: {findings:?}");
+    assert!(found[0].contains(remedy), "{remedy}: {findings:?}");
+}
+
+#[tokio::test]
+async fn the_doctor_finds_what_stops_payments_and_names_the_remedy() {
+    let receiver = Receiver::start(Language::Rust, secrets::WEBHOOK)
+        .await
+        .unwrap();
+    let all = Installation::with_webhook(&format!("{}/florin", receiver.url())).await;
+    let proxy = all.world.proxy_url();
+    all.site.serve(
+        &format!("script-src {proxy}; frame-src {proxy}"),
+        &all.tag(),
+    );
+    assert_eq!(all.findings(&[]).await, [""; 0]);
+    let online = all.run(&["check-config", "--online"], &[]).await;
+    assert_eq!(
+        online.printed,
+        "The configuration is complete: 1 store(s).\n"
+    );
+
+    // The account.
+    let wrong = [("FLORIN_GATEWAY__API_SECRET", "canary-wrong-secret")];
+    let found = all.findings(&wrong).await;
+    one(
+        &found,
+        "gateway.api_secret: the gateway refuses the key or the signature",
+        "compare gateway.api_key and gateway.api_secret",
+    );
+    assert!(!found.concat().contains("canary"), "{found:?}");
+    let online = all.run(&["check-config", "--online"], &wrong).await;
+    assert_eq!(online.code, Some(2));
+    let line = "gateway.api_secret: the gateway refuses the key or the signature";
+    assert!(online.printed.contains(line), "{}", online.printed);
+
+    // The gateway's address.
+    let nowhere = [("FLORIN_GATEWAY__URL", "http://127.0.0.1:9/api")];
+    one(
+        &all.findings(&nowhere).await,
+        "gateway.url: the gateway cannot be reached",
+        "firewall",
+    );
+
+    // The clock.
+    all.world.sandbox().set_clock(60).await;
+    one(
+        &all.findings(&[]).await,
+        "clock: this machine's clock is ",
+        "timedatectl set-ntp true",
+    );
+    all.world.sandbox().set_clock(0).await;
+
+    // The address of the proxy.
+    let elsewhere = [
+        ("FLORIN_PUBLIC_URL", "http://127.0.0.1:9"),
+        ("FLORIN_LISTEN", "127.0.0.1:9"),
+    ];
+    one(
+        &all.findings(&elsewhere).await,
+        "public_url: ",
+        "start the proxy",
+    );
+    let shop = all.world.shop_url();
+    let another = [("FLORIN_PUBLIC_URL", shop.as_str())];
+    one(
+        &all.findings(&another).await,
+        "public_url: ",
+        "let the reverse proxy pass all paths",
+    );
+
+    // The page.
+    all.site.serve("default-src 'self'", &all.tag());
+    let found = all.findings(&[]).await;
+    one(
+        &found,
+        "page: the page's Content-Security-Policy stops florin.js, by default-src",
+        &format!("add {proxy} to script-src"),
+    );
+    one(
+        &found,
+        "page: the page's Content-Security-Policy stops the frame, by default-src",
+        &format!("add {proxy} to frame-src"),
+    );
+    all.site.serve("", "<p>Nothing</p>");
+    one(
+        &all.findings(&[]).await,
+        "page: the page has no script",
+        "florin.js",
+    );
+    let origin = [("FLORIN_STORE__0__ORIGINS", "https://shop.example")];
+    one(
+        &all.findings(&origin).await,
+        "store.origins: no store lists",
+        &format!("add \"{}\"", all.site.url()),
+    );
+
+    // The database.
+    let database = [(
+        "FLORIN_DATABASE_URL",
+        "postgres://florin@127.0.0.1:9/florin",
+    )];
+    one(&all.findings(&database).await, "database_url: ", " → ");
+    all.world.end().await;
+}
+
+/// Answers every delivery with a status.
+async fn endpoint(status: StatusCode) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let routes = Router::new().route("/florin", post(async move || status));
+    tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+    format!("http://{address}/florin")
+}
+
+#[tokio::test]
+async fn an_endpoint_must_answer_and_refuse_a_wrong_signature() {
+    let all = Installation::with_webhook("http://127.0.0.1:9/florin").await;
+    all.site.serve("", &all.tag());
+    let key = "store.demo.webhook.url: ";
+    one(
+        &all.findings(&[]).await,
+        &format!("{key}the endpoint does not answer"),
+        "start the store's server",
+    );
+    for (status, message, remedy) in [
+        (
+            StatusCode::NO_CONTENT,
+            "the endpoint accepts a wrong signature",
+            "verify each delivery",
+        ),
+        (
+            StatusCode::FOUND,
+            "the endpoint redirects",
+            "write the address that it redirects to",
+        ),
+        (
+            StatusCode::NOT_FOUND,
+            "the address takes no deliveries",
+            "write the address of the receiver",
+        ),
+        (
+            StatusCode::BAD_GATEWAY,
+            "the endpoint fails on a wrong signature",
+            "answer it with 400",
+        ),
+    ] {
+        let url = endpoint(status).await;
+        let webhook = [("FLORIN_STORE__0__WEBHOOK__URL", url.as_str())];
+        one(
+            &all.findings(&webhook).await,
+            &format!("{key}{message}"),
+            remedy,
+        );
+    }
+    let url = endpoint(StatusCode::UNAUTHORIZED).await;
+    let webhook = [("FLORIN_STORE__0__WEBHOOK__URL", url.as_str())];
+    assert_eq!(all.findings(&webhook).await, [""; 0]);
+    all.world.end().await;
+}

@@ -1,0 +1,141 @@
+//! The receivers of `examples/receivers`: each is short, accepts what the proxy signs, and refuses what is signed by
+//! another secret, altered or old.
+
+use std::fs;
+
+use florin_orders::{Event, EventId, EventType, OrderId, StoreId};
+use florin_proxy::config::{Config, parse};
+use florin_proxy::webhooks::{SendOutcome, WebhookSender, Webhooks as _};
+use jiff::{SignedDuration, Timestamp};
+use support::{Language, Receiver, eventually};
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const OTHER: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+
+/// A proxy's configuration whose store has its webhook there.
+fn config(url: &str, secret: &str) -> Config {
+    let text = format!(
+        "[gateway]\nurl = \"http://127.0.0.1:9/api\"\napi_key = \"key\"\napi_secret = \"secret\"\n\
+         callback_token = \"0123456789abcdef0123456789abcdef\"\n[[store]]\nid = \"demo\"\n[store.webhook]\n\
+         url = \"{url}/florin\"\nsecret = \"{secret}\"\ndangerous_allow_private_targets = true\n"
+    );
+    parse(&text).unwrap()
+}
+
+fn paid(number: u8) -> (Event, String) {
+    let order_id = OrderId::from_random([number; 16]);
+    let order = order_id.to_string();
+    let payload = format!(
+        r#"{{"type":"order.paid","timestamp":"2026-01-01T00:00:00Z","data":{{"sequence":1,"order":{{"id":"{order}"}}}}}}"#
+    );
+    let event = Event {
+        position: 1,
+        id: EventId::of(&order_id, 1, &payload),
+        store_id: StoreId::parse("demo").unwrap(),
+        order_id,
+        sequence: 1,
+        event_type: EventType::Paid,
+        kind: "order.paid".into(),
+        created_at: Timestamp::UNIX_EPOCH,
+        payload,
+    };
+    (event, order)
+}
+
+/// Delivers an event as the proxy does, and returns the status of the answer.
+async fn deliver(url: &str, secret: &str, event: &Event, sent_at: Timestamp) -> u16 {
+    let config = config(url, secret);
+    let sender = WebhookSender::new().unwrap();
+    let webhook = config.stores[0].webhook.as_ref().unwrap();
+    match sender.send(webhook, event, sent_at).await {
+        SendOutcome::Response(response) => response.status,
+        SendOutcome::Failed(reason) => panic!("{reason}"),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the receivers compare with this machine's clock"
+)]
+fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+#[tokio::test]
+async fn each_receiver_accepts_what_the_proxy_signs_and_nothing_else() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut ran = Vec::new();
+    for language in Language::ALL {
+        let receiver = match Receiver::start(language, SECRET).await {
+            Ok(receiver) => receiver,
+            Err(reason) => {
+                println!("{language:?} is skipped: {reason}");
+                continue;
+            }
+        };
+        let url = receiver.url();
+        let (event, order) = paid(1);
+        let (forged, forged_order) = paid(2);
+        let sent = deliver(&url, SECRET, &event, now()).await;
+        assert_eq!(sent, 204, "{language:?}: {}", receiver.printed());
+        assert_eq!(
+            deliver(&url, OTHER, &forged, now()).await,
+            400,
+            "{language:?}"
+        );
+        let old = now() - SignedDuration::from_mins(6);
+        assert_eq!(
+            deliver(&url, SECRET, &forged, old).await,
+            400,
+            "{language:?}"
+        );
+        // Delivered again, as after a lost answer.
+        assert_eq!(
+            deliver(&url, SECRET, &event, now()).await,
+            204,
+            "{language:?}"
+        );
+        let line = format!("{order} is paid");
+        eventually("the order is printed", async || {
+            receiver.printed().contains(&line).then_some(())
+        })
+        .await;
+        let printed = receiver.printed();
+        assert_eq!(
+            printed.matches("is paid").count(),
+            1,
+            "{language:?}: {printed}"
+        );
+        assert!(!printed.contains(&forged_order), "{language:?}");
+        let page = reqwest::get(&url).await.unwrap().text().await.unwrap();
+        assert_eq!(page, "<h1>A mug</h1>", "{language:?}");
+        ran.push(language);
+    }
+    for language in [Language::Node, Language::Python, Language::Rust] {
+        assert!(ran.contains(&language), "{language:?} did not run");
+    }
+}
+
+/// A receiver is at most 20 lines beside blank ones, comments, imports and closing brackets.
+#[test]
+fn each_receiver_is_short() {
+    for language in Language::ALL {
+        let text = fs::read_to_string(language.file()).unwrap();
+        let mut is_import = false;
+        let lines = text.lines().filter(|line| {
+            is_import |= line.trim() == "import (";
+            let counts = !is_import
+                && !line
+                    .trim()
+                    .trim_matches(['}', ')', ']', ';', ','])
+                    .is_empty()
+                && !["//", "#", "import ", "from ", "use ", "package "]
+                    .iter()
+                    .any(|start| line.starts_with(start));
+            is_import &= line.trim() != ")";
+            counts
+        });
+        let count = lines.count();
+        assert!((8..=20).contains(&count), "{language:?} has {count} lines");
+    }
+}

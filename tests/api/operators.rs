@@ -1,0 +1,405 @@
+//! The operator's API on the admin listener: orders, decisions, deliveries.
+
+use serde_json::{Value, json};
+use support::{Checkout, Folder, OperatorApi, Program, World, eventually, secrets, write_private};
+
+use crate::helpers::{delivered_events, paid_event_count};
+
+fn ada(world: &World) -> OperatorApi {
+    world.operator(secrets::OPERATOR_TOKEN)
+}
+
+/// An order of which half is paid and confirmed, and the gateway's id of its invoice.
+async fn underpaid(world: &World) -> (Checkout, String) {
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
+    world.sandbox().pay_invoice(&invoice, "half").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("underpaid").await;
+    world.wait_for_deliveries().await;
+    (checkout, invoice)
+}
+
+#[tokio::test]
+async fn an_operator_accepts_an_underpaid_order_once() {
+    let world = World::start().await;
+    let (ada, (checkout, invoice)) = (ada(&world), underpaid(&world).await);
+    let waiting = ada.get("/api/orders?attention=true").await.with(200);
+    assert_eq!(waiting.body["orders"][0]["id"], checkout.order);
+    assert_eq!(
+        waiting.body["orders"][0]["attention"][0]["cause"],
+        "underpaid"
+    );
+    let before = ada.order(&checkout.order).await;
+    let decided = ada.decide(&checkout.order, "accept_as_paid").await;
+    let order = decided.with(200).body["order"].clone();
+    assert_eq!(order["status"], "paid");
+    assert_eq!(order["decision"]["outcome"], "accepted");
+    assert!(order["attention_since"].is_null());
+
+    // A second operator whose page still shows the order as it was.
+    let late =
+        json!({ "decision": "accept_as_paid", "reason": "me too", "version": before["version"] });
+    let path = format!("/api/orders/{}/decision", checkout.order);
+    let refused = ada.post(&path, &late).await.with(409);
+    assert_eq!(refused.body["error"]["code"], "order_changed");
+    let refused = ada
+        .decide(&checkout.order, "accept_as_paid")
+        .await
+        .with(409);
+    assert_eq!(refused.body["error"]["code"], "decision_refused");
+    assert!(refused.text_at("/error/message").contains("credited once"));
+
+    let events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(
+        events[events.len() - 2..],
+        ["order.underpaid", "order.paid"]
+    );
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    let paid = world.webhooks.accepted(&checkout.order).pop().unwrap();
+    let sent = &paid.body["data"]["order"];
+    assert_eq!(sent["decision"]["outcome"], "accepted");
+    assert_eq!(sent["settled_at"], sent["decision"]["at"]);
+    assert_eq!(checkout.view().await["status"], "paid");
+
+    // The rest arrives: the gateway completes the payment, and nothing is credited again.
+    world.sandbox().pay_invoice(&invoice, "rest").await;
+    world.sandbox().mine(3).await;
+    eventually("the gateway's completion is observed", async || {
+        let shown = ada.get(&format!("/api/orders/{}", checkout.order)).await;
+        let state = &shown.body["attempts"][0]["invoice"]["payment_state"];
+        (state == "settled").then_some(())
+    })
+    .await;
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    assert!(ada.order(&checkout.order).await["attention_since"].is_null());
+    world.end().await;
+}
+
+#[tokio::test]
+async fn two_decisions_at_the_same_moment_credit_one_order_once() {
+    let world = World::start().await;
+    let (ada, (checkout, _)) = (ada(&world), underpaid(&world).await);
+    let version = ada.order(&checkout.order).await["version"].clone();
+    let body = json!({ "decision": "accept_as_paid", "reason": "agreed", "version": version });
+    let path = format!("/api/orders/{}/decision", checkout.order);
+    let (one, two, three) = tokio::join!(
+        ada.post(&path, &body),
+        ada.post(&path, &body),
+        ada.post(&path, &body)
+    );
+    let mut statuses = [one.status, two.status, three.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409, 409]);
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    let audit = ada.get("/api/audit").await.with(200);
+    assert_eq!(audit.body["entries"].as_array().unwrap().len(), 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_closed_order_is_credited_by_no_later_payment() {
+    let world = World::start().await;
+    let (ada, (checkout, invoice)) = (ada(&world), underpaid(&world).await);
+    let order = ada.decide(&checkout.order, "close").await.with(200);
+    assert_eq!(order.body["order"]["status"], "cancelled");
+    assert_eq!(order.body["order"]["decision"]["outcome"], "closed");
+    world.sandbox().pay_invoice(&invoice, "rest").await;
+    world.sandbox().mine(3).await;
+    let waits = async || {
+        let order = ada.order(&checkout.order).await;
+        (order["attention"][0]["cause"] == "ended_with_money"
+            && !order["attention_since"].is_null())
+        .then_some(order)
+    };
+    let order = eventually("a person is called about the payment", waits).await;
+    assert_eq!(order["status"], "cancelled");
+    assert!(order["settled_at"].is_null());
+    let events = delivered_events(&world, &checkout.order).await;
+    let end = ["order.underpaid", "order.cancelled", "order.late_payment"];
+    assert_eq!(events[events.len() - 3..], end);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn waiting_ends_the_call_until_there_is_news() {
+    let world = World::start().await;
+    let (ada, (checkout, invoice)) = (ada(&world), underpaid(&world).await);
+    let order = ada.decide(&checkout.order, "keep_waiting").await.with(200);
+    assert_eq!(order.body["order"]["status"], "underpaid");
+    let waiting = ada.get("/api/orders?attention=true").await.with(200);
+    assert_eq!(waiting.body["orders"], json!([]));
+    world.sandbox().pay_invoice(&invoice, "rest").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+    assert!(ada.order(&checkout.order).await["decision"].is_null());
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_decision_needs_a_role_a_reason_and_an_open_question() {
+    let world = World::start().await;
+    let (ada, (checkout, _)) = (ada(&world), underpaid(&world).await);
+    let path = format!("/api/orders/{}/decision", checkout.order);
+    let version = ada.order(&checkout.order).await["version"].clone();
+    let body = |decision: &str, reason: &str| json!({ "decision": decision, "reason": reason, "version": version });
+    let rita = world.operator(secrets::READER_TOKEN);
+    rita.get("/api/orders").await.with(200);
+    let refused = rita.post(&path, &body("close", "no")).await.with(403);
+    assert_eq!(refused.body["error"]["code"], "read_only");
+    for (body, field) in [
+        (body("close", " "), "reason"),
+        (body("pay", "x"), "decision"),
+    ] {
+        ada.post(&path, &body).await.with(400).naming(field);
+    }
+    let other = world.shopper().open("ebook").await;
+    let refused = ada.decide(&other.order, "accept_as_paid").await.with(409);
+    assert_eq!(refused.body["error"]["code"], "decision_refused");
+    let unknown = format!("/api/orders/ord_{}/decision", "0".repeat(32));
+    ada.post(&unknown, &body("close", "x")).await.with(404);
+    assert_eq!(ada.get("/api/audit").await.body["entries"], json!([]));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn without_an_operators_token_the_api_answers_nothing() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    let stranger = OperatorApi {
+        token: None,
+        ..ada(&world)
+    };
+    let store = world.operator(secrets::STORE_KEY);
+    let event = world.store().events_of(&checkout.order).await[0]["id"].clone();
+    let paths = [
+        "/api/orders".to_owned(),
+        format!("/api/orders/{}", checkout.order),
+        "/api/deliveries?store=demo".to_owned(),
+        "/api/audit".to_owned(),
+    ];
+    for caller in [&stranger, &store] {
+        for path in &paths {
+            let refused = caller.get(path).await.with(401);
+            assert_eq!(refused.body["error"]["code"], "unauthorized");
+        }
+        for path in [
+            format!("/api/orders/{}/decision", checkout.order),
+            format!(
+                "/api/deliveries/{}/redeliver",
+                event.as_str().unwrap_or("x")
+            ),
+            "/api/webhooks/demo/test".to_owned(),
+        ] {
+            caller.post(&path, &json!({})).await.with(401);
+        }
+    }
+    let answer = ada(&world).get("/api/orders").await;
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_public_listener_has_nothing_for_operators() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    for path in [
+        "/api/orders".to_owned(),
+        format!("/api/orders/{}", checkout.order),
+        "/api/audit".to_owned(),
+        "/login".to_owned(),
+        "/orders".to_owned(),
+        format!("/orders/{}", checkout.order),
+        "/settlements.csv".to_owned(),
+        "/configuration".to_owned(),
+        "/operator.css".to_owned(),
+    ] {
+        let url = format!("{}{path}", world.proxy_url());
+        let request = world.http().get(url).bearer_auth(secrets::OPERATOR_TOKEN);
+        let answer = support::Answer::read(request.send().await.unwrap()).await;
+        answer.refused(404, "not_found");
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_order_is_found_by_all_that_a_person_knows_of_it() {
+    let world = World::start().await;
+    let ada = ada(&world);
+    let body = json!({
+        "amount": "31.40", "currency": "USD", "reference": "cart-314", "customer_email": "Zoe@example.com",
+    });
+    let opened = world.store().post("/v1/orders", &body).await.with(201);
+    let (order, token) = (opened.text_at("/order/id"), opened.text_at("/client_token"));
+    let checkout = world.shopper().with_token(&token, &order);
+    world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+    let shown = ada.get(&format!("/api/orders/{order}")).await.with(200);
+    let invoice = &shown.body["attempts"][0]["invoice"];
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    for known in [
+        order.clone(),
+        "cart-314".to_owned(),
+        "zoe@example.com".to_owned(),
+        "31.4".to_owned(),
+        text(&invoice["id"]),
+        text(&invoice["address"]).to_uppercase(),
+        text(&invoice["transaction_hash"]),
+        text(&shown.body["attempts"][0]["id"]),
+    ] {
+        let query = [("q", &known)];
+        let url = reqwest::Url::parse_with_params("http://x/api/orders", query).unwrap();
+        let path = format!("{}?{}", url.path(), url.query().unwrap());
+        let found = ada.get(&path).await.with(200);
+        let found: Vec<&Value> = found.body["orders"].as_array().unwrap().iter().collect();
+        assert_eq!(found.len(), 1, "{known}");
+        assert_eq!(found[0]["id"], order, "{known}");
+    }
+    for (query, count) in [
+        ("?q=cart-315", 0),
+        ("?q=cart-314&status=open", 0),
+        ("?q=cart-314&store=other", 0),
+        ("?status=paid", 1),
+        ("?status=open", 1),
+        ("?store=demo", 2),
+        ("?store=other", 0),
+        ("?store=demo&status=paid", 1),
+    ] {
+        let found = ada.get(&format!("/api/orders{query}")).await.with(200);
+        let found = found.body["orders"].as_array().unwrap().len();
+        assert_eq!(found, count, "{query}");
+    }
+    let first = ada.get("/api/orders?limit=1").await.with(200);
+    let next = first.text_at("/next");
+    for filter in ["", "&store=demo"] {
+        let second = ada
+            .get(&format!("/api/orders?limit=1&after={next}{filter}"))
+            .await;
+        let second = second.with(200);
+        assert_ne!(
+            first.body["orders"][0]["id"],
+            second.body["orders"][0]["id"]
+        );
+        assert_eq!(second.body["orders"].as_array().unwrap().len(), 1);
+    }
+    ada.get("/api/orders?status=unknown")
+        .await
+        .with(400)
+        .naming("status");
+    ada.get("/api/orders?limit=101")
+        .await
+        .with(400)
+        .naming("limit");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn one_order_is_shown_with_all_that_happened() {
+    let world = World::start().await;
+    let (ada, (checkout, _)) = (ada(&world), underpaid(&world).await);
+    ada.decide(&checkout.order, "keep_waiting").await.with(200);
+    let shown = ada.get(&format!("/api/orders/{}", checkout.order)).await;
+    let shown = shown.with(200).body;
+    let assessments: Vec<&str> = shown["observations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["assessment"].as_str().unwrap())
+        .collect();
+    assert_eq!(assessments[0], "short", "the latest first: {assessments:?}");
+    let latest = &shown["events"][0];
+    assert_eq!(
+        (&latest["type"], &latest["state"]),
+        (&json!("order.underpaid"), &json!("delivered"))
+    );
+    assert!(latest["deliveries"][0]["took_ms"].is_u64());
+    let entry = &shown["audit"][0];
+    assert_eq!(
+        (&entry["operator"], &entry["action"], &entry["reason"]),
+        (
+            &json!("ada"),
+            &json!("keep_waiting"),
+            &json!("agreed by phone")
+        )
+    );
+    assert_eq!(
+        shown["order"]["decisions"],
+        json!(["accept_as_paid", "keep_waiting", "close"])
+    );
+
+    // The event again, by the id of its delivery.
+    let delivery = latest["deliveries"][0]["id"].as_str().unwrap();
+    let before = world.webhooks.accepted(&checkout.order).len();
+    let path = format!("/api/deliveries/{delivery}/redeliver");
+    ada.post(&path, &json!({})).await.with(202);
+    eventually("the event is delivered again", async || {
+        (world.webhooks.accepted(&checkout.order).len() > before).then_some(())
+    })
+    .await;
+    let listed = ada
+        .get("/api/deliveries?store=demo&limit=1")
+        .await
+        .with(200);
+    assert_eq!(listed.body["deliveries"][0]["type"], "order.underpaid");
+    let audit = ada.get("/api/audit").await.body;
+    assert_eq!(audit["entries"][0]["action"], "redeliver");
+    assert_eq!(audit["entries"][0]["order"], checkout.order);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_webhook_is_tested_without_an_order() {
+    let world = World::start().await;
+    let ada = ada(&world);
+    let tested = ada.post("/api/webhooks/demo/test", &json!({})).await;
+    assert!(tested.with(200).body["http_status"].is_u64());
+    let refused = ada
+        .post("/api/webhooks/other/test", &json!({}))
+        .await
+        .with(409);
+    assert_eq!(refused.body["error"]["code"], "no_webhook");
+    ada.post("/api/webhooks/stranger/test", &json!({}))
+        .await
+        .with(404);
+    let reader = world.operator(secrets::READER_TOKEN);
+    reader
+        .post("/api/webhooks/demo/test", &json!({}))
+        .await
+        .with(403);
+    world.end().await;
+}
+
+#[test]
+fn the_command_prints_a_hash_that_the_configuration_takes() {
+    let output = Program::run_with_input(&["secrets", "hash"], "a password of many words\n");
+    assert_eq!(output.code, Some(0), "{}", output.printed);
+    let hash = output.printed.trim();
+    assert!(
+        hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+        "{hash}"
+    );
+    let config = Folder::new();
+    let file = config.file("florin.toml");
+    write_private(
+        &file,
+        &format!("[[operator]]\nname = \"ada\"\npassword_hash = \"{hash}\"\n"),
+    );
+    let file = file.display().to_string();
+    let checked = Program::run(&["--config", &file, "check-config"], &[]).printed;
+    assert!(
+        checked.contains("gateway.url") && !checked.contains("operator"),
+        "{checked}"
+    );
+
+    let short = Program::run_with_input(&["secrets", "hash"], "hunter2\n");
+    assert_eq!(short.code, Some(1));
+    assert!(
+        short.printed.contains("fewer than 12 characters"),
+        "{}",
+        short.printed
+    );
+}

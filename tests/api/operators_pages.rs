@@ -1,0 +1,355 @@
+//! The operator's pages: sign-in, forms, and what they show.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
+use support::{Checkout, World, WorldConfig, secrets};
+
+use crate::helpers::paid_event_count;
+
+/// A browser on the operator's pages: it keeps cookies and sends forms.
+struct Pages<'w> {
+    world: &'w World,
+    cookies: Vec<(String, String)>,
+}
+
+/// A page as it came.
+struct Page {
+    status: u16,
+    location: Option<String>,
+    headers: reqwest::header::HeaderMap,
+    text: String,
+}
+
+impl Page {
+    #[track_caller]
+    fn with(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.text);
+        self
+    }
+
+    /// The value of the first hidden input of a name.
+    #[track_caller]
+    fn hidden(&self, name: &str) -> String {
+        let start = format!("name=\"{name}\" value=\"");
+        let found = self.text.split_once(&start);
+        let (_, rest) = found.unwrap_or_else(|| panic!("no {name} in {}", self.text));
+        rest.split_once('"').unwrap().0.to_owned()
+    }
+}
+
+impl<'w> Pages<'w> {
+    fn of(world: &'w World) -> Self {
+        Self {
+            world,
+            cookies: Vec::new(),
+        }
+    }
+
+    async fn keep(&mut self, answer: Response) -> Page {
+        for cookie in answer.headers().get_all(SET_COOKIE) {
+            let cookie = cookie.to_str().unwrap();
+            assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
+            let (name, rest) = cookie.split_once('=').unwrap();
+            self.cookies.retain(|(known, _)| known != name);
+            let value = rest.split_once(';').unwrap().0.to_owned();
+            self.cookies.push((name.to_owned(), value));
+        }
+        let headers = answer.headers().clone();
+        let location = headers
+            .get(LOCATION)
+            .map(|it| it.to_str().unwrap().to_owned());
+        Page {
+            status: answer.status().as_u16(),
+            location,
+            headers,
+            text: answer.text().await.unwrap(),
+        }
+    }
+
+    fn cookie(&self) -> String {
+        let pairs = self.cookies.iter();
+        let pairs: Vec<String> = pairs
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        pairs.join("; ")
+    }
+
+    async fn get(&mut self, path: &str) -> Page {
+        let url = format!("{}{path}", self.world.admin_url());
+        let request = self.world.http().get(url).header(COOKIE, self.cookie());
+        let answer = request.send().await.unwrap();
+        self.keep(answer).await
+    }
+
+    async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
+        let url = format!("{}{path}", self.world.admin_url());
+        let body = reqwest::Url::parse_with_params("http://form", form).unwrap();
+        let body = body.query().unwrap_or_default().to_owned();
+        let request = self.world.http().post(url).header(COOKIE, self.cookie());
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let answer = request.body(body).send().await.unwrap();
+        self.keep(answer).await
+    }
+
+    async fn sign_in(&mut self, name: &str, password: &str) -> Page {
+        let csrf = self.get("/login").await.hidden("csrf");
+        let form = [("csrf", &*csrf), ("name", name), ("password", password)];
+        self.post("/login", &form).await
+    }
+}
+
+/// An operator who is signed in.
+async fn ada(world: &World) -> Pages<'_> {
+    let mut pages = Pages::of(world);
+    let signed_in = pages
+        .sign_in("ada", secrets::OPERATOR_PASSWORD)
+        .await
+        .with(303);
+    assert_eq!(signed_in.location.as_deref(), Some("/"));
+    pages
+}
+
+async fn underpaid(world: &World) -> Checkout {
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.sandbox().pay(&checkout, "half").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("underpaid").await;
+    checkout
+}
+
+const PAGES: [&str; 8] = [
+    "/",
+    "/orders",
+    "/settlements",
+    "/settlements.csv",
+    "/stores",
+    "/gateway",
+    "/audit",
+    "/configuration",
+];
+
+#[tokio::test]
+async fn every_page_asks_for_a_sign_in_and_is_stored_nowhere() {
+    let world = World::start().await;
+    for path in PAGES {
+        let page = Pages::of(&world).get(path).await.with(303);
+        assert_eq!(page.location.as_deref(), Some("/login"), "{path}");
+    }
+    let mut ada = ada(&world).await;
+    for path in PAGES {
+        let page = ada.get(path).await.with(200);
+        assert_eq!(page.headers["cache-control"], "no-store", "{path}");
+        let policy = page.headers["content-security-policy"].to_str().unwrap();
+        assert!(
+            policy.starts_with("default-src 'none'; style-src 'self';"),
+            "{policy}"
+        );
+        assert!(!policy.contains("unsafe") && !page.text.contains("<script"));
+        assert!(!page.text.contains(" style="), "{path}");
+    }
+    let csrf = ada.get("/").await.hidden("csrf");
+    ada.post("/logout", &[("csrf", &*csrf)]).await.with(303);
+    ada.get("/").await.with(303);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_session_ends_after_half_an_hour_without_a_request() {
+    let world = World::start().await;
+    let mut ada = ada(&world).await;
+    world.skip(Duration::from_mins(29));
+    ada.get("/").await.with(200);
+    world.skip(Duration::from_mins(31));
+    ada.get("/").await.with(303);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_name_is_locked_out_after_five_wrong_passwords() {
+    let world = World::start().await;
+    let mut eve = Pages::of(&world);
+    for _ in 0..5 {
+        eve.sign_in("ada", "a wrong password").await.with(401);
+    }
+    // Not even with the right one, until a quarter of an hour later.
+    eve.sign_in("ada", secrets::OPERATOR_PASSWORD)
+        .await
+        .with(429);
+    world.skip(Duration::from_mins(16));
+    eve.sign_in("ada", secrets::OPERATOR_PASSWORD)
+        .await
+        .with(303);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_form_of_the_sign_in_is_taken_from_its_own_page_alone() {
+    let world = World::start().await;
+    let mut eve = Pages::of(&world);
+    let form = [
+        ("csrf", "0"),
+        ("name", "ada"),
+        ("password", secrets::OPERATOR_PASSWORD),
+    ];
+    eve.post("/login", &form).await.with(403);
+    eve.get("/login").await.with(200);
+    eve.post("/login", &form).await.with(403);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_operator_decides_on_the_page() {
+    let world = World::start().await;
+    let checkout = underpaid(&world).await;
+    let mut ada = ada(&world).await;
+    let page = ada.get("/").await.with(200);
+    assert!(page.text.contains("Underpaid"), "{}", page.text);
+    assert!(page.text.contains("received_crypto_amount"));
+    let (csrf, version) = (page.hidden("csrf"), page.hidden("version"));
+    let path = format!("/orders/{}/decision", checkout.order);
+    let form = |csrf: &str| {
+        let pairs = [
+            ("csrf", csrf),
+            ("version", &*version),
+            ("back", "https://evil.example"),
+            ("reason", "the customer sent the rest by bank"),
+            ("decision", "accept_as_paid"),
+        ];
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned()))
+    };
+    for wrong in ["", "0", &"0".repeat(64)] {
+        let form = form(wrong);
+        let form: Vec<(&str, &str)> = form.iter().map(|(a, b)| (&**a, &**b)).collect();
+        ada.post(&path, &form).await.with(403);
+    }
+    assert_eq!(checkout.view().await["status"], "underpaid");
+    let form = form(&csrf);
+    let form: Vec<(&str, &str)> = form.iter().map(|(a, b)| (&**a, &**b)).collect();
+    let decided = ada.post(&path, &form).await.with(303);
+    assert_eq!(
+        decided.location,
+        Some(format!("/orders/{}", checkout.order))
+    );
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    let again = ada.post(&path, &form).await.with(409);
+    assert!(again.text.contains("Nothing was done"), "{}", again.text);
+
+    let order = ada
+        .get(&format!("/orders/{}", checkout.order))
+        .await
+        .with(200);
+    for text in [
+        "by an operator",
+        "Operator ada: accept as paid",
+        "by bank",
+        "Event order.paid",
+    ] {
+        assert!(order.text.contains(text), "{text}: {}", order.text);
+    }
+    let audit = ada.get("/audit").await.with(200);
+    assert!(audit.text.contains("underpaid → paid"), "{}", audit.text);
+    let csv = ada.get("/settlements.csv").await.with(200);
+    let lines: Vec<&str> = csv.text.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", csv.text);
+    assert!(lines[1].contains(&checkout.order) && lines[1].ends_with(",operator"));
+    let settled = ada.get("/settlements").await.with(200);
+    assert!(
+        settled.text.contains("1 by an operator"),
+        "{}",
+        settled.text
+    );
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_reader_sees_the_order_and_decides_nothing() {
+    let world = World::start().await;
+    let checkout = underpaid(&world).await;
+    let mut rita = Pages::of(&world);
+    rita.sign_in("rita", secrets::READER_PASSWORD)
+        .await
+        .with(303);
+    let page = rita.get("/").await.with(200);
+    assert!(
+        page.text.contains("Your role is read") && !page.text.contains("Accept as paid</button>")
+    );
+    let csrf = page.hidden("csrf");
+    let form = [
+        ("csrf", &*csrf),
+        ("version", "1"),
+        ("back", "/"),
+        ("reason", "x"),
+        ("decision", "close"),
+    ];
+    let path = format!("/orders/{}/decision", checkout.order);
+    rita.post(&path, &form).await.with(403);
+    for action in ["test", "enable"] {
+        let path = format!("/stores/demo/{action}");
+        rita.post(&path, &[("csrf", &*csrf)]).await.with(403);
+    }
+    assert_eq!(checkout.view().await["status"], "underpaid");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn no_page_shows_a_secret() {
+    let world = World::start().await;
+    let checkout = underpaid(&world).await;
+    let mut ada = ada(&world).await;
+    let order = format!("/orders/{}", checkout.order);
+    for path in PAGES.iter().copied().chain([&*order]) {
+        let page = ada.get(path).await.with(200).text;
+        for secret in [
+            secrets::API_KEY,
+            secrets::API_SECRET,
+            secrets::CALLBACK_TOKEN,
+            secrets::STORE_KEY,
+            secrets::TOKEN_KEY,
+            secrets::WEBHOOK,
+            secrets::OPERATOR_HASH,
+            secrets::OPERATOR_TOKEN,
+        ] {
+            assert!(!page.contains(secret), "{path} shows a secret");
+        }
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_store_is_tested_on_the_page() {
+    let world = World::start().await;
+    let mut ada = ada(&world).await;
+    let csrf = ada.get("/stores").await.hidden("csrf");
+    let page = ada
+        .post("/stores/demo/test", &[("csrf", &*csrf)])
+        .await
+        .with(200);
+    assert!(page.text.contains("Test event: answered"), "{}", page.text);
+    ada.post("/stores/demo/test", &[("csrf", "0")])
+        .await
+        .with(403);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn without_an_operator_the_page_says_how_to_add_one() {
+    let config = WorldConfig {
+        has_operators: false,
+        ..WorldConfig::default()
+    };
+    let world = World::start_with(config).await;
+    let mut pages = Pages::of(&world);
+    let page = pages.get("/login").await.with(200);
+    for text in [
+        "No operator is set up",
+        "florin-proxy secrets hash",
+        "[[operator]]",
+    ] {
+        assert!(page.text.contains(text), "{}", page.text);
+    }
+    assert!(!page.text.contains("<form"));
+    world.end().await;
+}

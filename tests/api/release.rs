@@ -1,0 +1,231 @@
+//! The release: the archive, unpacked and run, and the container image, built and run. The programs are those of the debug
+//! build, since a release takes minutes to compile.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use florin_release::{Release, bill_of_materials, pack, write_image};
+use serde_json::Value;
+use support::{Container, Folder, Program, World, built, eventually, npm_file};
+
+use crate::program::{free_port, wait_until_up};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The target of the release that is packed here.
+const TARGET: &str = "x86_64-unknown-linux-musl";
+
+/// A release of the debug programs, without what a debugger reads.
+fn release(folder: &Folder) -> Release {
+    let programs = folder.file("programs");
+    fs::create_dir_all(&programs).unwrap();
+    for (program, package) in [
+        ("florin-proxy", "florin-proxy"),
+        ("florin-sandbox", "florin-sandbox"),
+    ] {
+        let mut strip = Command::new("strip");
+        strip.arg("-o").arg(programs.join(program));
+        let stripped = strip.arg(built(program, package)).status();
+        assert!(stripped.expect("a C compiler brings strip").success());
+    }
+    Release::read(Path::new(ROOT), &programs, TARGET).unwrap()
+}
+
+fn unpack(archive: &Path, folder: &Folder) -> PathBuf {
+    let mut tar = Command::new("tar");
+    let done = tar.arg("-xzf").arg(archive).arg("-C").arg(folder.path());
+    assert!(done.status().unwrap().success());
+    let name = archive.file_name().unwrap().to_string_lossy().into_owned();
+    folder.file(name.strip_suffix(".tar.gz").unwrap())
+}
+
+#[tokio::test]
+async fn the_archive_is_reproducible_and_what_it_contains_runs() {
+    let folder = Folder::new();
+    let release = release(&folder);
+    let [first, second] = ["first", "second"].map(|out| {
+        let archive = pack(&release, &folder.file(out)).unwrap();
+        (fs::read(&archive).unwrap(), archive)
+    });
+    assert!(first.0 == second.0, "the same release, and other bytes");
+    let mut check = Command::new("sha256sum");
+    check
+        .args(["--check", "--quiet"])
+        .current_dir(folder.file("first"));
+    let sums = format!("{}.tar.gz.sha256", release.name());
+    assert!(check.arg(sums).status().unwrap().success());
+
+    let unpacked = unpack(&first.1, &folder);
+    for file in [
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "CHANGELOG.md",
+        "deploy/systemd/florin-proxy.service",
+        "deploy/prometheus/alerts.yml",
+        "deploy/kubernetes/kustomization.yaml",
+    ] {
+        let (packed, ours) = (unpacked.join(file), Path::new(ROOT).join(file));
+        assert!(
+            fs::read(packed).unwrap() == fs::read(ours).unwrap(),
+            "{file}"
+        );
+    }
+    let licences = fs::read_to_string(unpacked.join("LICENSES.txt")).unwrap();
+    for part in [
+        "\nSQLite 3.",
+        "\naxum 0.",
+        "\nleptos 0.",
+        "\nmusl 1.",
+        "\nring 0.",
+    ] {
+        assert!(licences.contains(part), "{part}");
+    }
+
+    let sandbox = Command::new(unpacked.join("bin/florin-sandbox"))
+        .arg("--help")
+        .output();
+    assert!(sandbox.unwrap().status.success());
+    let mut world = World::start().await;
+    world.stop_proxy().await;
+    let proxy = unpacked.join("bin/florin-proxy");
+    let mut program = Program::start_at(&proxy, &world.config_file(), &world.file("proxy.log"));
+    wait_until_up(&world, &program).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    checkout.wait_for("paid").await;
+    world.wait_for_deliveries().await;
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[test]
+fn the_bill_of_materials_follows_the_published_schema_and_is_complete() {
+    let release = Release::read(Path::new(ROOT), Path::new("unused"), TARGET).unwrap();
+    let bill: Value = serde_json::from_str(&bill_of_materials(&release).unwrap()).unwrap();
+    // Source: CycloneDX, as its own library for JavaScript brings the schemas.
+    let schema = |name: &str| {
+        let path = format!("@cyclonedx/cyclonedx-library/res/schema/{name}.SNAPSHOT.schema.json");
+        let text = fs::read_to_string(npm_file(&path)).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let base = "http://cyclonedx.org/schema";
+    let registry = jsonschema::Registry::new()
+        .extend([
+            (format!("{base}/spdx.SNAPSHOT.schema.json"), schema("spdx")),
+            (
+                format!("{base}/jsf-0.82.SNAPSHOT.schema.json"),
+                schema("jsf-0.82"),
+            ),
+        ])
+        .unwrap();
+    let registry = registry.prepare().unwrap();
+    let options = jsonschema::options().with_registry(&registry);
+    let validator = options.build(&schema("bom-1.5")).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&bill)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert_eq!(errors, [""; 0]);
+    let names: Vec<&str> = bill["components"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|component| component["name"].as_str().unwrap())
+        .collect();
+    for name in [
+        "SQLite",
+        "musl",
+        "Rust standard library",
+        "axum",
+        "leptos",
+        "ring",
+    ] {
+        assert!(names.contains(&name), "{name}");
+    }
+    // Tools that build and test are not in it.
+    for name in ["proptest", "thirtyfour", "jsonschema", "florin-orders"] {
+        assert!(!names.contains(&name), "{name}");
+    }
+    let axum = bill["dependencies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| {
+            let reference = entry["ref"].as_str().unwrap();
+            reference.starts_with("pkg:cargo/axum@")
+        });
+    let used = axum.unwrap()["dependsOn"].to_string();
+    assert!(used.contains("pkg:cargo/hyper@"), "{used}");
+}
+
+/// Adds the libraries that a program of the debug build is linked with: that of a release needs none.
+fn add_libraries(program: &Path, root: &Path) {
+    let listed = Command::new("ldd").arg(program).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let paths = listed
+        .split_whitespace()
+        .filter(|word| word.starts_with('/'));
+    for path in paths {
+        let to = root.join(path.trim_start_matches('/'));
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(path, to).unwrap();
+    }
+}
+
+/// The paths below a folder that this user owns or that anybody may write.
+fn writable_by(user: u32, folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let data = fs::symlink_metadata(&path).unwrap();
+        if data.uid() == user || (!data.is_symlink() && data.mode() & 0o022 != 0) {
+            found.push(path.clone());
+        }
+        if data.is_dir() {
+            found.extend(writable_by(user, &path));
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn the_image_runs_without_root() {
+    let folder = Folder::new();
+    let (release, image) = (release(&folder), folder.file("image"));
+    write_image(&release, &image).unwrap();
+    add_libraries(&release.programs.join("florin-proxy"), &image.join("root"));
+    let dockerfile = fs::read_to_string(format!("{ROOT}/Dockerfile")).unwrap();
+    let container = match Container::build(&dockerfile, &image) {
+        Ok(container) => container,
+        Err(reason) => {
+            eprintln!("Not tested: this machine runs no containers: {reason}");
+            return;
+        }
+    };
+    let configuration = container.configuration();
+    assert_eq!(configuration["User"], "65532:65532");
+    let root = container.root();
+    assert_eq!(writable_by(65_532, &root), [root.join("var/lib/florin")]);
+
+    let [listen, admin] = [free_port(), free_port()];
+    let entry = &configuration["Entrypoint"];
+    let text = format!(
+        "admin_listen = \"{admin}\"\n[gateway]\nurl = \"http://127.0.0.1:9/api\"\napi_key = \"key\"\n\
+         api_secret = \"secret\"\ncallback_token = \"0123456789abcdef0123456789abcdef\"\n[[store]]\nid = \"demo\"\n"
+    );
+    container.configure(&text);
+    let _running = container.start(entry, listen);
+    eventually("the container is ready", async || {
+        let health = reqwest::get(format!("http://{admin}/health/ready")).await;
+        health
+            .is_ok_and(|answer| answer.status() == 200)
+            .then_some(())
+    })
+    .await;
+    let loader = reqwest::get(format!("http://{listen}/openapi.json")).await;
+    assert_eq!(loader.unwrap().status(), 200);
+}

@@ -1,0 +1,382 @@
+//! Payment by a wallet of the browser, on a real chain, and every answer of a wallet that sends nothing.
+
+use serde_json::{Value, json};
+use support::{
+    Browser, BrowserOptions, Chain, Checkout, Engine, Site, World, WorldConfig, eventually,
+};
+use thirtyfour::Key;
+
+use crate::gallery::axe_findings;
+use crate::helpers::{change_responses, choose_asset, only_order};
+
+const WALLET: &str = "wallet-Test Wallet";
+
+/// A chain, and a world whose invoices it pays.
+async fn world_with_chain(origins: Vec<String>) -> (Chain, World) {
+    let chain = Chain::start().await;
+    let config = WorldConfig {
+        origins,
+        evm_rpc_url: Some(chain.url().to_owned()),
+        ..WorldConfig::default()
+    };
+    let world = World::start_with(config).await;
+    (chain, world)
+}
+
+/// A page with the checkout, and the wallet beside it; `set` changes `testWallet` before.
+async fn shop_with_wallet(set: &str) -> (Site, Chain, World) {
+    let site = Site::open().await;
+    let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
+    let proxy = world.proxy_url();
+    site.set_script("wallet.js", Some(&format!("{}\n{set}", chain.wallet())));
+    site.serve(
+        "",
+        &format!(
+            "<script src=\"/wallet.js\"></script><script src=\"{proxy}/florin.js\" async></script>
+             <main><h1>A shop</h1>
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout></main>"
+        ),
+    );
+    (site, chain, world)
+}
+
+/// Confirms the payment until the page shows that it is paid.
+async fn confirm(chain: &Chain, browser: &Browser) {
+    browser.wait_for("status-processing").await;
+    chain.mine(2).await;
+    browser.wait_for("status-paid").await;
+}
+
+async fn a_wallet_pays_usdt(engine: Engine) {
+    let (site, chain, world) = shop_with_wallet("").await;
+    let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
+    browser.goto(site.url()).await;
+    let checkout = choose_asset(&world, &browser, "USDTERC20").await;
+    browser.press(WALLET).await;
+    confirm(&chain, &browser).await;
+    assert_eq!(chain.sent().await, 1);
+    let view = checkout.view().await;
+    let attempt = &view["attempt"];
+    assert_eq!(attempt["received_in_crypto"], attempt["amount_in_crypto"]);
+    // The hint gives way to what the gateway has seen.
+    assert_eq!(attempt["transaction_hint"], Value::Null);
+    assert!(attempt["transaction_hash"].is_string());
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_wallet_pays_usdt_in_chromium() {
+    a_wallet_pays_usdt(Engine::Chromium).await;
+}
+
+#[tokio::test]
+async fn a_wallet_pays_usdt_in_firefox() {
+    a_wallet_pays_usdt(Engine::Firefox).await;
+}
+
+#[tokio::test]
+async fn a_wallet_pays_usdt_in_webkit() {
+    a_wallet_pays_usdt(Engine::WebKit).await;
+}
+
+/// What the page of the shop could see of a request of the frame.
+const LISTEN: &str = "<script>
+    window.heard = [];
+    addEventListener('message', ({ data }) => data?.florin && heard.push(JSON.stringify(data)));
+</script>";
+
+#[tokio::test]
+async fn a_wallet_within_the_frame_pays_ether_and_the_page_learns_nothing() {
+    let site = Site::open().await;
+    let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
+    let proxy = world.proxy_url();
+    site.serve(
+        "",
+        &format!(
+            "{LISTEN}<script src=\"{proxy}/florin.js\" async></script>
+             <florin-checkout store=\"demo\" product=\"mug\"></florin-checkout>"
+        ),
+    );
+    let browser = Browser::open().await;
+    // As extensions are: in the page and in the frame.
+    browser.run_before_every_page(&chain.wallet()).await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    let checkout = choose_asset(&world, &browser, "ETH").await;
+    let address = checkout.address().await;
+    browser.press(WALLET).await;
+    confirm(&chain, &browser).await;
+    browser.leave_checkout().await;
+    let heard = browser.evaluate("return heard.join()", &[]).await;
+    let heard = heard.as_str().unwrap();
+    assert!(
+        heard.contains("status") && !heard.contains(&address),
+        "{heard}"
+    );
+    let asked = browser
+        .evaluate("return testWallet.asked.length", &[])
+        .await;
+    assert_eq!(
+        asked, 0,
+        "the wallet of the page around the frame is not asked"
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+/// A page with ether chosen, in Chromium; `set` changes `testWallet` before.
+async fn ether(set: &str) -> (Site, Chain, World, Browser, Checkout) {
+    let (site, chain, world) = shop_with_wallet(set).await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    let checkout = choose_asset(&world, &browser, "ETH").await;
+    (site, chain, world, browser, checkout)
+}
+
+async fn wait_for_state(browser: &Browser, state: &str) {
+    let read = "return document.querySelector('florin-checkout').shadowRoot
+        .querySelector('[data-testid=wallet-status]')?.dataset.state";
+    eventually(&format!("the wallet's state is {state}"), async || {
+        (browser.evaluate(read, &[]).await == state).then_some(())
+    })
+    .await;
+}
+
+/// How many requests the wallet got by this method.
+async fn asked(browser: &Browser, method: &str) -> u64 {
+    let count = "return testWallet.asked.filter(({ method }) => method === arguments[0]).length";
+    let asked = browser.evaluate(count, &[json!(method)]).await;
+    asked.as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn each_answer_of_a_wallet_has_its_words_and_sends_nothing() {
+    let (_site, chain, world, browser, checkout) = ether("").await;
+    let error =
+        |code: i32, text: &str| format!("Object.assign(new Error({text:?}), {{ code: {code} }})");
+    let cases = [
+        ("errors.eth_requestAccounts", error(4001, "no"), "refused"),
+        (
+            "errors.eth_requestAccounts",
+            error(-32002, "busy"),
+            "pending",
+        ),
+        ("answers.eth_requestAccounts", "[]".to_owned(), "locked"),
+        (
+            "answers.eth_accounts",
+            "['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed']".to_owned(),
+            "account",
+        ),
+        ("answers.eth_getBalance", "'0x1'".to_owned(), "funds"),
+        (
+            "answers.eth_gasPrice",
+            "'0xffffffffffffffffffffff'".to_owned(),
+            "gas",
+        ),
+        (
+            "errors.wallet_switchEthereumChain",
+            error(4001, "no"),
+            "refused",
+        ),
+        (
+            "errors.wallet_switchEthereumChain",
+            error(-32603, "?"),
+            "network",
+        ),
+        // It says that it has switched, and has not.
+        (
+            "answers.wallet_switchEthereumChain",
+            "null".to_owned(),
+            "network",
+        ),
+        ("errors.eth_sendTransaction", error(4001, "no"), "refused"),
+        (
+            "errors.eth_sendTransaction",
+            error(-32603, "insufficient funds for gas"),
+            "gas",
+        ),
+        (
+            "errors.eth_sendTransaction",
+            error(-32601, "what?"),
+            "unable",
+        ),
+        (
+            "errors.eth_sendTransaction",
+            error(-32603, "Internal error"),
+            "unclear",
+        ),
+        (
+            "answers.eth_sendTransaction",
+            "'a hash'".to_owned(),
+            "unclear",
+        ),
+    ];
+    for (member, value, state) in cases {
+        let set = format!(
+            "Object.assign(testWallet, {{ errors: {{}}, answers: {{}}, chain: '0x1' }}); testWallet.{member} = {value}"
+        );
+        browser.evaluate(&set, &[]).await;
+        browser.press(WALLET).await;
+        wait_for_state(&browser, state).await;
+        let text = browser.text("wallet-status").await;
+        assert!(
+            !text.contains(['{', '}']) && text.len() > 20,
+            "{member}: {text}"
+        );
+    }
+    assert_eq!(chain.sent().await, 0);
+    let view = checkout.view().await;
+    assert_eq!(view["status"], "awaiting_payment");
+    assert_eq!(axe_findings(&browser).await, "");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_chain_that_the_wallet_does_not_know_is_added_from_our_table() {
+    let (_site, chain, world, browser, _) = ether("testWallet.chains = ['0x1'];").await;
+    browser.press(WALLET).await;
+    confirm(&chain, &browser).await;
+    let added =
+        "return testWallet.asked.find(({ method }) => method === 'wallet_addEthereumChain').params";
+    let added = browser.evaluate(added, &[]).await;
+    assert_eq!(added[0]["chainId"], "0xaa36a7");
+    assert_eq!(added[0]["nativeCurrency"]["decimals"], 18);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_second_press_is_no_second_payment_and_a_reload_keeps_the_progress() {
+    // The customer takes a while to confirm.
+    let slow = "testWallet.answers.eth_requestAccounts = new Promise((done) => {
+        window.release = () => done([testWallet.account]);
+    });";
+    let (_site, chain, world, browser, checkout) = ether(slow).await;
+    // No block is found until the test says so.
+    chain.call("evm_setAutomine", json!([false])).await;
+    browser.press(WALLET).await;
+    wait_for_state(&browser, "confirm").await;
+    let press = "document.querySelector('florin-checkout').shadowRoot.querySelector(`[data-testid='${arguments[0]}']`).click()";
+    for _ in 0..3 {
+        browser.evaluate(press, &[json!(WALLET)]).await;
+    }
+    browser.evaluate("release()", &[]).await;
+    browser.wait_for("status-checking").await;
+    assert_eq!(asked(&browser, "eth_requestAccounts").await, 1);
+    assert_eq!(asked(&browser, "eth_sendTransaction").await, 1);
+    assert_eq!(chain.sent().await, 1);
+    let view = checkout.view().await;
+    let hint = view["attempt"]["transaction_hint"].clone();
+    // The gateway may have seen it by now, in the block that is being made.
+    if let Some(hint) = hint.as_str() {
+        assert_eq!(hint.len(), 66);
+    }
+    browser.reload().await;
+    browser.wait_for("status-checking").await;
+    browser.wait_for("transaction").await;
+    chain.mine(1).await;
+    confirm(&chain, &browser).await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_reorganisation_takes_the_payment_back_and_a_replacement_pays() {
+    let (_site, chain, world, browser, checkout) = ether("").await;
+    let before = chain.call("evm_snapshot", json!([])).await;
+    browser.press(WALLET).await;
+    browser.wait_for("status-processing").await;
+    // The block is gone, and with it the payment.
+    chain.call("evm_revert", json!([before])).await;
+    eventually("the payment is taken back", async || {
+        let received = checkout.view().await["attempt"]["received_in_crypto"].clone();
+        (received == "0").then_some(())
+    })
+    .await;
+    // The wallet sends it again with another fee: another transaction, the same payment.
+    let view = checkout.view().await;
+    let transaction = &view["attempt"]["evm_transaction"];
+    let from = chain.call("eth_accounts", json!([])).await[0].clone();
+    let replaced = json!([{
+        "from": from, "to": transaction["to"], "value": transaction["value"], "gasPrice": "0x2540be400",
+    }]);
+    chain.call("eth_sendTransaction", replaced).await;
+    confirm(&chain, &browser).await;
+    assert_eq!(
+        only_order(&world, &browser).await.view().await["status"],
+        "paid"
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_keyboard_reaches_the_wallet_before_the_address_and_nothing_is_loaded_before_the_choice()
+ {
+    let (site, chain, world) = shop_with_wallet("").await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    browser.wait_for("asset-ETH").await;
+    let loaded = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('wallets')).length";
+    assert_eq!(browser.evaluate(loaded, &[]).await, 0);
+    assert_eq!(asked(&browser, "eth_requestAccounts").await, 0);
+    choose_asset(&world, &browser, "BTC").await;
+    // No wallet of these pays Bitcoin.
+    assert!(!browser.is_visible(WALLET).await);
+    browser.press("other-asset").await;
+    choose_asset(&world, &browser, "ETH").await;
+    browser.wait_for(WALLET).await;
+    // Connecting is the customer's own press.
+    assert_eq!(asked(&browser, "eth_requestAccounts").await, 0);
+    browser.tab_to(WALLET).await;
+    browser.type_keys(Key::Enter).await;
+    confirm(&chain, &browser).await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_transaction_that_differs_from_the_code_is_offered_to_no_wallet() {
+    for change in [
+        "order.attempt && (order.attempt.evm_transaction.value = '0x1')",
+        "order.attempt && (order.attempt.evm_transaction.to = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed')",
+        "order.attempt && (order.attempt.evm_transaction.chain_id = '0x1')",
+        "order.attempt && (order.attempt.evm_transaction.data = '0xa9059cbb')",
+    ] {
+        let (site, _chain, world) = shop_with_wallet(&change_responses(change)).await;
+        let browser = Browser::open().await;
+        browser.goto(site.url()).await;
+        choose_asset(&world, &browser, "ETH").await;
+        let loaded = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('.wallets')).length";
+        eventually("the wallets are loaded", async || {
+            (browser.evaluate(loaded, &[]).await == 1).then_some(())
+        })
+        .await;
+        assert!(!browser.is_visible(WALLET).await, "{change}");
+        browser.end().await;
+        world.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_phone_is_offered_the_apps_of_its_wallets_and_reads_what_to_do_without_one() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.emulate_touch().await;
+    browser.goto(&world.checkout_page()).await;
+    let checkout = choose_asset(&world, &browser, "ETH").await;
+    let app = browser.wait_for("wallet-app-MetaMask").await;
+    let uri = checkout.view().await["attempt"]["qr_string"].clone();
+    let payment = uri.as_str().unwrap().replace("ethereum:", "");
+    let link = app.attr("href").await.unwrap().unwrap();
+    assert_eq!(link, format!("https://link.metamask.io/send/{payment}"));
+    // Its link names no test network.
+    assert!(!browser.is_visible("wallet-app-Trust Wallet").await);
+    // No program of this machine opens the link.
+    browser.press("wallet-link").await;
+    browser.wait_for("wallet-none").await;
+    browser.end().await;
+    world.end().await;
+}

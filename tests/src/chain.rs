@@ -1,0 +1,163 @@
+//! A chain of Ethereum's kind: anvil, a real node, and a wallet in the page that really signs.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+use florin_sandbox::test_token;
+use serde_json::{Value, json};
+
+use crate::npm::{installed, npm_file};
+use crate::program::Folder;
+use crate::wait::eventually;
+
+/// The chain id of Sepolia, which the sandbox's invoices name.
+const CHAIN_ID: &str = "11155111";
+/// The first account of the node, whose key the wallet has.
+const ACCOUNT: &str = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+
+/// A running node; it ends when dropped.
+#[derive(Debug)]
+pub struct Chain {
+    node: Child,
+    url: String,
+    http: reqwest::Client,
+}
+
+impl Chain {
+    /// Starts a node with an account that has coins and USDT.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let port = listener.local_addr().expect("it is bound").port();
+        drop(listener);
+        let mut node = Command::new(program());
+        node.args(["--chain-id", CHAIN_ID, "--silent", "--port"])
+            .arg(port.to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        let chain = Self {
+            node: node.spawn().expect("anvil can be started"),
+            url: format!("http://127.0.0.1:{port}"),
+            http: reqwest::Client::new(),
+        };
+        eventually("anvil answers", async || {
+            chain.ask("eth_chainId", json!([])).await
+        })
+        .await;
+        chain
+            .call(
+                "anvil_setCode",
+                json!([test_token::ADDRESS, test_token::CODE]),
+            )
+            .await;
+        let slot = test_token::balance_slot(ACCOUNT);
+        let balance = format!("0x{:064x}", 1_000_000_000_000_u64);
+        chain
+            .call(
+                "anvil_setStorageAt",
+                json!([test_token::ADDRESS, slot, balance]),
+            )
+            .await;
+        chain
+    }
+
+    /// The address of the node.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Calls a method of the node.
+    ///
+    /// # Panics
+    /// The node refuses.
+    pub async fn call(&self, method: &str, params: Value) -> Value {
+        let answer = self.ask(method, params).await;
+        answer.unwrap_or_else(|| panic!("anvil refuses {method}"))
+    }
+
+    async fn ask(&self, method: &str, params: Value) -> Option<Value> {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let response = self.http.post(&self.url).json(&request).send().await.ok()?;
+        let mut answer: Value = response.json().await.ok()?;
+        Some(answer.get_mut("result")?.take())
+    }
+
+    /// Blocks are found.
+    pub async fn mine(&self, blocks: u32) {
+        self.call("anvil_mine", json!([format!("{blocks:#x}")]))
+            .await;
+    }
+
+    /// How many transactions the account has sent.
+    pub async fn sent(&self) -> u64 {
+        let count = self
+            .call("eth_getTransactionCount", json!([ACCOUNT, "pending"]))
+            .await;
+        let digits = count.as_str().expect("a quantity").trim_start_matches("0x");
+        u64::from_str_radix(digits, 16).expect("a quantity")
+    }
+
+    /// The script of a wallet that has the account's key and asks this node.
+    pub fn wallet(&self) -> String {
+        let url = json!(self.url);
+        format!("globalThis.florinTestNode = {url};\n{}", wallet())
+    }
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        let _ = self.node.kill();
+        let _ = self.node.wait();
+    }
+}
+
+/// The node for this machine: npm installs no other.
+fn program() -> PathBuf {
+    let folder = installed().join("node_modules/@foundry-rs");
+    let packages = std::fs::read_dir(&folder).expect("anvil is installed");
+    let programs = packages
+        .flatten()
+        .map(|entry| entry.path().join("bin/anvil"));
+    // The package `anvil` itself has no program, but a script that looks for one.
+    let mut programs = programs.filter(|program| program.is_file());
+    let found = programs.next();
+    found.unwrap_or_else(|| panic!("{} has no anvil for this machine", folder.display()))
+}
+
+/// What `tests/wallet/guards.js` finds wrong in the script of a payment; empty if nothing.
+pub fn wallet_guards() -> String {
+    let folder = Folder::new();
+    let bundle = folder.file("guards.mjs");
+    bundle_into(&bundle, "guards.js", &["--format=esm", "--platform=node"]);
+    let output = Command::new("node").arg(bundle).output();
+    let output = output.expect("node can be started");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// `tests/wallet/wallet.js` with what it imports.
+fn wallet() -> &'static str {
+    static WALLET: OnceLock<String> = OnceLock::new();
+    WALLET.get_or_init(|| {
+        let folder = Folder::new();
+        let bundle = folder.file("wallet.js");
+        bundle_into(&bundle, "wallet.js", &["--format=iife"]);
+        std::fs::read_to_string(bundle).expect("esbuild has written it")
+    })
+}
+
+/// Bundles a script of `tests/wallet` with what it imports.
+fn bundle_into(bundle: &Path, script: &str, flags: &[&str]) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("wallet");
+    let output = Command::new("node")
+        .arg(npm_file("esbuild/bin/esbuild"))
+        .arg(folder.join(script))
+        .args(["--bundle", "--log-level=warning"])
+        .args(flags)
+        .arg(format!("--outfile={}", bundle.display()))
+        .env("NODE_PATH", installed().join("node_modules"))
+        .output()
+        .expect("node can be started");
+    assert!(output.status.success(), "{output:?}");
+}

@@ -1,0 +1,192 @@
+//! The receivers of webhooks in `examples/receivers`, each a process of its language.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::npm::tools_of;
+use crate::program::{Folder, built};
+use crate::wait::within;
+
+/// How long one may take to listen: Go compiles first.
+const BOUND: Duration = Duration::from_mins(1);
+
+/// A language of `examples/receivers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// With the package of npm.
+    Node,
+    /// With the package of `PyPI`.
+    Python,
+    /// With the package of Packagist, from the folder that `FLORIN_TEST_PHP_VENDOR` names.
+    Php,
+    /// With the module from the folder that `FLORIN_TEST_GO_WEBHOOKS` names.
+    Go,
+    /// With the crate.
+    Rust,
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Node, Self::Python, Self::Php, Self::Go, Self::Rust];
+
+    /// The receiver's file.
+    pub fn file(self) -> PathBuf {
+        let name = match self {
+            Self::Node => "node/receiver.mjs",
+            Self::Python => "python/receiver.py",
+            Self::Php => "php/receiver.php",
+            Self::Go => "go/receiver.go",
+            Self::Rust => "rust/receiver.rs",
+        };
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+        tests.join("../examples/receivers").join(name)
+    }
+}
+
+/// A running receiver; it ends when dropped.
+#[derive(Debug)]
+pub struct Receiver {
+    child: Mutex<Child>,
+    folder: Folder,
+    address: SocketAddr,
+}
+
+impl Receiver {
+    /// Starts the receiver of a language in a folder with a page, with this webhook secret.
+    ///
+    /// # Errors
+    /// What is not installed: Node, Python and Rust are, PHP and Go need not be.
+    ///
+    /// # Panics
+    /// The receiver does not listen.
+    pub async fn start(language: Language, secret: &str) -> Result<Self, &'static str> {
+        let folder = Folder::new();
+        fs::write(folder.file("shop.html"), "<h1>A mug</h1>").expect("the folder is writable");
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+        let address = port.expect("a port is free");
+        let mut command = prepare(language, &folder, address)?;
+        let output = fs::File::create(folder.file("output")).expect("the folder is writable");
+        let errors = output.try_clone().expect("a file can be shared");
+        command
+            .current_dir(folder.path())
+            .env("WEBHOOK_SECRET", secret)
+            .env("PORT", address.port().to_string())
+            // The receiver in PHP keeps the ids of webhooks there.
+            .env("TMPDIR", folder.path())
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors);
+        let child = command.spawn().expect("the language is installed");
+        let receiver = Self {
+            child: Mutex::new(child),
+            folder,
+            address,
+        };
+        let up = within(BOUND, async || {
+            let is_running = receiver
+                .child()
+                .try_wait()
+                .is_ok_and(|ended| ended.is_none());
+            (!is_running || TcpStream::connect(address).is_ok()).then_some(is_running)
+        });
+        let up = up.await == Some(true);
+        assert!(up, "{language:?} does not listen: {}", receiver.printed());
+        Ok(receiver)
+    }
+
+    /// Its address.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it printed so far.
+    pub fn printed(&self) -> String {
+        fs::read_to_string(self.folder.file("output")).unwrap_or_default()
+    }
+}
+
+/// The `node_modules` of the receiver in Node.
+///
+/// # Panics
+/// It is not installed; the sentence says how to get it.
+pub fn receiver_library() -> PathBuf {
+    tools_of("npm", "receivers/package-lock.json").join("node_modules")
+}
+
+/// The command that runs a receiver, and its library in the folder.
+fn prepare(
+    language: Language,
+    folder: &Folder,
+    address: SocketAddr,
+) -> Result<Command, &'static str> {
+    let file = language.file();
+    let copied = folder.file(
+        file.file_name()
+            .and_then(|name| name.to_str())
+            .expect("a name"),
+    );
+    fs::copy(&file, &copied).expect("the folder is writable");
+    let link = |from: &Path, name: &str| {
+        symlink(from, folder.file(name)).expect("a folder takes links");
+    };
+    let library = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
+    let mut command;
+    match language {
+        Language::Node => {
+            link(&receiver_library(), "node_modules");
+            command = Command::new("node");
+            command.arg(copied);
+        }
+        Language::Python => {
+            let installed = tools_of("receivers", "receivers/requirements.txt");
+            command = Command::new(installed.join("bin/python"));
+            command.arg(copied);
+        }
+        Language::Php => {
+            let vendor = library("FLORIN_TEST_PHP_VENDOR");
+            let vendor =
+                vendor.ok_or("FLORIN_TEST_PHP_VENDOR names no folder with autoload.php")?;
+            link(&vendor, "vendor");
+            command = Command::new("php");
+            command.arg("-S").arg(address.to_string()).arg(copied);
+        }
+        Language::Go => {
+            let module = library("FLORIN_TEST_GO_WEBHOOKS");
+            let module = module.ok_or("FLORIN_TEST_GO_WEBHOOKS names no folder with the module")?;
+            let name = "github.com/standard-webhooks/standard-webhooks/libraries";
+            let text = format!(
+                "module receiver\ngo 1.19\nrequire {name} v1.0.0\nreplace {name} => {}\n",
+                module.display()
+            );
+            fs::write(folder.file("go.mod"), text).expect("the folder is writable");
+            let program = folder.file("receiver");
+            let mut build = Command::new("go");
+            build
+                .args(["build", "-o"])
+                .arg(&program)
+                .current_dir(folder.path());
+            assert!(build.status().expect("go can be started").success());
+            command = Command::new(program);
+        }
+        Language::Rust => {
+            command = Command::new(built("florin-receiver", "florin-tests"));
+        }
+    }
+    Ok(command)
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let _ = self.child().kill();
+        let _ = self.child().wait();
+    }
+}

@@ -1,0 +1,94 @@
+/**
+ * A wallet for tests: a provider of EIP-1193 that announces itself by EIP-6963 and really signs, with the first test key
+ * of the node. Its customer agrees to everything; `window.testWallet` has what a test wants otherwise.
+ *
+ * In a frame, whose policy lets nothing out, the page around it carries its requests to the node, as the background of an
+ * extension does.
+ */
+import { privateKeyToAccount } from 'viem/accounts';
+
+/** Set by the harness: the address of the node. */
+const NODE = globalThis.florinTestNode;
+/** The first account of every such node; everybody knows its key. */
+const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
+
+const post = async (method, params) => {
+  const response = await fetch(NODE, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
+  const { result, error } = await response.json();
+  return { result, error };
+};
+
+if (window === top) {
+  addEventListener('message', async ({ data, source }) => {
+    if (data?.testWallet !== 'ask') return;
+    source.postMessage({ testWallet: 'answer', id: data.id, ...(await post(data.method, data.params)) }, '*');
+  });
+}
+let requests = 0;
+const carried = (method, params) => new Promise((done) => {
+  const id = ++requests;
+  addEventListener('message', function hear({ data }) {
+    if (data?.testWallet !== 'answer' || data.id !== id) return;
+    removeEventListener('message', hear);
+    done(data);
+  });
+  top.postMessage({ testWallet: 'ask', id, method, params }, '*');
+});
+
+const node = async (method, params = []) => {
+  const { result, error } = await (window === top ? post : carried)(method, params);
+  if (error) throw Object.assign(new Error(error.message), error);
+  return result;
+};
+
+/** What a test may change: errors by method, an account, and the chains that it knows. `asked` is every request. */
+const wallet = (window.testWallet = {
+  asked: [],
+  errors: {},
+  answers: {},
+  chains: ['0x1', '0xaa36a7'],
+  chain: '0x1',
+  account: account.address,
+});
+
+const sign = async ({ from, to, value, data, chainId }) => {
+  if (from !== account.address) throw Object.assign(new Error('unknown account'), { code: 4100 });
+  if (chainId !== wallet.chain) throw Object.assign(new Error('another chain'), { code: -32602 });
+  const [nonce, gasPrice, gas] = await Promise.all([
+    node('eth_getTransactionCount', [from, 'pending']),
+    node('eth_gasPrice'),
+    node('eth_estimateGas', [{ from, to, value, data }]),
+  ]);
+  const transaction = { chainId: Number(chainId), nonce: Number(nonce), gas: BigInt(gas), gasPrice: 2n * BigInt(gasPrice), to, value: BigInt(value), data };
+  return node('eth_sendRawTransaction', [await account.signTransaction(transaction)]);
+};
+
+const request = async ({ method, params = [] }) => {
+  wallet.asked.push({ method, params });
+  if (wallet.errors[method]) throw wallet.errors[method];
+  if (method in wallet.answers) return wallet.answers[method];
+  switch (method) {
+    case 'eth_requestAccounts':
+    case 'eth_accounts':
+      return [wallet.account];
+    case 'eth_chainId':
+      return wallet.chain;
+    case 'wallet_addEthereumChain':
+      wallet.chains.push(params[0].chainId);
+      return null;
+    case 'wallet_switchEthereumChain':
+      if (!wallet.chains.includes(params[0].chainId)) throw Object.assign(new Error('Unrecognized chain'), { code: 4902 });
+      wallet.chain = params[0].chainId;
+      return null;
+    case 'eth_sendTransaction':
+      return sign(params[0]);
+    default:
+      return node(method, params);
+  }
+};
+
+const icon = 'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22%3E%3Crect width=%2224%22 height=%2224%22 rx=%226%22 fill=%22%23e2761b%22/%3E%3Cpath d=%22M6 9h12v7H6z%22 fill=%22%23fff%22/%3E%3C/svg%3E';
+const detail = Object.freeze({ info: Object.freeze({ uuid: 'b8a1a6b5-7b6c-4f43-9d5c-6a0f5c1d2e3f', name: 'Test Wallet', icon, rdns: 'test.florin.wallet' }), provider: { request } });
+const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
+addEventListener('eip6963:requestProvider', announce);
+announce();
