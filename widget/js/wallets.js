@@ -54,15 +54,11 @@ export const create = (words, root, signal) => {
   /** @param {string} key @param {Record<string, string>} [values] */
   const say = (key, values = {}) => String(words['wallet_' + key]).replace(/\{(\w+)\}/g, (_, gap) => values[gap]);
   const update = () => (hideApps(), [...places.keys()].forEach((draw) => draw()));
-  let isDiscovering = false;
-  const begin = () => {
-    if (isDiscovering) return;
-    isDiscovering = true;
-    discover((wallet) => {
-      wallets.push(wallet);
-      update();
-    }, signal);
-  };
+  // Wallets announce themselves at once: the first screen has their buttons when it is shown.
+  discover((wallet) => {
+    wallets.push(wallet);
+    update();
+  }, signal);
 
   /** @param {Wallet} wallet */
   const press = async ({ name: pressed, provider }) => {
@@ -137,7 +133,6 @@ export const create = (words, root, signal) => {
     if (!isProgress) showLinks(place, payment);
     // A transaction that differs from what the page shows is offered to no wallet.
     if (!agrees(payment)) return;
-    begin();
     current = payment;
     const key = keyOf(payment);
     if (!isBusy && about !== key) [about, text, hash] = [key, '', ''];

@@ -2,13 +2,14 @@
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
 import { createEarlyChoice, prepareAmounts } from './early_choice.js';
-import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, loadWallets, showIcon } from './files.js';
+import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
 import { GLYPHS } from './glyphs.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener } from './order.js';
 import { createPlace } from './place.js';
 import { printAlone } from './print.js';
-/** @import { Context, Labels, Opening, Read, WalletPayment, Words } from '../types.d.ts' */
+import { createWallets } from './wallets.js';
+/** @import { Context, Labels, Opening, Read, Words } from '../types.d.ts' */
 
 /** The longest that the screens wait for the order; then they show that they wait. */
 const PATIENCE_MS = 3000;
@@ -42,6 +43,7 @@ export const showCheckout = async (context, read, isPage) => {
   // A page that the proxy does not let in reads no response, or this one.
   if (!isPage) first.then(({ body }) => void (body?.error?.code === 'origin_not_allowed' && context.reportRejected(true)), () => context.reportRejected());
   const texts = createWords(file, read('words'));
+  const wallets = createWallets(context, texts.wallets);
   const loadingWords = texts.first();
   loadingWords.catch(() => {});
   let isWaiting = true;
@@ -108,8 +110,6 @@ export const showCheckout = async (context, read, isPage) => {
     reveal(words);
     const repeat = early?.remove(place);
     let isReady = false;
-    /** @type {Promise<ReturnType<typeof import('../wallets.js').create>> | undefined} */
-    let wallets;
     const mounted = program.mount(place, {
       base: BASE,
       words,
@@ -133,7 +133,7 @@ export const showCheckout = async (context, read, isPage) => {
         dressFor(opening).catch(() => {});
         return opening;
       },
-      load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load)]).then(([words, sheet]) => {
+      load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), wallets.prepare()]).then(([words, sheet]) => {
         const root = /** @type {ShadowRoot} */ (element.shadowRoot);
         root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
         return words;
@@ -142,11 +142,7 @@ export const showCheckout = async (context, read, isPage) => {
         if (error.status !== 404) throw error;
         return null;
       }),
-      wallets: (/** @type {HTMLElement} */ shown, /** @type {WalletPayment} */ payment, /** @type {boolean} */ isProgress) => {
-        wallets ||= Promise.all([loadWallets(context.load), texts.wallets()]).then(([module, words]) => module.create(words, /** @type {ShadowRoot} */ (element.shadowRoot), signal));
-        // Without them, the code and the address are there.
-        wallets.then((show) => show(shown, payment, isProgress), () => (wallets = undefined));
-      },
+      wallets: wallets.show,
       // The page hears of the first status after `florin-ready`.
       emit: (/** @type {string} */ name, /** @type {unknown} */ detail) => (isReady ? emit(name, detail) : queueMicrotask(() => emit(name, detail))),
       mark: showIcon,

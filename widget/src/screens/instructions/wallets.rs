@@ -9,7 +9,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::closure::Closure;
 
 use super::help::due;
-use crate::browser::{later, object};
+use crate::browser::object;
 use crate::format::links;
 use crate::state::use_checkout;
 
@@ -62,12 +62,9 @@ pub(in crate::screens) fn Wallets<'a>(
     }
     let place = NodeRef::<html::Div>::new();
     place.on_load(move |place| {
-        // Once it is in the document.
-        later(0, move || {
-            if let Some(shared) = checkout.shared() {
-                shared.host.wallets(&place, &payment, is_progress);
-            }
-        });
+        if let Some(shared) = checkout.shared() {
+            shared.host.wallets(&place, &payment, is_progress);
+        }
     });
     Some(view! { <div class="wallets" node_ref=place data-testid="wallets"></div> })
 }

@@ -1,0 +1,35 @@
+/** The wallets of this browser in one checkout. Their script is loaded with the screens that show them. */
+import { loadWallets } from './files.js';
+/** @import { Context, WalletPayment, Words } from '../types.d.ts' */
+
+/** The longest that the screens wait for them. */
+const PATIENCE_MS = 2000;
+
+/** Returns `true` if a wallet announces itself, or this is a phone, whose wallets are apps. Source: EIP-6963, EIP-1193. */
+const mayHaveWallets = () => {
+  if ('ethereum' in window || matchMedia('(pointer: coarse)').matches) return true;
+  let isFound = false;
+  const find = () => (isFound = true);
+  addEventListener('eip6963:announceProvider', find);
+  dispatchEvent(new Event('eip6963:requestProvider'));
+  removeEventListener('eip6963:announceProvider', find);
+  return isFound;
+};
+
+/** @param {Context} context @param {() => Promise<Words>} loadWords */
+export const createWallets = ({ element, load, signal }, loadWords) => {
+  /** @type {Promise<ReturnType<typeof import('../wallets.js').create>> | undefined} */
+  let loading;
+  const loaded = () => (loading ||= Promise.all([loadWallets(load), loadWords()]).then(([module, words]) => module.create(words, /** @type {ShadowRoot} */ (element.shadowRoot), signal)));
+  // Without them, the code and the address are there; the next screen tries again.
+  const forget = () => (loading = undefined);
+  return {
+    /** Loads them where there may be some, so that nothing moves when their buttons appear. */
+    prepare: async () => {
+      if (!mayHaveWallets()) return;
+      await Promise.race([loaded().catch(forget), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
+    },
+    /** @param {HTMLElement} place @param {WalletPayment} payment @param {boolean} isProgress */
+    show: (place, payment, isProgress) => void loaded().then((show) => show(place, payment, isProgress), forget),
+  };
+};
