@@ -4,11 +4,10 @@ use std::path::Path;
 
 use anyhow::ensure;
 use clap::Args;
+use florin_setup::{Workspace, output};
 use xshell::cmd;
 
 use crate::bundle::{self, Variant};
-use crate::workspace::Workspace;
-use crate::{output, tools};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -51,7 +50,7 @@ pub(crate) struct SimulateArgs {
 /// # Errors
 /// A promise is broken, or something cannot be built or started.
 pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()> {
-    tools::set_up(workspace)?;
+    florin_setup::set_up(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     bundle::build_proxy(workspace, Variant::Release)?;
     if let Some(kills) = args.kills {
@@ -106,7 +105,7 @@ pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Re
 fn kill(workspace: &Workspace, kills: u64, args: &BenchArgs) -> anyhow::Result<()> {
     let mut replicas = Vec::new();
     if let (Some(count), Some(SharedDatabase::Postgres)) = (args.replicas, args.database) {
-        tools::install_postgresql(workspace, "the proxies share a PostgreSQL")?;
+        florin_setup::install_postgresql(workspace, "the proxies share a PostgreSQL")?;
         replicas.extend(["--replicas".to_owned(), count.to_string()]);
     }
     if let Some(minutes) = args.minutes {
@@ -142,9 +141,9 @@ fn idle_proxy(workspace: &Workspace) -> anyhow::Result<()> {
 
 /// Measures how long a customer waits for the checkout, and for its peers, by the program `first-view` of `tests`.
 fn first_view(workspace: &Workspace) -> anyhow::Result<()> {
-    tools::install_for_tests(workspace)?;
+    florin_setup::install_for_tests(workspace)?;
     let (sh, peers) = (&workspace.sh, workspace.target.join("peers"));
-    let modules = tools::npm(workspace, "tests/peers")?.join("node_modules");
+    let modules = florin_setup::npm(workspace, "tests/peers")?.join("node_modules");
     output::step("Bundling the peers…");
     cmd!(sh, "node tests/peers/bundle.mjs {modules} {peers}")
         .env_remove("NODE_OPTIONS")

@@ -18,13 +18,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use florin_setup::{TRUNK, WASM_OPT, Workspace, output};
 use sha2::{Digest as _, Sha256};
 use xshell::{Cmd, Shell, cmd};
 
-use crate::output;
 use crate::progress::Progress;
-use crate::tools::{self, TRUNK, WASM_OPT};
-use crate::workspace::Workspace;
 
 /// How the widget is built, and where it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,7 +261,7 @@ fn compile(workspace: &Workspace, variant: Variant, trunk: &Path, to: &Path) -> 
                 workspace.cargo("fetch --locked --quiet --target wasm32-unknown-unknown"),
             )
         };
-        tools::fetch(
+        florin_setup::fetch(
             fetch,
             "Downloading what the standard library is built from…",
         )?;

@@ -6,11 +6,10 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use florin_setup::{Workspace, output};
 
 use crate::bundle::{self, DEMO_BUILDS, Variant};
 use crate::progress;
-use crate::workspace::Workspace;
-use crate::{output, tools};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
@@ -37,9 +36,9 @@ const DEMO: &str = "--package florin-demo";
 pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> {
     // First, so that the answer does not come after a build.
     check_ports(args.port_base, args.replicas)?;
-    tools::set_up(workspace)?;
+    florin_setup::set_up(workspace)?;
     if args.replicas > 1 && args.database_url.is_none() {
-        tools::install_postgresql(workspace, "several proxies share a PostgreSQL")?;
+        florin_setup::install_postgresql(workspace, "several proxies share a PostgreSQL")?;
     }
     if !workspace.debug_program("florin-demo").exists() {
         output::step(
@@ -57,7 +56,7 @@ pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> 
     }
     demo.arg("--replicas").arg(args.replicas.to_string());
     if args.chain {
-        demo.arg("--anvil").arg(tools::anvil(workspace)?);
+        demo.arg("--anvil").arg(florin_setup::anvil(workspace)?);
     }
     // Ctrl-C is for the demo alone: it replaces this program.
     Err(demo.exec()).context("the demo cannot be started")

@@ -6,22 +6,19 @@
 mod bench;
 mod bundle;
 mod demo;
-mod output;
 mod progress;
 mod test;
-mod tools;
-mod workspace;
 
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
+use florin_setup::{Workspace, output};
 
 use crate::bench::{BenchArgs, SimulateArgs};
 use crate::bundle::Variant;
 use crate::demo::DemoArgs;
 use crate::test::TestArgs;
-use crate::workspace::Workspace;
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", arg_required_else_help = true)]
@@ -96,13 +93,13 @@ fn run(workspace: &Workspace, command: Command) -> anyhow::Result<()> {
         Command::Test(args) => test::run(workspace, &args),
         Command::Pictures(args) => pictures(workspace, &args),
         Command::Tools => {
-            tools::set_up(workspace)?;
-            tools::install_for_tests(workspace)?;
-            tools::schemathesis(workspace).map(drop)
+            florin_setup::set_up(workspace)?;
+            florin_setup::install_for_tests(workspace)?;
+            florin_setup::schemathesis(workspace).map(drop)
         }
         Command::Build(args) => build(workspace, args.variant()),
         Command::Budget(args) => {
-            tools::set_up(workspace)?;
+            florin_setup::set_up(workspace)?;
             bundle::make(workspace, args.variant())?;
             bundle::check_sizes(workspace, args.variant())
         }
@@ -113,7 +110,7 @@ fn run(workspace: &Workspace, command: Command) -> anyhow::Result<()> {
 
 /// Builds the widget and the proxy's release with it inside.
 fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
-    tools::set_up(workspace)?;
+    florin_setup::set_up(workspace)?;
     bundle::make(workspace, variant)?;
     bundle::build_proxy(workspace, variant)?;
     let program = workspace.target.join("release/florin-proxy");
@@ -127,8 +124,8 @@ fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
 
 /// Writes `target/pictures/<width>-<look>/<state>.png`: light, dark, in forced colours, in German and in Arabic.
 fn pictures(workspace: &Workspace, args: &PictureArgs) -> anyhow::Result<()> {
-    tools::set_up(workspace)?;
-    tools::install_for_tests(workspace)?;
+    florin_setup::set_up(workspace)?;
+    florin_setup::install_for_tests(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     let folder = workspace.target.join("pictures");
     workspace.sh.remove_path(&folder)?;

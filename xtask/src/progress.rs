@@ -8,11 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use florin_setup::{Workspace, output};
 use serde_json::Value;
 use xshell::Cmd;
-
-use crate::output;
-use crate::workspace::Workspace;
 
 /// Without a terminal, a line is printed this often.
 const LINE_EVERY: Duration = Duration::from_secs(30);

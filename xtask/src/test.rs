@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
+use florin_setup::{Workspace, output};
 use xshell::cmd;
 
 use crate::bench::SimulateArgs;
 use crate::bundle::{self, Variant};
-use crate::workspace::Workspace;
-use crate::{bench, demo, output, tools};
+use crate::{bench, demo};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -104,8 +104,8 @@ const CHECKS: [Check; 12] = [
 /// A check failed, none has the name, or the set-up cannot be completed; the sentence says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> {
     let checks = chosen(&args.only)?;
-    tools::set_up(workspace)?;
-    tools::install_for_tests(workspace)?;
+    florin_setup::set_up(workspace)?;
+    florin_setup::install_for_tests(workspace)?;
     let mut failed = Vec::new();
     for (name, run) in &checks {
         output::heading(name);
@@ -153,7 +153,7 @@ fn cargo(workspace: &Workspace, args: &str) -> anyhow::Result<()> {
 
 fn format(workspace: &Workspace) -> anyhow::Result<()> {
     cargo(workspace, "fmt --all --check")?;
-    let leptosfmt = tools::LEPTOSFMT.program(workspace)?;
+    let leptosfmt = florin_setup::LEPTOSFMT.program(workspace)?;
     let check = cmd!(workspace.sh, "{leptosfmt} --check --quiet widget/src").quiet();
     check
         .run()
@@ -161,7 +161,7 @@ fn format(workspace: &Workspace) -> anyhow::Result<()> {
 }
 
 fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {
-    let cargo_deny = tools::CARGO_DENY.program(workspace)?;
+    let cargo_deny = florin_setup::CARGO_DENY.program(workspace)?;
     let options = ["--offline", "--locked", "--log-level", "error"];
     let check = [
         "check",
@@ -178,7 +178,7 @@ fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {
 /// Looks the dependencies up in the advisory database of cargo-deny, where this machine has one. Tests download nothing but
 /// packages, so they do not fetch it.
 fn advisories(workspace: &Workspace) -> anyhow::Result<()> {
-    let cargo_deny = tools::CARGO_DENY.program(workspace)?;
+    let cargo_deny = florin_setup::CARGO_DENY.program(workspace)?;
     if !has_advisories()? {
         output::step(
             "Not checked: this machine has no advisory database. `cargo deny fetch db` downloads it from GitHub.",
@@ -216,7 +216,7 @@ fn has_advisories() -> anyhow::Result<bool> {
 /// Schemathesis reads `/openapi.json` of a demo on free ports, and sends what a client may send and what none should.
 /// `tests/schemathesis` has its settings.
 fn http(workspace: &Workspace) -> anyhow::Result<()> {
-    let st = tools::schemathesis(workspace)?;
+    let st = florin_setup::schemathesis(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     bundle::cargo_with(
         workspace,

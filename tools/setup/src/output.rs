@@ -5,25 +5,27 @@ use std::io::{IsTerminal as _, stdout};
 use std::time::{Duration, Instant};
 
 /// A step that may take a while.
-pub(crate) fn step(text: impl Display) {
+pub fn step(text: impl Display) {
     println!("{} {text}", paint("36", "›"));
 }
 
 /// A heading above another program's output.
-pub(crate) fn heading(text: impl Display) {
+pub fn heading(text: impl Display) {
     println!("\n{}", bold(&text.to_string()));
 }
 
-pub(crate) fn passed(text: impl Display) {
+/// A step that has ended well.
+pub fn passed(text: impl Display) {
     println!("{} {text}", paint("32", "✓"));
 }
 
-pub(crate) fn failed(text: impl Display) {
+/// A step that has failed.
+pub fn failed(text: impl Display) {
     println!("{} {text}", paint("31", "✗"));
 }
 
 /// Emphasised, on a terminal.
-pub(crate) fn bold(text: &str) -> String {
+pub fn bold(text: &str) -> String {
     paint("1", text)
 }
 
@@ -32,13 +34,13 @@ pub(crate) fn bold(text: &str) -> String {
     clippy::disallowed_methods,
     reason = "measures how long real programs take"
 )]
-pub(crate) fn stopwatch() -> impl Fn() -> Duration + Clone {
+pub fn stopwatch() -> impl Fn() -> Duration + Clone {
     let start = Instant::now();
     move || start.elapsed()
 }
 
 /// `2 min 5 s`, `12 s` or `87 ms`.
-pub(crate) fn time(duration: Duration) -> String {
+pub fn time(duration: Duration) -> String {
     match duration.as_secs() {
         0 => format!("{} ms", duration.as_millis()),
         seconds @ 1..60 => format!("{seconds} s"),

@@ -7,21 +7,25 @@ use anyhow::Context as _;
 use xshell::{Cmd, Shell};
 
 /// The repository and the folder that cargo builds into.
-pub(crate) struct Workspace {
+#[derive(Debug)]
+pub struct Workspace {
     /// Runs programs in the repository's root.
-    pub(crate) sh: Shell,
-    pub(crate) root: PathBuf,
+    pub sh: Shell,
+    /// The repository's root.
+    pub root: PathBuf,
     /// Cargo's target folder: the one that this program lies in.
-    pub(crate) target: PathBuf,
+    pub target: PathBuf,
 }
 
 impl Workspace {
+    /// Finds the repository that this program was built from.
+    ///
     /// # Errors
     /// This program was moved away from where `cargo xtask` builds it.
-    pub(crate) fn find() -> anyhow::Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    pub fn find() -> anyhow::Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
         let root = root
-            .context("xtask is a folder of the repository")?
+            .context("this package is not in a folder of the repository")?
             .to_owned();
         let program = env::current_exe().context("this program does not know where it is")?;
         let target = program.ancestors().nth(2);
@@ -34,13 +38,13 @@ impl Workspace {
     }
 
     /// A program that `cargo build` made.
-    pub(crate) fn debug_program(&self, name: &str) -> PathBuf {
+    pub fn debug_program(&self, name: &str) -> PathBuf {
         self.target.join("debug").join(name)
     }
 
     /// Cargo as if it was typed: without the variables that `cargo run` gave to this program. Some build scripts read
     /// them, so that this program's builds and the user's would undo each other.
-    pub(crate) fn cargo(&self, args: &str) -> Cmd<'_> {
+    pub fn cargo(&self, args: &str) -> Cmd<'_> {
         let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
         let mut cmd = self.sh.cmd(cargo).args(args.split_whitespace()).quiet();
         for (name, _) in env::vars_os() {
@@ -54,7 +58,7 @@ impl Workspace {
 }
 
 /// The path of a program, if it is on `PATH`.
-pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+pub fn on_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     // Debian keeps servers in a folder that is not on a user's `PATH`.
     let servers = std::iter::once(PathBuf::from("/usr/sbin"));

@@ -1,0 +1,210 @@
+//! Packages of the distribution, of npm and of PyPI.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use sha2::{Digest as _, Sha256};
+use xshell::cmd;
+
+use crate::output;
+use crate::workspace::{Workspace, on_path};
+
+/// The folder whose `node_modules` holds the packages of `list`, a folder with a `package-lock.json`, after installing them
+/// where they are missing; the tests find it by the same rule (`tests/src/npm.rs`). No script of a package is run.
+///
+/// # Errors
+/// A sentence that says what to do.
+pub fn npm(workspace: &Workspace, list: &str) -> anyhow::Result<PathBuf> {
+    let sh = &workspace.sh;
+    let lock = format!("{list}/package-lock.json");
+    installed_once("npm", &sh.read_binary_file(&lock)?, |folder| {
+        if on_path("npm").is_none() {
+            apt_install(
+                workspace,
+                &["nodejs", "npm"],
+                &format!("{list} names npm packages"),
+            )?;
+        }
+        output::step(format!(
+            "Installing the npm packages of {list} (less than 1 minute, once)…"
+        ));
+        sh.create_dir(folder)?;
+        for file in ["package.json", "package-lock.json"] {
+            sh.copy_file(format!("{list}/{file}"), folder.join(file))?;
+        }
+        let _inside = sh.push_dir(folder);
+        // Two Reacts are listed: npm would give the newer one to each package that needs one.
+        let options = [
+            "--ignore-scripts",
+            "--legacy-peer-deps",
+            "--no-audit",
+            "--no-fund",
+        ];
+        let npm = cmd!(sh, "npm ci {options...} --loglevel error").quiet();
+        npm.run().with_context(|| {
+            format!(
+                "the npm packages of {list} could not be installed: {}",
+                reach("registry.npmjs.org")
+            )
+        })
+    })
+}
+
+/// The program anvil, a node of a chain of Ethereum's kind, after installing it with the npm packages of the tests.
+///
+/// # Errors
+/// A sentence that says what to do.
+pub fn anvil(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let folder = npm(workspace, "tests/npm")?;
+    let program = folder.join("node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil");
+    anyhow::ensure!(
+        program.exists(),
+        "anvil comes from npm for Linux on x86-64 alone. Start another one, and: florin-sandbox --evm-rpc-url URL"
+    );
+    Ok(program)
+}
+
+/// The program `st`, Schemathesis, after installing it where it is missing. Every file of it is pinned by its hash.
+///
+/// # Errors
+/// A sentence that says what to do.
+pub fn schemathesis(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let sh = &workspace.sh;
+    let requirements = "tests/schemathesis/requirements.txt";
+    let folder = installed_once(
+        "schemathesis",
+        &sh.read_binary_file(requirements)?,
+        |folder| {
+            let why = "Schemathesis, which tests the HTTP API, is a Python program";
+            need_python(workspace, why)?;
+            output::step("Installing Schemathesis (about 1 minute, once)…");
+            cmd!(sh, "python3 -m venv --clear {folder}").quiet().run()?;
+            pip(workspace, folder, requirements)
+        },
+    )?;
+    Ok(folder.join("bin/st"))
+}
+
+/// A folder of the cache that is named by the list of what is in it. A file marks it as complete: an installation that was
+/// interrupted starts again.
+fn installed_once(
+    name: &str,
+    list: &[u8],
+    install: impl FnOnce(&Path) -> anyhow::Result<()>,
+) -> anyhow::Result<PathBuf> {
+    let folder = cache()?.join(format!(
+        "{name}-{}",
+        hex::encode(&Sha256::digest(list)[..6])
+    ));
+    let complete = folder.join("whole");
+    if !complete.exists() {
+        install(&folder)?;
+        std::fs::write(&complete, "")
+            .with_context(|| format!("{} cannot be written", complete.display()))?;
+    }
+    Ok(folder)
+}
+
+/// The library of `examples/receivers/python`; the tests find it by the same rule (`tests/src/example.rs`).
+pub(crate) fn python_library(workspace: &Workspace) -> anyhow::Result<()> {
+    let sh = &workspace.sh;
+    let requirements = "tests/receivers/requirements.txt";
+    let list = sh.read_binary_file(requirements)?;
+    installed_once("receivers", &list, |folder| {
+        need_python(workspace, "the tests run the receiver in Python")?;
+        cmd!(sh, "python3 -m venv --clear {folder}").quiet().run()?;
+        pip(workspace, folder, requirements)
+    })
+    .map(drop)
+}
+
+/// Debian's Python comes without the part that makes environments.
+fn need_python(workspace: &Workspace, why: &str) -> anyhow::Result<()> {
+    let has_venv = cmd!(workspace.sh, "python3 -c 'import venv, ensurepip'");
+    if has_venv.quiet().ignore_stderr().run().is_err() {
+        apt_install(workspace, &["python3", "python3-venv"], why)?;
+    }
+    Ok(())
+}
+
+/// Installs what a list names into a Python environment. Every file is pinned by its hash.
+fn pip(workspace: &Workspace, folder: &Path, requirements: &str) -> anyhow::Result<()> {
+    let options = [
+        "--quiet",
+        "--require-hashes",
+        "--disable-pip-version-check",
+        "--only-binary",
+        ":all:",
+    ];
+    let pip = cmd!(
+        workspace.sh,
+        "{folder}/bin/python -m pip install {options...} --requirement {requirements}"
+    );
+    pip.quiet().run().with_context(|| {
+        format!(
+            "{requirements} could not be installed: {}, and that python3 is 3.11 or later",
+            reach("pypi.org")
+        )
+    })
+}
+
+/// Installs Debian packages as root, or by a sudo that asks for no password.
+pub(crate) fn apt_install(
+    workspace: &Workspace,
+    packages: &[&str],
+    why: &str,
+) -> anyhow::Result<()> {
+    let sh = &workspace.sh;
+    let list = packages.join(" ");
+    if on_path("apt-get").is_none() {
+        bail!("{why}: install {list} (their names in Debian), then run the command again");
+    }
+    let is_root = cmd!(sh, "id -u").read().is_ok_and(|id| id == "0");
+    let sudo: &[&str] = if is_root { &[] } else { &["sudo", "-n"] };
+    let by_hand = format!("sudo apt-get update && sudo apt-get install -y {list}");
+    if !is_root
+        && cmd!(sh, "sudo -n true")
+            .quiet()
+            .ignore_stderr()
+            .run()
+            .is_err()
+    {
+        bail!("{why}, and installing needs root: run `{by_hand}`, then the command again");
+    }
+    output::step(format!(
+        "Installing {list} from the distribution's packages…"
+    ));
+    let apt = [
+        sudo,
+        &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"],
+    ]
+    .concat();
+    // A failed update need not matter: the lists may be there.
+    let apt = &apt;
+    let _ = cmd!(sh, "env {apt...} update").quiet().run();
+    let install = cmd!(
+        sh,
+        "env {apt...} install -y --no-install-recommends {packages...}"
+    )
+    .quiet();
+    install.run().with_context(|| {
+        format!("{why}, and {list} could not be installed: check the network, or try `{by_hand}`")
+    })
+}
+
+pub(crate) fn reach(host: &str) -> String {
+    format!("check that {host} can be reached, then run the command again")
+}
+
+/// `~/.cache/florin/tools`, or below `XDG_CACHE_HOME`.
+pub(crate) fn cache() -> anyhow::Result<PathBuf> {
+    let set = |name| {
+        env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+    let caches = caches.context("set HOME or XDG_CACHE_HOME: tools are installed there")?;
+    Ok(caches.join("florin/tools"))
+}
