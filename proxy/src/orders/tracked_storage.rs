@@ -3,22 +3,23 @@
 //! A write runs in a separate task and always ends: a caller that gives up, like the handler of a request whose browser
 //! disconnects, cannot leave behind a commit that comes after the announcement.
 
+mod operator;
+
 use std::collections::HashMap;
 use std::future::{Future, pending};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use florin_orders::{
-    Abandoned, Aggregate, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt,
-    NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
+    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
 };
 use florin_storage::{
-    Asset, AuditEntry, ChangeListener, Changed, Claim, DecideError, Delivery, DeliveryFilter,
-    DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus, Fingerprint, GivenUpEvent, KeptEmail,
-    LimitKey, MarkedAsPaid, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
-    OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, OrderVersion,
-    PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState,
-    SettledOrder, Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    Asset, ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
+    DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, OpenAttemptError,
+    OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue, PriceList,
+    RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement, Storage,
+    StorageError, StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -130,63 +131,6 @@ async fn completed<T: Send + 'static>(work: impl Future<Output = T> + Send + 'st
 
 fn of(order: &OrderId) -> Scope {
     Scope::Order(order.clone())
-}
-
-#[async_trait]
-impl OperatorStorage for TrackedStorage {
-    async fn decide(
-        &self,
-        order: &OrderId,
-        decision: &NewDecision,
-        now: Timestamp,
-    ) -> Result<Snapshot, DecideError> {
-        let (id, decision) = (order.clone(), decision.clone());
-        let work =
-            |storage: Arc<dyn Storage>| async move { storage.decide(&id, &decision, now).await };
-        self.write(of(order), work, |_| false).await
-    }
-
-    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError> {
-        self.inner.find_orders(search).await
-    }
-
-    async fn orders_for_attention(&self, limit: u32) -> Result<Vec<Aggregate>, StorageError> {
-        self.inner.orders_for_attention(limit).await
-    }
-
-    async fn order_history(&self, order: &OrderId) -> Result<Option<OrderHistory>, StorageError> {
-        self.inner.order_history(order).await
-    }
-
-    async fn given_up_events(&self, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError> {
-        self.inner.given_up_events(limit).await
-    }
-
-    async fn event(&self, event: &EventId) -> Result<Option<Event>, StorageError> {
-        self.inner.event(event).await
-    }
-
-    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError> {
-        self.inner.record_audit(entry).await
-    }
-
-    async fn audit_log(
-        &self,
-        after: Option<i64>,
-        limit: u32,
-    ) -> Result<Vec<AuditEntry>, StorageError> {
-        self.inner.audit_log(after, limit).await
-    }
-
-    async fn settled_orders(
-        &self,
-        from: Timestamp,
-        until: Timestamp,
-        after: Option<&SettledOrder>,
-        limit: u32,
-    ) -> Result<Vec<SettledOrder>, StorageError> {
-        self.inner.settled_orders(from, until, after, limit).await
-    }
 }
 
 #[async_trait]
