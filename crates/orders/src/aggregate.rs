@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     Assessment, Attempt, AttemptId, AttemptState, EventType, Invoice, LatePayment, Order,
-    OrderStatus, Reverted, Stretch, Transition, next_invoice, transition,
+    OrderStatus, Reverted, Snapshot, Stretch, Transition, next_invoice, transition,
 };
 
 /// An order with all its attempts.
@@ -33,6 +33,15 @@ impl Aggregate {
     /// One of the attempts; `None` for an attempt of another order.
     pub fn attempt(&self, id: &AttemptId) -> Option<&Attempt> {
         self.attempts.iter().find(|attempt| attempt.terms.id == *id)
+    }
+
+    /// The order with its current attempt.
+    pub fn snapshot(&self) -> Snapshot {
+        let current = self.order.current_attempt.as_ref();
+        Snapshot {
+            order: self.order.clone(),
+            attempt: current.and_then(|id| self.attempt(id)).cloned(),
+        }
     }
 
     /// Puts off the next poll of an attempt that was observed at `now`.

@@ -3,6 +3,9 @@
 //! Each transaction that writes an order locks the order's row first. Polls, deliveries and requests are leased, by rows that
 //! `FOR UPDATE SKIP LOCKED` passes over and by the server's clock.
 
+#[macro_use]
+mod macros;
+
 mod account;
 mod announcements;
 mod assets;
@@ -14,15 +17,15 @@ mod events;
 mod failure;
 mod observe;
 mod open;
+mod operator;
 mod orders;
 mod polls;
 mod prices;
 mod rate_limits;
 mod requests;
 mod rows;
-mod server_state;
+mod server;
 mod silence;
-mod standby;
 #[cfg(test)]
 pub(crate) mod tests;
 mod time;
@@ -31,7 +34,6 @@ mod transaction;
 mod verify;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use florin_orders::{
@@ -39,16 +41,16 @@ use florin_orders::{
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
-use sqlx::postgres::{PgConnectOptions, PgPool};
+use sqlx::postgres::PgPool;
 
 pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
+use self::announcements::ListenOptions;
 use self::clock::Lease;
 pub use self::clock::LeaseClock;
 use self::failure::Failure as _;
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
-use self::silence::{Reading, in_time, no_answer};
-use self::time::Time;
+use self::silence::{Reading, in_time};
 use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
 use crate::rules::{BATCH, Known, RESTART_BATCH};
@@ -59,9 +61,6 @@ use crate::{
     PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement, Storage,
     StorageError, StoredResponse, TokenGrant, Totals,
 };
-
-/// Readiness fails within five seconds, and says that the server does not answer.
-const LONGEST_CHECK: Duration = Duration::from_millis(2500);
 
 /// Storage in a PostgreSQL database.
 #[derive(Clone, Debug)]
@@ -75,59 +74,7 @@ pub struct PostgresStorage {
     options: ListenOptions,
 }
 
-/// Options of a connection. They hold the password.
-#[derive(Clone)]
-struct ListenOptions(Arc<PgConnectOptions>);
-
-impl std::fmt::Debug for ListenOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ListenOptions([redacted])")
-    }
-}
-
-/// Runs a transaction with clones of the named values: it is a separate task, and may run several times.
-macro_rules! transaction {
-    ($storage:ident, $on_loss:ident, [$($value:ident),*], |$tx:ident| $work:expr) => {{
-        $(let $value = $value.clone();)*
-        run($storage.writer.clone(), OnLoss::$on_loss, move |$tx: &mut Transaction| {
-            $(let $value = $value.clone();)*
-            Box::pin(async move { $work })
-        })
-        .await
-    }};
-}
-
-/// Reads with a connection that is closed if its answer is missing.
-macro_rules! read {
-    ($storage:ident, |$reader:ident| $work:expr) => {{
-        let read = async {
-            let mut reading = Reading::begin(&$storage.reader).await?;
-            let $reader = reading.connection();
-            let found = in_time($work).await?;
-            reading.end();
-            Ok::<_, StorageError>(found)
-        };
-        read.await.map_err(StorageError::for_postgres)
-    }};
-}
-
-// Below the macro, which it uses.
-mod operator;
-
 impl PostgresStorage {
-    /// Ends the leases of this process and closes its connections.
-    pub async fn close(&self) {
-        let holder = self.holder.clone();
-        let ended: Result<(), StorageError> =
-            transaction!(self, Fail, [holder], |tx| polls::end_leases(tx, &holder)
-                .await);
-        // A lease that was not ended ends by itself.
-        drop(ended);
-        // A connection that died silently takes no farewell.
-        let closed = async { tokio::join!(self.reader.close(), self.writer.close()) };
-        let _ = tokio::time::timeout(silence::ANSWER, closed).await;
-    }
-
     fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
         Lease {
             holder: self.holder.clone(),
@@ -135,23 +82,6 @@ impl PostgresStorage {
             now,
             until,
         }
-    }
-
-    /// Callbacks that change nothing read only.
-    async fn schedule_poll_of(
-        &self,
-        invoice: &InvoiceId,
-        known: Known,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
-        let wanted = read!(self, |reader| polls::wanted(reader, invoice, known, at))?;
-        let Some(wanted) = wanted else {
-            return Ok(false);
-        };
-        transaction!(self, Repeat, [wanted], |tx| polls::schedule_at(
-            tx, &wanted, known
-        )
-        .await)
     }
 
     /// One attempt.
@@ -164,7 +94,7 @@ impl PostgresStorage {
 #[async_trait]
 impl Storage for PostgresStorage {
     async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
-        read!(self, |reader| server_state::server_state(reader)).map(Some)
+        read!(self, |reader| server::state(reader)).map(Some)
     }
 
     async fn versions(
@@ -653,20 +583,6 @@ impl Storage for PostgresStorage {
     }
 
     async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
-        let check = async {
-            read!(self, |reader| standby::check(reader))?;
-            transaction!(self, Fail, [], |tx| {
-                sqlx::query(
-                    "INSERT INTO write_checks (id, written_at) VALUES (1, $1)
-                     ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",
-                )
-                .bind(Time(now))
-                .execute(&mut **tx)
-                .await?;
-                Ok(())
-            })
-        };
-        let checked = tokio::time::timeout(LONGEST_CHECK, check).await;
-        checked.unwrap_or_else(|_| Err(no_answer()))
+        self.write_check(now).await
     }
 }

@@ -93,6 +93,8 @@ impl SqliteStorage {
             && error.outage() == Some(Outage::Damaged)
         {
             self.file.record_damage(error.to_string());
+            // Its sentence names the file.
+            self.file.verify()?;
         }
         result
     }
@@ -554,15 +556,7 @@ impl Storage for SqliteStorage {
         .bind(now)
         .fetch_one(&mut *tx)
         .await;
-        let written = match self.read(written.map_err(StorageError::from)) {
-            // The damage is recorded now: its sentence names the file.
-            Err(error) if error.outage() == Some(Outage::Damaged) => {
-                drop(tx);
-                self.file.verify()?;
-                return Err(error);
-            }
-            written => written?,
-        };
+        let written = self.read(written.map_err(StorageError::from))?;
         // Others would fail it with a reason that they alone know.
         self.writer.commit_at_once(tx).await?;
         if written == now {

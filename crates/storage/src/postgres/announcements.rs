@@ -22,6 +22,16 @@ const QUIET: Duration = Duration::from_secs(4);
 /// It has to arrive within this time.
 const ARRIVAL: Duration = Duration::from_secs(3);
 
+/// Options of the connection that listens. They hold the password.
+#[derive(Clone)]
+pub(super) struct ListenOptions(pub(super) Arc<PgConnectOptions>);
+
+impl std::fmt::Debug for ListenOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ListenOptions([redacted])")
+    }
+}
+
 /// Announces changes. Outside of any transaction: a commit with a notification takes a lock of the whole server.
 pub(super) async fn announce(
     connection: &mut PgConnection,

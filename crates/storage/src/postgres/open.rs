@@ -8,9 +8,12 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlStr};
 
+use super::announcements::ListenOptions;
 use super::clock::LeaseClock;
 use super::failure::Failure as _;
-use super::{ListenOptions, PostgresStorage};
+use super::silence::ANSWER;
+use super::transaction::{OnLoss, Transaction, run};
+use super::{PostgresStorage, polls};
 use crate::StorageError;
 
 /// Connections of one process, half of them for writing: those of three fit into the 100 of a default server.
@@ -29,7 +32,7 @@ const SETTINGS: [(&str, &str); 3] = [
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
 const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
 
-pub(super) const MIGRATIONS: [(i64, &str, &str); 5] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "orders",
@@ -100,6 +103,19 @@ impl PostgresStorage {
             holder: holder.into(),
             clock,
         })
+    }
+
+    /// Ends the leases of this process and closes its connections.
+    pub async fn close(&self) {
+        let holder = self.holder.clone();
+        let ended: Result<(), StorageError> =
+            transaction!(self, Fail, [holder], |tx| polls::end_leases(tx, &holder)
+                .await);
+        // A lease that was not ended ends by itself.
+        drop(ended);
+        // A connection that died silently takes no farewell.
+        let closed = async { tokio::join!(self.reader.close(), self.writer.close()) };
+        let _ = tokio::time::timeout(ANSWER, closed).await;
     }
 }
 
@@ -187,12 +203,6 @@ pub(super) async fn check(
         return Err(StorageError::Restored { url: shown(url) });
     }
     refuse_other_environment(connection, environment).await
-}
-
-/// How many migrations an empty database needs.
-#[cfg(test)]
-pub(super) fn migration_count() -> u64 {
-    MIGRATIONS.len() as u64
 }
 
 fn latest() -> i64 {

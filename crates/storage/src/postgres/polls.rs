@@ -8,8 +8,11 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::clock::{Lease, milliseconds};
-use super::rows;
+use super::failure::Failure as _;
+use super::silence::{Reading, in_time};
 use super::time::Time;
+use super::transaction::{OnLoss, Transaction, run};
+use super::{PostgresStorage, rows};
 use crate::rules::Known;
 use crate::{DueAttempt, PollQueue, StorageError};
 
@@ -285,13 +288,30 @@ pub(super) async fn queue(
 
 /// A poll that a callback causes.
 #[derive(Clone, Debug)]
-pub(super) struct WantedPoll {
+struct WantedPoll {
     attempt: String,
     at: Time,
 }
 
+impl PostgresStorage {
+    /// Schedules the poll that a callback causes. One that changes nothing reads only.
+    pub(super) async fn schedule_poll_of(
+        &self,
+        invoice: &InvoiceId,
+        known: Known,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        let wanted = read!(self, |reader| wanted(reader, invoice, known, at))?;
+        let Some(wanted) = wanted else {
+            return Ok(false);
+        };
+        transaction!(self, Repeat, [wanted], |tx| schedule_at(tx, &wanted, known)
+            .await)
+    }
+}
+
 /// When a callback causes a poll of an invoice; `None` if one is due before.
-pub(super) async fn wanted(
+async fn wanted(
     connection: &mut PgConnection,
     id: &InvoiceId,
     known: Known,
@@ -315,7 +335,7 @@ pub(super) async fn wanted(
     Ok(wanted.map(|(attempt, at)| WantedPoll { attempt, at }))
 }
 
-pub(super) async fn schedule_at(
+async fn schedule_at(
     tx: &mut PgConnection,
     wanted: &WantedPoll,
     known: Known,

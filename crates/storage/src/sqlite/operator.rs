@@ -12,7 +12,7 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::{self, millis};
 use super::{SqliteStorage, deliveries, events, observe, orders};
-use crate::operator::search_terms;
+use crate::operator::{DecidedOrder, search_terms};
 use crate::{
     AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
     OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StorageError, StoredObservation,
@@ -98,15 +98,11 @@ async fn decide(
         return Ok(known);
     }
     let before = orders::aggregate(tx, id).await?;
-    if before.order.version != decision.version {
-        return Err(DecideError::Changed {
-            seen: decision.version,
-            found: before.order.version,
-        });
-    }
-    let mut after = before.clone();
-    let applied = after.decide(decision.kind, now)?;
-    let statuses = (before.order.status, after.order.status);
+    let DecidedOrder {
+        after,
+        applied,
+        statuses,
+    } = decision.apply(&before, now)?;
     insert_decision(tx, id, decision, statuses, now).await?;
     if let Some(attempt) = &applied.credited_by {
         let unobserved = || StorageError::Corrupt(format!("no observation of {attempt}"));
@@ -114,11 +110,7 @@ async fn decide(
         observe::credit(tx, &after.order, attempt, latest.id, now).await?;
     }
     orders::save(tx, &after).await?;
-    let current = after.order.current_attempt.as_ref();
-    let snapshot = Snapshot {
-        attempt: current.and_then(|id| after.attempt(id)).cloned(),
-        order: after.order,
-    };
+    let snapshot = after.snapshot();
     let first = before.order.sequence + 1;
     events::append(tx, &snapshot, first, &applied.events, now).await?;
     Ok(snapshot)

@@ -1,8 +1,6 @@
 //! Orders, deliveries and entries of the audit log as JSON for operators.
 
-use florin_orders::{
-    Aggregate, Attempt, AttemptState, DecisionKind, Destination, OrderRecord, Snapshot,
-};
+use florin_orders::{Aggregate, Attempt, AttemptState, DecisionKind, Destination, OrderRecord};
 use florin_storage::{AuditEntry, RecordedDelivery, RecordedEvent, StoredObservation};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -42,11 +40,7 @@ impl OrderJson {
     pub(crate) fn of(aggregate: &Aggregate) -> Self {
         let order = &aggregate.order;
         let causes = aggregate.attention_causes().into_iter();
-        let current = order.current_attempt.as_ref();
-        let snapshot = Snapshot {
-            order: order.clone(),
-            attempt: current.and_then(|id| aggregate.attempt(id)).cloned(),
-        };
+        let snapshot = aggregate.snapshot();
         Self {
             store: order.terms.store_id.to_string(),
             version: order.version,

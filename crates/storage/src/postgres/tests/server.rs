@@ -25,7 +25,7 @@ pub(crate) fn server() -> &'static PostgresServer {
             runtime.block_on(crate::migrate_postgres(&url, "test"))
         });
         let applied = migrated.join().unwrap().unwrap();
-        assert_eq!(applied, crate::postgres::open::migration_count());
+        assert_eq!(applied, crate::postgres::open::MIGRATIONS.len() as u64);
         server
     })
 }

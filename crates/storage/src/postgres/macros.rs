@@ -1,0 +1,27 @@
+//! Transactions and reads of the storage.
+
+/// Runs a transaction with clones of the named values: it is a separate task, and may run several times.
+macro_rules! transaction {
+    ($storage:ident, $on_loss:ident, [$($value:ident),*], |$tx:ident| $work:expr) => {{
+        $(let $value = $value.clone();)*
+        run($storage.writer.clone(), OnLoss::$on_loss, move |$tx: &mut Transaction| {
+            $(let $value = $value.clone();)*
+            Box::pin(async move { $work })
+        })
+        .await
+    }};
+}
+
+/// Reads with a connection that is closed if its answer is missing.
+macro_rules! read {
+    ($storage:ident, |$reader:ident| $work:expr) => {{
+        let read = async {
+            let mut reading = Reading::begin(&$storage.reader).await?;
+            let $reader = reading.connection();
+            let found = in_time($work).await?;
+            reading.end();
+            Ok::<_, StorageError>(found)
+        };
+        read.await.map_err(StorageError::for_postgres)
+    }};
+}

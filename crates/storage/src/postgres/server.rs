@@ -1,0 +1,60 @@
+//! What the readiness page shows of the server.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use sqlx::PgConnection;
+
+use super::PostgresStorage;
+use super::failure::Failure as _;
+use super::silence::{Reading, in_time, no_answer};
+use super::time::Time;
+use super::transaction::{OnLoss, Transaction, run};
+use crate::{ServerState, StorageError};
+
+/// Readiness fails within five seconds, and says that the server does not answer.
+const LONGEST_CHECK: Duration = Duration::from_millis(2500);
+
+impl PostgresStorage {
+    /// Checks that a commit ends.
+    pub(super) async fn write_check(&self, now: Timestamp) -> Result<(), StorageError> {
+        let check = async {
+            read!(self, |reader| check_standby(reader))?;
+            transaction!(self, Fail, [], |tx| {
+                sqlx::query(
+                    "INSERT INTO write_checks (id, written_at) VALUES (1, $1)
+                     ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",
+                )
+                .bind(Time(now))
+                .execute(&mut **tx)
+                .await?;
+                Ok(())
+            })
+        };
+        let checked = tokio::time::timeout(LONGEST_CHECK, check).await;
+        checked.unwrap_or_else(|_| Err(no_answer()))
+    }
+}
+
+/// The schema's version and the time.
+pub(super) async fn state(connection: &mut PgConnection) -> Result<ServerState, StorageError> {
+    let (schema, Time(now)): (i64, Time) = sqlx::query_as(
+        "SELECT coalesce(max(version), 0), clock_timestamp() FROM _sqlx_migrations WHERE success",
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(ServerState { schema, now })
+}
+
+/// Checks that a commit finds the synchronous standbys that it waits for: while one is missing, no commit ends. A role
+/// without `pg_read_all_stats` sees no standby, and checks nothing.
+async fn check_standby(connection: &mut PgConnection) -> Result<(), StorageError> {
+    let missing: Option<String> = sqlx::query_scalar(
+        "SELECT current_setting('synchronous_standby_names') WHERE current_setting('synchronous_standby_names') <> ''
+             AND NOT pg_is_in_recovery() AND pg_has_role('pg_read_all_stats', 'USAGE')
+             AND NOT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))",
+    )
+    .fetch_optional(connection)
+    .await?;
+    missing.map_or(Ok(()), |names| Err(StorageError::NoStandby(names)))
+}
