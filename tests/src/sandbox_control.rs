@@ -118,6 +118,12 @@ impl SandboxControl {
         self.post("faults", &fault).await;
     }
 
+    /// How many faults wait for a call.
+    pub async fn waiting_faults(&self) -> usize {
+        let waiting = self.send(Method::GET, "faults", None).await.body;
+        waiting.as_array().expect("a list").len()
+    }
+
     /// The gateway goes right again.
     pub async fn clear_faults(&self) {
         self.send(Method::DELETE, "faults", None).await;

@@ -15,6 +15,8 @@ use crate::wait::pause;
 const BLOCK_EVERY: Duration = Duration::from_millis(500);
 const FAULT_EVERY: Duration = Duration::from_millis(1500);
 const SLOW_MS: u64 = 400;
+/// The sandbox keeps a hundred.
+const MAX_WAITING_FAULTS: usize = 20;
 
 /// Mines blocks until the shard closes. A read lock on `mining` suspends it.
 pub(super) async fn mine_blocks(
@@ -39,6 +41,10 @@ pub(super) async fn inject_faults(
 ) {
     while !is_closing.load(Ordering::Relaxed) {
         pause(random.up_to(FAULT_EVERY)).await;
+        // A slow machine makes fewer calls than faults.
+        if sandbox.waiting_faults().await >= MAX_WAITING_FAULTS {
+            continue;
+        }
         let endpoint = random.pick(&[(2, "invoice"), (2, "create_invoice"), (1, "any")]);
         let (mut fault, name) = match random.below(4) {
             0 => (
