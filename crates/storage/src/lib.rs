@@ -11,29 +11,23 @@
 //!
 //! What this crate refuses to do: HTTP, and types of the gateway.
 
-mod asset;
-mod change;
 #[cfg(test)]
 mod contract;
 mod copy;
 mod database;
 mod delivery;
 mod error;
-mod limit;
 mod observation;
 mod operator;
 mod postgres;
-mod price_list;
 mod request;
 mod rules;
-mod server_state;
+mod shared;
 mod sqlite;
 mod totals;
 mod traits;
 mod verified;
 
-pub use asset::Asset;
-pub use change::{ChangeListener, Changed, OrderVersion};
 pub use copy::{CopiedTable, CopyError, copy};
 pub use database::{Database, check_database, check_place, is_postgres};
 pub use delivery::{
@@ -43,7 +37,6 @@ pub use delivery::{
 pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
-pub use limit::LimitKey;
 pub use operator::{
     AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
     OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StoredObservation,
@@ -52,10 +45,9 @@ pub use postgres::{
     GatewayAccount, GatewayAccountStep, LeaseClock, NewGatewayAccount, PostgresStorage,
     migrate as migrate_postgres,
 };
-pub use price_list::PriceList;
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
 pub use rules::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE};
-pub use server_state::ServerState;
+pub use shared::{Asset, ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState};
 pub use sqlite::SqliteStorage;
 pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
