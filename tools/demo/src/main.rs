@@ -10,7 +10,7 @@ mod keys;
 mod replicas;
 mod settings;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::io::{IsTerminal as _, Write as _, stdout};
 use std::net::Ipv4Addr;
@@ -18,11 +18,11 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Parser;
-use florin_money::Currency;
+use florin_postgres::PostgresServer;
 use florin_proxy::clock::{SystemClock, SystemRandom};
 use florin_proxy::webhooks::WebhookSender;
 use florin_proxy::{Dependencies, Listeners};
@@ -143,10 +143,6 @@ async fn run(mut args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Starts the three and waits for a signal, for the command's end, or for a failure.
-#[expect(
-    clippy::too_many_lines,
-    reason = "one start after another, each with what the next one needs"
-)]
 async fn serve(
     args: &Args,
     ports: Ports,
@@ -155,25 +151,8 @@ async fn serve(
     shutdown: &CancellationToken,
     running: &mut Running,
 ) -> anyhow::Result<ExitCode> {
-    let mut database_url = args.database_url.clone();
-    let mut server = None;
-    if args.replicas > 1 && database_url.is_none() {
-        let (started, url) = replicas::start_database().await?;
-        server = Some(started);
-        database_url = Some(url);
-    }
-    let is_postgres = database_url
-        .as_deref()
-        .is_some_and(florin_storage::is_postgres);
-    ensure!(
-        args.replicas == 1 || is_postgres,
-        "several proxies need PostgreSQL: leave --database-url out, or let it name a PostgreSQL database"
-    );
-    if let Some(url) = database_url.as_deref().filter(|_| is_postgres) {
-        let migrated = florin_storage::migrate_postgres(url, "test").await;
-        migrated.context("the database cannot be migrated")?;
-    }
-    let toml = settings::florin_toml(ports, secrets, folder, database_url.as_deref());
+    let database = DemoDatabase::prepare(args).await?;
+    let toml = settings::florin_toml(ports, secrets, folder, database.url.as_deref());
     let config = folder.join("florin.toml");
     write_private(&config, &toml)
         .with_context(|| format!("{} cannot be written", config.display()))?;
@@ -195,85 +174,33 @@ async fn serve(
         let page = chain::page(bind(ports.wallet).await?, ports, shutdown.clone());
         running.start("page with the wallet", page);
     }
-    let front = bind(ports.proxy).await?;
-    let replicas = if args.replicas > 1 {
-        let replicas = Replicas::start(args.replicas, &config, folder, ports)?;
-        let proxies = replicas
-            .numbers()
-            .map(|number| std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, ports.replica(number))));
-        let forwarding = replicas::forward(front, proxies.collect(), shutdown.clone());
-        running.start("listener of the proxies", forwarding);
-        Some(replicas)
-    } else {
-        let listeners = Listeners {
-            public: front,
-            admin: bind(ports.admin).await?,
-            public_connections: 1_000,
-        };
-        running.start("proxy", run_proxy(config, listeners, shutdown.clone()));
-        None
-    };
-    let shop_settings = florin_shop::Settings {
-        proxy_url: format!("http://127.0.0.1:{}", ports.proxy),
-        store_id: "demo".to_owned(),
-        secret_key: secrets.secret_key.as_str().into(),
-        webhook_secret: secrets.webhook_secret.as_str().into(),
-        token_key: secrets.token_key.as_str().into(),
-        currency: Currency::USD,
-        new_reference: || format!("cart-{}", settings::random_hex::<16>()),
-        now: Box::new(unix_seconds),
-    };
+    let replicas = start_proxies(args, config, folder, ports, shutdown, running).await?;
+    let shop_settings = secrets.shop(ports);
     running.start(
         "shop",
         florin_shop::run(shop, shop_settings, shutdown.clone()),
     );
 
     let beside = async {
-        let admins = match &replicas {
-            Some(replicas) => replicas
-                .numbers()
-                .map(|number| ports.replica_admin(number))
-                .collect(),
-            None => vec![ports.admin],
-        };
-        for admin in admins {
+        for admin in admin_ports(replicas.as_ref(), ports) {
             ready(admin).await?;
         }
-        let Some((program, arguments)) = args.command.split_first() else {
-            print_welcome(ports, folder, database_url.is_some());
-            if chain.is_some() {
-                println!(
-                    "  Pay with a wallet, on a chain on this machine:\n       Wallet    {}\n",
-                    bold(&format!("http://127.0.0.1:{}/", ports.wallet))
-                );
-            }
-            match &replicas {
-                Some(replicas) => kill_by_key(replicas, ports, shutdown).await,
-                None => shutdown.cancelled().await,
-            }
-            println!("\nStopping…");
-            return Ok(ExitCode::SUCCESS);
-        };
-        let mut command = Command::new(program);
-        command.args(arguments);
-        command.env("FLORIN_DEMO_SECRET_KEY", &secrets.secret_key);
-        command.env("FLORIN_DEMO_CALLBACK_TOKEN", &secrets.callback_token);
-        let child = command.spawn();
-        let mut child = child.with_context(|| format!("{} cannot be run", program.display()))?;
-        let mut every = tokio::time::interval(Duration::from_millis(50));
-        loop {
-            every.tick().await;
-            if let Some(status) = child.try_wait()? {
-                return Ok(if status.success() {
-                    ExitCode::SUCCESS
-                } else {
-                    ExitCode::FAILURE
-                });
-            }
-            if shutdown.is_cancelled() {
-                child.kill()?;
-            }
+        if let Some((program, arguments)) = args.command.split_first() {
+            return run_beside(program, arguments, secrets, shutdown).await;
         }
+        print_welcome(ports, folder, database.url.is_some());
+        if chain.is_some() {
+            println!(
+                "  Pay with a wallet, on a chain on this machine:\n       Wallet    {}\n",
+                bold(&format!("http://127.0.0.1:{}/", ports.wallet))
+            );
+        }
+        match &replicas {
+            Some(replicas) => kill_by_key(replicas, ports, shutdown).await,
+            None => shutdown.cancelled().await,
+        }
+        println!("\nStopping…");
+        Ok(ExitCode::SUCCESS)
     };
     let result = tokio::select! {
         result = beside => result,
@@ -282,8 +209,111 @@ async fn serve(
     if let Some(replicas) = &replicas {
         replicas.stop().await;
     }
-    drop(server);
     result
+}
+
+/// The database of the demo, and the server of PostgreSQL that was started for it; the server ends with it.
+struct DemoDatabase {
+    /// `None` for a file of SQLite in the demo's folder.
+    url: Option<String>,
+    _server: Option<PostgresServer>,
+}
+
+impl DemoDatabase {
+    /// Starts a server where several proxies need one, and brings the schema up to date.
+    async fn prepare(args: &Args) -> anyhow::Result<Self> {
+        let mut url = args.database_url.clone();
+        let mut server = None;
+        if args.replicas > 1 && url.is_none() {
+            let (started, its_url) = replicas::start_database().await?;
+            server = Some(started);
+            url = Some(its_url);
+        }
+        let postgres = url
+            .as_deref()
+            .filter(|url| florin_storage::is_postgres(url));
+        ensure!(
+            args.replicas == 1 || postgres.is_some(),
+            "several proxies need PostgreSQL: leave --database-url out, or let it name a PostgreSQL database"
+        );
+        if let Some(url) = postgres {
+            let migrated = florin_storage::migrate_postgres(url, "test").await;
+            migrated.context("the database cannot be migrated")?;
+        }
+        Ok(Self {
+            url,
+            _server: server,
+        })
+    }
+}
+
+/// Starts the proxy in this process, or several, each in its own.
+async fn start_proxies(
+    args: &Args,
+    config: PathBuf,
+    folder: &Path,
+    ports: Ports,
+    shutdown: &CancellationToken,
+    running: &mut Running,
+) -> anyhow::Result<Option<Replicas>> {
+    let front = bind(ports.proxy).await?;
+    if args.replicas > 1 {
+        let replicas = Replicas::start(args.replicas, &config, folder, ports)?;
+        let proxies = replicas
+            .numbers()
+            .map(|number| std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, ports.replica(number))));
+        let forwarding = replicas::forward(front, proxies.collect(), shutdown.clone());
+        running.start("listener of the proxies", forwarding);
+        return Ok(Some(replicas));
+    }
+    let listeners = Listeners {
+        public: front,
+        admin: bind(ports.admin).await?,
+        public_connections: 1_000,
+    };
+    running.start("proxy", run_proxy(config, listeners, shutdown.clone()));
+    Ok(None)
+}
+
+/// The ports of the admin listeners.
+fn admin_ports(replicas: Option<&Replicas>, ports: Ports) -> Vec<u16> {
+    replicas.map_or_else(
+        || vec![ports.admin],
+        |replicas| {
+            let numbers = replicas.numbers();
+            numbers.map(|number| ports.replica_admin(number)).collect()
+        },
+    )
+}
+
+/// Runs a program beside the demo until it ends, and returns its exit code. The shutdown ends it.
+async fn run_beside(
+    program: &OsStr,
+    arguments: &[OsString],
+    secrets: &Secrets,
+    shutdown: &CancellationToken,
+) -> anyhow::Result<ExitCode> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command.env("FLORIN_DEMO_SECRET_KEY", &secrets.secret_key);
+    command.env("FLORIN_DEMO_CALLBACK_TOKEN", &secrets.callback_token);
+    let child = command.spawn();
+    let mut child =
+        child.with_context(|| format!("{} cannot be run", Path::new(program).display()))?;
+    let mut every = tokio::time::interval(Duration::from_millis(50));
+    loop {
+        every.tick().await;
+        if let Some(status) = child.try_wait()? {
+            return Ok(if status.success() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            });
+        }
+        if shutdown.is_cancelled() {
+            child.kill()?;
+        }
+    }
 }
 
 /// Kills and starts proxies by their number, until the shutdown.
@@ -481,15 +511,6 @@ fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
         }
     });
     Ok(())
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a program is where the clock comes in"
-)]
-fn unix_seconds() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }
 
 /// Prints the addresses, the ones to try first first.

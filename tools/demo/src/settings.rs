@@ -1,9 +1,11 @@
 //! What the three parts of the demo know of each other: ports, secrets, and the proxy's configuration.
 
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use florin_money::Currency;
 use florin_sandbox::ApiSecret;
 use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 
@@ -85,6 +87,20 @@ impl Secrets {
             api_key: self.api_key.clone(),
             api_secret: ApiSecret::new(self.api_secret.clone()),
             ..florin_sandbox::Settings::default()
+        }
+    }
+
+    /// The settings of the demo's shop.
+    pub(crate) fn shop(&self, ports: Ports) -> florin_shop::Settings {
+        florin_shop::Settings {
+            proxy_url: format!("http://127.0.0.1:{}", ports.proxy),
+            store_id: "demo".to_owned(),
+            secret_key: self.secret_key.as_str().into(),
+            webhook_secret: self.webhook_secret.as_str().into(),
+            token_key: self.token_key.as_str().into(),
+            currency: Currency::USD,
+            new_reference: || format!("cart-{}", random_hex::<16>()),
+            now: Box::new(unix_seconds),
         }
     }
 }
@@ -189,4 +205,13 @@ mod tests {
         assert_eq!(one.callback_token.len(), 64);
         assert_eq!(one.webhook_secret.len(), "whsec_".len() + 32);
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program is where the clock comes in"
+)]
+fn unix_seconds() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
