@@ -181,6 +181,15 @@ dangerous_allow_private_targets = true
     )
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program is where the clock comes in"
+)]
+fn unix_seconds() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,13 +214,4 @@ mod tests {
         assert_eq!(one.callback_token.len(), 64);
         assert_eq!(one.webhook_secret.len(), "whsec_".len() + 32);
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a program is where the clock comes in"
-)]
-fn unix_seconds() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }

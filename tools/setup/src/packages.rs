@@ -1,4 +1,4 @@
-//! Packages of the distribution, of npm and of PyPI.
+//! Packages of the distribution, of npm and of the Python Package Index.
 
 use std::env;
 use std::path::{Path, PathBuf};
