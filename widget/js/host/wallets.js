@@ -3,7 +3,7 @@ import { loadWallets } from './files.js';
 /** @import { Context, WalletPayment, Words } from '../types.d.ts' */
 
 /** The longest that the screens wait for them. */
-const PATIENCE_MS = 2000;
+const WALLETS_PATIENCE_MS = 2000;
 
 /** Returns `true` if a wallet announces itself, or this is a phone, whose wallets are apps. Source: EIP-6963, EIP-1193. */
 const mayHaveWallets = () => {
@@ -27,7 +27,7 @@ export const createWallets = ({ element, load, signal }, loadWords) => {
     /** Loads them where there may be some, so that nothing moves when their buttons appear. */
     prepare: async () => {
       if (!mayHaveWallets()) return;
-      await Promise.race([loaded().catch(forget), new Promise((done) => setTimeout(done, PATIENCE_MS))]);
+      await Promise.race([loaded().catch(forget), new Promise((done) => setTimeout(done, WALLETS_PATIENCE_MS))]);
     },
     /** @param {HTMLElement} place @param {WalletPayment} payment @param {boolean} isProgress */
     show: (place, payment, isProgress) => void loaded().then((show) => show(place, payment, isProgress), forget),

@@ -38,16 +38,16 @@ pub(in crate::screens) fn Wallets<'a>(
         ("network", &attempt.network),
         ("hint", hint.unwrap_or_default()),
     ]);
-    let set = |name, value: &JsValue| {
+    let insert = |name, value: &JsValue| {
         // A fresh, extensible object takes every member.
         let _ = Reflect::set(&payment, &JsValue::from_str(name), value);
     };
     let transaction = attempt.evm_transaction.as_ref();
     let text = |part: Option<&String>| JsValue::from_str(part.map_or("", |part| part));
-    set("chainId", &text(transaction.map(|one| &one.chain_id)));
-    set("to", &text(transaction.map(|one| &one.to)));
-    set("value", &text(transaction.map(|one| &one.value)));
-    set("data", &text(transaction.map(|one| &one.data)));
+    insert("chainId", &text(transaction.map(|one| &one.chain_id)));
+    insert("to", &text(transaction.map(|one| &one.to)));
+    insert("value", &text(transaction.map(|one| &one.value)));
+    insert("data", &text(transaction.map(|one| &one.data)));
     let sent = move |hash| checkout.report_transaction(hash);
     let announce = move |text| {
         if !checkout.is_removed() {
@@ -58,7 +58,7 @@ pub(in crate::screens) fn Wallets<'a>(
         ("sent", Closure::<dyn Fn(String)>::new(sent)),
         ("announce", Closure::new(announce)),
     ] {
-        set(name, &takes.into_js_value());
+        insert(name, &takes.into_js_value());
     }
     let place = NodeRef::<html::Div>::new();
     place.on_load(move |place| {
