@@ -33,9 +33,11 @@ export const showCheckout = async (context, read, isPage) => {
   const open = opener(read);
   const first = open(false);
   let isFirst = true;
-  // Beyond the asset choice, the payment's screens are needed at once: beside the program, not after it.
-  first.then(async ({ body }) => {
-    if (body?.status && (body.status !== 'open' || body.flow === 'hosted')) await Promise.all([loadPayment(context.load), loadPaymentStyle(context.load)]);
+  /** Whether the order is beyond the asset choice. */
+  const isChosen = first.then(({ body }) => !!body?.status && (body.status !== 'open' || body.flow === 'hosted'), () => false);
+  // Then the payment's screens are needed at once: beside the program, not after it.
+  isChosen.then(async (isNeeded) => {
+    if (isNeeded) await Promise.all([loadPayment(context.load), loadPaymentStyle(context.load)]);
   }).catch(() => {});
   // The language of a shop's page counts; that of the proxy's page is set here.
   const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
@@ -117,7 +119,11 @@ export const showCheckout = async (context, read, isPage) => {
       menu,
       asset: read('asset') || '',
       recall: lastAsset,
-      remember: (/** @type {string} */ code) => remember(LAST_ASSET, code, 'localStorage'),
+      remember: (/** @type {string} */ code) => {
+        remember(LAST_ASSET, code, 'localStorage');
+        // Beside the gateway's response.
+        wallets.prepare();
+      },
       heading: isPage ? 'h1' : 'p',
       repeatable: !read('client-token') && !read('order-token'),
       embed: !!isPage && parent !== window && read('display') !== 'redirect',
@@ -133,7 +139,7 @@ export const showCheckout = async (context, read, isPage) => {
         dressFor(opening).catch(() => {});
         return opening;
       },
-      load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), wallets.prepare()]).then(([words, sheet]) => {
+      load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => isNeeded && wallets.prepare())]).then(([words, sheet]) => {
         const root = /** @type {ShadowRoot} */ (element.shadowRoot);
         root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
         return words;
