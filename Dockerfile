@@ -23,4 +23,7 @@ ENV FLORIN_LISTEN=0.0.0.0:8080 \
 VOLUME /var/lib/florin
 EXPOSE 8080
 STOPSIGNAL SIGTERM
+# Asks /health/ready at admin_listen, which it reads where the proxy does.
+HEALTHCHECK --interval=5s --timeout=6s --start-period=60s --retries=3 \
+    CMD ["/bin/florin-proxy", "--config", "/etc/florin/florin.toml", "health"]
 ENTRYPOINT ["/bin/florin-proxy", "--config", "/etc/florin/florin.toml"]

@@ -6,8 +6,9 @@ use std::time::Duration;
 use florin_gateway::{CallError, Client, Endpoint, PaymentGateway as _, RawRequest};
 use florin_proxy::clock::{Clock as _, SystemClock, SystemRandom};
 use florin_proxy::config::{Config, Origin};
+use florin_proxy::gateway_account;
 use florin_proxy::webhooks::{SendOutcome, WebhookSender, probe};
-use florin_storage::{Database, check_database, check_place, is_postgres};
+use florin_storage::{Database, StorageError, check_database, check_place, is_postgres};
 use jiff::SignedDuration;
 use reqwest::{Response, redirect};
 use serde::Serialize;
@@ -23,6 +24,9 @@ const MAX_PAGE_BYTES: usize = 1024 * 1024;
 const LARGEST_SKEW: SignedDuration = SignedDuration::from_secs(2);
 /// A receiver refuses webhooks that are older. Source: the libraries of Standard Webhooks.
 const WEBHOOK_TOLERANCE: SignedDuration = SignedDuration::from_secs(300);
+
+/// A database of PostgreSQL, or why it cannot be opened.
+type OpenedServer = Result<Database, StorageError>;
 
 /// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -82,16 +86,36 @@ impl Finding {
 /// # Errors
 /// When the machine's TLS roots cannot be read.
 pub(crate) async fn essentials(config: &Config) -> anyhow::Result<Vec<Finding>> {
-    let mut findings = gateway(config).await?;
+    let url = &config.database_url;
+    let server = if is_postgres(url) {
+        Some(Database::open(url, config.environment.as_str()).await)
+    } else {
+        None
+    };
+    let mut findings = gateway(config, server.as_ref()).await?;
     findings.extend(webhooks(config).await?);
-    findings.push(database(config).await);
+    findings.push(match server {
+        Some(server) => database_server(server).await,
+        None => database_file(config).await,
+    });
     Ok(findings)
 }
 
-/// Sends one signed call, and compares the clocks by its answer.
-async fn gateway(config: &Config) -> anyhow::Result<Vec<Finding>> {
-    let settings = config.gateway.client_settings();
-    let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom))?;
+/// Sends one signed call within the limits that the proxies on the database share, and compares the clocks by its answer.
+async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Result<Vec<Finding>> {
+    let (settings, clock) = (config.gateway.client_settings(), Arc::new(SystemClock));
+    let client = match server {
+        None => Client::new(settings, clock, Arc::new(SystemRandom))?,
+        Some(Ok(database)) => gateway_account::client(settings, database, clock)?,
+        Some(Err(_)) => {
+            return Ok(vec![Finding::new(
+                Status::Warning,
+                "gateway",
+                "was not asked: the limits of its account are in the database, which cannot be opened",
+                "see database_url",
+            )]);
+        }
+    };
     let request = RawRequest::new(Endpoint::Prices, "", None)?;
     let answer = client.forward(&request).await;
     let reached = match &answer {
@@ -124,12 +148,13 @@ async fn gateway(config: &Config) -> anyhow::Result<Vec<Finding>> {
         ),
     };
     let mut findings = vec![reached];
-    findings.extend(client.health().skew.map(clock));
+    findings.extend(client.health().skew.map(clock_finding));
+    client.flush().await;
     Ok(findings)
 }
 
 /// `skew` is how far the gateway's clock is ahead of this machine's.
-fn clock(skew: SignedDuration) -> Finding {
+fn clock_finding(skew: SignedDuration) -> Finding {
     let seconds = skew.as_secs().unsigned_abs();
     if skew.abs() <= LARGEST_SKEW {
         return Finding::ok("clock", "is the gateway's");
@@ -204,24 +229,26 @@ fn endpoint(key: String, sent: SendOutcome) -> Finding {
     }
 }
 
-/// Writes to a server. Of a file it checks the rights and the content, because a running proxy has it to itself.
-async fn database(config: &Config) -> Finding {
+/// Checks the rights and the content of a file, which a running proxy has to itself.
+async fn database_file(config: &Config) -> Finding {
     let (url, key) = (&config.database_url, "database_url");
-    let environment = config.environment.as_str();
-    if !is_postgres(url) {
-        let checked = match check_place(url) {
-            Ok(()) => check_database(url, environment).await,
-            Err(reason) => Err(reason),
-        };
-        return match checked {
-            Ok(()) => Finding::ok(key, "the file can be written, and is Florin's"),
-            Err(message) => Finding {
-                status: Status::Failed,
-                ..Finding::ok(key, message)
-            },
-        };
+    let checked = match check_place(url) {
+        Ok(()) => check_database(url, config.environment.as_str()).await,
+        Err(reason) => Err(reason),
+    };
+    match checked {
+        Ok(()) => Finding::ok(key, "the file can be written, and is Florin's"),
+        Err(message) => Finding {
+            status: Status::Failed,
+            ..Finding::ok(key, message)
+        },
     }
-    let written = match Database::open(url, environment).await {
+}
+
+/// Writes to a server, and closes it.
+async fn database_server(server: OpenedServer) -> Finding {
+    let key = "database_url";
+    let written = match server {
         Ok(database) => {
             let now = SystemClock.now();
             let written = database.storage().check_writing(now).await;

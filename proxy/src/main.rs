@@ -1,11 +1,15 @@
 //! `florin-proxy`: the command line.
 
 mod check_command;
+mod deliveries_command;
 mod diagnosis;
 mod doctor_command;
 mod gateway_command;
 mod health_command;
 mod init_command;
+mod operator_client;
+mod order_text;
+mod orders_command;
 mod page_policy;
 mod reference_command;
 mod secrets_command;
@@ -27,6 +31,8 @@ use florin_storage::Storage;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+use crate::operator_client::{CommandError, OperatorClient};
 
 /// Crypto checkout: holds a shop's secret for the gateway, signs its calls, stores orders, sends webhooks.
 #[derive(Parser)]
@@ -55,6 +61,12 @@ enum Command {
     },
     /// Asks a running proxy how it is. Exits with 0 if it is ready, with 1 if it is not or does not answer.
     Health(health_command::Health),
+    /// Lists and shows the orders of a running proxy, and decides about them, as an operator.
+    Orders(orders_command::Orders),
+    /// Lists what a running proxy has sent to the stores, and sends it again, as an operator.
+    Deliveries(deliveries_command::Deliveries),
+    /// Tests the stores' endpoints from a running proxy, as an operator.
+    Webhooks(deliveries_command::Webhooks),
     /// Reports everything that is wrong with the configuration, by key, and exits with 2.
     CheckConfig(check_command::Check),
     /// Examines what a payment needs: gateway, clock, webhook endpoints, database, `public_url`, and a page of the shop.
@@ -114,6 +126,21 @@ fn main() -> ExitCode {
             let admin_listen = || Ok(admin_address(file, &variables())?);
             ended(health_command::run(&health, admin_listen, json))
         }
+        Some(Command::Orders(orders)) => {
+            let client = OperatorClient::new(&orders.connection, file, &variables());
+            called(client.and_then(|client| orders_command::run(&orders, &client, json)))
+        }
+        Some(Command::Deliveries(deliveries)) => {
+            let client = OperatorClient::new(&deliveries.connection, file, &variables());
+            called(
+                client
+                    .and_then(|client| deliveries_command::deliveries(&deliveries, &client, json)),
+            )
+        }
+        Some(Command::Webhooks(webhooks)) => {
+            let client = OperatorClient::new(&webhooks.connection, file, &variables());
+            called(client.and_then(|client| deliveries_command::webhooks(&webhooks, &client, json)))
+        }
         Some(Command::CheckConfig(check)) => {
             check_command::run(&check, load(file, &variables()), json)
         }
@@ -157,6 +184,18 @@ fn ended(result: anyhow::Result<()>) -> ExitCode {
             eprintln!("florin-proxy: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// The end of a command that called a running proxy.
+fn called(result: Result<(), CommandError>) -> ExitCode {
+    let Err(error) = result else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("florin-proxy: {error}");
+    match error {
+        CommandError::Unusable(_) => ExitCode::from(2),
+        CommandError::Failed(_) => ExitCode::FAILURE,
     }
 }
 

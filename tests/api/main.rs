@@ -35,6 +35,7 @@ mod npm_package;
 mod open_by_donation;
 mod open_by_product;
 mod openapi;
+mod operator_commands;
 mod operators;
 mod operators_pages;
 mod order_lines;

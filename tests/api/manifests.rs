@@ -355,3 +355,57 @@ for (const path of process.argv.slice(2)) {
     assert_eq!(lint(&workflows), "");
     assert!(lint(&[wrong.display().to_string()]).contains("pushed"));
 }
+
+/// The check of the image, and that of compose, ask the proxy where compose lets it listen.
+#[tokio::test]
+async fn the_check_of_the_containers_asks_the_proxy() {
+    let compose = yaml_documents(&file("compose.yaml")).remove(0);
+    let service = &compose["services"]["florin"];
+    let dockerfile = file("Dockerfile");
+    let words = |after: &str| {
+        let (_, rest) = dockerfile.split_once(after).unwrap();
+        serde_json::from_str::<Vec<String>>(rest.lines().next().unwrap()).unwrap()
+    };
+    let check = [&words("\nENTRYPOINT ")[..], &["health".to_owned()]].concat();
+    let (_, of_image) = dockerfile.split_once("\nHEALTHCHECK ").unwrap();
+    let (switches, _) = of_image.split_once("CMD [").unwrap();
+    assert_eq!(words("    CMD "), check);
+    let of_compose = &service["healthcheck"];
+    let with_kind = [&["CMD".to_owned()], &check[..]].concat();
+    assert_eq!(of_compose["test"], json!(with_kind));
+    for (switch, key) in [
+        ("interval", "interval"),
+        ("timeout", "timeout"),
+        ("start-period", "start_period"),
+        ("retries", "retries"),
+    ] {
+        let value = of_compose[key].to_string();
+        let value = format!("--{switch}={} ", value.trim_matches('"'));
+        assert!(switches.contains(&value), "{value}");
+    }
+    let caddy = &compose["services"]["caddy"]["depends_on"]["florin"];
+    assert_eq!(caddy["condition"], "service_healthy");
+
+    let mut world = World::start().await;
+    let config = world.config_file().display().to_string();
+    let admin: std::net::SocketAddr = world.admin_url()["http://".len()..].parse().unwrap();
+    let variable = text(&service["environment"]["FLORIN_ADMIN_LISTEN"]);
+    let listens: std::net::SocketAddr = variable.parse().unwrap();
+    let listens = std::net::SocketAddr::new(listens.ip(), admin.port()).to_string();
+    let healthy = async || {
+        let words: Vec<String> = (check[1..].iter())
+            .map(|word| word.replace("/etc/florin/florin.toml", &config))
+            .collect();
+        let listens = listens.clone();
+        let run = move || {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            Program::run(&words, &[("FLORIN_ADMIN_LISTEN", &listens)]).code
+        };
+        tokio::task::spawn_blocking(run).await.unwrap()
+    };
+    assert_eq!(healthy().await, Some(0));
+    world.stop_proxy().await;
+    assert_eq!(healthy().await, Some(1));
+    world.start_proxy().await;
+    world.end().await;
+}

@@ -218,6 +218,10 @@ async fn the_image_runs_without_root() {
          api_secret = \"secret\"\ncallback_token = \"0123456789abcdef0123456789abcdef\"\n[[store]]\nid = \"demo\"\n"
     );
     container.configure(&text);
+    let check = configuration["Healthcheck"]["Test"].as_array().unwrap();
+    assert_eq!(check[0], "CMD");
+    let check = Value::from(&check[1..]);
+    assert_eq!(container.run_beside(&check, listen), Some(1));
     let _running = container.start(entry, listen);
     eventually("the container is ready", async || {
         let health = reqwest::get(format!("http://{admin}/health/ready")).await;
@@ -228,4 +232,5 @@ async fn the_image_runs_without_root() {
     .await;
     let loader = reqwest::get(format!("http://{listen}/openapi.json")).await;
     assert_eq!(loader.unwrap().status(), 200);
+    assert_eq!(container.run_beside(&check, listen), Some(0));
 }

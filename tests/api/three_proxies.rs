@@ -252,3 +252,30 @@ async fn three_proxies_and_the_command_line_send_increasing_nonces_one_after_ano
     assert!(i64::try_from(calls.len()).unwrap() <= most, "{calls:?}");
     proxies.end().await;
 }
+
+#[tokio::test]
+async fn checks_of_the_configuration_keep_the_order_of_nonces() {
+    let proxies = Proxies::start(5, "nonces = \"must_increase\"").await;
+    let before = proxies.calls().await.len();
+    // One second has one nonce: two checks at the same moment would share it.
+    let checks: Vec<_> = (proxies.configs.iter().cycle().take(4))
+        .map(|config| {
+            let config = config.clone();
+            tokio::task::spawn_blocking(move || {
+                Program::run(&["--config", &config, "check-config", "--online"], &[])
+            })
+        })
+        .collect();
+    for check in checks {
+        let check = check.await.unwrap().printed;
+        let was_asked = !check.contains("gateway") || check.contains("too many calls");
+        assert!(was_asked, "{check}");
+    }
+    let calls = proxies.calls().await;
+    assert!(calls.len() >= before + 2, "{calls:?}");
+    let nonces: Vec<_> = calls.iter().map(|call| call.nonce).collect();
+    assert!(nonces.is_sorted_by(|one, next| one < next), "{nonces:?}");
+    // A check sends each endpoint a delivery with a wrong signature.
+    proxies.world.webhooks.forget_unsigned();
+    proxies.end().await;
+}

@@ -94,6 +94,12 @@ impl Container {
         Contained(child.expect("buildah can be started"))
     }
 
+    /// Runs words of the image's configuration beside the started program; returns the exit code.
+    pub fn run_beside(&self, words: &Value, listen: SocketAddr) -> Option<i32> {
+        let ended = self.run(words, listen).output();
+        ended.expect("buildah can be started").status.code()
+    }
+
     /// What the started program printed so far.
     pub fn printed(&self) -> String {
         fs::read_to_string(self.folder.file("log")).unwrap_or_default()

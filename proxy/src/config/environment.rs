@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use serde_json::Value as Schema;
 use toml::{Table, Value};
 
+use crate::config::operator_token;
 use crate::config::problems::Findings;
 use crate::config::renamed;
 use crate::config::schema::{Kind, element, kinds, property, taking};
@@ -49,6 +50,8 @@ pub(crate) fn overlay(
         match key_of(schema, name) {
             Some((path, schema)) => found.push((path, schema, variable, text)),
             None if is_of_kubernetes(name, text) => {}
+            // Of the operator at the terminal, for the commands that call the operator's API.
+            None if [operator_token::VARIABLE, operator_token::FILE_VARIABLE].contains(&name) => {}
             None => findings.add(
                 name,
                 "is no variable of Florin's: see florin-proxy config-reference",

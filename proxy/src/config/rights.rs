@@ -11,7 +11,7 @@ use crate::config::problems::Findings;
 use crate::config::schema::{element, property};
 
 /// The key that accepts shared files.
-const SWITCH: &str = "dangerous_allow_shared_files";
+pub(crate) const SWITCH: &str = "dangerous_allow_shared_files";
 
 /// Refuses a configuration or secret file that group or others can read or write. A configuration without a secret may be
 /// read, not written: its content decides where money goes.
@@ -77,7 +77,8 @@ fn find(schema: &Schema, value: &Value, secrets: &mut Vec<Found>) {
     }
 }
 
-fn refuse_shared(findings: &mut Findings, path: &Path, holds_secrets: bool) {
+/// Refuses a file that group or others can write, or read if it holds secrets.
+pub(crate) fn refuse_shared(findings: &mut Findings, path: &Path, holds_secrets: bool) {
     // A file that cannot be read is reported where it is read. A pipe has no rights to speak of.
     let Some(rights) = fs::metadata(path).ok().and_then(|file| rights(&file)) else {
         return;

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use secrecy::SecretString;
 use toml::Table;
 
 use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::schema::schema;
 use crate::config::server::{self, Config, File, check};
 use crate::config::shape::{self, Text, check_table};
-use crate::config::{environment, renamed, rights};
+use crate::config::{environment, operator_token as token, renamed, rights};
 
 /// Reads and checks the configuration.
 ///
@@ -57,6 +58,32 @@ pub fn admin_address(
     let mut findings = Findings::default();
     let address = server::admin_listen(&mut findings, written);
     findings.finish(address)
+}
+
+/// The token with which the command line calls the operator's API: from the file `named`, else from the environment. Of the
+/// configuration it reads only whether files of secrets may be shared.
+///
+/// # Errors
+/// [`Problems`] names the argument, the variable or the file.
+pub fn operator_token(
+    named: Option<&Path>,
+    file: Option<&Path>,
+    variables: &BTreeMap<String, String>,
+) -> Result<SecretString, Problems> {
+    let switch = environment::variable(&[rights::SWITCH]);
+    let may_be_shared = match (variables.get(&switch), file) {
+        (Some(text), _) => text == "true",
+        (None, Some(path)) => {
+            let (_, settings) = read(path)?;
+            settings.get(rights::SWITCH).and_then(toml::Value::as_bool) == Some(true)
+        }
+        (None, None) => false,
+    };
+    let mut findings = Findings::default();
+    let value = variables.get(token::VARIABLE);
+    let file = variables.get(token::FILE_VARIABLE);
+    let token = token::read(&mut findings, named, value, file, may_be_shared);
+    findings.finish(token)
 }
 
 fn checked(

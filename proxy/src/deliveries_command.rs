@@ -1,0 +1,192 @@
+//! `florin-proxy deliveries` and `florin-proxy webhooks`: what was sent to the stores, redelivery, and a test of an endpoint.
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand};
+use serde::Deserialize;
+
+use crate::operator_client::{CommandError, Connection, OperatorClient, print, visible};
+
+/// The deliveries of events.
+#[derive(Args)]
+pub(crate) struct Deliveries {
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+    #[command(subcommand)]
+    action: DeliveriesAction,
+}
+
+#[derive(Subcommand)]
+enum DeliveriesAction {
+    /// Lists the deliveries of a store, the latest first.
+    List {
+        /// The store; may be left out if there is one, or with --event
+        #[arg(long, value_name = "ID")]
+        store: Option<String>,
+        /// Only those of this event
+        #[arg(long, value_name = "ID")]
+        event: Option<String>,
+        /// Continues behind this delivery
+        #[arg(long, value_name = "ID")]
+        after: Option<String>,
+        /// How many, 1 to 100
+        #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
+        limit: u32,
+    },
+    /// Sends an event again. The audit log names the operator.
+    Redeliver {
+        /// The event, or one of its deliveries
+        id: String,
+    },
+}
+
+/// The stores' endpoints.
+#[derive(Args)]
+pub(crate) struct Webhooks {
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+    #[command(subcommand)]
+    action: WebhooksAction,
+}
+
+#[derive(Subcommand)]
+enum WebhooksAction {
+    /// Sends a store's endpoint one signed test event. Exits with 1 if it does not accept it.
+    Test {
+        /// The store
+        store: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Page {
+    deliveries: Vec<Delivery>,
+    next: Option<String>,
+}
+
+/// One delivery of an event.
+#[derive(Deserialize)]
+pub(crate) struct Delivery {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    tried_at: String,
+    took_ms: u64,
+    http_status: Option<u16>,
+    note: String,
+}
+
+impl Delivery {
+    /// One line.
+    pub(crate) fn line(&self) -> String {
+        let status = self.http_status.map(|status| status.to_string());
+        format!(
+            "{}  {}  {:<20}  {:>3}  {:>5} ms  {}",
+            visible(&self.id),
+            visible(&self.tried_at),
+            visible(&self.kind),
+            status.as_deref().unwrap_or("-"),
+            self.took_ms,
+            visible(&self.note)
+        )
+    }
+}
+
+#[derive(Deserialize)]
+struct Redelivered {
+    event: String,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct Tested {
+    accepted: bool,
+    message: String,
+}
+
+/// Runs an action on deliveries.
+///
+/// # Errors
+/// [`CommandError`]
+pub(crate) fn deliveries(
+    command: &Deliveries,
+    client: &OperatorClient,
+    json: bool,
+) -> Result<(), CommandError> {
+    match &command.action {
+        DeliveriesAction::List {
+            store,
+            event,
+            after,
+            limit,
+        } => {
+            let limit = limit.to_string();
+            let answer = client.get(
+                &["deliveries"],
+                &[
+                    ("store", store.as_deref()),
+                    ("event", event.as_deref()),
+                    ("after", after.as_deref()),
+                    ("limit", Some(&limit)),
+                ],
+            )?;
+            if json {
+                return print(&answer.text);
+            }
+            let page: Page = answer.read()?;
+            let mut text = String::new();
+            for delivery in &page.deliveries {
+                let _ = writeln!(text, "{}", delivery.line());
+            }
+            print(if text.is_empty() {
+                "No delivery."
+            } else {
+                &text
+            })?;
+            if let Some(next) = page.next {
+                eprintln!("More: --after {}", visible(&next));
+            }
+            Ok(())
+        }
+        DeliveriesAction::Redeliver { id } => {
+            let answer = client.post(&["deliveries", id, "redeliver"], None)?;
+            if json {
+                return print(&answer.text);
+            }
+            let Redelivered { event, kind } = answer.read()?;
+            print(&format!(
+                "{} ({}) is sent again.",
+                visible(&event),
+                visible(&kind)
+            ))
+        }
+    }
+}
+
+/// Runs an action on endpoints.
+///
+/// # Errors
+/// [`CommandError`]
+pub(crate) fn webhooks(
+    command: &Webhooks,
+    client: &OperatorClient,
+    json: bool,
+) -> Result<(), CommandError> {
+    let WebhooksAction::Test { store } = &command.action;
+    let answer = client.post(&["webhooks", store, "test"], None)?;
+    if json {
+        print(&answer.text)?;
+    }
+    let Tested { accepted, message } = answer.read()?;
+    let message = visible(&message);
+    if !accepted {
+        return Err(CommandError::Failed(format!(
+            "the endpoint does not accept the test event: {message}"
+        )));
+    }
+    if json {
+        return Ok(());
+    }
+    print(&format!("The endpoint accepts the test event: {message}"))
+}

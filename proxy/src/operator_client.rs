@@ -1,0 +1,279 @@
+//! Requests of the command line to the operator's API of a running proxy.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use florin_proxy::config::{admin_address, operator_token};
+use reqwest::{Method, Response, redirect};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+use url::Url;
+
+use crate::health_command::reachable;
+
+/// The largest answer that is read: an order with every response of the gateway is far below.
+const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
+
+/// How the proxy is reached, and as which operator.
+#[derive(Args)]
+pub(crate) struct Connection {
+    /// The file that holds the operator's token; by default FLORIN_OPERATOR_TOKEN_FILE names it, or FLORIN_OPERATOR_TOKEN holds the token
+    #[arg(long, value_name = "FILE", global = true)]
+    token_file: Option<PathBuf>,
+    /// The admin listener's address and port; by default `admin_listen` of the configuration
+    #[arg(long, value_name = "ADDRESS", global = true)]
+    at: Option<SocketAddr>,
+    /// How many seconds the proxy may take, 1 to 120
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 30,
+        global = true,
+        value_parser = clap::value_parser!(u64).range(1..=120)
+    )]
+    timeout: u64,
+}
+
+/// Why a command did not do what it is for.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommandError {
+    /// Exit code 2: the arguments, the token or the configuration cannot be used.
+    #[error("{0}")]
+    Unusable(String),
+    /// Exit code 1: the proxy does not answer or refuses, or a store does.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// An operator's requests to one proxy.
+pub(crate) struct OperatorClient {
+    runtime: Runtime,
+    http: reqwest::Client,
+    base: Url,
+    token: SecretString,
+}
+
+/// The JSON of a successful answer.
+pub(crate) struct Answer {
+    /// As it came.
+    pub(crate) text: String,
+    value: Value,
+}
+
+impl Answer {
+    /// Its members, typed.
+    ///
+    /// # Errors
+    /// [`CommandError::Failed`] if it is of another shape.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, CommandError> {
+        serde_json::from_value(self.value).map_err(|error| {
+            CommandError::Failed(format!(
+                "the proxy answers in another form ({error}): has it the version of this program?"
+            ))
+        })
+    }
+}
+
+impl OperatorClient {
+    /// Reads the token and the address.
+    ///
+    /// # Errors
+    /// [`CommandError::Unusable`] if one of them is missing.
+    pub(crate) fn new(
+        connection: &Connection,
+        config: Option<&Path>,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<Self, CommandError> {
+        let unusable =
+            |error: &dyn std::fmt::Display| CommandError::Unusable(error.to_string().trim().into());
+        let token = operator_token(connection.token_file.as_deref(), config, variables)
+            .map_err(|problems| unusable(&problems))?;
+        let address = match connection.at {
+            Some(address) => address,
+            None => {
+                reachable(admin_address(config, variables).map_err(|problems| unusable(&problems))?)
+            }
+        };
+        let base = Url::parse(&format!("http://{address}/")).map_err(|error| unusable(&error))?;
+        // Fails when it is installed already, which is the aim.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(redirect::Policy::none())
+            .timeout(Duration::from_secs(connection.timeout))
+            // A container without certificates can ask its own proxy.
+            .tls_certs_only([])
+            .build()
+            .map_err(|error| unusable(&error))?;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        Ok(Self {
+            runtime: runtime.map_err(|error| unusable(&error))?,
+            http,
+            base,
+            token,
+        })
+    }
+
+    /// GET of a path, given as its segments, with a query.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub(crate) fn get(
+        &self,
+        path: &[&str],
+        query: &[(&str, Option<&str>)],
+    ) -> Result<Answer, CommandError> {
+        let mut url = self.url(path);
+        let given = query
+            .iter()
+            .filter_map(|(name, value)| Some((name, (*value)?)));
+        for (name, value) in given {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        self.runtime.block_on(self.send(Method::GET, url, None))
+    }
+
+    /// POST to a path, given as its segments.
+    ///
+    /// # Errors
+    /// [`CommandError`]
+    pub(crate) fn post(&self, path: &[&str], body: Option<&Value>) -> Result<Answer, CommandError> {
+        let url = self.url(path);
+        self.runtime.block_on(self.send(Method::POST, url, body))
+    }
+
+    fn url(&self, path: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        url.path_segments_mut()
+            .expect("an http address has a path")
+            .clear()
+            .push("api")
+            .extend(path);
+        url
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        url: Url,
+        body: Option<&Value>,
+    ) -> Result<Answer, CommandError> {
+        let changes_something = method != Method::GET;
+        let token = self.token.expose_secret();
+        let mut request = self.http.request(method, url).bearer_auth(token);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let sent = request.send().await;
+        let mut answer = sent.map_err(|error| self.unanswered(&error, changes_something))?;
+        let text = read_bounded(&mut answer).await;
+        let text = text.map_err(|reason| {
+            CommandError::Failed(format!("the proxy's answer ends early: {reason}"))
+        })?;
+        let value: Option<Value> = serde_json::from_str(&text).ok();
+        match value {
+            Some(value) if answer.status().is_success() => Ok(Answer { text, value }),
+            value => Err(refusal(answer.status().as_u16(), value.as_ref())),
+        }
+    }
+
+    fn unanswered(&self, error: &reqwest::Error, changes_something: bool) -> CommandError {
+        let address = self.base.as_str().trim_end_matches('/');
+        let address = address.trim_start_matches("http://");
+        if error.is_connect() {
+            return CommandError::Failed(format!(
+                "no proxy answers at {address}, its admin_listen: is it running, and with this configuration?"
+            ));
+        }
+        let what = if error.is_timeout() {
+            "does not answer in time: allow more with --timeout"
+        } else {
+            "ends the connection without an answer"
+        };
+        let doubt = if changes_something {
+            ". It may have been done all the same: `florin-proxy orders show` has the audit log of an order"
+        } else {
+            ""
+        };
+        CommandError::Failed(format!("the proxy at {address} {what}{doubt}"))
+    }
+}
+
+async fn read_bounded(answer: &mut Response) -> Result<String, String> {
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(|error| error.to_string())? {
+        body.extend_from_slice(&chunk);
+        if body.len() > MAX_ANSWER_BYTES {
+            return Err(format!("it has more than {MAX_ANSWER_BYTES} bytes"));
+        }
+    }
+    String::from_utf8(body).map_err(|_| "it is no text".to_owned())
+}
+
+/// The sentence of a refusal; `answer` is its JSON.
+fn refusal(status: u16, answer: Option<&Value>) -> CommandError {
+    let error = |name: &str| {
+        let member = answer.and_then(|answer| answer["error"][name].as_str());
+        member.map(visible)
+    };
+    let Some((code, message)) = error("code").zip(error("message")) else {
+        return CommandError::Failed(format!(
+            "no answer of the operator's API (status {status}): is another program at this address, or an older version?"
+        ));
+    };
+    match code.as_str() {
+        "unauthorized" => CommandError::Failed(
+            "the proxy knows no operator with this token: compare it with `token` of [[operator]] in the proxy's \
+             configuration"
+                .to_owned(),
+        ),
+        "order_changed" => CommandError::Failed(format!(
+            "{message}. Nothing was done: read it again with `florin-proxy orders show`, then decide"
+        )),
+        "invalid_request" => CommandError::Unusable(message),
+        _ => CommandError::Failed(message),
+    }
+}
+
+/// A text of a customer, store or gateway without what a terminal obeys: control characters and changes of direction.
+pub(crate) fn visible(text: &str) -> String {
+    let is_obeyed =
+        |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars()
+        .map(|c| if is_obeyed(c) { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// Prints a result. A reader that ends early, such as `head`, is no failure.
+///
+/// # Errors
+/// [`CommandError::Failed`] if standard output cannot be written.
+pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    let mut output = std::io::stdout().lock();
+    let written = writeln!(output, "{}", text.trim_end()).and_then(|()| output.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(CommandError::Failed(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_not_printed() {
+        assert_eq!(
+            visible("a\u{1b}[2Jb\u{9b}c\u{202e}d\u{2066}é\n"),
+            "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}é\u{fffd}"
+        );
+    }
+}
