@@ -86,6 +86,8 @@ impl Finding {
 /// # Errors
 /// When the machine's TLS roots cannot be read.
 pub(crate) async fn essentials(config: &Config) -> anyhow::Result<Vec<Finding>> {
+    // Fails when it is installed already, which is the aim.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let url = &config.database_url;
     let server = if is_postgres(url) {
         Some(Database::open(url, config.environment.as_str()).await)

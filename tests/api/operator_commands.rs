@@ -150,7 +150,7 @@ async fn an_event_is_sent_again_and_an_endpoint_tested() {
     let list = ["deliveries", "list", "--store", "demo"];
     let listed = ada(&world, &[&list[..], &["--limit", "1"]].concat()).await;
     let (delivery, _) = listed.split_once("  ").unwrap();
-    assert!(listed.contains("  order.underpaid       200  "), "{listed}");
+    assert!(listed.contains("  order.underpaid       204  "), "{listed}");
     assert!(
         listed.ends_with(&format!("More: --after {delivery}\n")),
         "{listed}"

@@ -247,6 +247,15 @@ async fn a_chain_that_the_wallet_does_not_know_is_added_from_our_table() {
     world.end().await;
 }
 
+/// Waits for the screen after a payment: the sandbox may see it in the block that is being made, before the page asks.
+async fn wait_until_sent(browser: &Browser) {
+    eventually("the payment is under way", async || {
+        let is_checked = browser.is_visible("status-checking").await;
+        (is_checked || browser.is_visible("status-processing").await).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_second_press_is_no_second_payment_and_a_reload_keeps_the_progress() {
     // The customer takes a while to confirm.
@@ -263,7 +272,7 @@ async fn a_second_press_is_no_second_payment_and_a_reload_keeps_the_progress() {
         browser.evaluate(press, &[json!(WALLET)]).await;
     }
     browser.evaluate("release()", &[]).await;
-    browser.wait_for("status-checking").await;
+    wait_until_sent(&browser).await;
     assert_eq!(asked(&browser, "eth_requestAccounts").await, 1);
     assert_eq!(asked(&browser, "eth_sendTransaction").await, 1);
     assert_eq!(chain.sent().await, 1);
@@ -274,7 +283,7 @@ async fn a_second_press_is_no_second_payment_and_a_reload_keeps_the_progress() {
         assert_eq!(hint.len(), 66);
     }
     browser.reload().await;
-    browser.wait_for("status-checking").await;
+    wait_until_sent(&browser).await;
     browser.wait_for("transaction").await;
     chain.mine(1).await;
     confirm(&chain, &browser).await;

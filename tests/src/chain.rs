@@ -28,6 +28,8 @@ pub struct Chain {
 impl Chain {
     /// Starts a node with an account that has coins and USDT.
     pub async fn start() -> Self {
+        // Fails when it is installed already, which is the aim.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it is bound").port();
         drop(listener);
