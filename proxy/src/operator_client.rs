@@ -23,7 +23,7 @@ const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 /// How the proxy is reached, and as which operator.
 #[derive(Args)]
 pub(crate) struct Connection {
-    /// The file that holds the operator's token; by default FLORIN_OPERATOR_TOKEN_FILE names it, or FLORIN_OPERATOR_TOKEN holds the token
+    /// The file that holds the operator's token; by default `FLORIN_OPERATOR_TOKEN_FILE` names it, or `FLORIN_OPERATOR_TOKEN` holds the token
     #[arg(long, value_name = "FILE", global = true)]
     token_file: Option<PathBuf>,
     /// The admin listener's address and port; by default `admin_listen` of the configuration

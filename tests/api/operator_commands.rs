@@ -85,7 +85,7 @@ async fn an_order_is_found_shown_and_resolved_once() {
     let version = json["order"]["version"].to_string();
     let invoice = &json["attempts"][0]["invoice"];
     for part in [
-        format!("\nStatus       underpaid\n"),
+        "\nStatus       underpaid\n".to_owned(),
         format!("\nVersion      {version}\n"),
         format!(
             "    address        {}\n",
@@ -282,44 +282,33 @@ async fn the_token_comes_from_a_file_or_the_environment() {
     world.end().await;
 }
 
+/// The words that close an order which was seen with version 1.
+fn close<'a>(order: &'a str, reason: &'a str) -> [&'a str; 9] {
+    let [command, decision, why, seen] = ["resolve", "--decision", "--reason", "--seen"];
+    [
+        "orders", command, order, decision, "close", why, reason, seen, "1",
+    ]
+}
+
 #[tokio::test]
 async fn each_refusal_is_a_sentence() {
     let mut world = World::start().await;
     let checkout = underpaid(&world).await;
     let id = checkout.order.as_str();
-    let resolve = [
-        "orders",
-        "resolve",
-        id,
-        "--decision",
-        "close",
-        "--reason",
-        "refunded",
-        "--seen",
-        "1",
-    ];
+    let resolve = close(id, "refunded");
     let elsewhere = world.sandbox_url().replace("http://", "");
     let no_program = free_port().to_string();
-    let blank = [
-        "orders",
-        "resolve",
-        id,
-        "--decision",
-        "close",
-        "--reason",
-        " ",
-        "--seen",
-        "1",
-    ];
+    let blank = close(id, " ");
+    let (writer, reader) = (secrets::OPERATOR_TOKEN, secrets::READER_TOKEN);
     for (token, words, code, sentence) in [
         (
-            secrets::READER_TOKEN,
+            reader,
             &resolve[..],
             1,
             "rita has the role read: this needs role = \"write\"",
         ),
         (
-            secrets::READER_TOKEN,
+            reader,
             &["webhooks", "test", "demo"],
             1,
             "rita has the role read",
@@ -331,50 +320,40 @@ async fn each_refusal_is_a_sentence() {
             "the proxy knows no operator with this token: compare it with `token` of [[operator]]",
         ),
         (
-            secrets::OPERATOR_TOKEN,
+            writer,
             &["orders", "show", "ord_1"],
             1,
             "there is no such order",
         ),
         (
-            secrets::OPERATOR_TOKEN,
+            writer,
             &["orders", "show", "../audit"],
             1,
             "there is no such order",
         ),
-        (secrets::OPERATOR_TOKEN, &blank, 2, "reason: write why"),
+        (writer, &blank, 2, "reason: write why"),
         (
-            secrets::OPERATOR_TOKEN,
+            writer,
             &["orders", "list", "--after", "ord_1"],
             2,
             "after: ",
         ),
         (
-            secrets::OPERATOR_TOKEN,
+            writer,
             &["orders", "list", "--status", "gone"],
             2,
             "awaiting_payment",
         ),
+        (writer, &["orders", "list", "--limit", "101"], 2, "101"),
+        (writer, &resolve[..7], 2, "--seen <VERSION>"),
         (
-            secrets::OPERATOR_TOKEN,
-            &["orders", "list", "--limit", "101"],
-            2,
-            "101",
-        ),
-        (
-            secrets::OPERATOR_TOKEN,
-            &resolve[..7],
-            2,
-            "--seen <VERSION>",
-        ),
-        (
-            secrets::OPERATOR_TOKEN,
+            writer,
             &["orders", "list", "--at", &elsewhere],
             1,
             "is another program at this address",
         ),
         (
-            secrets::OPERATOR_TOKEN,
+            writer,
             &["orders", "list", "--at", &no_program],
             1,
             &format!("no proxy answers at {no_program}, its admin_listen: is it running"),
