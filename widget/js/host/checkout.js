@@ -139,7 +139,7 @@ export const showCheckout = async (context, read, isPage) => {
         dressFor(opening).catch(() => {});
         return opening;
       },
-      load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => isNeeded && wallets.prepare())]).then(([words, sheet]) => {
+      load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]).then(([words, sheet]) => {
         const root = /** @type {ShadowRoot} */ (element.shadowRoot);
         root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
         return words;
