@@ -34,10 +34,9 @@ pub(crate) async fn wait_until_up(world: &World, program: &Program) {
     assert!(up.is_some(), "it does not start:\n{}", program.printed());
 }
 
-/// Returns a free port.
+/// Returns the address of a free port.
 pub(crate) fn free_port() -> SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
+    SocketAddr::from(([127, 0, 0, 1], support::free_port()))
 }
 
 /// Returns a complete configuration; its gateway does not exist.

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use support::{Program, World, WorldConfig, eventually, postgres_database, secrets, write_private};
+use support::{
+    Program, World, WorldConfig, eventually, free_port, postgres_database, secrets, write_private,
+};
 use tokio::task::JoinHandle;
 
 /// The pause that the gateway asks for.
@@ -134,12 +136,6 @@ impl Call {
             status: entry["status"].as_u64().unwrap().try_into().unwrap(),
         }
     }
-}
-
-/// A port that is free now. The program binds it itself.
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// The calls later than `from` and earlier than `until`.

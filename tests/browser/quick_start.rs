@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use support::{Browser, Folder, built, eventually, receiver_library, within};
+use support::{Browser, Folder, built, eventually, free_port, receiver_library, within};
 
 /// What the page says to do.
 enum Step {
@@ -75,11 +75,6 @@ fn shell(commands: &str, folder: &Path) -> Command {
         .current_dir(folder)
         .stdin(Stdio::null());
     shell
-}
-
-fn free_port() -> u16 {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    free.local_addr().unwrap().port()
 }
 
 async fn listens(port: u16, folder: &Path) {

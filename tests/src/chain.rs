@@ -1,6 +1,5 @@
 //! A chain of Ethereum's kind: anvil, a real node, and a wallet in the page that really signs.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -9,6 +8,7 @@ use florin_sandbox::test_token;
 use serde_json::{Value, json};
 
 use crate::npm::{installed, npm_file};
+use crate::ports::free_port;
 use crate::program::Folder;
 use crate::wait::eventually;
 
@@ -30,9 +30,7 @@ impl Chain {
     pub async fn start() -> Self {
         // Fails when it is installed already, which is the aim.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let port = listener.local_addr().expect("it is bound").port();
-        drop(listener);
+        let port = free_port();
         let mut node = Command::new(program());
         node.args(["--chain-id", CHAIN_ID, "--silent", "--port"])
             .arg(port.to_string())

@@ -1,7 +1,7 @@
 //! The receivers of webhooks in `examples/receivers`, each a process of its language.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::npm::tools_of;
+use crate::ports::free_port;
 use crate::program::{Folder, built};
 use crate::wait::within;
 
@@ -67,8 +68,7 @@ impl Receiver {
     pub async fn start(language: Language, secret: &str) -> Result<Self, &'static str> {
         let folder = Folder::new();
         fs::write(folder.file("shop.html"), "<h1>A mug</h1>").expect("the folder is writable");
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-        let address = port.expect("a port is free");
+        let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let mut command = prepare(language, &folder, address)?;
         let output = fs::File::create(folder.file("output")).expect("the folder is writable");
         let errors = output.try_clone().expect("a file can be shared");

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::ports::free_port;
 use crate::program::Folder;
 use crate::wait::eventually;
 
@@ -38,8 +39,7 @@ impl Prometheus {
         let write = |name, text: &str| fs::write(folder.file(name), text).expect("our own folder");
         write("prometheus.yml", &config);
         write("rules.yml", &compressed(rules));
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        let address = port.expect("a port is free");
+        let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let log = File::create(folder.file("prometheus.log")).expect("our own folder");
         let child = Command::new("prometheus")
             .arg(format!("--web.listen-address={address}"))

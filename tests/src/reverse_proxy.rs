@@ -1,11 +1,12 @@
 //! Reverse proxies from the distribution's packages, run with the files of `deploy/`.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use reqwest::{Certificate, Client};
 
+use crate::ports::free_port;
 use crate::program::Folder;
 use crate::wait::eventually;
 
@@ -187,9 +188,4 @@ fn self_signed(certificate: &Path, key: &Path) {
         made.expect("`cargo xtask tools` installs openssl")
             .success()
     );
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
-    listener.local_addr().expect("it is bound").port()
 }

@@ -4,12 +4,13 @@
 use std::fs;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::engine::{BrowserOptions, Engine, program};
 use super::process_tree::ProcessTree;
+use crate::ports::free_port;
 use crate::program::Folder;
 use crate::wait::within;
 
@@ -113,12 +114,6 @@ impl Drop for Driver {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// Returns a port that is free now.
-fn free_port() -> u16 {
-    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
-    free.expect("a port is free").port()
 }
 
 /// The user's home folder is neither read nor written.

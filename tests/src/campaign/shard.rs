@@ -1,6 +1,6 @@
 //! A shard: one proxy with its gateway, its shop, its customers and its kills.
 
-use std::net::{SocketAddr, TcpListener as Port};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +22,7 @@ use super::shop::Shop;
 use super::supervisor::Supervisor;
 use super::traffic_log::{Link, Passed, TrafficLog};
 use crate::clock::MovableClock;
+use crate::ports::free_port;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
@@ -82,7 +83,7 @@ impl Shard {
         let traffic = broadcast::channel(1024).0;
         let (sandbox, sandbox_address) = bind().await;
         let shop = Shop::open(&folder.file(SHOP_LOG), random.split(1), counters.clone()).await;
-        let [public, admin, first @ ..] = free_ports::<4>(number);
+        let [public, admin, first @ ..] = free_ports::<4>();
         let traffic_log = async |there, link| TrafficLog::to(there, link, traffic.clone()).await;
         let proxy = traffic_log(public, Link::Proxy).await;
         let gateway = traffic_log(sandbox_address, Link::Gateway).await;
@@ -235,20 +236,9 @@ pub(super) async fn bind() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// Ports for a program that often restarts: below the kernel's range for outgoing connections, so that they stay free
-/// meanwhile.
-///
-/// Source: ip(7), `ip_local_port_range`: 32768 to 60999.
-pub(super) fn free_ports<const PORTS: usize>(shard: u64) -> [SocketAddr; PORTS] {
-    let start = 20_000 + (u64::from(std::process::id()) * 61 + shard * 499) % 12_000;
-    let ports = (start..start + 400).filter_map(|port| {
-        let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).ok()?));
-        Port::bind(address).ok().map(|_| address)
-    });
-    let found: Vec<SocketAddr> = ports.take(PORTS).collect();
-    found
-        .try_into()
-        .expect("some of four hundred ports are free")
+/// Addresses for a program that often restarts.
+pub(super) fn free_ports<const PORTS: usize>() -> [SocketAddr; PORTS] {
+    std::array::from_fn(|_| SocketAddr::from(([127, 0, 0, 1], free_port())))
 }
 
 pub(super) fn client() -> reqwest::Client {

@@ -136,7 +136,7 @@ impl Cluster {
         let (sandbox, sandbox_address) = bind().await;
         let shop = Shop::open(&folder.file(SHOP_LOG), random.split(1), counters.clone()).await;
         let replicas = usize::try_from(options.replicas).unwrap_or(MOST).min(MOST);
-        let ports = free_ports::<{ 2 * MOST }>(40);
+        let ports = free_ports::<{ 2 * MOST }>();
         let (public, admin) = (&ports[..replicas], &ports[MOST..MOST + replicas]);
         let front = TrafficLog::balanced(public.to_vec(), Link::Proxy, traffic.clone()).await;
         let store = TrafficLog::to(shop.address, Link::Shop, traffic.clone()).await;
