@@ -12,13 +12,12 @@
 //! `tools/bundle-js` writes the files. Beside each file of an optimised variant are `.br` and `.gz` when they are smaller. Names contain the content's hash, so
 //! that a browser may keep a file for ever. The proxy embeds the folder when it is compiled.
 
-use std::env;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use florin_setup::{TRUNK, WASM_OPT, Workspace, output};
+use florin_setup::{WASM_OPT, Workspace, output};
 use sha2::{Digest as _, Sha256};
 use xshell::{Cmd, Shell, cmd};
 
@@ -70,14 +69,14 @@ pub(crate) fn cargo_with<'a>(workspace: &'a Workspace, variant: Variant, args: &
 /// A tool is missing and cannot be installed, the widget does not compile, or a file is not what it should be.
 pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     make_if_old(workspace, variant, || {
-        let (trunk, wasm_opt) = (TRUNK.program(workspace)?, WASM_OPT.program(workspace)?);
+        let wasm_opt = WASM_OPT.program(workspace)?;
         output::step("Building wasm-bindgen and bundle-js (about 2 minutes the first time)…");
         workspace
             .cargo("build --locked --quiet --package wasm-bindgen-pinned --package bundle-js")
             .run()?;
         output::step("Building the widget (about 3 minutes the first time)…");
         let built = workspace.target.join(format!("widget-{}", variant.name()));
-        compile(workspace, variant, &trunk, &built)?;
+        bind(workspace, &compile(workspace, variant)?, &built)?;
         let (bundle_js, dist) = (
             workspace.debug_program("bundle-js"),
             variant.dist(workspace),
@@ -100,7 +99,7 @@ pub(crate) const DEMO_BUILDS: [&str; 2] = [
     "--package florin-widget --target wasm32-unknown-unknown",
 ];
 
-/// The same for the demo, which needs neither Trunk nor an optimiser.
+/// The same for the demo, which needs no optimiser.
 ///
 /// # Errors
 /// As for [`make`].
@@ -112,29 +111,14 @@ pub(crate) fn make_for_demo(
         for build in DEMO_BUILDS {
             progress.build(workspace.cargo(&format!("build --locked {build}")))?;
         }
-        let (sh, built) = (&workspace.sh, workspace.target.join("widget-demo"));
-        let program = workspace
-            .target
-            .join("wasm32-unknown-unknown/debug/widget.wasm");
-        let wasm_bindgen = workspace.debug_program("wasm-bindgen");
-        let options = ["--target", "web", "--no-typescript", "--out-name", "widget"];
-        cmd!(
-            sh,
-            "{wasm_bindgen} {options...} --out-dir {built} {program}"
-        )
-        .quiet()
-        .run()?;
-        // As Trunk does: the loader instead of the link to the program.
-        let page = sh.read_file("index.html")?;
-        let link = page.lines().find(|line| line.contains("data-trunk"));
-        let link = link.context("index.html has no link for Trunk")?;
-        let page = page.replace(link, "<script src=\"./florin.js\" async></script>");
-        sh.write_file(built.join("index.html"), page)?;
+        let built = workspace.target.join("widget-demo");
+        let program = program(&workspace.target, "debug");
+        bind(workspace, &program, &built)?;
         let (bundle_js, dist) = (
             workspace.debug_program("bundle-js"),
             Variant::Demo.dist(workspace),
         );
-        Ok(cmd!(sh, "{bundle_js} package {built} {dist}")
+        Ok(cmd!(workspace.sh, "{bundle_js} package {built} {dist}")
             .quiet()
             .run()?)
     })
@@ -201,7 +185,7 @@ const INPUTS: [&str; 13] = [
 
 fn hash_of_inputs(workspace: &Workspace) -> anyhow::Result<String> {
     let mut hash = Sha256::new();
-    hash.update([TRUNK.version, WASM_OPT.version].join(" "));
+    hash.update(WASM_OPT.version);
     for input in INPUTS {
         hash_files(&workspace.sh, &mut hash, &workspace.root.join(input), input)?;
     }
@@ -226,16 +210,23 @@ fn hash_files(sh: &Shell, hash: &mut Sha256, path: &Path, name: &str) -> anyhow:
     Ok(())
 }
 
-/// Set where `cargo xtask` calls Trunk and packages what it built: `Trunk.toml` does not call the hook then.
-const PACKAGED_HERE: &str = "FLORIN_PACKAGED_BY_XTASK";
+/// The compiled widget in a target folder.
+fn program(target: &Path, profile: &str) -> PathBuf {
+    target
+        .join("wasm32-unknown-unknown")
+        .join(profile)
+        .join("widget.wasm")
+}
 
-/// Compiles an optimised variant of the widget into the folder `to`.
+/// Compiles an optimised variant of the widget; returns the program.
 ///
 /// For the release, the standard library is built too, for size and without what a panic would print: nothing reads it in a
 /// customer's browser. That takes flags which Rust has not promised to keep; the toolchain is pinned.
 /// `docs/adr/0011-the-standard-library-is-built-along.md` has the figures.
-fn compile(workspace: &Workspace, variant: Variant, trunk: &Path, to: &Path) -> anyhow::Result<()> {
-    fn with_settings<'a>(workspace: &Workspace, variant: Variant, cmd: Cmd<'a>) -> Cmd<'a> {
+fn compile(workspace: &Workspace, variant: Variant) -> anyhow::Result<PathBuf> {
+    let size = workspace.target.join("size");
+    let with_settings = |cargo: &str| {
+        let cmd = workspace.cargo(cargo);
         // Replaces the flags of `.cargo/config.toml`. The relocations are for the splitter in `tools/wasm-bindgen`.
         let flags = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS";
         let split = "--cfg erase_components -Clink-args=--emit-relocs";
@@ -250,45 +241,45 @@ fn compile(workspace: &Workspace, variant: Variant, trunk: &Path, to: &Path) -> 
             .env("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
             .env("CARGO_UNSTABLE_BUILD_STD_FEATURES", "optimize_for_size")
             // Otherwise cargo would compile again what both variants have in common.
-            .env("CARGO_TARGET_DIR", workspace.target.join("size"))
-    }
+            .env("CARGO_TARGET_DIR", &size)
+    };
     if variant == Variant::Release {
-        // The standard library has its own lock file, and Trunk builds offline.
-        let fetch = || {
-            with_settings(
-                workspace,
-                variant,
-                workspace.cargo("fetch --locked --quiet --target wasm32-unknown-unknown"),
-            )
-        };
+        // The standard library has its own lock file.
+        let fetch = || with_settings("fetch --locked --quiet --target wasm32-unknown-unknown");
         florin_setup::fetch(
             fetch,
             "Downloading what the standard library is built from…",
         )?;
     }
-    let path = env::var_os("PATH").unwrap_or_default();
-    let ours = [workspace.target.join("debug")];
-    let path = env::join_paths(ours.into_iter().chain(env::split_paths(&path)))?;
-    let build = [
-        "--skip-version-check",
-        "--log",
-        "warn",
-        "build",
-        "--release",
-        "--offline=true",
-    ];
-    let split = ["--no-default-features", "--features", "split"];
-    with_settings(
-        workspace,
-        variant,
-        cmd!(workspace.sh, "{trunk} {build...} {split...} --dist {to}").quiet(),
-    )
-    .env("PATH", path)
-    // Trunk takes the variable for a flag, and refuses its usual value "1".
-    .env_remove("NO_COLOR")
-    .env(PACKAGED_HERE, "1")
+    let widget = "--package florin-widget --target wasm32-unknown-unknown --profile widget";
+    let split = "--no-default-features --features split";
+    with_settings(&format!(
+        "build --locked --offline --quiet {widget} {split}"
+    ))
     .run()
-    .context("the widget could not be built")
+    .context("the widget could not be built")?;
+    let target = match variant {
+        Variant::Release => &size,
+        Variant::Stable | Variant::Demo => &workspace.target,
+    };
+    Ok(program(target, "widget"))
+}
+
+/// Makes of a compiled program what a browser loads: modules, the glue between them and the page, and the page, which
+/// names the loader where `trunk serve` has its link to the program.
+fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> {
+    let sh = &workspace.sh;
+    sh.remove_path(to)?;
+    let wasm_bindgen = workspace.debug_program("wasm-bindgen");
+    let options = ["--target", "web", "--no-typescript", "--out-name", "widget"];
+    cmd!(sh, "{wasm_bindgen} {options...} --out-dir {to} {program}")
+        .quiet()
+        .run()?;
+    let page = sh.read_file("index.html")?;
+    let link = page.lines().find(|line| line.contains("data-trunk"));
+    let link = link.context("index.html has no link for Trunk")?;
+    let page = page.replace(link, "<script src=\"./florin.js\" async></script>");
+    Ok(sh.write_file(to.join("index.html"), page)?)
 }
 
 /// Prints the sizes of the bundle that was built last, beside the promised ones.
@@ -317,4 +308,28 @@ pub(crate) fn build_proxy(workspace: &Workspace, variant: Variant) -> anyhow::Re
     )
     .run()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `trunk serve` and `cargo xtask` build one program.
+    #[test]
+    fn trunk_has_the_profile_and_the_wasm_bindgen_of_the_release() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let read = |name| fs::read_to_string(root.join(name)).unwrap();
+        let page = read("index.html");
+        for attribute in [
+            "data-bin=\"widget\"",
+            "data-bindgen-target=\"web\"",
+            "data-cargo-profile-release=\"widget\"",
+        ] {
+            assert!(page.contains(attribute), "{attribute}");
+        }
+        let pinned = read("tools/wasm-bindgen/Cargo.toml");
+        let version = pinned.split("wasm-bindgen-cli = { version = \"=").nth(1);
+        let version = version.unwrap().split('"').next().unwrap();
+        assert!(read("Trunk.toml").contains(&format!("wasm_bindgen = \"{version}\"")));
+    }
 }

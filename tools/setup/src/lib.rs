@@ -13,7 +13,7 @@ use xshell::{Cmd, cmd};
 pub use crate::packages::{anvil, npm, schemathesis};
 use crate::packages::{apt_install, python_library, reach};
 use crate::program::GECKODRIVER;
-pub use crate::program::{CARGO_DENY, LEPTOSFMT, TRUNK, Tool, WASM_OPT};
+pub use crate::program::{CARGO_DENY, LEPTOSFMT, Tool, WASM_OPT};
 pub use crate::workspace::{Workspace, on_path};
 
 /// Everything that building the widget and the programs needs. A second call finds it and takes no time.

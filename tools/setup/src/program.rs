@@ -22,14 +22,6 @@ pub struct Tool {
     minutes: u32,
 }
 
-/// Drives the release's build. 0.21.14 is the newest that compiles with the pinned Rust.
-pub const TRUNK: Tool = Tool {
-    name: "trunk",
-    version: "0.21.14",
-    prints: "trunk 0.21.14",
-    minutes: 4,
-};
-
 /// Shrinks the WebAssembly. Binaryen 116: Debian's 108 writes a module that crashes at its start.
 pub const WASM_OPT: Tool = Tool {
     name: "wasm-opt",
@@ -138,11 +130,19 @@ mod tests {
 
     #[test]
     fn a_version_is_recognised_in_what_is_printed_around_it() {
-        for printed in ["trunk 0.21.14", "trunk 0.21.14 (1a2b 2025-05-01)\n\nMIT\n"] {
-            assert!(TRUNK.is_printed(printed), "{printed}");
+        for printed in [
+            "leptosfmt 0.1.33",
+            "leptosfmt 0.1.33 (1a2b 2025-05-01)\n\nMIT\n",
+        ] {
+            assert!(LEPTOSFMT.is_printed(printed), "{printed}");
         }
-        for printed in ["trunk 0.21.145", "trunk 0.21.1", "", "x\ntrunk 0.21.14"] {
-            assert!(!TRUNK.is_printed(printed), "{printed}");
+        for printed in [
+            "leptosfmt 0.1.335",
+            "leptosfmt 0.1.3",
+            "",
+            "x\nleptosfmt 0.1.33",
+        ] {
+            assert!(!LEPTOSFMT.is_printed(printed), "{printed}");
         }
     }
 }
