@@ -26,6 +26,7 @@ mod requests;
 mod rows;
 mod server;
 mod silence;
+mod storage;
 #[cfg(test)]
 pub(crate) mod tests;
 mod time;
@@ -41,16 +42,14 @@ use florin_orders::{
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
-use sqlx::postgres::PgPool;
 
 pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
-use self::announcements::ListenOptions;
-use self::clock::Lease;
 pub use self::clock::LeaseClock;
 use self::failure::Failure as _;
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
 use self::silence::{Reading, in_time};
+pub use self::storage::PostgresStorage;
 use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
 use crate::rules::{BATCH, Known, RESTART_BATCH};
@@ -62,30 +61,9 @@ use crate::{
     StorageError, StoredResponse, TokenGrant, Totals,
 };
 
-/// Storage in a PostgreSQL database.
-#[derive(Clone, Debug)]
-pub struct PostgresStorage {
-    pub(crate) writer: PgPool,
-    pub(crate) reader: PgPool,
-    /// The name of this process in its leases.
-    holder: Arc<str>,
-    clock: LeaseClock,
-    /// Of another connection, which listens.
-    options: ListenOptions,
-}
-
+#[cfg(test)]
 impl PostgresStorage {
-    fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
-        Lease {
-            holder: self.holder.clone(),
-            clock: self.clock,
-            now,
-            until,
-        }
-    }
-
     /// One attempt.
-    #[cfg(test)]
     pub(crate) async fn attempt(&self, id: &AttemptId) -> Result<Attempt, StorageError> {
         read!(self, |reader| orders::attempt(reader, id))
     }
