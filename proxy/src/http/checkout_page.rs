@@ -45,7 +45,7 @@ pub(crate) async fn page(
     let pictures = store.map(Store::picture_origins).unwrap_or_default();
     let has_gallery = app.config.environment == Environment::Test;
     let policy = policy(
-        style_source(file.whole()),
+        style_source(&file.whole),
         embedders,
         &pictures,
         hosted_page.as_ref(),

@@ -19,10 +19,11 @@ use serde_json::{Map, Value, json};
 use self::operation::Operation;
 use self::types::Types;
 use crate::http::openapi::information::FILES;
-use crate::http::static_files::file::{FRESH, File, answer, public};
+use crate::http::static_files::file::{FRESH, answer, public};
 use crate::http::store_api::gateway;
 use crate::http::{callbacks, checkout, checkout_page, receipts, static_files, store_api};
 use crate::state::AppState;
+use crate::widget_files::File;
 
 /// The document, which holds no secret: any page may read it. It is made at the first request.
 pub(crate) async fn document(State(app): State<Arc<AppState>>, headers: HeaderMap) -> Response {

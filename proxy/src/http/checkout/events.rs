@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::HeaderValue;
 use axum::response::sse::{Event, Sse};
 use florin_checkout_api::{ErrorCode, OrderView};
 use florin_orders::OrderId;
@@ -38,7 +37,7 @@ struct OrderStream {
     order: OrderId,
     subscription: Subscription,
     /// The tag that was sent last: a notification without a change sends nothing.
-    sent: Option<HeaderValue>,
+    sent: Option<String>,
     /// When something was sent last.
     quiet_since: Timestamp,
     /// Until when the order is followed, once it is paid.

@@ -30,7 +30,7 @@ use crate::http::middleware::cors::require_listed_origin;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
-use crate::http::static_files::file::holds_tag;
+use crate::http::static_files::file::{etag, holds_tag};
 use crate::orders;
 use crate::orders::price::{self, PriceError};
 use crate::payments::view::store_view;
@@ -231,8 +231,8 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     request_poll(&app, &view).await?;
-    let tag = view.etag.clone();
-    if tag.to_str().is_ok_and(|tag| holds_tag(&headers, tag)) {
+    let tag = etag(&view.etag);
+    if holds_tag(&headers, &view.etag) {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
     }
     let headers = [
