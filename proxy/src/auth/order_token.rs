@@ -18,7 +18,7 @@ mod tests;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use florin_checkout_api::MAX_TITLE_CHARS;
+use florin_checkout_api::check_title;
 use florin_money::{Amount, Currency, Price};
 use florin_orders::{OrderLine, Reference, StoreId};
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -175,13 +175,8 @@ pub(crate) fn read_claims(
         Currency::parse(&payload.currency).map_err(|error| field("currency")(error.to_string()))?;
     let price =
         Price::new(payload.amount, currency).map_err(|error| field("amount")(error.to_string()))?;
-    if let Some(title) = &payload.title
-        && !(1..=MAX_TITLE_CHARS).contains(&title.chars().count())
-    {
-        return Err(field("title")(format!(
-            "write 1 to {MAX_TITLE_CHARS} characters"
-        )));
-    }
+    let title = payload.title.map(check_title).transpose();
+    let title = title.map_err(|error| field("title")(error.to_string()))?;
     if payload
         .return_url
         .as_ref()
@@ -198,7 +193,7 @@ pub(crate) fn read_claims(
         lines,
         reference,
         price,
-        title: payload.title,
+        title,
         return_url: payload.return_url,
     })
 }

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use florin_checkout_api::{ErrorCode, MAX_TITLE_CHARS, looks_like_email};
+use florin_checkout_api::{ErrorCode, MAX_TITLE_CHARS, check_title, looks_like_email};
 use florin_money::{Amount, CryptoCode, Currency, Price};
 use florin_orders::{
     EventType, Flow, NewOrder, OrderId, OrderRecord, OrderStatus, PriceSource, Reference,
@@ -61,7 +61,7 @@ pub(crate) struct OpenOrder {
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     reference: String,
     /// What is sold, for the customer; the shop's name when absent.
-    #[schemars(length(max = MAX_TITLE_CHARS))]
+    #[schemars(length(min = 1, max = MAX_TITLE_CHARS))]
     title: Option<String>,
     /// What it is made of, for the customer: at most 50 lines. They are for show, the price is `amount`; when every line has
     /// an amount, they must add up to it.
@@ -234,12 +234,8 @@ fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, A
     let price = Price::new(wanted.amount, wanted.currency)
         .map_err(|error| ApiError::invalid("amount", format!("It is refused: {error}.")))?;
     let title = wanted.title.unwrap_or_else(|| store.name.clone());
-    if title.chars().count() > MAX_TITLE_CHARS {
-        return Err(ApiError::invalid(
-            "title",
-            format!("A title has {MAX_TITLE_CHARS} characters at most."),
-        ));
-    }
+    let title = check_title(title)
+        .map_err(|error| ApiError::invalid("title", format!("It is refused: {error}.")))?;
     let lines = lines::check(store, wanted.lines, price)
         .map_err(|wrong| ApiError::invalid(wrong.field, wrong.message))?;
     if let Some(link) = &wanted.return_url
