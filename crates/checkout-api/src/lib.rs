@@ -22,7 +22,9 @@ pub use order_view::{
     BlockedReason, DonationView, Environment, FailureReason, Flow, LatePayment, LineView,
     OrderView, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,
 };
-pub use requests::{KeepEmail, MarkPaid, OpenAttempt, OpenOrderRequest, Opened, looks_like_email};
+pub use requests::{
+    MarkPaid, OpenAttempt, OpenOrderRequest, Opened, ReceiptEmail, looks_like_email,
+};
 pub use title::{InvalidTitle, MAX_TITLE_CHARS, check_title};
 
 #[cfg(test)]

@@ -90,7 +90,6 @@ pub(crate) struct OpenOrder {
 
 /// Who shows the customer how to pay.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-#[schemars(rename = "WantedFlow")]
 #[serde(rename_all = "snake_case")]
 enum FlowRequest {
     /// The checkout page of this proxy.
@@ -142,7 +141,7 @@ pub(crate) async fn open_order(
         request,
     }: Post<Body<OpenOrder>>,
 ) -> Result<(StatusCode, Replayed, Json<OpenedOrder>), ApiError> {
-    let terms = terms(&app, store.store(&app), wanted)?;
+    let terms = terms(&app, store.config(&app), wanted)?;
     let work = {
         let app = app.clone();
         async move { open_and_prepare(&app, &terms).await }
@@ -314,7 +313,6 @@ pub(crate) struct OrdersQuery {
 
 /// A page of orders, newest first.
 #[derive(JsonSchema, Serialize)]
-#[schemars(rename = "OrderPage")]
 pub(crate) struct OrderPage {
     orders: Vec<OrderRecord>,
     /// What to pass as `after` for the next page; absent on the last.
@@ -324,10 +322,10 @@ pub(crate) struct OrderPage {
 /// GET /v1/orders/{id}: one order.
 pub(crate) async fn order(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     Path(id): Path<String>,
 ) -> Result<Json<OrderRecord>, ApiError> {
-    Ok(Json(OrderRecord::of(&merchant.order(&app, &id).await?)))
+    Ok(Json(OrderRecord::of(&store.order(&app, &id).await?)))
 }
 
 pub(crate) fn describe_order(types: &mut Types) -> Operation {
@@ -343,19 +341,16 @@ pub(crate) fn describe_order(types: &mut Types) -> Operation {
 /// GET /v1/orders: a page of orders, newest first.
 pub(crate) async fn orders(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     wanted: Result<Query<OrdersQuery>, QueryRejection>,
 ) -> Result<Json<OrderPage>, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let filter = filter(&wanted)?;
     if let Some(after) = &filter.after {
         let unknown = |_| ApiError::invalid("after", "The store has no such order.");
-        merchant
-            .order(&app, after.as_str())
-            .await
-            .map_err(unknown)?;
+        store.order(&app, after.as_str()).await.map_err(unknown)?;
     }
-    let found = app.deps.storage.orders(&merchant.0, &filter).await?;
+    let found = app.deps.storage.orders(&store.0, &filter).await?;
     let is_full = found.len() == filter.limit as usize;
     let next = found
         .last()
