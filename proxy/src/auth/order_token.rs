@@ -10,6 +10,10 @@
 //! among all stores; then the payload must name the very store whose key it was, so that two stores may both call a key
 //! `k1` and neither can sign for the other.
 //!
+//! The verifier is written here, over `hmac` and `serde_json`: libraries for JSON Web Tokens choose among algorithms, accept
+//! header members that they do not know, and look for one key, where this profile looks for the store by its key. The tests
+//! sign with `jwt-compact`, so that two implementations have to agree.
+//!
 //! Source: RFC 7515 (JSON Web Signature), sections 3.1 and 5.2; RFC 7519 (JSON Web Token), section 4.1; RFC 8725 (best
 //! current practices), sections 3.1 to 3.9.
 
