@@ -70,7 +70,7 @@ pub(crate) async fn page(
 }
 
 pub(crate) fn describe_page(types: &mut Types) -> Operation {
-    describe_file(Operation::get("/pay", "checkout_page")
+    describe_file(Operation::new("checkout_page")
         .of(FILES)
         .does(
             "The checkout page",

@@ -32,7 +32,7 @@ pub(crate) async fn customer_receipt(
 }
 
 pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout/receipt", "show_receipt")
+    Operation::new("show_receipt")
         .of(CHECKOUT)
         .does(
             "The receipt",
@@ -88,7 +88,7 @@ pub(crate) async fn store_receipt(
 }
 
 pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
-    Operation::get("/v1/orders/{id}/receipt", "get_receipt")
+    Operation::new("get_receipt")
         .of(ORDERS)
         .does("An order's receipt", "The same that its customer gets.")
         .by(operation::Caller::Store)
@@ -138,7 +138,7 @@ async fn verify_receipt(
 
 pub(crate) fn describe_verify(types: &mut Types) -> Operation {
     let example = json!({ "receipt": "7K3QM-2XW9P-0D4HT-V8NZC-J5RGB-1EYSA-6FQMW-3KTXP" });
-    Operation::post("/v1/receipts/verify", "verify_receipt")
+    Operation::new("verify_receipt")
         .of(ORDERS)
         .does(
             "Is this receipt genuine?",

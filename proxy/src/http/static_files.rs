@@ -15,6 +15,7 @@ use self::file::{FRESH, IMMUTABLE, answer, public};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::FILES;
 use crate::http::openapi::operation::Operation;
+use crate::http::openapi::types::Types;
 use crate::state::AppState;
 use crate::widget_files::{self, File};
 
@@ -53,9 +54,9 @@ async fn of_other_version(app: &AppState, name: &str) -> Result<Option<Arc<File>
     Ok(Some(file))
 }
 
-pub(crate) fn describe_immutable() -> Operation {
+pub(crate) fn describe_immutable(_: &mut Types) -> Operation {
     describe_file(
-        Operation::get("/assets/{name}", "asset")
+        Operation::new("asset")
             .of(FILES)
             .does(
                 "A file of the checkout",
@@ -84,8 +85,8 @@ pub(crate) async fn gallery(
     Ok(answer(file, &headers, "no-cache"))
 }
 
-pub(crate) fn describe_gallery() -> Operation {
-    describe_file(Operation::get("/gallery/{name}", "gallery")
+pub(crate) fn describe_gallery(_: &mut Types) -> Operation {
+    describe_file(Operation::new("gallery")
         .of(FILES)
         .does(
             "A file of the state gallery",
@@ -112,9 +113,9 @@ pub(crate) async fn loader(
     Ok(public(answer(file, &headers, FRESH)))
 }
 
-pub(crate) fn describe_loader() -> Operation {
+pub(crate) fn describe_loader(_: &mut Types) -> Operation {
     describe_file(
-        Operation::get("/florin.js", "loader")
+        Operation::new("loader")
             .of(FILES)
             .does("The loader", "The script that defines `<florin-checkout>`.")
             .answers_as(
@@ -133,9 +134,9 @@ pub(crate) async fn types(headers: HeaderMap) -> Result<Response, ApiError> {
     Ok(public(answer(file, &headers, FRESH)))
 }
 
-pub(crate) fn describe_types() -> Operation {
+pub(crate) fn describe_types(_: &mut Types) -> Operation {
     describe_file(
-        Operation::get("/florin.d.ts", "loader_types")
+        Operation::new("loader_types")
             .of(FILES)
             .does("The element's types", "For TypeScript.")
             .answers_as(

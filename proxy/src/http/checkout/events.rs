@@ -71,7 +71,7 @@ pub(crate) async fn events(
 }
 
 pub(crate) fn describe_events(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout/events", "stream_checkout")
+    Operation::new("stream_checkout")
         .of(CHECKOUT)
         .does(
             "Watch the order",

@@ -181,7 +181,7 @@ impl<'a> VerifiedRequest<'a> {
 }
 
 pub(crate) fn describe_open(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout", "open_checkout")
+    Operation::new("open_checkout")
         .of(CHECKOUT)
         .does(
             "Open an order",
@@ -243,7 +243,7 @@ pub(crate) async fn show(
 }
 
 pub(crate) fn describe_show(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout", "show_checkout")
+    Operation::new("show_checkout")
         .of(CHECKOUT)
         .does("See the order", "All that a checkout shows of it.")
         .by(operation::Caller::Customer)
@@ -294,7 +294,7 @@ pub(crate) async fn donation(
 }
 
 pub(crate) fn describe_donation(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout/donation", "show_donation")
+    Operation::new("show_donation")
         .of(CHECKOUT)
         .does(
             "Describe a donation",

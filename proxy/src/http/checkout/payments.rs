@@ -82,7 +82,7 @@ pub(crate) fn list_quotes(app: &AppState, order: &Order, priced: &PriceSnapshot)
 }
 
 pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout/quotes", "list_quotes")
+    Operation::new("list_quotes")
         .of(CHECKOUT)
         .does(
             "What the order costs in each asset",
@@ -182,7 +182,7 @@ pub(crate) async fn attempt(
 }
 
 pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout/attempt", "open_attempt")
+    Operation::new("open_attempt")
         .of(CHECKOUT)
         .does(
             "Pay in this asset",
@@ -231,7 +231,7 @@ pub(crate) async fn session(
 }
 
 pub(crate) fn describe_session(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout/session", "open_session")
+    Operation::new("open_session")
         .of(CHECKOUT)
         .does(
             "Go to the gateway's page",
@@ -316,7 +316,7 @@ async fn mark_as_paid(
 }
 
 pub(crate) fn describe_paid(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout/paid", "mark_paid")
+    Operation::new("mark_paid")
         .of(CHECKOUT)
         .does(
             "\"I have paid\"",
@@ -374,7 +374,7 @@ async fn keep_email(
 }
 
 pub(crate) fn describe_email(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout/email", "set_receipt_email")
+    Operation::new("set_receipt_email")
         .of(CHECKOUT)
         .does(
             "Keep the address for the receipt",

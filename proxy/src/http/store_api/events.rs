@@ -74,7 +74,7 @@ pub(crate) async fn events(
 }
 
 pub(crate) fn describe_events(types: &mut Types) -> Operation {
-    Operation::get("/v1/events", "list_events")
+    Operation::new("list_events")
         .of(EVENTS)
         .does(
             "List events",
@@ -165,7 +165,7 @@ pub(crate) async fn deliveries(
 }
 
 pub(crate) fn describe_deliveries(types: &mut Types) -> Operation {
-    Operation::get("/v1/deliveries", "list_deliveries")
+    Operation::new("list_deliveries")
         .of(EVENTS)
         .does(
             "List deliveries",
@@ -221,8 +221,8 @@ pub(crate) async fn redeliver(
     Ok((StatusCode::ACCEPTED, done.replayed(), ()))
 }
 
-pub(crate) fn describe_redeliver() -> Operation {
-    Operation::post("/v1/events/{id}/redeliver", "redeliver_event")
+pub(crate) fn describe_redeliver(_: &mut Types) -> Operation {
+    Operation::new("redeliver_event")
         .of(EVENTS)
         .does(
             "Deliver an event again",
@@ -258,7 +258,7 @@ pub(crate) async fn show_webhook(
 }
 
 pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
-    Operation::get("/v1/webhook", "show_webhook")
+    Operation::new("show_webhook")
         .of(EVENTS)
         .does(
             "The state of the webhook",
@@ -293,7 +293,7 @@ pub(crate) async fn enable_webhook(
 }
 
 pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {
-    Operation::post("/v1/webhook/enable", "enable_webhook")
+    Operation::new("enable_webhook")
         .of(EVENTS)
         .does(
             "Enable the webhook",

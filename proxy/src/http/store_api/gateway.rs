@@ -40,8 +40,8 @@ pub(crate) async fn currencies(
     Ok(as_json(pass(&app, request, false).await?))
 }
 
-pub(crate) fn describe_currencies() -> Operation {
-    let operation = Operation::get("/v1/gateway/currencies", "list_currencies").of(GATEWAY);
+pub(crate) fn describe_currencies(_: &mut Types) -> Operation {
+    let operation = Operation::new("list_currencies").of(GATEWAY);
     let operation = operation.does(
         "What the gateway supports",
         "GET /currencies of the gateway. Any query is passed on.",
@@ -61,8 +61,8 @@ pub(crate) async fn add_preferences(
     change_once(&app, store, Endpoint::AddPreferences, body, request).await
 }
 
-pub(crate) fn describe_add_preferences() -> Operation {
-    let operation = Operation::post("/v1/gateway/preferences", "add_preferences").of(GATEWAY);
+pub(crate) fn describe_add_preferences(_: &mut Types) -> Operation {
+    let operation = Operation::new("add_preferences").of(GATEWAY);
     let operation = operation.does(
         "Add a settlement wallet",
         "POST /preferences of the gateway.",
@@ -80,8 +80,8 @@ pub(crate) async fn update_preferences(
     Ok(as_json(json))
 }
 
-pub(crate) fn describe_update_preferences() -> Operation {
-    let operation = Operation::put("/v1/gateway/preferences", "update_preferences").of(GATEWAY);
+pub(crate) fn describe_update_preferences(_: &mut Types) -> Operation {
+    let operation = Operation::new("update_preferences").of(GATEWAY);
     let operation = operation.does(
         "Update a settlement wallet",
         "PUT /preferences of the gateway.",
@@ -101,9 +101,8 @@ pub(crate) async fn onboard_merchant(
     change_once(&app, store, Endpoint::OnboardMerchant, body, request).await
 }
 
-pub(crate) fn describe_onboard_merchant() -> Operation {
-    let operation =
-        Operation::post("/v1/gateway/aggregator/merchants", "onboard_merchant").of(GATEWAY);
+pub(crate) fn describe_onboard_merchant(_: &mut Types) -> Operation {
+    let operation = Operation::new("onboard_merchant").of(GATEWAY);
     let operation = operation.does(
         "Onboard a merchant of a platform",
         "POST /aggregator/merchants of the gateway. A store with a `merchant_id` may not.",
@@ -124,9 +123,8 @@ pub(crate) async fn merchant_account(
     Ok(as_json(pass(&app, request, false).await?))
 }
 
-pub(crate) fn describe_merchant_account() -> Operation {
-    let operation =
-        Operation::get("/v1/gateway/merchant/account", "show_merchant_account").of(GATEWAY);
+pub(crate) fn describe_merchant_account(_: &mut Types) -> Operation {
+    let operation = Operation::new("show_merchant_account").of(GATEWAY);
     let operation = operation.does(
         "Where KYC documents are stored",
         "GET /merchant/account of the gateway. Any query is passed on.",
@@ -145,8 +143,8 @@ pub(crate) async fn update_settings(
     Ok(as_json(json))
 }
 
-pub(crate) fn describe_update_settings() -> Operation {
-    let operation = Operation::put("/v1/gateway/settings", "update_settings").of(GATEWAY);
+pub(crate) fn describe_update_settings(_: &mut Types) -> Operation {
+    let operation = Operation::new("update_settings").of(GATEWAY);
     let operation = operation.does(
         "Update a merchant's profile",
         "PUT /settings of the gateway.",
@@ -260,7 +258,7 @@ pub(crate) async fn invoice(
 }
 
 pub(crate) fn describe_invoice(types: &mut Types) -> Operation {
-    let operation = Operation::get("/v1/gateway/invoice", "show_invoice").of(GATEWAY);
+    let operation = Operation::new("show_invoice").of(GATEWAY);
     let operation = operation.does(
         "What the gateway says of an invoice",
         "GET /invoice of the gateway, of an invoice of one of the store's own orders. It changes nothing here.",

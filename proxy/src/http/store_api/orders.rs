@@ -201,7 +201,7 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
         "metadata": { "seats": ["A1", "A2"] },
     });
     let again = "The order of this reference at this price was there already: the same, with a fresh token.";
-    Operation::post("/v1/orders", "open_order")
+    Operation::new("open_order")
         .of(ORDERS)
         .does(
             "Open an order",
@@ -329,7 +329,7 @@ pub(crate) async fn order(
 }
 
 pub(crate) fn describe_order(types: &mut Types) -> Operation {
-    Operation::get("/v1/orders/{id}", "get_order")
+    Operation::new("get_order")
         .of(ORDERS)
         .does("See an order", "")
         .by(operation::Caller::Store)
@@ -363,7 +363,7 @@ pub(crate) async fn orders(
 }
 
 pub(crate) fn describe_orders(types: &mut Types) -> Operation {
-    Operation::get("/v1/orders", "list_orders")
+    Operation::new("list_orders")
         .of(ORDERS)
         .does("List orders", "Newest first.")
         .by(operation::Caller::Store)
@@ -430,7 +430,7 @@ pub(crate) async fn cancel(
 }
 
 pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
-    Operation::post("/v1/orders/{id}/cancel", "cancel_order")
+    Operation::new("cancel_order")
         .of(ORDERS)
         .does(
             "Cancel an order",
