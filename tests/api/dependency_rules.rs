@@ -1,4 +1,4 @@
-//! Which package may depend on which, directly or not. deny.toml forbids direct edges; these tests check everything
+//! Allowed dependencies between packages, direct or not. deny.toml forbids direct edges; these tests check everything
 //! that is linked in the end.
 
 use std::collections::{BTreeMap, BTreeSet};

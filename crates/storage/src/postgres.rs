@@ -52,7 +52,7 @@ use self::silence::{Reading, in_time};
 pub use self::storage::PostgresStorage;
 use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
-use crate::rules::{BATCH, Known, RESTART_BATCH};
+use crate::rules::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
     Asset, ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome,
     DueAttempt, DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid,
@@ -417,7 +417,8 @@ impl Storage for PostgresStorage {
         invoice: &InvoiceId,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        self.schedule_poll_of(invoice, Known::Unsettled, at).await
+        self.schedule_poll_of(invoice, InvoiceKind::Unsettled, at)
+            .await
     }
 
     async fn schedule_recheck(
@@ -425,7 +426,8 @@ impl Storage for PostgresStorage {
         invoice: &InvoiceId,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        self.schedule_poll_of(invoice, Known::Settled, at).await
+        self.schedule_poll_of(invoice, InvoiceKind::Settled, at)
+            .await
     }
 
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
