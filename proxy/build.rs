@@ -67,7 +67,7 @@ fn is_compressed(path: &Path) -> bool {
 
 fn include(path: &Path) -> String {
     format!(
-        "axum::body::Bytes::from_static(include_bytes!({:?}))",
+        "bytes::Bytes::from_static(include_bytes!({:?}))",
         path.display().to_string()
     )
 }

@@ -52,9 +52,9 @@ export type FlorinToken = `--florin-${
   | 'min-height'}`;
 
 /**
- * What the element tells its page. The events bubble and leave shadow roots; none holds a token or an address.
+ * The events of the element for its page. The events bubble and leave shadow roots; none holds a token or an address.
  *
- * Each is a hint for the page alone, which anybody at the browser can dispatch: the proof of a payment is the signed
+ * Each is a hint for the page alone, which any script at the browser can dispatch: the proof of a payment is the signed
  * webhook, or GET /v1/orders/{id}.
  */
 export interface FlorinEventMap {
@@ -76,7 +76,7 @@ export interface FlorinEventMap {
 }
 
 /** One product of the store's catalogue. */
-export interface FlorinProductDoor {
+export interface FlorinProductSource {
   /** The store's id in the proxy's configuration. */
   store: string;
   /** The product's `sku` in the proxy's configuration; its price stands there. */
@@ -86,7 +86,7 @@ export interface FlorinProductDoor {
 }
 
 /** A donation that the store declared. */
-export interface FlorinDonationDoor {
+export interface FlorinDonationSource {
   /** The store's id in the proxy's configuration. */
   store: string;
   /** The donation's id in the store's configuration. */
@@ -96,7 +96,7 @@ export interface FlorinDonationDoor {
 }
 
 /** An order that the store's server signed. */
-export interface FlorinOrderTokenDoor {
+export interface FlorinOrderTokenSource {
   /** Whose pages may show it. May be left out as long as the proxy has one store. */
   store?: string;
   /** The signed order: a JWT of at most 8192 characters. */
@@ -104,19 +104,19 @@ export interface FlorinOrderTokenDoor {
 }
 
 /** An order that the store's server opened by POST /v1/orders. */
-export interface FlorinClientTokenDoor {
+export interface FlorinClientTokenSource {
   /** Whose pages may show it. May be left out as long as the proxy has one store. */
   store?: string;
   /** The `client_token` that the proxy answered. */
   'client-token': string;
 }
 
-type Doors = FlorinProductDoor & FlorinDonationDoor & FlorinOrderTokenDoor & FlorinClientTokenDoor;
-/** This door, and of the others what it has in common with them. */
-type Only<Door> = Door & { [Name in Exclude<keyof Doors, keyof Door>]?: never };
+type Sources = FlorinProductSource & FlorinDonationSource & FlorinOrderTokenSource & FlorinClientTokenSource;
+/** This source, and of the others what it has in common with them. */
+type Only<Source> = Source & { [Name in Exclude<keyof Sources, keyof Source>]?: never };
 
 /** What is to be paid: exactly one of the four. */
-export type FlorinDoor = Only<FlorinProductDoor> | Only<FlorinDonationDoor> | Only<FlorinOrderTokenDoor> | Only<FlorinClientTokenDoor>;
+export type FlorinSource = Only<FlorinProductSource> | Only<FlorinDonationSource> | Only<FlorinOrderTokenSource> | Only<FlorinClientTokenSource>;
 
 /** How it is shown. A changed attribute starts the element anew. */
 export interface FlorinSettings {
@@ -139,13 +139,13 @@ export interface FlorinSettings {
 }
 
 /** All attributes of the element. */
-export type FlorinCheckoutAttributes = FlorinDoor & FlorinSettings;
+export type FlorinCheckoutAttributes = FlorinSource & FlorinSettings;
 
 /** The element. Its attributes are set as those of any other; it has its methods once florin.js has run. */
 export interface FlorinCheckoutElement extends HTMLElement {
   /** With `modal`, opens the dialog; with `redirect`, goes to the checkout's page. */
   open(): void;
-  /** With `modal`, closes the dialog. The order goes on, and is shown again when it is opened again. */
+  /** With `modal`, closes the dialog. The order stays open, and is shown again when it is opened again. */
   close(): void;
   /** Asks for the order's state at once. */
   refresh(): void;

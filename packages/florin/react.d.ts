@@ -4,11 +4,11 @@ import type { CSSProperties, ForwardRefExoticComponent, HTMLAttributes, ReactNod
 import type {
   FlorinCheckoutAttributes,
   FlorinCheckoutElement,
-  FlorinClientTokenDoor,
-  FlorinDonationDoor,
+  FlorinClientTokenSource,
+  FlorinDonationSource,
   FlorinEventMap,
-  FlorinOrderTokenDoor,
-  FlorinProductDoor,
+  FlorinOrderTokenSource,
+  FlorinProductSource,
   FlorinSettings,
   FlorinToken,
 } from './element.js';
@@ -18,7 +18,7 @@ export type * from './element.js';
 /** Styles of the element, its own properties (`--florin-accent`) among them. */
 export type FlorinStyle = CSSProperties & { [Token in FlorinToken]?: string | number };
 
-/** What the component takes beside the attributes: where florin.js is, what it says, and whom it tells. */
+/** What the component takes beside the attributes: the address of florin.js, its texts, and the handlers of its events. */
 export interface FlorinComponentProps {
   /**
    * The address of your proxy's script: `https://pay.shop.example/florin.js`. It is loaded when the component is mounted,
@@ -49,20 +49,20 @@ export interface FlorinComponentProps {
 }
 
 type Tokens = { orderToken: string; clientToken: string };
-type Doors = FlorinProductDoor & FlorinDonationDoor & Tokens;
-type Only<Door> = Door & { [Name in Exclude<keyof Doors, keyof Door>]?: never };
+type Sources = FlorinProductSource & FlorinDonationSource & Tokens;
+type Only<Source> = Source & { [Name in Exclude<keyof Sources, keyof Source>]?: never };
 
-/** What is to be paid: exactly one of the four doors. */
-export type FlorinDoorProps =
-  | Only<FlorinProductDoor>
-  | Only<FlorinDonationDoor>
-  | Only<{ store?: string; orderToken: FlorinOrderTokenDoor['order-token'] }>
-  | Only<{ store?: string; clientToken: FlorinClientTokenDoor['client-token'] }>;
+/** What is to be paid: exactly one of the four sources. */
+export type FlorinSourceProps =
+  | Only<FlorinProductSource>
+  | Only<FlorinDonationSource>
+  | Only<{ store?: string; orderToken: FlorinOrderTokenSource['order-token'] }>
+  | Only<{ store?: string; clientToken: FlorinClientTokenSource['client-token'] }>;
 
-type Own = keyof FlorinComponentProps | keyof FlorinSettings | keyof Doors;
+type Own = keyof FlorinComponentProps | keyof FlorinSettings | keyof Sources;
 
 /** The element's attributes in React's spelling, its events as handlers, and whatever every element has. */
-export type FlorinCheckoutProps = FlorinDoorProps &
+export type FlorinCheckoutProps = FlorinSourceProps &
   Omit<FlorinSettings, keyof FlorinComponentProps> &
   FlorinComponentProps &
   Omit<HTMLAttributes<FlorinCheckoutElement>, Own>;
@@ -72,12 +72,12 @@ export const FlorinCheckout: ForwardRefExoticComponent<FlorinCheckoutProps & Ref
 
 /** The element's events as React 19 listens for them. */
 type Listeners = { [Type in keyof FlorinEventMap as `on${Type}`]?: (event: FlorinEventMap[Type]) => void };
-type Everybodys = Omit<HTMLAttributes<FlorinCheckoutElement>, Own | keyof FlorinCheckoutAttributes> & { style?: FlorinStyle; class?: string };
+type Common = Omit<HTMLAttributes<FlorinCheckoutElement>, Own | keyof FlorinCheckoutAttributes> & { style?: FlorinStyle; class?: string };
 
 declare module 'react' {
   namespace JSX {
     interface IntrinsicElements {
-      'florin-checkout': FlorinCheckoutAttributes & Listeners & Everybodys & RefAttributes<FlorinCheckoutElement>;
+      'florin-checkout': FlorinCheckoutAttributes & Listeners & Common & RefAttributes<FlorinCheckoutElement>;
     }
   }
 }

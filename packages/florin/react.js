@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 30000;
 
 const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
 
-/** An effect before the browser goes on to other things. A server runs none, and React 18 complains of it there. */
+/** An effect before the browser does other things. A server runs none, and React 18 complains of it there. */
 const useEffectAtOnce = typeof document === 'undefined' ? useEffect : useLayoutEffect;
 
 export const FlorinCheckout = forwardRef(function FlorinCheckout(properties, ref) {

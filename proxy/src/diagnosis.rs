@@ -1,4 +1,4 @@
-//! What is asked of the world outside: the gateway, the clock, the addresses of browsers and stores, the database.
+//! Checks of the world outside: the gateway, the clock, the addresses of browsers and stores, the database.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `florin-proxy health`: asks a running proxy how it is, for containers, scripts and people.
+//! `florin-proxy health`: asks a running proxy for its health, for containers, scripts and people.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;

@@ -14,5 +14,4 @@ pub(crate) mod router;
 pub(crate) mod static_files;
 pub(crate) mod store_api;
 
-pub use openapi::openapi;
-pub use router::paths;
+pub use router::{openapi, paths};

@@ -114,7 +114,7 @@ pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Resul
         return Ok(());
     }
     println!(
-        "{} is written. It holds drawn secrets: only you can read it.",
+        "{} is written. It holds random secrets: only you can read it.",
         file.display()
     );
     if !missing.is_empty() {

@@ -50,7 +50,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes a complete configuration with drawn secrets, and prints what comes next.
+    /// Writes a complete configuration with random secrets, and prints what comes next.
     ///
     /// The file is `florin.toml`, or that of --config; it is never replaced.
     Init(init_command::Init),
@@ -59,7 +59,7 @@ enum Command {
         #[command(subcommand)]
         action: secrets_command::Action,
     },
-    /// Asks a running proxy how it is. Exits with 0 if it is ready, with 1 if it is not or does not answer.
+    /// Asks a running proxy for its health. Exits with 0 if it is ready, with 1 if it is not or does not answer.
     Health(health_command::Health),
     /// Lists and shows the orders of a running proxy, and decides about them, as an operator.
     Orders(orders_command::Orders),

@@ -1,4 +1,4 @@
-//! A receipt: what was paid, in a form that the store can tell from a forged one.
+//! A receipt: what was paid, in a form that the store can verify.
 //!
 //! It comes in two forms. The *token* carries all facts, and a store's server checks it alone, with a few lines or with
 //! any library for JSON Web Tokens. The *code* is short enough to be printed and read aloud; it names the order, and

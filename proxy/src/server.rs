@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::admin::admin_routes;
 use crate::config::Config;
-use crate::http::connections::slots::{ConnectionLimits, Slots};
+use crate::connection_slots::{ConnectionLimits, Slots};
 use crate::http::connections::{Server, Timeouts, serve};
 use crate::http::middleware::client_address::counted_address;
 use crate::http::router::routes;

@@ -16,9 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::operator_session::OperatorSessions;
 use crate::clock::RandomBytes;
 use crate::config::Config;
-use crate::http::connections::slots::Slots;
-use crate::http::middleware::request_id::RequestIds;
-use crate::http::static_files::file::File;
+use crate::connection_slots::Slots;
 use crate::metrics::{MeasuredGateway, Metrics};
 use crate::orders::announcements::Announcements;
 use crate::orders::changes::OrderChanges;
@@ -30,8 +28,10 @@ use crate::payments::price_cache::PriceCache;
 use crate::payments::rendered_view::RenderedView;
 use crate::payments::turns::Turns;
 use crate::rate_limit::RateLimit;
+use crate::request_ids::RequestIds;
 use crate::storage_health::StorageHealth;
 use crate::webhooks::send::Webhooks;
+use crate::widget_files::File;
 
 /// A customer who reloads the page uses the token of the order again.
 const ORDER_TOKENS_PER_MINUTE: u32 = 30;
@@ -84,7 +84,7 @@ pub(crate) struct AppState {
     pub metrics: Arc<Metrics>,
     /// The connections of the public listener, once it listens.
     pub public_slots: OnceLock<Arc<Slots>>,
-    /// The gateway's prices, cached for everybody.
+    /// The gateway's prices, one copy for all customers.
     pub prices: PriceCache,
     /// The open event streams.
     pub subscriptions: OrderSubscriptions,

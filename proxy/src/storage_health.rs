@@ -1,4 +1,4 @@
-//! Whether orders can be stored, as the storage monitor found it last.
+//! The latest finding of the storage monitor: can orders be stored?
 
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;

@@ -74,7 +74,7 @@ async fn every_alert_says_what_to_do_and_has_a_runbook_and_a_unit_test() {
 }
 
 #[tokio::test]
-async fn alerts_tell_that_the_gateway_is_away_and_that_payments_are_found_late() {
+async fn alerts_report_that_the_gateway_is_away_and_that_payments_are_found_late() {
     let mut world = World::start_with(WorldConfig {
         callbacks: false,
         ..WorldConfig::default()
@@ -108,7 +108,7 @@ async fn alerts_tell_that_the_gateway_is_away_and_that_payments_are_found_late()
 }
 
 #[tokio::test]
-async fn alerts_tell_that_orders_cannot_be_stored_and_that_the_proxy_is_gone() {
+async fn alerts_report_that_orders_cannot_be_stored_and_that_the_proxy_is_gone() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
     let prometheus = prometheus(&world).await;
@@ -127,7 +127,7 @@ async fn alerts_tell_that_orders_cannot_be_stored_and_that_the_proxy_is_gone() {
 }
 
 #[tokio::test]
-async fn alerts_tell_that_a_store_does_not_accept_its_events() {
+async fn alerts_report_that_a_store_does_not_accept_its_events() {
     let world = World::start().await;
     world.expect_error("an event was given up");
     world.expect_error("a store's endpoint says that it is gone");
@@ -161,7 +161,7 @@ async fn alerts_tell_that_a_store_does_not_accept_its_events() {
 }
 
 #[tokio::test]
-async fn alerts_tell_that_a_payment_needs_a_person() {
+async fn alerts_report_that_a_payment_needs_a_person() {
     let world = World::start_with(WorldConfig {
         callbacks: false,
         ..WorldConfig::default()
@@ -195,7 +195,7 @@ async fn alerts_tell_that_a_payment_needs_a_person() {
 }
 
 #[tokio::test]
-async fn an_alert_tells_that_the_clocks_differ() {
+async fn an_alert_reports_that_the_clocks_differ() {
     let mut world = World::start().await;
     // The program has the clock of this machine, and the gateway the world's.
     let mut program = start_program(&mut world).await;
@@ -215,7 +215,7 @@ async fn an_alert_tells_that_the_clocks_differ() {
 }
 
 #[tokio::test]
-async fn an_alert_tells_that_the_gateway_asks_for_pauses() {
+async fn an_alert_reports_that_the_gateway_asks_for_pauses() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let prometheus = prometheus(&world).await;
@@ -236,7 +236,7 @@ async fn an_alert_tells_that_the_gateway_asks_for_pauses() {
 }
 
 #[tokio::test]
-async fn an_alert_tells_that_requests_fail() {
+async fn an_alert_reports_that_requests_fail() {
     let mut world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let prometheus = prometheus(&world).await;
@@ -253,7 +253,7 @@ async fn an_alert_tells_that_requests_fail() {
 }
 
 #[tokio::test]
-async fn an_alert_tells_that_the_disk_fills_up() {
+async fn an_alert_reports_that_the_disk_fills_up() {
     let world = World::start().await;
     let prometheus = prometheus(&world).await;
     let path = world.file("grows");
@@ -272,7 +272,7 @@ async fn an_alert_tells_that_the_disk_fills_up() {
 }
 
 #[tokio::test]
-async fn an_alert_tells_that_connections_run_out() {
+async fn an_alert_reports_that_connections_run_out() {
     let mut world = World::start().await;
     world.stop_proxy().await;
     let (config, log) = (world.config_file(), world.file("proxy.log"));
@@ -296,7 +296,7 @@ async fn an_alert_tells_that_connections_run_out() {
 }
 
 #[tokio::test]
-async fn an_alert_tells_that_status_reads_are_slow() {
+async fn an_alert_reports_that_status_reads_are_slow() {
     let mut url = reqwest::Url::parse(&postgres_database().await).unwrap();
     let server = (url.host_str().unwrap(), url.port().unwrap());
     let server = format!("{}:{}", server.0, server.1).parse().unwrap();
@@ -330,7 +330,7 @@ async fn an_alert_tells_that_status_reads_are_slow() {
 }
 
 #[tokio::test]
-async fn an_alert_tells_that_the_gateway_takes_a_payment_back() {
+async fn an_alert_reports_that_the_gateway_takes_a_payment_back() {
     let world = World::start().await;
     world.expect_error("the gateway takes back a payment that was credited");
     let checkout = world.shopper().open("ebook").await;

@@ -1,4 +1,4 @@
-//! Which package may depend on which, directly or not. deny.toml forbids direct edges; these tests check everything
+//! Allowed dependencies between packages, direct or not. deny.toml forbids direct edges; these tests check everything
 //! that is linked in the end.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,7 +156,7 @@ fn the_sandbox_shares_no_code_with_the_proxy() {
 #[test]
 fn the_auditor_shares_no_code_with_the_proxy() {
     Packages::built_for("x86_64-unknown-linux-gnu").assert_no_path(
-        "auditor",
+        "florin-auditor",
         &[
             "florin-address",
             "florin-orders",

@@ -63,7 +63,7 @@ pub(crate) async fn paid_event_count(world: &World, order: &str) -> usize {
 pub(crate) async fn next_order(stream: &mut reqwest::Response, buffer: &mut String) -> Value {
     next_or_end(stream, buffer)
         .await
-        .expect("the stream goes on")
+        .expect("the stream is open")
 }
 
 /// Returns the next `order` of the stream, `None` at its end.

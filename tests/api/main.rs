@@ -27,6 +27,7 @@ mod hosted_orders;
 mod idempotency;
 mod import_cycles;
 mod late_payments;
+mod layers;
 mod malformed_json;
 mod manifests;
 mod metrics;
@@ -53,6 +54,7 @@ mod restart;
 
 mod reverted_payments;
 mod secret_leaks;
+mod source_imports;
 mod store_api;
 mod store_isolation;
 mod three_proxies;

@@ -274,7 +274,7 @@ fn compose_runs_the_image_behind_caddy() {
             (&json!(true), &json!(["ALL"]))
         );
     }
-    // Started by default: the two that everybody needs.
+    // Started by default: the two that every installation needs.
     let always: BTreeSet<&String> = services
         .iter()
         .filter(|(_, service)| service["profiles"].is_null())

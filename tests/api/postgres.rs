@@ -86,7 +86,7 @@ fn the_schema_is_brought_up_to_date_by_its_command_alone() {
     }
 }
 
-/// From a file to PostgreSQL, by the two commands: the page of a customer who pays meanwhile goes on.
+/// From a file to PostgreSQL, by the two commands: the page of a customer who pays meanwhile stays in use.
 #[tokio::test]
 async fn a_store_moves_to_postgresql_in_the_middle_of_a_payment() {
     let mut world = World::start().await;

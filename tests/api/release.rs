@@ -176,7 +176,7 @@ fn add_libraries(program: &Path, root: &Path) {
     }
 }
 
-/// The paths below a folder that this user owns or that anybody may write.
+/// The paths below a folder that this user owns or that every user may write.
 fn writable_by(user: u32, folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

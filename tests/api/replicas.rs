@@ -60,7 +60,7 @@ impl Stream {
             }
             let chunk = tokio::time::timeout(Duration::from_secs(45), self.response.chunk());
             let chunk = chunk.await.expect("the stream shows it").unwrap();
-            let chunk = chunk.expect("the stream goes on");
+            let chunk = chunk.expect("the stream is open");
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }
@@ -224,14 +224,14 @@ async fn an_address_has_one_limit_over_all_proxies() {
     .await;
     let limit: &[(&str, &str)] = &[("FLORIN_RATE_LIMIT__ORDERS_PER_MINUTE_PER_IP", "6")];
     let replicas = Replicas::start(&mut world, [limit, limit]).await;
-    let door = json!({ "store": "demo", "product": "ebook" });
+    let source = json!({ "store": "demo", "product": "ebook" });
     let open = async |number: usize| {
         let url = format!("{}/v1/checkout", replicas.url(number % 2));
         let request = world
             .http()
             .post(url)
             .header("x-forwarded-for", "203.0.113.7");
-        Answer::read(request.json(&door).send().await.unwrap()).await
+        Answer::read(request.json(&source).send().await.unwrap()).await
     };
     let mut opened = 0;
     for number in 0..10 {

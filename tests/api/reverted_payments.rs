@@ -32,7 +32,7 @@ async fn assert_reverted_reason(world: &World, checkout: &Checkout, expected: &V
     let what = format!("reverted is {expected} for {}", checkout.order);
     eventually(&what, async || {
         let order = world.store().order(&checkout.order).await;
-        (order["reverted"]["says"] == *expected).then_some(())
+        (order["reverted"]["payment_state"] == *expected).then_some(())
     })
     .await;
 }
@@ -61,7 +61,10 @@ async fn a_payment_lost_in_a_reorganisation_is_reported_once_and_stays_credited(
     let events = delivered_events(&world, &checkout.order).await;
     assert_eq!(events[events.len() - 2..], ["order.paid", "order.reverted"]);
     let event = world.webhooks.accepted(&checkout.order).pop().unwrap();
-    assert_eq!(event.body["data"]["order"]["reverted"]["says"], "seen");
+    assert_eq!(
+        event.body["data"]["order"]["reverted"]["payment_state"],
+        "seen"
+    );
     checkout.get("/quotes").await.refused(409, "order_closed");
     checkout.get("/receipt").await.refused(409, "not_paid");
 

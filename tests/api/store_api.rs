@@ -280,8 +280,8 @@ async fn a_410_stops_deliveries_until_the_endpoint_is_enabled() {
     let first = open_order(&world, &lamp()).await;
     let store = world.store();
     eventually("the endpoint is disabled", async || {
-        let telling = store.get("/v1/webhook").await.with(200).body;
-        (telling["state"] == "disabled").then_some(())
+        let webhook = store.get("/v1/webhook").await.with(200).body;
+        (webhook["state"] == "disabled").then_some(())
     })
     .await;
     world.webhooks.reply_with(Reply::Accept);
@@ -303,8 +303,8 @@ async fn a_410_stops_deliveries_until_the_endpoint_is_enabled() {
     for order in [&first.order, &second.order] {
         assert_eq!(world.webhooks.event_types(order)[0], "order.created");
     }
-    let telling = store.get("/v1/webhook").await.with(200).body;
-    assert_eq!(telling, json!({ "state": "enabled", "events_waiting": 0 }));
+    let webhook = store.get("/v1/webhook").await.with(200).body;
+    assert_eq!(webhook, json!({ "state": "enabled", "events_waiting": 0 }));
     let other = world.other_store().get("/v1/webhook").await.with(200).body;
     assert_eq!(other["state"], "none");
     world.end().await;

@@ -157,8 +157,8 @@ async fn another_stores_server_finds_nothing() {
         let members = page.as_object().unwrap().values().next().unwrap();
         assert_eq!(members, &json!([]), "{list}");
     }
-    let telling = other.get("/v1/webhook").await.with(200).body;
-    assert_eq!(telling, json!({ "state": "none", "events_waiting": 0 }));
+    let webhook = other.get("/v1/webhook").await.with(200).body;
+    assert_eq!(webhook, json!({ "state": "none", "events_waiting": 0 }));
     world.end().await;
 }
 

@@ -83,13 +83,13 @@ async fn the_loader_can_be_imported_without_a_page() {
     let work = "
         const [proxy, done] = arguments;
         const source = `try { importScripts('${proxy}/florin.js'); postMessage('read') } catch (error) { postMessage(String(error)) }`;
-        window.heard = '';
-        new Worker(URL.createObjectURL(new Blob([source]))).onmessage = ({ data }) => (window.heard = data);";
+        window.received = '';
+        new Worker(URL.createObjectURL(new Blob([source]))).onmessage = ({ data }) => (window.received = data);";
     browser.evaluate(work, &[json!(proxy)]).await;
     wait_for_value(
         &browser,
         "a worker reads it",
-        "window.heard",
+        "window.received",
         &json!("read"),
     )
     .await;

@@ -129,9 +129,9 @@ pub(crate) const RECORD_ANNOUNCEMENTS: &str = "(() => {
     const listen = () => {
         const region = inside()?.querySelector('.unseen[role=status]');
         if (!region) return setTimeout(listen, 5);
-        const hear = () => region.textContent.trim() && window.announced.push(region.textContent.trim());
-        new MutationObserver(hear).observe(region, { childList: true, characterData: true, subtree: true });
-        hear();
+        const record = () => region.textContent.trim() && window.announced.push(region.textContent.trim());
+        new MutationObserver(record).observe(region, { childList: true, characterData: true, subtree: true });
+        record();
     };
     listen();
 })();";

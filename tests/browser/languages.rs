@@ -71,9 +71,9 @@ async fn the_closest_match_of_the_shops_language_is_used() {
         ("not a tag", "en", "ltr"),
     ] {
         browser.goto("about:blank").await;
-        let door = "store=demo&product=ebook";
+        let fragment = "store=demo&product=ebook";
         let page = format!(
-            "{}/pay?store=demo#{door}&locale={requested}",
+            "{}/pay?store=demo#{fragment}&locale={requested}",
             world.proxy_url()
         );
         browser.goto(&page).await;

@@ -92,7 +92,7 @@ async fn page_with(react: React, program: &str) -> (Site, Browser) {
     (site, browser)
 }
 
-/// Received events are in `heard`. `sets` renders other properties, or no checkout, synchronously; `renders` leaves the
+/// Received events are in `received`. `sets` renders other properties, or no checkout, synchronously; `renders` leaves the
 /// timing to React.
 const SHOP: &str = "
     import { StrictMode, createRef } from 'react';
@@ -100,12 +100,12 @@ const SHOP: &str = "
     import { createRoot } from 'react-dom/client';
     import { FlorinCheckout } from 'florin/react';
     const root = createRoot(document.getElementById('root'));
-    window.heard = [];
+    window.received = [];
     window.checkout = createRef();
     const shop = (name, properties) => properties && <StrictMode>
       <FlorinCheckout ref={checkout} store='demo' product='ebook' {...properties}
-        onPaid={(event) => heard.push(`${name}: ${event.type} ${event.detail.order_id}`)}
-        onError={(event) => heard.push(`${name}: ${event.type} ${event.detail.code}`)}>
+        onPaid={(event) => received.push(`${name}: ${event.type} ${event.detail.order_id}`)}
+        onError={(event) => received.push(`${name}: ${event.type} ${event.detail.code}`)}>
         <p data-testid='loading'>Loading</p>
       </FlorinCheckout></StrictMode>;
     window.sets = (...all) => flushSync(() => root.render(shop(...all)));
@@ -126,7 +126,7 @@ async fn a_component_calls_its_latest_handlers_and_none_after_unmount() {
             const seen = [element.localName, element === checkout.current, element.getAttribute('quantity')];
             sets('none', null);
             pays(element, 'c');
-            return [heard, seen, checkout.current];";
+            return [received, seen, checkout.current];";
         let announcements = json!(["first: florin-paid a", "second: florin-paid b"]);
         let seen = json!(["florin-checkout", true, "3"]);
         assert_eq!(
@@ -145,7 +145,7 @@ async fn a_component_receives_the_elements_first_event() {
     let script = format!("{STAND_IN} renders('first', {{}});");
     browser.evaluate(&script, &[]).await;
     eventually("the first event is received", async || {
-        let announcements = browser.evaluate("return heard", &[]).await;
+        let announcements = browser.evaluate("return received", &[]).await;
         (announcements == json!(["first: florin-error at_once"])).then_some(())
     })
     .await;
@@ -163,7 +163,7 @@ async fn a_component_without_its_script_shows_it_and_retries() {
         (text == "The checkout could not be loaded. Trying again…").then_some(())
     })
     .await;
-    let announcements = browser.evaluate("return heard", &[]).await;
+    let announcements = browser.evaluate("return received", &[]).await;
     assert_eq!(announcements, json!(["shop: florin-error load_failed"]));
     let own_words = "sets('shop', { src: '/florin.js', failure: 'Write to us.' })";
     browser.evaluate(own_words, &[]).await;
@@ -187,7 +187,7 @@ async fn an_unmounted_component_does_not_retry() {
         .evaluate("sets('shop', { src: '/florin.js' })", &[])
         .await;
     eventually("the script is missing", async || {
-        let announcements = browser.evaluate("return heard.length", &[]).await;
+        let announcements = browser.evaluate("return received.length", &[]).await;
         (announcements == 1).then_some(())
     })
     .await;

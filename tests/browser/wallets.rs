@@ -82,8 +82,8 @@ async fn a_wallet_pays_usdt_in_webkit() {
 
 /// What the page of the shop could see of a request of the frame.
 const LISTEN: &str = "<script>
-    window.heard = [];
-    addEventListener('message', ({ data }) => data?.florin && heard.push(JSON.stringify(data)));
+    window.received = [];
+    addEventListener('message', ({ data }) => data?.florin && received.push(JSON.stringify(data)));
 </script>";
 
 #[tokio::test]
@@ -108,11 +108,11 @@ async fn a_wallet_within_the_frame_pays_ether_and_the_page_learns_nothing() {
     browser.press(WALLET).await;
     confirm(&chain, &browser).await;
     browser.leave_checkout().await;
-    let heard = browser.evaluate("return heard.join()", &[]).await;
-    let heard = heard.as_str().unwrap();
+    let received = browser.evaluate("return received.join()", &[]).await;
+    let received = received.as_str().unwrap();
     assert!(
-        heard.contains("status") && !heard.contains(&address),
-        "{heard}"
+        received.contains("status") && !received.contains(&address),
+        "{received}"
     );
     let asked = browser
         .evaluate("return testWallet.asked.length", &[])

@@ -1,4 +1,4 @@
-//! What customers do after an invoice is shown.
+//! Behaviour of customers after an invoice is shown.
 
 use florin_invariants::amount::{ONE, share};
 use florin_sandbox::wire::Status;

@@ -1,4 +1,4 @@
-//! What must happen in a run of some thousand orders: a fault that never happens proves nothing.
+//! Coverage of a run of some thousand orders: a fault that never happens proves nothing.
 
 use crate::counters::Counters;
 use crate::disaster::DISASTERS;

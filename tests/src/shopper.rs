@@ -53,8 +53,8 @@ impl Shopper {
 
     /// Opens an order for one piece of a product.
     pub async fn open(&self, product: &str) -> Checkout {
-        let door = json!({ "store": "demo", "product": product });
-        self.checkout_of(&self.request_order(&door).await.with(201))
+        let source = json!({ "store": "demo", "product": product });
+        self.checkout_of(&self.request_order(&source).await.with(201))
     }
 
     /// Opens the order of a signed token.
@@ -65,8 +65,8 @@ impl Shopper {
     }
 
     /// POST /v1/checkout.
-    pub async fn request_order(&self, door: &Value) -> Answer {
-        self.send(Method::POST, "/v1/checkout", None, Some(door))
+    pub async fn request_order(&self, source: &Value) -> Answer {
+        self.send(Method::POST, "/v1/checkout", None, Some(source))
             .await
     }
 
@@ -83,11 +83,11 @@ impl Shopper {
     }
 
     /// POST /v1/checkout, as long as there is a proxy: the order's id; `None` without an answer.
-    pub async fn try_order(&self, door: &Value) -> Option<String> {
+    pub async fn try_order(&self, source: &Value) -> Option<String> {
         let request = self.http.post(format!("{}/v1/checkout", self.base));
         let request = request.header("origin", self.origin.as_deref()?);
         let request = request.header("idempotency-key", self.key.as_deref()?);
-        let answer = request.json(door).send().await.ok()?;
+        let answer = request.json(source).send().await.ok()?;
         let opened: Value = answer.json().await.ok()?;
         opened["order"]["id"].as_str().map(ToOwned::to_owned)
     }

@@ -9,7 +9,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 /** Set by the harness: the address of the node. */
 const NODE = globalThis.florinTestNode;
-/** The first account of every such node; everybody knows its key. */
+/** The first account of every such node; its key is public. */
 const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
 
 const post = async (method, params) => {
@@ -27,9 +27,9 @@ if (window === top) {
 let requests = 0;
 const carried = (method, params) => new Promise((done) => {
   const id = ++requests;
-  addEventListener('message', function hear({ data }) {
+  addEventListener('message', function receive({ data }) {
     if (data?.testWallet !== 'answer' || data.id !== id) return;
-    removeEventListener('message', hear);
+    removeEventListener('message', receive);
     done(data);
   });
   top.postMessage({ testWallet: 'ask', id, method, params }, '*');

@@ -121,7 +121,7 @@ export const act = (context, state) => {
       } else found.click();
     } else if (losses && element.shadowRoot.querySelector('h2')) {
       losses -= 1;
-      // The widget asks at once when it hears this, and fails.
+      // The widget asks at once when it receives this, and fails.
       dispatchEvent(new Event('offline'));
     }
     const isAwaited = state.awaits && !element.shadowRoot.querySelector(`[data-testid="${state.awaits}"]`);

@@ -106,12 +106,12 @@ if (ORIGIN && !customElements.get(TAG)) {
       this.#follow();
       this.#open?.();
     }
-    /** Closes the dialog; the order goes on. */
+    /** Closes the dialog; the order stays open. */
     close() {
       this.#close?.();
     }
 
-    /** Starts, restarts or ends the display at the end of the task: an element that is only moved goes on. */
+    /** Starts, restarts or ends the display at the end of the task: an element that is only moved stays. */
     #change() {
       queueMicrotask(() => this.#follow());
     }
@@ -310,7 +310,7 @@ if (ORIGIN && !customElements.get(TAG)) {
     }
 
     /**
-     * There is no checkout: goes on with the next display, or tries again and again.
+     * There is no checkout: takes the next display, or tries again and again.
      *
      * @param {Display} display @param {unknown} error @param {Signs} signs
      * @param {(notice: HTMLElement) => void} place

@@ -1,4 +1,4 @@
-//! What the page's script calls: mount, unmount, refresh.
+//! The functions that the page's script calls: mount, unmount, refresh.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

@@ -1,4 +1,4 @@
-//! What the page's script gives one checkout.
+//! The functions and settings that the page's script gives one checkout.
 
 use js_sys::Promise;
 use wasm_bindgen::JsValue;

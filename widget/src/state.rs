@@ -1,4 +1,4 @@
-//! What is known of one order, and what its customer can do: signals and actions.
+//! The state of one order and the actions of its customer, as signals.
 //!
 //! The state calls the proxy through the trait `Connection`, which `net` implements; it imports nothing
 //! of `net`.

@@ -72,7 +72,9 @@ pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()
         let wasm_opt = WASM_OPT.program(workspace)?;
         output::step("Building wasm-bindgen and bundle-js (about 2 minutes the first time)…");
         workspace
-            .cargo("build --locked --quiet --package wasm-bindgen-pinned --package bundle-js")
+            .cargo(
+                "build --locked --quiet --package florin-wasm-bindgen --package florin-bundle-js",
+            )
             .run()?;
         output::step("Building the widget (about 3 minutes the first time)…");
         let built = workspace.target.join(format!("widget-{}", variant.name()));
@@ -95,7 +97,7 @@ pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()
 /// The builds of [`make_for_demo`]. The widget has the development profile: with a release's, the libraries that run at
 /// compile time would be compiled once more.
 pub(crate) const DEMO_BUILDS: [&str; 2] = [
-    "--package wasm-bindgen-pinned --package bundle-js --no-default-features",
+    "--package florin-wasm-bindgen --package florin-bundle-js --no-default-features",
     "--package florin-widget --target wasm32-unknown-unknown",
 ];
 
@@ -288,7 +290,7 @@ fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> 
 /// A promise is broken, or a file is missing.
 pub(crate) fn check_sizes(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     workspace
-        .cargo("build --locked --quiet --package bundle-js")
+        .cargo("build --locked --quiet --package florin-bundle-js")
         .run()?;
     let bundle_js = workspace.debug_program("bundle-js");
     let dist = variant.dist(workspace);

@@ -79,7 +79,7 @@ const CHECKS: [Check; 12] = [
         // The journeys start these as programs as well; `cargo test` alone does not build them.
         cargo(
             workspace,
-            "build --locked --quiet --package florin-proxy --package florin-sandbox --package auditor",
+            "build --locked --quiet --package florin-proxy --package florin-sandbox --package florin-auditor",
         )?;
         let test = workspace.cargo("test --locked --workspace --no-fail-fast");
         // Just enough to see that it runs: another check simulates the rest, optimised.

@@ -11,6 +11,7 @@ mod error;
 mod from_json;
 mod order_view;
 mod requests;
+mod title;
 
 pub use attempt_view::{
     AttemptView, Confirmations, EvmTransaction, Quote, Unavailable, Warning, WarningKind,
@@ -19,9 +20,12 @@ pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::from_json;
 pub use order_view::{
     BlockedReason, DonationView, Environment, FailureReason, Flow, LatePayment, LineView,
-    MAX_TITLE_CHARS, OrderView, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,
+    OrderView, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,
 };
-pub use requests::{KeepEmail, MarkPaid, OpenAttempt, OpenOrderRequest, Opened, looks_like_email};
+pub use requests::{
+    MarkPaid, OpenAttempt, OpenOrderRequest, Opened, ReceiptEmail, looks_like_email,
+};
+pub use title::{InvalidTitle, MAX_TITLE_CHARS, check_title};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::AttemptView;
+use crate::{AttemptView, MAX_TITLE_CHARS};
 
 /// Which money moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,9 +73,6 @@ pub enum BlockedReason {
     AddressChanged,
 }
 
-/// Characters of a title at most: an order's, a line's, a product's and a donation's.
-pub const MAX_TITLE_CHARS: usize = 120;
-
 /// One order, whole: the widget is a function of this.
 #[expect(
     clippy::struct_excessive_bools,
@@ -138,7 +135,7 @@ pub struct OrderView {
     pub return_url: Option<String>,
     /// `true` if another invoice can be opened for this order now.
     pub can_open_attempt: bool,
-    /// The gateway cannot be reached at present: what is shown is of `as_of`, and watching goes on.
+    /// The gateway cannot be reached at present: what is shown is of `as_of`, and polling continues.
     pub delayed: bool,
     /// When to ask again, in seconds; absent once nothing can change any more.
     #[serde(skip_serializing_if = "Option::is_none")]

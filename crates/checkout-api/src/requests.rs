@@ -126,7 +126,7 @@ pub struct MarkPaid {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct KeepEmail {
+pub struct ReceiptEmail {
     /// Where the gateway sends a receipt after the customer has reported the payment; empty to
     /// remove the stored address.
     #[cfg_attr(

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use self::http::{Answer, Call, Exchange, Request, SingleFlight};
+use self::http::{Call, Exchange, GatewayResponse, Request, SingleFlight};
 use self::limiter::Limiter;
 use self::limits::{Outcome, Response, Rules};
 use self::raw_request::invoice_path;
@@ -269,7 +269,7 @@ impl Client {
     }
 
     /// Parses the response; of a success also returns the raw body. The limits know how long a pause lasts.
-    fn read<A: DeserializeOwned>(answer: Answer) -> Result<(A, String), CallError> {
+    fn read<A: DeserializeOwned>(answer: GatewayResponse) -> Result<(A, String), CallError> {
         match answer.status {
             200..=299 => {
                 let raw = answer.text()?;
@@ -302,7 +302,7 @@ impl Client {
 }
 
 /// What the limits learn from a response.
-fn headers(answer: &Answer) -> Response {
+fn headers(answer: &GatewayResponse) -> Response {
     Response {
         status: answer.status,
         retry_after: answer.retry_after.clone(),

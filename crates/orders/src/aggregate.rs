@@ -71,7 +71,7 @@ impl Aggregate {
         let transition = transition(&self.order, attempt, assessment);
         let invoice = next_invoice(&self.order, attempt, assessment, &transition, now);
         let was_settled = self.order.status.is_settled();
-        let contradiction = self.order.reverted.map(|reverted| reverted.says);
+        let contradiction = self.order.reverted.map(|reverted| reverted.payment_state);
         let changed = differs(attempt.invoice(), invoice.as_ref())
             || transition.reverted != contradiction
             || transition.status != self.order.status
@@ -93,7 +93,10 @@ impl Aggregate {
             order.settled_at = Some(now);
         }
         if transition.reverted != contradiction {
-            order.reverted = transition.reverted.map(|says| Reverted { at: now, says });
+            order.reverted = transition.reverted.map(|payment_state| Reverted {
+                at: now,
+                payment_state,
+            });
         }
         order.has_money =
             order.status == OrderStatus::Underpaid || self.attempts.iter().any(Attempt::has_money);

@@ -88,7 +88,7 @@ pub enum ReviewReason {
     /// A field cannot be parsed: an amount, an asset.
     #[error("{0} cannot be read: {1:?}")]
     Unreadable(&'static str, String),
-    /// The gateway named another address before. Only a person can tell which of the two it pays out from.
+    /// The gateway named another address before. Only a person can decide which of the two it pays out from.
     #[error("the gateway named another address before, and reports {status} for the shown one now")]
     AddressWasChanged {
         /// What the gateway says now; it is not believed.

@@ -79,7 +79,7 @@ pub struct Reverted {
     pub at: Timestamp,
     /// The state that contradicts the credit. [`PaymentState::Settled`]: completed with less than
     /// was credited.
-    pub says: PaymentState,
+    pub payment_state: PaymentState,
 }
 
 /// A payment that came late to an order which is paid.

@@ -78,8 +78,8 @@ pub struct RevertedRecord {
     /// The state that contradicts the credit: `failed`, `cancelled`, `expired`, `waiting`, `seen`
     /// or `confirming` (no longer completed), `short` (less than the price), `settled` (completed
     /// with less than was credited) or `frozen` (another address).
-    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::says"))]
-    pub says: &'static str,
+    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::payment_state"))]
+    pub payment_state: &'static str,
 }
 
 /// The attempt that counts, with its invoice.
@@ -156,7 +156,7 @@ impl OrderRecord {
             }),
             reverted: reverted.map(|reverted| RevertedRecord {
                 at: reverted.at.to_string(),
-                says: reverted.says.into(),
+                payment_state: reverted.payment_state.into(),
             }),
             attempt: AttemptRecord::of(snapshot),
         }
@@ -239,7 +239,7 @@ mod schema {
     }
 
     /// The payment state of an invoice.
-    pub(super) fn says(_: &mut SchemaGenerator) -> Schema {
+    pub(super) fn payment_state(_: &mut SchemaGenerator) -> Schema {
         words::<PaymentState>()
     }
 

@@ -54,7 +54,7 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
         status: order.status,
         shows_attempt: false,
         credits: false,
-        reverted: order.reverted.map(|reverted| reverted.says),
+        reverted: order.reverted.map(|reverted| reverted.payment_state),
         events: Vec::new(),
     };
     let (Some(invoice), Some(payment_state)) = (attempt.invoice(), assessment.payment_state())

@@ -1,4 +1,4 @@
-//! What happened, in order: calls and responses, payments, blocks, statuses and callbacks.
+//! The journal, in order: calls and responses, payments, blocks, statuses and callbacks.
 //!
 //! The newest entries are kept for the page. With a file, each entry is also appended to it as one line of JSON, before
 //! the caller gets its response: after a crash the file has everything that was answered.

@@ -100,7 +100,7 @@ contract! {
         the_audit_log_only_grows,
     }
     deliveries {
-        a_store_hears_an_orders_events_in_their_order,
+        events_of_an_order_are_delivered_in_their_order,
         nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost,
         a_stores_deliveries_are_its_own,
         events_of_a_donation_have_their_own_names,

@@ -1,11 +1,12 @@
-//! The database that a URL names.
+//! The database that a URL names: opened, checked and copied.
 
+use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
 use sqlx::postgres::PgConnectOptions;
 
-use crate::{PostgresStorage, SqliteStorage, Storage, StorageError, sqlite};
+use crate::{PostgresStorage, SqliteStorage, Storage, StorageError, Verified, postgres, sqlite};
 
 /// An open database of either kind.
 #[derive(Clone, Debug)]
@@ -79,4 +80,31 @@ pub async fn check_database(url: &str, environment: &str) -> Result<(), String> 
         return Ok(());
     }
     sqlite::check_database(url, environment).await
+}
+
+/// Copies a file of SQLite, which a proxy may serve meanwhile, into a new file, and checks the copy.
+///
+/// # Errors
+/// The reason and the remedy, as a sentence. A PostgreSQL database is copied by the server's programs.
+pub async fn backup(url: &str, environment: &str, to: &Path) -> Result<Verified, String> {
+    if is_postgres(url) {
+        return Err("PostgreSQL has its own programs for a backup: pg_basebackup with an archive of the log, or pg_dump. \
+            Restore it into another database and check that with `florin-proxy store verify`: \
+            docs/operations/postgresql.md"
+            .to_owned());
+    }
+    sqlite::backup(url, environment, to).await
+}
+
+/// Reads a whole database and checks it: that each row points to
+/// rows that exist; of a file also its structure, of a server what its rows promise each other.
+///
+/// # Errors
+/// It cannot be read, belongs to another program or environment, or is of another version.
+pub async fn verify(url: &str, environment: &str) -> Result<Verified, String> {
+    if is_postgres(url) {
+        postgres::verify(url, environment).await
+    } else {
+        sqlite::verify(url, environment).await
+    }
 }

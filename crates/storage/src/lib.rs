@@ -29,7 +29,7 @@ mod traits;
 mod verified;
 
 pub use copy::{CopiedTable, CopyError, copy};
-pub use database::{Database, check_database, check_place, is_postgres};
+pub use database::{Database, backup, check_database, check_place, is_postgres, verify};
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery,
@@ -54,4 +54,4 @@ pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
     Settlement, Storage, TokenGrant,
 };
-pub use verified::{Verified, backup, verify};
+pub use verified::Verified;

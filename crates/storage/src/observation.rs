@@ -1,4 +1,4 @@
-//! What every store keeps of an observation.
+//! The record of an observation, the same in every store.
 
 use florin_orders::{Assessment, Observation};
 use sha2::{Digest as _, Sha256};

@@ -26,6 +26,7 @@ mod requests;
 mod rows;
 mod server;
 mod silence;
+mod storage;
 #[cfg(test)]
 pub(crate) mod tests;
 mod time;
@@ -41,19 +42,17 @@ use florin_orders::{
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
-use sqlx::postgres::PgPool;
 
 pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
-use self::announcements::ListenOptions;
-use self::clock::Lease;
 pub use self::clock::LeaseClock;
 use self::failure::Failure as _;
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
 use self::silence::{Reading, in_time};
+pub use self::storage::PostgresStorage;
 use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
-use crate::rules::{BATCH, Known, RESTART_BATCH};
+use crate::rules::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
     Asset, ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome,
     DueAttempt, DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid,
@@ -62,30 +61,9 @@ use crate::{
     StorageError, StoredResponse, TokenGrant, Totals,
 };
 
-/// Storage in a PostgreSQL database.
-#[derive(Clone, Debug)]
-pub struct PostgresStorage {
-    pub(crate) writer: PgPool,
-    pub(crate) reader: PgPool,
-    /// The name of this process in its leases.
-    holder: Arc<str>,
-    clock: LeaseClock,
-    /// Of another connection, which listens.
-    options: ListenOptions,
-}
-
+#[cfg(test)]
 impl PostgresStorage {
-    fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
-        Lease {
-            holder: self.holder.clone(),
-            clock: self.clock,
-            now,
-            until,
-        }
-    }
-
     /// One attempt.
-    #[cfg(test)]
     pub(crate) async fn attempt(&self, id: &AttemptId) -> Result<Attempt, StorageError> {
         read!(self, |reader| orders::attempt(reader, id))
     }
@@ -439,7 +417,8 @@ impl Storage for PostgresStorage {
         invoice: &InvoiceId,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        self.schedule_poll_of(invoice, Known::Unsettled, at).await
+        self.schedule_poll_of(invoice, InvoiceKind::Unsettled, at)
+            .await
     }
 
     async fn schedule_recheck(
@@ -447,7 +426,8 @@ impl Storage for PostgresStorage {
         invoice: &InvoiceId,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        self.schedule_poll_of(invoice, Known::Settled, at).await
+        self.schedule_poll_of(invoice, InvoiceKind::Settled, at)
+            .await
     }
 
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {

@@ -20,14 +20,14 @@ pub const DELAY_REPORT: SignedDuration = SignedDuration::from_secs(15);
 pub(crate) const MONEY: i64 = 0;
 pub(crate) const OTHER: i64 = 1;
 
-/// Which invoices a callback is about.
+/// The invoice that a callback is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum InvoiceKind {
     Unsettled,
     Settled,
 }
 
-impl Known {
+impl InvoiceKind {
     /// Shortest time between polls of an invoice that callbacks cause, whatever their number.
     pub(crate) fn debounce_ms(self) -> i64 {
         match self {

@@ -1,4 +1,4 @@
-//! What the processes on one database share besides orders: announcements, files, prices, limits.
+//! State that the processes on one database share besides orders: announcements, files, prices, limits.
 
 use async_trait::async_trait;
 use florin_orders::OrderId;

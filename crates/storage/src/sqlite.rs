@@ -34,7 +34,7 @@ pub(crate) use self::backup::{backup, verify};
 use self::file::DatabaseFile;
 pub(crate) use self::open::check_database;
 use self::writer::{WriteTransaction, Writer};
-use crate::rules::{BATCH, Known, RESTART_BATCH};
+use crate::rules::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
@@ -62,7 +62,7 @@ impl SqliteStorage {
     async fn schedule_poll_of(
         &self,
         invoice: &InvoiceId,
-        known: Known,
+        known: InvoiceKind,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
         let mut reader = self.connection().await?;
@@ -398,7 +398,8 @@ impl Storage for SqliteStorage {
         invoice: &InvoiceId,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        self.schedule_poll_of(invoice, Known::Unsettled, at).await
+        self.schedule_poll_of(invoice, InvoiceKind::Unsettled, at)
+            .await
     }
 
     async fn schedule_recheck(
@@ -406,7 +407,8 @@ impl Storage for SqliteStorage {
         invoice: &InvoiceId,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        self.schedule_poll_of(invoice, Known::Settled, at).await
+        self.schedule_poll_of(invoice, InvoiceKind::Settled, at)
+            .await
     }
 
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {

@@ -103,7 +103,7 @@ pub struct RecordedObservation {
 pub struct MarkedAsPaid {
     /// The order.
     pub snapshot: Snapshot,
-    /// `true` if this call marked its invoice. It alone tells the gateway.
+    /// `true` if this call marked its invoice. It alone reports to the gateway.
     pub is_first: bool,
 }
 

@@ -65,7 +65,7 @@ function row(order) {
 
 function showOrders(orders) {
   if (orders.length === 0) {
-    list.replaceChildren(element("p", "empty", "No orders yet. Press “Pay with crypto” above: the order appears here when the proxy tells the shop about it."));
+    list.replaceChildren(element("p", "empty", "No orders yet. Press “Pay with crypto” above: the order appears here when the proxy’s webhook reaches the shop."));
     return;
   }
   const table = element("ul", "order-list");
@@ -99,7 +99,7 @@ async function lookAtOrders() {
         showThanks(orders);
       }
     } catch {
-      // The shop is being started again; the next look will tell.
+      // The shop is being started again; the next poll will show.
     }
   }
   setTimeout(lookAtOrders, ORDERS_EVERY_MS);

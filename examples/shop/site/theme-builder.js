@@ -79,11 +79,11 @@ function begin() {
   checkout?.remove();
   checkout = make("florin-checkout");
   for (const [name, value] of Object.entries({ store: live.dataset.store, product: "ebook", display: "inline", theme: theme() })) checkout.setAttribute(name, value);
-  wear();
+  applyTheme();
   live.append(checkout);
 }
 
-function wear() {
+function applyTheme() {
   checkout.setAttribute("theme", theme());
   for (const name of [...checkout.style].filter((name) => name.startsWith("--florin-"))) checkout.style.removeProperty(name);
   for (const [name, value] of Object.entries(tokens)) checkout.style.setProperty(`--florin-${name}`, value);
@@ -185,7 +185,7 @@ let posing;
 
 function changed(anew) {
   if (anew) begin();
-  else wear();
+  else applyTheme();
   clearTimeout(posing);
   posing = setTimeout(pose, 150);
   find('[data-snippet="html"]').textContent = html();
@@ -213,11 +213,11 @@ form.addEventListener("reset", () => setTimeout(() => {
   changed(true);
 }));
 state.addEventListener("change", () => {
-  wear();
+  applyTheme();
   pose();
 });
 find("[data-width]").addEventListener("change", ({ target: { value } }) => (live.style.maxWidth = value ? `${value}px` : ""));
-// By then the checkout knows its store, and wears what it is to wear.
+// By then the checkout knows its store, and takes its theme.
 for (const event of ["florin-ready", "florin-status"]) live.addEventListener(event, () => setTimeout(read));
 
 const params = new URLSearchParams(location.hash.slice(1));

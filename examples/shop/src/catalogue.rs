@@ -1,4 +1,4 @@
-//! What the shop sells, and its prices as the shop writes them.
+//! The shop's products, and their prices as the shop writes them.
 
 use florin_money::{Amount, Currency};
 use serde::Deserialize;

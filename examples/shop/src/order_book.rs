@@ -28,14 +28,14 @@ pub(crate) struct Order {
     /// The `webhook-id` of its `order.paid`; absent while unpaid.
     paid_by: Option<String>,
     /// Every event about it, oldest first.
-    events: Vec<Heard>,
+    events: Vec<ReceivedEvent>,
     #[serde(skip)]
     row: u64,
 }
 
 /// One event of an order.
 #[derive(Clone, Debug, Serialize)]
-struct Heard {
+struct ReceivedEvent {
     webhook_id: String,
     r#type: String,
 }
@@ -46,7 +46,7 @@ pub(crate) enum Stored {
     /// The event is new.
     Fresh,
     /// It was delivered before: nothing changed.
-    Known,
+    Duplicate,
 }
 
 impl OrderBook {
@@ -58,7 +58,7 @@ impl OrderBook {
     /// Stores a verified event.
     pub(crate) fn apply(&mut self, webhook_id: &str, event: Event) -> Stored {
         if !self.seen.insert(webhook_id.to_owned()) {
-            return Stored::Known;
+            return Stored::Duplicate;
         }
         let Some(facts) = event.order else {
             return Stored::Fresh;
@@ -69,7 +69,7 @@ impl OrderBook {
         if event.r#type == "order.paid" && order.paid_by.is_none() {
             order.paid_by = Some(webhook_id.to_owned());
         }
-        order.events.push(Heard {
+        order.events.push(ReceivedEvent {
             webhook_id: webhook_id.to_owned(),
             r#type: event.r#type,
         });
@@ -144,7 +144,7 @@ mod tests {
     fn an_event_delivered_twice_is_stored_once() {
         let mut book = OrderBook::default();
         assert_eq!(book.apply("e1", event("order.paid")), Stored::Fresh);
-        assert_eq!(book.apply("e1", event("order.paid")), Stored::Known);
+        assert_eq!(book.apply("e1", event("order.paid")), Stored::Duplicate);
         assert_eq!(book.orders["o1"].events.len(), 1);
     }
 

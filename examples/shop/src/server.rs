@@ -79,7 +79,7 @@ async fn receive(State(shop): State<Arc<Shop>>, headers: HeaderMap, body: Bytes)
     let kind = event.r#type.clone();
     match shop.orders().apply(&webhook_id, event) {
         Stored::Fresh => tracing::info!(webhook_id, kind, "event stored"),
-        Stored::Known => tracing::info!(webhook_id, kind, "event known already"),
+        Stored::Duplicate => tracing::info!(webhook_id, kind, "event known already"),
     }
     StatusCode::NO_CONTENT
 }

@@ -1,4 +1,4 @@
-//! What an operator reads about each cause for attention: the first words, and what to do.
+//! Texts about each cause for attention: the first words, and what to do.
 
 use florin_orders::AttentionCause;
 

@@ -21,7 +21,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use self::text::{members, prose, text_of};
-use crate::http::openapi::openapi;
+use crate::http::openapi;
 use crate::state::AppState;
 
 const STYLE: &str = include_str!("docs/page.css");

@@ -13,7 +13,7 @@ const NO_PASSWORD: &str = "$argon2id$v=19$m=19456,t=2,p=1$yVhEaUVCkW0x820VX72uFg
 
 /// The operator whose token came with a request.
 pub(crate) fn by_token<'a>(operators: &'a [Operator], given: &str) -> Option<&'a Operator> {
-    // All are compared, so that the time does not tell which one it was.
+    // All are compared, so that the time does not show which one it was.
     operators.iter().fold(None, |found, operator| {
         let fits = operator
             .token

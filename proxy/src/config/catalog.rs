@@ -1,6 +1,6 @@
 //! `[[store.product]]` and `[[store.donation]]`: what a store sells, and what it takes donations for.
 
-use florin_checkout_api::MAX_TITLE_CHARS;
+use florin_checkout_api::check_title;
 use florin_money::{Amount, Currency, Price};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -169,12 +169,7 @@ fn donation(table: DonationTable, currency: Currency) -> Result<Donation, String
 }
 
 fn title(text: &str) -> Result<String, String> {
-    if text.chars().count() > MAX_TITLE_CHARS {
-        return Err(format!(
-            "the title has more than {MAX_TITLE_CHARS} characters"
-        ));
-    }
-    Ok(text.to_owned())
+    check_title(text.to_owned()).map_err(|error| error.to_string())
 }
 
 fn amount(name: &str, text: Option<&str>, currency: Currency) -> Result<Amount, String> {

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration.
+//! Problems of a configuration.
 
 /// Everything that is wrong with a configuration, each by its key.
 #[derive(Clone, Debug, PartialEq, Eq)]

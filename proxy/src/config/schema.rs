@@ -1,4 +1,4 @@
-//! What the types of the configuration take, as JSON Schema: the one source for its reference, for the names of its
+//! JSON Schema of the configuration's types: the one source for its reference, for the names of its
 //! variables, and for the check of its shape.
 
 use schemars::generate::SchemaSettings;

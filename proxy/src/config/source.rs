@@ -1,4 +1,4 @@
-//! Where settings come from: a TOML file, and environment variables, which win.
+//! Sources of settings: a TOML file, and environment variables, which win.
 //!
 //! Libraries for this (figment, config) merge lists whole and guess the type of a variable's text: a key of digits would
 //! be a number, and no variable could name one store's key. The types' schema knows both.
@@ -37,7 +37,7 @@ pub fn parse(text: &str) -> Result<Config, Problems> {
     checked(None, text, settings, &BTreeMap::new())
 }
 
-/// The address of the admin listener, without a check of the other keys: a running proxy can be asked how it is while its
+/// The address of the admin listener, without a check of the other keys: a running proxy can be asked for its health while its
 /// file is being edited.
 ///
 /// # Errors

@@ -20,7 +20,10 @@ const LONGEST_BODY: Duration = Duration::from_secs(10);
 /// A JSON body of type `T`.
 pub(crate) struct Body<T>(pub T);
 
-/// A JSON body as it was written: nothing is read into it here.
+/// A JSON body as it was written, for requests that are forwarded to the gateway.
+///
+/// It is not parsed by `Json<Value>`: that would write numbers anew, drop all but one of doubled members, and change the text
+/// that is signed.
 pub(crate) struct JsonText(pub String);
 
 /// No body is expected; what comes is ignored.

@@ -17,6 +17,7 @@ use crate::http::body::read;
 use crate::http::error::ApiError;
 use crate::http::openapi::information::GATEWAY;
 use crate::http::openapi::operation::Operation;
+use crate::http::openapi::types::Types;
 use crate::state::AppState;
 
 /// A callback names an invoice and a word.
@@ -54,14 +55,14 @@ pub(crate) async fn callback(
     Ok(StatusCode::OK)
 }
 
-pub(crate) fn describe_callback() -> Operation {
+pub(crate) fn describe_callback(_: &mut Types) -> Operation {
     let shape = json!({
         "type": "object",
         "required": ["invoice_id"],
         "additionalProperties": true,
         "properties": { "invoice_id": { "type": "string", "description": "The invoice that something happened to." } },
     });
-    Operation::post("/callbacks/{token}", "receive_callback")
+    Operation::new("receive_callback")
         .of(GATEWAY)
         .does(
             "A hint that an invoice changed",

@@ -21,11 +21,11 @@ use crate::auth::client_token::ClientToken;
 use crate::config::Store;
 use crate::http::error::ApiError;
 use crate::http::middleware::cors::require_listed_origin;
-use crate::http::middleware::request_id::RequestId;
 use crate::orders::open::issue_client_token;
 use crate::payments::rendered_view::RenderedView;
 use crate::payments::view::{ViewContext, view};
 use crate::rate_limit::{Key, RateLimit, network};
+use crate::request_ids::RequestId;
 use crate::state::AppState;
 
 /// The order that the request's client token opens.

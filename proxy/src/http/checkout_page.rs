@@ -45,7 +45,7 @@ pub(crate) async fn page(
     let pictures = store.map(Store::picture_origins).unwrap_or_default();
     let has_gallery = app.config.environment == Environment::Test;
     let policy = policy(
-        style_source(file.whole()),
+        style_source(&file.whole),
         embedders,
         &pictures,
         hosted_page.as_ref(),
@@ -70,7 +70,7 @@ pub(crate) async fn page(
 }
 
 pub(crate) fn describe_page(types: &mut Types) -> Operation {
-    describe_file(Operation::get("/pay", "checkout_page")
+    describe_file(Operation::new("checkout_page")
         .of(FILES)
         .does(
             "The checkout page",

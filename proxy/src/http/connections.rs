@@ -1,8 +1,9 @@
 //! The connections of a listener: bounded in number, and in the size and the time of what comes before a request's body.
 //!
+//! The loop is written here and not with `axum::serve`, which has no limit of connections and no timeout of a request's head.
+//! A limit of `tower` counts requests: connections that send none would hold all places. hyper speaks the protocol.
+//!
 //! HTTP/1.1 alone: browsers speak HTTP/2 with TLS only, and reverse proxies default to HTTP/1.1.
-
-pub(crate) mod slots;
 
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -24,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use self::slots::{InProgress, Slot, Slots};
+use crate::connection_slots::{InProgress, Slot, Slots};
 
 /// The times that a connection may take.
 #[derive(Clone, Copy, Debug)]
@@ -204,8 +205,8 @@ mod tests {
     use axum::routing::get;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    use super::slots::ConnectionLimits;
     use super::*;
+    use crate::connection_slots::ConnectionLimits;
 
     const HEAD: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n";
 

@@ -2,5 +2,4 @@
 
 pub(crate) mod client_address;
 pub(crate) mod cors;
-pub(crate) mod request_id;
 pub(crate) mod request_log;

@@ -32,11 +32,11 @@ pub(crate) async fn customer_receipt(
 }
 
 pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout/receipt", "show_receipt")
+    Operation::new("show_receipt")
         .of(CHECKOUT)
         .does(
             "The receipt",
-            "What was paid, in two forms that the store can tell from forged ones: a JSON Web Token, and a code for print.",
+            "What was paid, in two forms that the store can verify: a JSON Web Token, and a code for print.",
         )
         .by(operation::Caller::Customer)
         .refuses(&[ErrorCode::NotPaid])
@@ -61,7 +61,6 @@ pub(crate) fn receipt_of(
 /// A receipt to verify.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Presented")]
 pub(crate) struct VerifyReceipt {
     /// The token, or the printed code.
     receipt: String,
@@ -69,7 +68,6 @@ pub(crate) struct VerifyReceipt {
 
 /// The outcome of a verification.
 #[derive(Deserialize, JsonSchema, Serialize)]
-#[schemars(rename = "Verified")]
 pub(crate) struct VerifiedReceipt {
     /// `true` if it is genuine.
     valid: bool,
@@ -82,15 +80,15 @@ pub(crate) struct VerifiedReceipt {
 /// GET /v1/orders/{id}/receipt: the receipt of one of the store's orders.
 pub(crate) async fn store_receipt(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     Path(id): Path<String>,
 ) -> Result<Json<SignedReceipt>, ApiError> {
-    let snapshot = merchant.order(&app, &id).await?;
-    receipt_of(&app, merchant.store(&app), &snapshot)
+    let snapshot = store.order(&app, &id).await?;
+    receipt_of(&app, store.config(&app), &snapshot)
 }
 
 pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
-    Operation::get("/v1/orders/{id}/receipt", "get_receipt")
+    Operation::new("get_receipt")
         .of(ORDERS)
         .does("An order's receipt", "The same that its customer gets.")
         .by(operation::Caller::Store)
@@ -128,7 +126,7 @@ async fn verify_receipt(
             let found = app.deps.storage.snapshot(presented.order()).await?;
             found.filter(|order| {
                 order.order.terms.store_id == store.0
-                    && presented.is_genuine(&app.config, store.store(app), order)
+                    && presented.is_genuine(&app.config, store.config(app), order)
             })
         }
     };
@@ -140,7 +138,7 @@ async fn verify_receipt(
 
 pub(crate) fn describe_verify(types: &mut Types) -> Operation {
     let example = json!({ "receipt": "7K3QM-2XW9P-0D4HT-V8NZC-J5RGB-1EYSA-6FQMW-3KTXP" });
-    Operation::post("/v1/receipts/verify", "verify_receipt")
+    Operation::new("verify_receipt")
         .of(ORDERS)
         .does(
             "Is this receipt genuine?",

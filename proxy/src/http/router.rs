@@ -1,31 +1,231 @@
-//! The routes.
+//! The endpoints: each is one line with its method, path, handler and description. The router and the OpenAPI document are
+//! built from this list.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::HeaderValue;
+use axum::extract::State;
+use axum::handler::Handler;
 use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::from_fn_with_state;
+use axum::response::Response;
 use axum::routing::{MethodRouter, get, post, put};
+use serde_json::Value;
 use tower_http::set_header::SetResponseHeaderLayer;
 
+use crate::http::checkout::events as stream;
+use crate::http::checkout::{orders as checkout, payments};
 use crate::http::middleware::cors::cors;
 use crate::http::middleware::request_log::{catch_panics, log_request};
-use crate::http::store_api::gateway;
-use crate::http::{callbacks, checkout, checkout_page, openapi, receipts, static_files, store_api};
+use crate::http::openapi::operation::Operation;
+use crate::http::openapi::types::Types;
+use crate::http::store_api::{events, gateway, orders};
+use crate::http::{
+    callbacks, checkout_page as page, openapi as docs, receipts, static_files as files,
+};
 use crate::state::AppState;
 
-/// A router that knows its paths, so that a test finds one that the API document leaves out.
+/// For pages of the stores' origins.
+fn browser() -> Routes {
+    Routes::default()
+        .post("/v1/checkout", checkout::open, checkout::describe_open)
+        .get("/v1/checkout", checkout::show, checkout::describe_show)
+        .get(
+            "/v1/checkout/donation",
+            checkout::donation,
+            checkout::describe_donation,
+        )
+        .get(
+            "/v1/checkout/quotes",
+            payments::quotes,
+            payments::describe_quotes,
+        )
+        .post(
+            "/v1/checkout/attempt",
+            payments::attempt,
+            payments::describe_attempt,
+        )
+        .post(
+            "/v1/checkout/session",
+            payments::session,
+            payments::describe_session,
+        )
+        .post(
+            "/v1/checkout/email",
+            payments::email,
+            payments::describe_email,
+        )
+        .post("/v1/checkout/paid", payments::paid, payments::describe_paid)
+        .get(
+            "/v1/checkout/receipt",
+            receipts::customer_receipt,
+            receipts::describe_customer_receipt,
+        )
+        .get(
+            "/v1/checkout/events",
+            stream::events,
+            stream::describe_events,
+        )
+}
+
+/// For the stores' servers.
+fn store() -> Routes {
+    Routes::default()
+        .post(
+            "/v1/orders",
+            orders::open_order,
+            orders::describe_open_order,
+        )
+        .get("/v1/orders", orders::orders, orders::describe_orders)
+        .get("/v1/orders/{id}", orders::order, orders::describe_order)
+        .post(
+            "/v1/orders/{id}/cancel",
+            orders::cancel,
+            orders::describe_cancel,
+        )
+        .get(
+            "/v1/orders/{id}/receipt",
+            receipts::store_receipt,
+            receipts::describe_store_receipt,
+        )
+        .post(
+            "/v1/receipts/verify",
+            receipts::verify,
+            receipts::describe_verify,
+        )
+        .get("/v1/events", events::events, events::describe_events)
+        .post(
+            "/v1/events/{id}/redeliver",
+            events::redeliver,
+            events::describe_redeliver,
+        )
+        .get(
+            "/v1/deliveries",
+            events::deliveries,
+            events::describe_deliveries,
+        )
+        .get(
+            "/v1/webhook",
+            events::show_webhook,
+            events::describe_show_webhook,
+        )
+        .post(
+            "/v1/webhook/enable",
+            events::enable_webhook,
+            events::describe_enable_webhook,
+        )
+        .get(
+            "/v1/gateway/currencies",
+            gateway::currencies,
+            gateway::describe_currencies,
+        )
+        .get(
+            "/v1/gateway/invoice",
+            gateway::invoice,
+            gateway::describe_invoice,
+        )
+        .post(
+            "/v1/gateway/preferences",
+            gateway::add_preferences,
+            gateway::describe_add_preferences,
+        )
+        .put(
+            "/v1/gateway/preferences",
+            gateway::update_preferences,
+            gateway::describe_update_preferences,
+        )
+        .post(
+            "/v1/gateway/aggregator/merchants",
+            gateway::onboard_merchant,
+            gateway::describe_onboard_merchant,
+        )
+        .get(
+            "/v1/gateway/merchant/account",
+            gateway::merchant_account,
+            gateway::describe_merchant_account,
+        )
+        .put(
+            "/v1/gateway/settings",
+            gateway::update_settings,
+            gateway::describe_update_settings,
+        )
+}
+
+/// Callbacks of the gateway, and static files.
+fn others() -> Routes {
+    Routes::default()
+        .post(
+            "/callbacks/{token}",
+            callbacks::callback,
+            callbacks::describe_callback,
+        )
+        .get("/pay", page::page, page::describe_page)
+        .get("/florin.js", files::loader, files::describe_loader)
+        .get("/florin.d.ts", files::types, files::describe_types)
+        .get(
+            "/assets/{name}",
+            files::immutable,
+            files::describe_immutable,
+        )
+        .get("/gallery/{name}", files::gallery, files::describe_gallery)
+        .get("/openapi.json", document, docs::describe_document)
+}
+
+/// Describes an endpoint with the types of its request and response.
+type Describe = fn(&mut Types) -> Operation;
+
+struct Endpoint {
+    method: &'static str,
+    path: &'static str,
+    describe: Describe,
+}
+
+/// A router, with the descriptions of its endpoints.
 #[derive(Default)]
 struct Routes {
     router: Router<Arc<AppState>>,
-    paths: Vec<&'static str>,
+    endpoints: Vec<Endpoint>,
 }
 
 impl Routes {
-    fn route(mut self, path: &'static str, methods: MethodRouter<Arc<AppState>>) -> Self {
-        self.paths.push(path);
-        self.router = self.router.route(path, methods);
+    fn get<H, T>(self, path: &'static str, handler: H, describe: Describe) -> Self
+    where
+        H: Handler<T, Arc<AppState>>,
+        T: 'static,
+    {
+        self.route("get", path, get(handler), describe)
+    }
+
+    fn post<H, T>(self, path: &'static str, handler: H, describe: Describe) -> Self
+    where
+        H: Handler<T, Arc<AppState>>,
+        T: 'static,
+    {
+        self.route("post", path, post(handler), describe)
+    }
+
+    fn put<H, T>(self, path: &'static str, handler: H, describe: Describe) -> Self
+    where
+        H: Handler<T, Arc<AppState>>,
+        T: 'static,
+    {
+        self.route("put", path, put(handler), describe)
+    }
+
+    fn route(
+        mut self,
+        method: &'static str,
+        path: &'static str,
+        handler: MethodRouter<Arc<AppState>>,
+        describe: Describe,
+    ) -> Self {
+        self.router = self.router.route(path, handler);
+        self.endpoints.push(Endpoint {
+            method,
+            path,
+            describe,
+        });
         self
     }
 }
@@ -54,78 +254,31 @@ fn no_store() -> SetResponseHeaderLayer<HeaderValue> {
     SetResponseHeaderLayer::overriding(CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
+fn endpoints() -> impl Iterator<Item = Endpoint> {
+    let routes = [browser(), store(), others()];
+    routes.into_iter().flat_map(|routes| routes.endpoints)
+}
+
 /// Every address of the public listener, a parameter as `{name}`.
 pub fn paths() -> Vec<&'static str> {
-    [browser(), store(), others()]
-        .into_iter()
-        .flat_map(|routes| routes.paths)
-        .collect()
+    let mut paths: Vec<_> = endpoints().map(|endpoint| endpoint.path).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
 }
 
-/// For pages of the stores' origins.
-fn browser() -> Routes {
-    Routes::default()
-        .route(
-            "/v1/checkout",
-            post(checkout::orders::open).get(checkout::orders::show),
-        )
-        .route("/v1/checkout/donation", get(checkout::orders::donation))
-        .route("/v1/checkout/quotes", get(checkout::payments::quotes))
-        .route("/v1/checkout/attempt", post(checkout::payments::attempt))
-        .route("/v1/checkout/session", post(checkout::payments::session))
-        .route("/v1/checkout/email", post(checkout::payments::email))
-        .route("/v1/checkout/paid", post(checkout::payments::paid))
-        .route("/v1/checkout/receipt", get(receipts::customer_receipt))
-        .route("/v1/checkout/events", get(checkout::events::events))
+/// The OpenAPI description of a proxy at this address.
+pub fn openapi(base: &str) -> Value {
+    docs::openapi(base, |types| {
+        let operations = endpoints().map(|endpoint| {
+            let operation = (endpoint.describe)(types);
+            operation.at(endpoint.method, endpoint.path)
+        });
+        operations.collect()
+    })
 }
 
-/// For the stores' servers.
-fn store() -> Routes {
-    Routes::default()
-        .route(
-            "/v1/orders",
-            post(store_api::orders::open_order).get(store_api::orders::orders),
-        )
-        .route("/v1/orders/{id}", get(store_api::orders::order))
-        .route("/v1/orders/{id}/cancel", post(store_api::orders::cancel))
-        .route("/v1/orders/{id}/receipt", get(receipts::store_receipt))
-        .route("/v1/receipts/verify", post(receipts::verify))
-        .route("/v1/events", get(store_api::events::events))
-        .route(
-            "/v1/events/{id}/redeliver",
-            post(store_api::events::redeliver),
-        )
-        .route("/v1/deliveries", get(store_api::events::deliveries))
-        .route("/v1/gateway/currencies", get(gateway::currencies))
-        .route("/v1/gateway/invoice", get(gateway::invoice))
-        .route(
-            "/v1/gateway/preferences",
-            post(gateway::add_preferences).put(gateway::update_preferences),
-        )
-        .route(
-            "/v1/gateway/aggregator/merchants",
-            post(gateway::onboard_merchant),
-        )
-        .route(
-            "/v1/gateway/merchant/account",
-            get(gateway::merchant_account),
-        )
-        .route("/v1/gateway/settings", put(gateway::update_settings))
-        .route("/v1/webhook", get(store_api::events::show_webhook))
-        .route(
-            "/v1/webhook/enable",
-            post(store_api::events::enable_webhook),
-        )
-}
-
-/// Callbacks of the gateway, and static files.
-fn others() -> Routes {
-    Routes::default()
-        .route("/callbacks/{token}", post(callbacks::callback))
-        .route("/pay", get(checkout_page::page))
-        .route("/florin.js", get(static_files::loader))
-        .route("/florin.d.ts", get(static_files::types))
-        .route("/assets/{name}", get(static_files::immutable))
-        .route("/gallery/{name}", get(static_files::gallery))
-        .route("/openapi.json", get(openapi::document))
+/// GET /openapi.json.
+async fn document(State(app): State<Arc<AppState>>, headers: HeaderMap) -> Response {
+    docs::document(&app, &headers, openapi)
 }

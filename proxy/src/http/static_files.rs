@@ -1,5 +1,4 @@
-//! The built widget, compressed when it was built, out of the binary. Files of other versions come from the database that
-//! their proxies share with this one.
+//! The files of the widget. Those of other versions come from the database that their proxies share with this one.
 
 pub(crate) mod file;
 
@@ -9,23 +8,17 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use florin_checkout_api::{Environment, ErrorCode};
-use florin_storage::{Asset, StorageError};
+use florin_storage::StorageError;
 use serde_json::json;
 
-use self::file::{FRESH, File, IMMUTABLE, answer, public};
+use self::file::{FRESH, IMMUTABLE, answer, public};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::FILES;
 use crate::http::openapi::operation::Operation;
+use crate::http::openapi::types::Types;
 use crate::state::AppState;
+use crate::widget_files::{self, File};
 
-mod dist {
-    use super::File;
-
-    include!(concat!(env!("OUT_DIR"), "/dist.rs"));
-}
-
-/// Names of assets have a prefix.
-const ASSETS: &str = "assets/";
 /// A longer name is none of a build.
 const MAX_NAME: usize = 100;
 
@@ -35,25 +28,12 @@ pub(crate) async fn immutable(
     Path(name): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let missing = match find(&format!("{ASSETS}{name}")) {
-        Ok(file) => return Ok(public(answer(file, &headers, IMMUTABLE))),
-        Err(missing) => missing,
-    };
+    if let Some(file) = widget_files::find_asset(&name) {
+        return Ok(public(answer(file, &headers, IMMUTABLE)));
+    }
     let file = of_other_version(&app, &name).await?;
-    let file = file.ok_or(missing)?;
+    let file = file.ok_or_else(missing)?;
     Ok(public(answer(&file, &headers, IMMUTABLE)))
-}
-
-/// The files named by their content, for proxies of other versions.
-pub(crate) fn assets() -> Vec<Asset> {
-    let assets = dist::FILES.iter().filter_map(|file| {
-        Some(Asset {
-            name: file.name.strip_prefix(ASSETS)?.to_owned(),
-            whole: file.whole.to_vec(),
-            brotli: file.brotli.as_ref().map(|bytes| bytes.to_vec()),
-        })
-    });
-    assets.collect()
 }
 
 /// During an upgrade, the proxies on one database are of two versions, and a page asks any of them for its files.
@@ -74,9 +54,9 @@ async fn of_other_version(app: &AppState, name: &str) -> Result<Option<Arc<File>
     Ok(Some(file))
 }
 
-pub(crate) fn describe_immutable() -> Operation {
+pub(crate) fn describe_immutable(_: &mut Types) -> Operation {
     describe_file(
-        Operation::get("/assets/{name}", "asset")
+        Operation::new("asset")
             .of(FILES)
             .does(
                 "A file of the checkout",
@@ -105,8 +85,8 @@ pub(crate) async fn gallery(
     Ok(answer(file, &headers, "no-cache"))
 }
 
-pub(crate) fn describe_gallery() -> Operation {
-    describe_file(Operation::get("/gallery/{name}", "gallery")
+pub(crate) fn describe_gallery(_: &mut Types) -> Operation {
+    describe_file(Operation::new("gallery")
         .of(FILES)
         .does(
             "A file of the state gallery",
@@ -133,9 +113,9 @@ pub(crate) async fn loader(
     Ok(public(answer(file, &headers, FRESH)))
 }
 
-pub(crate) fn describe_loader() -> Operation {
+pub(crate) fn describe_loader(_: &mut Types) -> Operation {
     describe_file(
-        Operation::get("/florin.js", "loader")
+        Operation::new("loader")
             .of(FILES)
             .does("The loader", "The script that defines `<florin-checkout>`.")
             .answers_as(
@@ -154,9 +134,9 @@ pub(crate) async fn types(headers: HeaderMap) -> Result<Response, ApiError> {
     Ok(public(answer(file, &headers, FRESH)))
 }
 
-pub(crate) fn describe_types() -> Operation {
+pub(crate) fn describe_types(_: &mut Types) -> Operation {
     describe_file(
-        Operation::get("/florin.d.ts", "loader_types")
+        Operation::new("loader_types")
             .of(FILES)
             .does("The element's types", "For TypeScript.")
             .answers_as(
@@ -174,14 +154,15 @@ pub(crate) fn describe_types() -> Operation {
 /// # Errors
 /// Not found; and when the binary was built without the widget, how to build it with.
 pub(crate) fn find(name: &str) -> Result<&'static File, ApiError> {
-    let found = dist::FILES.iter().find(|file| file.name == name);
-    found.ok_or_else(|| {
-        if dist::FILES.is_empty() {
-            ApiError::NoWidget
-        } else {
-            ApiError::NoSuchFile
-        }
-    })
+    widget_files::find(name).ok_or_else(missing)
+}
+
+fn missing() -> ApiError {
+    if widget_files::has_widget() {
+        ApiError::NoSuchFile
+    } else {
+        ApiError::NoWidget
+    }
 }
 
 /// What every file has in common: a tag by which a browser asks whether it changed.

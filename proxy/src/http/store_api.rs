@@ -50,7 +50,7 @@ impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
 
 impl AuthenticatedStore {
     /// The configuration of the store.
-    pub(crate) fn store<'a>(&self, app: &'a AppState) -> &'a Store {
+    pub(crate) fn config<'a>(&self, app: &'a AppState) -> &'a Store {
         app.config
             .store(&self.0)
             .expect("the key was found in this configuration")

@@ -1,4 +1,4 @@
-//! Which orders changed since they were read: what the cache of views is validated by.
+//! Changes of orders since they were read, by which the cache of views is validated.
 //!
 //! A write announces itself before it begins and after it has ended. What was read in between belongs to no known version
 //! and is not kept. A reader takes a [`Stamp`] before it reads; what it read is current for as long as the stamp is.

@@ -3,7 +3,7 @@
 //! Lines are for display. The price is the order's `amount`; if every line has an amount, they must add up to it, so that
 //! a customer never reads a sum that is not the price.
 
-use florin_checkout_api::MAX_TITLE_CHARS;
+use florin_checkout_api::{MAX_TITLE_CHARS, check_title};
 use florin_money::{Amount, Currency, Price};
 use florin_orders::OrderLine;
 use schemars::JsonSchema;
@@ -86,10 +86,8 @@ pub(crate) fn check(
 }
 
 fn check_line(store: &Store, line: Line, currency: Currency) -> Result<OrderLine, InvalidLines> {
-    if !(1..=MAX_TITLE_CHARS).contains(&line.title.chars().count()) {
-        let message = format!("A title has 1 to {MAX_TITLE_CHARS} characters.");
-        return Err(invalid("title", message));
-    }
+    let title = check_title(line.title)
+        .map_err(|error| invalid("title", format!("It is refused: {error}.")))?;
     if line.quantity == 0 {
         return Err(invalid("quantity", "Write 1 or more.".into()));
     }
@@ -116,7 +114,7 @@ fn check_line(store: &Store, line: Line, currency: Currency) -> Result<OrderLine
             .map_err(|message| invalid("image_url", message))?;
     }
     Ok(OrderLine {
-        title: line.title,
+        title,
         quantity: line.quantity,
         unit_amount,
         amount: amount.or(product),

@@ -3,7 +3,7 @@
 
 use std::num::NonZeroU32;
 
-use florin_checkout_api::MAX_TITLE_CHARS;
+use florin_checkout_api::check_title;
 use florin_money::{Amount, AmountText, Currency, Price};
 use florin_orders::{Flow, NewOrder, OrderLine, PriceSource, Reference};
 use jiff::{SignedDuration, Timestamp};
@@ -56,11 +56,10 @@ pub(crate) fn product(
         .ok_or(PriceError::QuantityOutOfRange {
             max: product.max_quantity,
         })?;
-    let mut title = format!("{quantity} × {}", product.title);
     // A title that is too long with its quantity stands without it: the line below has it.
-    if quantity == 1 || title.chars().count() > MAX_TITLE_CHARS {
-        title.clone_from(&product.title);
-    }
+    let title = Some(format!("{quantity} × {}", product.title)).filter(|_| quantity > 1);
+    let title = title.and_then(|title| check_title(title).ok());
+    let title = title.unwrap_or_else(|| product.title.clone());
     let line = OrderLine {
         title: product.title.clone(),
         quantity,

@@ -1,4 +1,4 @@
-//! The price cache: one copy of GET /prices serves everybody.
+//! The price cache: one copy of GET /prices serves every customer.
 //!
 //! Each copy is stored before a quote of it is shown: another proxy on the same database honours the quote, and so does
 //! this one after a restart.

@@ -15,8 +15,8 @@ use florin_orders::OrderId;
 use florin_storage::{Changed, OrderVersion, StorageError};
 use tokio::sync::Notify;
 
-use crate::http::static_files;
 use crate::state::AppState;
+use crate::widget_files;
 
 /// What changes meanwhile is announced together.
 const COALESCE: Duration = Duration::from_millis(20);
@@ -175,7 +175,7 @@ pub(crate) async fn keep_assets(app: &AppState) {
     if !app.deps.storage.has_other_writers() {
         return;
     }
-    let assets = static_files::assets();
+    let assets = widget_files::assets();
     let kept = app.deps.storage.keep_assets(&assets, app.now());
     let failure = match tokio::time::timeout(LONGEST_KEEP, kept).await {
         Ok(Ok(())) => return,

@@ -13,7 +13,7 @@ use crate::state::AppState;
 
 /// Pause between two checks of the file; during an outage, also between two writes.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Pause between two writes while all is well. An idle proxy hardly wears a memory card.
+/// Pause between two writes while all is well. An idle proxy hardly wears out a memory card.
 const WRITE_EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// A probe that comes sooner after a write uses its result, so that no prober can make the disk work.
 const WRITE_IS_FRESH: SignedDuration = SignedDuration::from_secs(1);

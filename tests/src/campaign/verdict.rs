@@ -45,7 +45,7 @@ impl Auditor {
             .output();
         let output = output.unwrap_or_else(|error| {
             panic!(
-                "{} cannot be started: {error}. Build it with: cargo build -p auditor",
+                "{} cannot be started: {error}. Build it with: cargo build -p florin-auditor",
                 self.0.display()
             )
         });

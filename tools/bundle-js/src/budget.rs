@@ -1,4 +1,4 @@
-//! What a customer downloads, beside what is promised.
+//! The sizes of a customer's downloads, beside the promised ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What makes a release small: scripts with shorter names and without comments and blanks, style sheets without comments and
+//! Minification of a release: scripts with shorter names and without comments and blanks, style sheets without comments and
 //! blanks that mean nothing, and the two compressions that browsers take.
 //!
 //! Style sheets by hand: a library that reads CSS whole, such as lightningcss, also rewrites declarations, and is 30 more

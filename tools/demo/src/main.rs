@@ -338,7 +338,7 @@ async fn kill_by_key(replicas: &Replicas, ports: Ports, shutdown: &CancellationT
             .collect::<Vec<_>>()
             .join(", ")
     );
-    println!("  the open page goes on with another proxy, and no order is lost.\n");
+    println!("  the open page continues with another proxy, and no order is lost.\n");
     let mut keys = Keys::begin();
     let watching = replicas.watch(shutdown.clone(), |report| println!("  {report}"));
     let toggling = async {

@@ -99,7 +99,7 @@ impl Replicas {
         self.folder.join(format!("florin-{number}.log"))
     }
 
-    /// Kills a proxy that runs, or starts one that does not. Returns what to tell the user.
+    /// Kills a proxy that runs, or starts one that does not. Returns a sentence for the user.
     pub(crate) fn toggle(&self, number: u8) -> Option<String> {
         let mut running = self.running.lock();
         let replica = running.get_mut(usize::from(number).checked_sub(1)?)?;

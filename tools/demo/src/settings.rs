@@ -1,4 +1,4 @@
-//! What the three parts of the demo know of each other: ports, secrets, and the proxy's configuration.
+//! Settings that the three parts of the demo share: ports, secrets, and the proxy's configuration.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -43,8 +43,8 @@ pub enum Durability {
 /// A running server.
 #[derive(Debug)]
 pub struct PostgresServer {
-    keeper: Child,
-    /// What the keeper answers to a command.
+    supervisor: Child,
+    /// What the supervisor answers to a command.
     answers: Mutex<BufReader<ChildStdout>>,
     bin: PathBuf,
     folder: PathBuf,
@@ -149,8 +149,8 @@ impl PostgresServer {
         };
         let port = free_port()?;
         let settings = settings(durability).map(|setting| ["-c", setting]);
-        let mut keeper = command
-            .args(["-c", include_str!("keeper.sh"), "florin-postgres"])
+        let mut supervisor = command
+            .args(["-c", include_str!("supervisor.sh"), "florin-postgres"])
             .args([bin, &folder])
             .arg(port.to_string())
             .args(settings.as_flattened())
@@ -164,9 +164,9 @@ impl PostgresServer {
             // A signal from the terminal ends the starter, and then this ends by itself.
             .process_group(0)
             .spawn()?;
-        let answers = keeper.stdout.take().expect("it is piped");
+        let answers = supervisor.stdout.take().expect("it is piped");
         let mut server = Self {
-            keeper,
+            supervisor,
             answers: Mutex::new(BufReader::new(answers)),
             bin: bin.to_owned(),
             folder,
@@ -179,7 +179,7 @@ impl PostgresServer {
 
     fn wait_until_ready(&mut self) -> Result<(), Error> {
         for _ in 0..PAUSES {
-            if self.keeper.try_wait()?.is_some() {
+            if self.supervisor.try_wait()?.is_some() {
                 break;
             }
             let ready = Command::new(self.bin.join("pg_isready"))
@@ -204,7 +204,7 @@ impl PostgresServer {
     /// Ends the server at once, without a checkpoint, as `pg_ctl -m immediate stop` does: every connection is lost.
     ///
     /// # Errors
-    /// The keeper has ended.
+    /// The supervisor has ended.
     pub fn stop_at_once(&mut self) -> Result<(), Error> {
         self.command("stop")
     }
@@ -267,7 +267,7 @@ impl PostgresServer {
     }
 
     fn command(&mut self, command: &str) -> Result<(), Error> {
-        let input = self.keeper.stdin.as_mut();
+        let input = self.supervisor.stdin.as_mut();
         writeln!(input.expect("it is piped"), "{command}")?;
         let mut answer = String::new();
         let answers = self.answers.get_mut().expect("no holder panics");
@@ -276,7 +276,7 @@ impl PostgresServer {
             return Ok(());
         }
         Err(Error::other(format!(
-            "the keeper of PostgreSQL did not {command} it"
+            "the supervisor of PostgreSQL did not {command} it"
         )))
     }
 
@@ -329,8 +329,8 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        drop(self.keeper.stdin.take());
-        let _ = self.keeper.wait();
+        drop(self.supervisor.stdin.take());
+        let _ = self.supervisor.wait();
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is linked into the programs: crates, and the C code that they bring.
+//! Components that are linked into the programs: crates, and the C code that they bring.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! What the commands need besides cargo, and how it is installed on a fresh machine.
+//! Tools that the commands need besides cargo, and their installation on a fresh machine.
 
 pub mod output;
 mod packages;

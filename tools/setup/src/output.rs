@@ -1,4 +1,4 @@
-//! What the terminal shows: a line before each long step, and how it ended.
+//! Output of the terminal: a line before each long step, and how it ended.
 
 use std::fmt::Display;
 use std::io::{IsTerminal as _, stdout};

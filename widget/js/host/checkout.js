@@ -149,7 +149,7 @@ export const showCheckout = async (context, read, isPage) => {
         return null;
       }),
       wallets: wallets.show,
-      // The page hears of the first status after `florin-ready`.
+      // The page receives the first status after `florin-ready`.
       emit: (/** @type {string} */ name, /** @type {unknown} */ detail) => (isReady ? emit(name, detail) : queueMicrotask(() => emit(name, detail))),
       mark: showIcon,
       // In the next frame the screens are up to date.

@@ -53,11 +53,11 @@ export const showPage = (context, params = new URLSearchParams(location.hash.sli
   element.style.setProperty('--florin-min-height', '100vh');
   // Until another frame has grown, its scroll bar would make everything narrower for a moment.
   if (parent !== window && !isModal) document.documentElement.style.scrollbarWidth = 'none';
-  // Only the store's pages frame this one, but anybody can send a link to it: its texts are not taken.
+  // Only the store's pages frame this one, but any site can link to it: its texts are not taken.
   if (parent === window) params.delete('words');
   else if (origin) {
     const send = (/** @type {string} */ type, /** @type {unknown} */ detail) => parent.postMessage({ florin: 1, type, detail }, origin);
-    // A key that is pressed in a frame is not heard around it.
+    // A key that is pressed in a frame does not reach the page around it.
     if (isModal) addEventListener('keydown', (event) => event.key === 'Escape' && !event.defaultPrevented && send('escape', null), { signal });
     // The page around this one has the header to change, and its console.
     const { featurePolicy } = /** @type {any} */ (document);

@@ -82,7 +82,7 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
       if (checked === applied) return;
       checked = applied;
       const look = () => {
-        // Anybody can send a link: its colours are removed where they hide the text.
+        // Any site can send a link: its colours are removed where they hide the text.
         if (!signal.aborted && theme.checkContrast(place) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', TOKENS.map((name) => [name, null]));
       };
       requestAnimationFrame(() => setTimeout(look, isAlone ? 0 : CHECK_AFTER_MS));

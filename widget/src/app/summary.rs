@@ -1,4 +1,4 @@
-//! What is bought, from which shop, for how much: always on the screen.
+//! The summary of the purchase, with its shop and price: always on the screen.
 
 use florin_checkout_api::{Environment, LineView, OrderView, StoreView};
 use leptos::prelude::*;

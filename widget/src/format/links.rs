@@ -1,4 +1,4 @@
-//! Which addresses the page lets a customer follow. Links come from the store's configuration and from the payment
+//! Links that a customer can follow. Links come from the store's configuration and from the payment
 //! service; one that is not on this list is shown nowhere.
 
 /// URI schemes of wallets, as the networks themselves define them.

@@ -1,4 +1,4 @@
-//! What is known of the networks: their coins, their pace, what they are called elsewhere, and finding an asset by such a
+//! Facts about the networks: their coins, their pace, what they are called elsewhere, and finding an asset by such a
 //! name.
 
 /// One network.

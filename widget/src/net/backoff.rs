@@ -1,4 +1,4 @@
-//! When to ask again. The server names the pace; failures slow it down; chance keeps a thousand pages from asking in
+//! The pauses between requests. The server names the pace; failures slow it down; chance keeps a thousand pages from asking in
 //! the same instant.
 
 /// The first pause after a failure.

@@ -39,7 +39,7 @@ pub(crate) struct Polling {
     failures: Cell<u32>,
     stream: RefCell<Option<AbortController>>,
     /// When the stream last brought something; 0 for not yet.
-    stream_heard_ms: Cell<u64>,
+    stream_active_ms: Cell<u64>,
     /// When a stream may be opened again.
     stream_from_ms: Cell<u64>,
     /// When the next poll is due without an answer in between, in seconds; `None` once nothing can change.
@@ -70,7 +70,7 @@ impl Polling {
             is_under_way: Cell::default(),
             failures: Cell::default(),
             stream: RefCell::default(),
-            stream_heard_ms: Cell::default(),
+            stream_active_ms: Cell::default(),
             stream_from_ms: Cell::default(),
             interval: Cell::default(),
             deadline_ms: Cell::default(),

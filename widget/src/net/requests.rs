@@ -141,7 +141,7 @@ impl Requests {
         read(&body(send(request).await?).await?)
     }
 
-    /// The stream of the order's changes, which goes on until `signal` ends it.
+    /// The stream of the order's changes, which stays open until `signal` ends it.
     pub(super) async fn events(&self, signal: &AbortSignal) -> Option<ReadableStreamDefaultReader> {
         let request = self.request("/events", Method::Get);
         let request = request.abort_signal(Some(signal));

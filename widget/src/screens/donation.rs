@@ -1,4 +1,4 @@
-//! How much to give: the one price that a customer names.
+//! The amount of a donation: the one price that a customer names.
 
 use std::sync::Arc;
 

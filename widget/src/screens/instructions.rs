@@ -1,4 +1,4 @@
-//! Where to send what: amount, address, QR code, and what helps to send it right. The same wherever something is still to
+//! The payment instructions: amount, address, QR code, and what helps to send it right. The same wherever something is still to
 //! be sent.
 
 mod address;

@@ -1,4 +1,4 @@
-//! Which asset to pay in.
+//! The choice of the asset.
 //!
 //! Fresh prices change texts in their places: nothing is built anew, so that reading, typing and tabbing go on. From
 //! twelve assets on, those of one coin are one row, and its networks the next step: other rows of the same list.

@@ -1,8 +1,8 @@
-//! What the customer asks of the proxy once there is an order.
+//! Requests of the customer to the proxy once there is an order.
 
 use std::sync::Arc;
 
-use florin_checkout_api::{KeepEmail, MarkPaid, OpenAttempt, OrderView, from_json};
+use florin_checkout_api::{MarkPaid, OpenAttempt, OrderView, ReceiptEmail, from_json};
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
@@ -71,13 +71,13 @@ impl Checkout {
                 self.update(order);
             }
         };
-        let request = Request::Email(KeepEmail { email });
+        let request = Request::Email(ReceiptEmail { email });
         shared.connection.send(request, Box::new(done));
     }
 
     /// Asks for the receipt of a paid order by email.
     pub(crate) fn ask_for_receipt(self, email: String) {
-        self.send(Request::Email(KeepEmail { email }));
+        self.send(Request::Email(ReceiptEmail { email }));
     }
 
     /// Opens another session on the gateway's page.

@@ -65,8 +65,8 @@ impl Announcements {
     }
 }
 
-/// The time left to tell when the countdown goes from `before` to `now` seconds: a number and its unit as `Intl` names
-/// it. A page that slept past a moment tells what is left, not what it missed.
+/// The time left to announce when the countdown goes from `before` to `now` seconds: a number and its unit as `Intl` names
+/// it. A page that slept past a moment announces what is left, not what it missed.
 pub fn countdown(before: u32, now: u32) -> Option<(u32, &'static str)> {
     let is_passed = |moment: &u32| before > *moment && *moment >= now;
     let passed = now > 0 && MOMENTS.iter().any(is_passed);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_opens_in_the_middle_tells_only_what_comes() {
+    fn a_page_that_opens_in_the_middle_announces_only_what_comes() {
         let mut announcements = Announcements::default();
         assert!(!announcements.confirm(2, 6));
         assert!(announcements.confirm(3, 6));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_slept_tells_what_is_left() {
+    fn a_page_that_slept_announces_what_is_left() {
         assert_eq!(countdown(400, 45), Some((45, "second")));
         assert_eq!(countdown(400, 121), Some((3, "minute")));
         assert_eq!(countdown(400, 0), None);

@@ -1,7 +1,7 @@
 //! The proxy as the state calls it, and why there is no answer.
 
 use florin_checkout_api::{
-    DonationView, ErrorBody, ErrorCode, KeepEmail, MarkPaid, OpenAttempt, OrderView, Quote,
+    DonationView, ErrorBody, ErrorCode, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail,
 };
 
 /// Receives an answer, once.
@@ -20,7 +20,7 @@ pub(crate) enum Request {
     /// Open an attempt in an asset, at a price that was shown.
     Attempt(OpenAttempt),
     /// Keep an email address for the receipt.
-    Email(KeepEmail),
+    Email(ReceiptEmail),
     /// "I have paid".
     Paid(MarkPaid),
     /// Open another session on the gateway's page.

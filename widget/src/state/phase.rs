@@ -1,4 +1,4 @@
-//! Which screen an order is at.
+//! The screen of an order.
 
 use florin_checkout_api::{AttemptView, FailureReason, Flow, OrderView, Status};
 

@@ -93,7 +93,7 @@ impl Checkout {
         self.is_stopped.set(true);
     }
 
-    /// Shows why a request was refused, and tells the shop's page.
+    /// Shows why a request was refused, and notifies the shop's page.
     pub(super) fn report(self, problem: Problem) {
         if let Some(shared) = self.shared() {
             let code = problem.code().map_or("network", ErrorCode::as_str);

@@ -1,5 +1,8 @@
 //! CashAddr, the addresses of Bitcoin Cash.
 //!
+//! It is written here and not with `bech32`, whose parser takes the separator `1` and the checksums of BIP-173 and BIP-350:
+//! CashAddr has `:`, a prefix that may be left out, and a checksum of 40 bits.
+//!
 //! Source: the CashAddr specification, `spec/cashaddr.md` of bitcoincash.org.
 //!
 //! `Assumed:` the gateway writes this form, not the old Base58 one, which equals Bitcoin's; a

@@ -1,4 +1,4 @@
-//! What a payment URI names a network by: schemes, chain ids and token contracts.
+//! Names of networks in payment URIs: schemes, chain ids and token contracts.
 //!
 //! A main network is known: its chain id and Tether's contract are constants. Of a test network only what the gateway's
 //! text names is used, and only where it cannot be taken for a main network. So a wrong guess on this page costs a link or

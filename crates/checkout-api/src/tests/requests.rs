@@ -28,7 +28,7 @@ fn requests_are_read_as_they_are_written() {
     let token = OpenOrderRequest::OrderToken {
         order_token: "e30.e30.e30".into(),
     };
-    for (door, json) in [
+    for (request, json) in [
         (
             product,
             json!({ "store": text, "product": "ebook", "quantity": 2 }),
@@ -40,11 +40,11 @@ fn requests_are_read_as_they_are_written() {
         ),
         (token, json!({ "order_token": "e30.e30.e30" })),
     ] {
-        assert_eq!(written(&door), json);
+        assert_eq!(written(&request), json);
         // The proxy reads what a browser sent to the letter.
         assert_eq!(
             serde_json::from_value::<OpenOrderRequest>(json).unwrap(),
-            door
+            request
         );
     }
     let open = OpenAttempt {
@@ -68,7 +68,7 @@ fn requests_are_read_as_they_are_written() {
         assert_eq!(written(&paid), json);
         assert_eq!(read(&json), Ok(paid));
     }
-    let keep = KeepEmail {
+    let keep = ReceiptEmail {
         email: String::new(),
     };
     let json = json!({ "email": "" });
@@ -93,7 +93,7 @@ fn refused_request(json: &str) -> String {
 }
 
 #[test]
-fn a_door_takes_no_price_but_a_donations() {
+fn no_source_but_a_donation_takes_a_price() {
     for json in [
         r#"{"store":"demo","product":"ebook","amount":"0.01"}"#,
         r#"{"order_token":"e30.e30.e30","amount":"0.01"}"#,
@@ -105,7 +105,7 @@ fn a_door_takes_no_price_but_a_donations() {
 }
 
 #[test]
-fn an_order_is_opened_by_exactly_one_door() {
+fn an_order_is_opened_from_exactly_one_source() {
     for json in [
         "{}",
         r#"{"store":"demo"}"#,

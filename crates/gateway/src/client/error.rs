@@ -1,4 +1,4 @@
-//! How a call can fail, by what the caller may do next.
+//! Failures of a call, by what the caller may do next.
 
 use core::time::Duration;
 

@@ -108,8 +108,8 @@ impl Request {
     }
 }
 
-/// What came back.
-pub(super) struct Answer {
+/// The response of the gateway.
+pub(super) struct GatewayResponse {
     pub(super) status: u16,
     pub(super) retry_after: Option<String>,
     /// The header `Date`.
@@ -118,7 +118,7 @@ pub(super) struct Answer {
     body: Result<Vec<u8>, AmbiguousOutcome>,
 }
 
-impl Answer {
+impl GatewayResponse {
     pub(super) fn text(self) -> Result<String, AmbiguousOutcome> {
         String::from_utf8(self.body?)
             .map_err(|error| AmbiguousOutcome::InvalidJson(error.to_string()))
@@ -163,7 +163,11 @@ impl Exchange {
     }
 
     /// Signs and sends a request once, and reads the answer.
-    pub(super) async fn send(&self, request: &Request, nonce: Nonce) -> Result<Answer, CallError> {
+    pub(super) async fn send(
+        &self,
+        request: &Request,
+        nonce: Nonce,
+    ) -> Result<GatewayResponse, CallError> {
         let began = self.clock.now();
         let result = self.exchange(request, nonce).await;
         let elapsed = self.clock.now().duration_since(began);
@@ -178,7 +182,11 @@ impl Exchange {
         result
     }
 
-    async fn exchange(&self, request: &Request, nonce: Nonce) -> Result<Answer, CallError> {
+    async fn exchange(
+        &self,
+        request: &Request,
+        nonce: Nonce,
+    ) -> Result<GatewayResponse, CallError> {
         let signed = SignedRequest {
             method: request.method,
             url: self.url(&request.path_and_query),
@@ -187,7 +195,7 @@ impl Exchange {
         };
         let answer = self.transport.send(signed).await?;
         let header = |name| answer.headers.get(name)?.to_str().ok().map(str::to_owned);
-        Ok(Answer {
+        Ok(GatewayResponse {
             status: answer.status,
             retry_after: header(RETRY_AFTER),
             date: header(DATE),

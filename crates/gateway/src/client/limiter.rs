@@ -13,11 +13,11 @@ use crate::Nonce;
 pub(super) struct Limiter {
     rules: Rules,
     clock: Arc<dyn Clock>,
-    limits: Place,
+    limits: LimitStore,
 }
 
 /// Where the limits are kept.
-enum Place {
+enum LimitStore {
     Process(Box<Mutex<Limits>>),
     Database(Arc<SharedLimits>),
 }
@@ -35,7 +35,7 @@ impl Limiter {
         Self {
             rules,
             clock,
-            limits: Place::Process(Box::new(limits)),
+            limits: LimitStore::Process(Box::new(limits)),
         }
     }
 
@@ -43,7 +43,7 @@ impl Limiter {
         Self {
             rules,
             clock,
-            limits: Place::Database(limits),
+            limits: LimitStore::Database(limits),
         }
     }
 
@@ -54,8 +54,10 @@ impl Limiter {
     /// Permits one request of this priority, or returns why not and when to try again.
     pub(super) async fn acquire(&self, priority: Priority) -> Result<Permit<'_>, CallError> {
         let grant = match &self.limits {
-            Place::Process(limits) => lock(limits).take(self.clock.now(), priority, &self.rules)?,
-            Place::Database(limits) => limits.take(priority).await?,
+            LimitStore::Process(limits) => {
+                lock(limits).take(self.clock.now(), priority, &self.rules)?
+            }
+            LimitStore::Database(limits) => limits.take(priority).await?,
         };
         Ok(Permit {
             limiter: self,
@@ -67,8 +69,8 @@ impl Limiter {
     /// Returns `true` if a failed call may be retried.
     pub(super) async fn may_retry(&self) -> bool {
         match &self.limits {
-            Place::Process(limits) => lock(limits).may_retry(),
-            Place::Database(limits) => limits.may_retry().await,
+            LimitStore::Process(limits) => lock(limits).may_retry(),
+            LimitStore::Database(limits) => limits.may_retry().await,
         }
     }
 
@@ -84,15 +86,15 @@ impl Limiter {
 
     /// Waits until the shared limits have every outcome of this process.
     pub(super) async fn flush(&self) {
-        if let Place::Database(limits) = &self.limits {
+        if let LimitStore::Database(limits) = &self.limits {
             limits.flush().await;
         }
     }
 
     fn read<T>(&self, of: impl FnOnce(&Limits, Timestamp) -> T) -> T {
         match &self.limits {
-            Place::Process(limits) => of(&lock(limits), self.clock.now()),
-            Place::Database(limits) => limits.read(of),
+            LimitStore::Process(limits) => of(&lock(limits), self.clock.now()),
+            LimitStore::Database(limits) => limits.read(of),
         }
     }
 }
@@ -108,8 +110,10 @@ impl Permit<'_> {
         self.is_completed = true;
         let limiter = self.limiter;
         match &limiter.limits {
-            Place::Process(limits) => record(limits, limiter.clock.now(), &self.grant, &outcome),
-            Place::Database(limits) => limits.record(self.grant.clone(), outcome).await,
+            LimitStore::Process(limits) => {
+                record(limits, limiter.clock.now(), &self.grant, &outcome)
+            }
+            LimitStore::Database(limits) => limits.record(self.grant.clone(), outcome).await,
         }
     }
 }
@@ -121,10 +125,10 @@ impl Drop for Permit<'_> {
         }
         let (limiter, outcome) = (self.limiter, Outcome::ABANDONED);
         match &limiter.limits {
-            Place::Process(limits) => {
+            LimitStore::Process(limits) => {
                 record(limits, limiter.clock.now(), &self.grant, &outcome);
             }
-            Place::Database(limits) => limits.add_outcome(self.grant.clone(), outcome),
+            LimitStore::Database(limits) => limits.add_outcome(self.grant.clone(), outcome),
         }
     }
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use self::budget::Priority;
 use self::budget::{Budget, Epoch};
 use self::circuit::{Change, Circuit};
-pub(super) use self::outcome::{Outcome, Response, Verdict};
+pub(super) use self::outcome::{Outcome, OutcomeKind, Response};
 use self::retry::RetryBudget;
 use self::retry_after::RetryAfter;
 use super::nonces::Nonces;
@@ -167,7 +167,7 @@ impl Limits {
     ) -> Recorded {
         self.release(now, grant, outcome);
         let mut recorded = Recorded::default();
-        if matches!(outcome.verdict, Verdict::Unsent | Verdict::Abandoned) {
+        if matches!(outcome.kind, OutcomeKind::Unsent | OutcomeKind::Abandoned) {
             if let Some(probe) = grant.probe {
                 self.circuit.abandon(probe);
             }
@@ -176,15 +176,15 @@ impl Limits {
         if let Some(response) = &outcome.response {
             self.learn(now, age, grant, response, &mut recorded);
         }
-        let answered = match outcome.verdict {
-            Verdict::Answered => {
+        let answered = match outcome.kind {
+            OutcomeKind::Answered => {
                 self.retry_budget.answered();
                 true
             }
-            Verdict::Alive | Verdict::RateLimited => true,
+            OutcomeKind::Alive | OutcomeKind::RateLimited => true,
             _ => false,
         };
-        if outcome.verdict == Verdict::RateLimited {
+        if outcome.kind == OutcomeKind::RateLimited {
             let lowered = self.budget.limited(now, grant.epoch);
             recorded
                 .news

@@ -1,4 +1,4 @@
-//! What a client is built from: settings, a clock and chance.
+//! The parts of a client: settings, a clock and randomness.
 
 use core::time::Duration;
 

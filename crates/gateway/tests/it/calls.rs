@@ -1,4 +1,4 @@
-//! What is sent, byte for byte, and what is read; secrets stay inside.
+//! Requests, byte for byte, and the responses that are read; secrets stay inside.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use sha2::Sha384;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::server::{API_KEY, API_SECRET, Seen, Server, Then, client, raw_server, settings};
+use crate::server::{
+    API_KEY, API_SECRET, RecordedRequest, Server, Then, client, raw_server, settings,
+};
 
 pub(crate) fn invoice_request() -> InvoiceRequest {
     let amount = |text| AmountText::parse(text).expect("an amount");
@@ -42,7 +44,7 @@ pub(crate) fn invoice_answer() -> Value {
 
 /// The gateway's side of the signature, over what arrived.
 #[track_caller]
-pub(crate) fn assert_signed(seen: &Seen, method: &str, path_and_query: &str) {
+pub(crate) fn assert_signed(seen: &RecordedRequest, method: &str, path_and_query: &str) {
     assert_eq!(seen.method, method);
     let sent = seen.uri.path_and_query().expect("a path").as_str();
     assert_eq!(sent, format!("/api{path_and_query}"));

@@ -203,11 +203,11 @@ async fn what_passes_through_is_untouched_both_ways() {
     let (client, _) = client(&server.base);
     let body = r#"{"z":1.10,"a":1e5,"z":2}"#;
     for endpoint in [Endpoint::AddPreferences, Endpoint::UpdatePreferences] {
-        let passage = RawRequest::new(endpoint, "", Some(body)).unwrap();
-        assert_eq!(client.forward(&passage).await.unwrap(), odd);
+        let request = RawRequest::new(endpoint, "", Some(body)).unwrap();
+        assert_eq!(client.forward(&request).await.unwrap(), odd);
     }
-    let passage = RawRequest::new(Endpoint::MerchantAccount, "a=%20b", None).unwrap();
-    client.forward(&passage).await.unwrap();
+    let request = RawRequest::new(Endpoint::MerchantAccount, "a=%20b", None).unwrap();
+    client.forward(&request).await.unwrap();
     let seen = server.seen();
     assert_eq!(
         (seen[0].body.as_ref(), seen[1].body.as_ref()),

@@ -1,4 +1,4 @@
-//! What is tried again, and what never; a machine whose clock is off is refused once, and then goes by the gateway's clock.
+//! Calls that are retried, and those that never are; a machine whose clock is off is refused once, and then goes by the gateway's clock.
 
 use florin_gateway::{CallError, ConfirmRequest, ErrorCode, PaymentGateway as _, Priority};
 use serde_json::json;

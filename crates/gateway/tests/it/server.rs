@@ -20,7 +20,7 @@ pub(crate) const API_SECRET: &str = "secret_canary_77aa01";
 
 /// A request as it arrived.
 #[derive(Clone)]
-pub(crate) struct Seen {
+pub(crate) struct RecordedRequest {
     pub(crate) method: String,
     pub(crate) uri: Uri,
     pub(crate) headers: HeaderMap,
@@ -33,7 +33,7 @@ pub(crate) type Answer = (u16, &'static [(&'static str, &'static str)], String);
 /// Serves a list of responses in turn, the last one for ever, and records the requests.
 pub(crate) struct Server {
     pub(crate) base: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<RecordedRequest>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -46,12 +46,14 @@ impl Server {
         let handler =
             async move |method: axum::http::Method, uri: Uri, headers: HeaderMap, body: Bytes| {
                 let method = method.to_string();
-                log.lock().expect("no test panics in here").push(Seen {
-                    method,
-                    uri,
-                    headers,
-                    body,
-                });
+                log.lock()
+                    .expect("no test panics in here")
+                    .push(RecordedRequest {
+                        method,
+                        uri,
+                        headers,
+                        body,
+                    });
                 next(&mut answers.lock().expect("no test panics in here"))
             };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
@@ -71,7 +73,7 @@ impl Server {
         Self::start([(status, &[][..], body.to_owned())]).await
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<RecordedRequest> {
         self.seen.lock().expect("no test panics in here").clone()
     }
 

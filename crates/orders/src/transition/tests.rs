@@ -235,9 +235,9 @@ fn every_change_of_status_emits_an_event() {
 #[track_caller]
 fn after_credit(known: Option<PaymentState>, observation: &crate::Observation) -> Transition {
     let mut order = order(S::Paid);
-    order.reverted = known.map(|says| crate::Reverted {
+    order.reverted = known.map(|payment_state| crate::Reverted {
         at: crate::fixtures::at(5),
-        says,
+        payment_state,
     });
     let mut attempt = attempt(1);
     if let AttemptState::Open(invoice) = &mut attempt.state {

@@ -1,4 +1,4 @@
-//! Who may call, and what must be signed.
+//! Callers that are allowed, and requests that must be signed.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What the gateway rejects, each by its exact status and code.
+//! Requests that the gateway rejects, each by its exact status and code.
 
 use serde_json::{Value, json};
 

@@ -5,15 +5,15 @@ use tokio::runtime::Builder;
 
 use super::*;
 
-/// What happens around one attempt.
+/// An action that concerns one attempt.
 #[derive(Clone, Copy, Debug)]
-enum Happening {
+enum Action {
     /// The gateway calls back.
     Callback,
     /// A subscription asks for a poll.
-    Watcher,
+    Subscription,
     /// The poller starts a poll, if one is due.
-    LookBegins,
+    PollStart,
     /// The response to the current poll arrives.
     Answer(&'static str),
     /// The current poll fails and is rescheduled in so many seconds.
@@ -23,17 +23,17 @@ enum Happening {
 /// The lease of a poll: no other poll starts within it.
 const LEASE: i64 = 30;
 
-fn happenings() -> impl Strategy<Value = Vec<(i64, Happening)>> {
+fn actions() -> impl Strategy<Value = Vec<(i64, Action)>> {
     let words = prop::sample::select(vec!["CHECKING", "PROCESSING", "FAILED", "REFUNDED"]);
-    let happening = prop_oneof![
-        3 => Just(Happening::Callback),
-        2 => Just(Happening::Watcher),
-        5 => Just(Happening::LookBegins),
-        4 => words.prop_map(Happening::Answer),
-        1 => (1_i64..20).prop_map(Happening::Deferral),
+    let action = prop_oneof![
+        3 => Just(Action::Callback),
+        2 => Just(Action::Subscription),
+        5 => Just(Action::PollStart),
+        4 => words.prop_map(Action::Answer),
+        1 => (1_i64..20).prop_map(Action::Deferral),
     ];
     let pause = prop_oneof![4 => 0_i64..4, 1 => 4_i64..90];
-    prop::collection::vec((pause, happening), 1..30)
+    prop::collection::vec((pause, action), 1..30)
 }
 
 struct Watching<'a> {
@@ -46,10 +46,10 @@ struct Watching<'a> {
 }
 
 impl Watching<'_> {
-    async fn happens(&mut self, happening: Happening) {
+    async fn perform(&mut self, action: Action) {
         let now = at(self.now);
-        match happening {
-            Happening::Callback => {
+        match action {
+            Action::Callback => {
                 let known = invoice(1).id;
                 self.storage
                     .schedule_poll_of_invoice(&known, now)
@@ -57,15 +57,15 @@ impl Watching<'_> {
                     .unwrap();
                 self.is_hinted = true;
             }
-            Happening::Watcher => {
+            Action::Subscription => {
                 self.storage.schedule_poll(&id(1), now).await.unwrap();
             }
-            Happening::LookBegins => {
+            Action::PollStart => {
                 if let Some(due) = self.begins().await {
                     self.under_way = Some((due, self.now + LEASE));
                 }
             }
-            Happening::Answer(word) => {
+            Action::Answer(word) => {
                 let Some((due, _)) = self.under_way.take() else {
                     return;
                 };
@@ -81,7 +81,7 @@ impl Watching<'_> {
                     .await
                     .unwrap();
             }
-            Happening::Deferral(seconds) => {
+            Action::Deferral(seconds) => {
                 if let Some((due, _)) = self.under_way.take() {
                     let until = at(self.now + seconds);
                     self.storage.reschedule_poll(&due, until).await.unwrap();
@@ -111,7 +111,7 @@ impl Watching<'_> {
     }
 }
 
-async fn watched(backend: Backend, first: i64, happenings: &[(i64, Happening)]) {
+async fn watched(backend: Backend, first: i64, actions: &[(i64, Action)]) {
     let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     observe(&test.storage, first, observed("FAILED")).await;
@@ -121,11 +121,11 @@ async fn watched(backend: Backend, first: i64, happenings: &[(i64, Happening)]) 
         under_way: None,
         is_hinted: false,
     };
-    for (pause, happening) in happenings {
+    for (pause, action) in actions {
         watching.now += pause;
-        watching.happens(*happening).await;
+        watching.perform(*action).await;
     }
-    // Nothing more happens; whatever was under way never comes back.
+    // Nothing more perform; whatever was under way never comes back.
     watching.now += LEASE;
     if watching.is_hinted {
         assert!(watching.begins().await.is_some(), "the hint is lost");
@@ -141,10 +141,10 @@ async fn watched(backend: Backend, first: i64, happenings: &[(i64, Happening)]) 
 
 pub(super) fn no_callback_is_lost_and_no_two_polls_overlap(backend: Backend) {
     let config = ProptestConfig::with_cases(24);
-    proptest!(config, |(is_old in any::<bool>(), happenings in happenings())| {
+    proptest!(config, |(is_old in any::<bool>(), actions in actions())| {
         // Just expired, or so long ago that it is polled only on request.
         let first = if is_old { 30 * 86_400 } else { 1000 };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(watched(backend, first, &happenings));
+        runtime.block_on(watched(backend, first, &actions));
     });
 }

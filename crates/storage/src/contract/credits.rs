@@ -53,8 +53,11 @@ pub(super) async fn a_contradiction_is_reported_once_and_the_order_stays_paid(ba
     let reverted = E::Reverted;
     assert_eq!(types[3..], [reverted, reverted, reverted]);
     let known = test.storage.snapshot(&id(1)).await.unwrap().unwrap();
-    let says = known.order.reverted.unwrap();
-    assert_eq!((says.at, says.says), (at(360 * 60), PaymentState::Failed));
+    let reverted = known.order.reverted.unwrap();
+    assert_eq!(
+        (reverted.at, reverted.payment_state),
+        (at(360 * 60), PaymentState::Failed)
+    );
     let credited = known.attempt.unwrap().invoice().unwrap().clone();
     assert_eq!(
         credited.payment_state,
@@ -70,7 +73,10 @@ pub(super) async fn a_contradiction_is_reported_once_and_the_order_stays_paid(ba
         .unwrap();
     let payload: serde_json::Value = serde_json::from_str(&events[3].payload).unwrap();
     assert_eq!(payload["data"]["order"]["status"], "paid");
-    assert_eq!(payload["data"]["order"]["reverted"]["says"], "failed");
+    assert_eq!(
+        payload["data"]["order"]["reverted"]["payment_state"],
+        "failed"
+    );
 }
 
 pub(super) async fn a_credited_invoice_that_the_gateway_forgets_is_no_alarm(backend: Backend) {

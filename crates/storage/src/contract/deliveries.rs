@@ -5,7 +5,7 @@ use florin_orders::{DeliveryId, EndpointHash};
 use super::*;
 use crate::DisabledEndpoint;
 
-pub(super) async fn a_store_hears_an_orders_events_in_their_order(backend: Backend) {
+pub(super) async fn events_of_an_order_are_delivered_in_their_order(backend: Backend) {
     let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let due = test
@@ -127,11 +127,11 @@ pub(super) async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_l
     }
     assert_eq!(due(3600).await, []);
     let since = at(2);
-    let telling = EndpointStatus {
+    let disabled = EndpointStatus {
         waiting: 3,
         gone: Some(DisabledEndpoint { endpoint, since }),
     };
-    assert_eq!(storage.endpoint_status(&store).await.unwrap(), telling);
+    assert_eq!(storage.endpoint_status(&store).await.unwrap(), disabled);
 
     assert!(storage.enable_endpoint(&store, at(3600)).await.unwrap());
     let again = due(3600).await;

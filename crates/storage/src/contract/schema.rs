@@ -1,4 +1,4 @@
-//! What the database itself guards.
+//! Invariants that the database itself guards.
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Announcements of changed orders, by `NOTIFY`: they only wake.
 //!
 //! A payload is the announcing process, and behind it the orders: `9f2c… ord_a ord_b`, `9f2c… *` for all of them, or the
-//! process alone, by which a listener finds out that it still hears.
+//! process alone, by which a listener checks its own connection.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,21 +128,21 @@ impl Listener {
             let mut connection = self.reader.acquire().await?;
             announce(&mut connection, &self.holder, &Changed::Orders(Vec::new())).await
         });
-        let asked = asked.await.unwrap_or_else(|_| Err(unheard()));
+        let asked = asked.await.unwrap_or_else(|_| Err(no_notification()));
         self.is_asked = asked.is_ok();
         asked
     }
 
     async fn receive(&mut self) -> Result<Option<Changed>, StorageError> {
-        let patience = if self.is_asked { ARRIVAL } else { QUIET };
-        match tokio::time::timeout(patience, self.connection.try_recv()).await {
+        let timeout = if self.is_asked { ARRIVAL } else { QUIET };
+        match tokio::time::timeout(timeout, self.connection.try_recv()).await {
             Ok(Ok(Some(notification))) => {
                 self.is_asked = false;
                 Ok(foreign(&self.holder, notification.payload()))
             }
             Ok(Ok(None)) => Err(StorageError::Unreachable("the connection was lost".into())),
             Ok(Err(error)) => Err(error.into()),
-            Err(_) if self.is_asked => Err(unheard()),
+            Err(_) if self.is_asked => Err(no_notification()),
             Err(_) => {
                 self.ask().await?;
                 Ok(None)
@@ -151,7 +151,7 @@ impl Listener {
     }
 }
 
-fn unheard() -> StorageError {
+fn no_notification() -> StorageError {
     let reason = "no notification arrives; a pooler between passes none on in its transaction mode";
     StorageError::Unreachable(reason.into())
 }
@@ -179,16 +179,16 @@ mod tests {
             .collect();
         let payloads = payloads("me", &Changed::Orders(orders.clone()));
         assert!(payloads.len() > 1);
-        let mut heard = Vec::new();
+        let mut announced = Vec::new();
         for payload in &payloads {
             assert!(payload.len() < 8_000);
             assert_eq!(foreign("me", payload), None);
             match foreign("you", payload) {
-                Some(Changed::Orders(orders)) => heard.extend(orders),
+                Some(Changed::Orders(orders)) => announced.extend(orders),
                 other => panic!("{other:?}"),
             }
         }
-        assert_eq!(heard, orders);
+        assert_eq!(announced, orders);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Whose clock ends a lease.
+//! The clock of leases: the server's, or a test's.
 
 use std::sync::Arc;
 

@@ -199,7 +199,7 @@ async fn lock_order_of(
     Ok(place)
 }
 
-/// Returns `true` if the try before, whose commit was not answered, has recorded a delivery.
+/// Returns `true` if an earlier run of this transaction, whose commit had no response, has recorded a delivery.
 async fn is_recorded(tx: &mut PgConnection, delivery: &Delivery) -> Result<bool, StorageError> {
     let recorded = "SELECT EXISTS (SELECT 1 FROM deliveries
          WHERE event_id = $1 AND tried_at = $2 AND took_ms = $3 AND note = $4)";

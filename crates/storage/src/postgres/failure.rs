@@ -1,4 +1,4 @@
-//! What failed statements mean.
+//! The meaning of failed statements.
 
 use sqlx::postgres::PgDatabaseError;
 

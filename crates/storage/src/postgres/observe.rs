@@ -89,7 +89,7 @@ pub(super) async fn record(
     }))
 }
 
-/// What the try before has recorded, whose commit was not answered.
+/// The record of an earlier run of this transaction, whose commit had no response.
 async fn recorded(
     tx: &mut PgConnection,
     order: &Order,

@@ -92,7 +92,7 @@ async fn decide(
     if !orders::lock(tx, id).await? {
         return Err(unknown());
     }
-    // The try before, whose commit was not answered, or a repeated request.
+    // An earlier run of this transaction, whose commit had no response, or a repeated request.
     if is_recorded(tx, &decision.id).await? {
         return orders::snapshot(tx, id).await?.ok_or_else(unknown);
     }

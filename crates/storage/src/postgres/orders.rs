@@ -42,7 +42,7 @@ pub(super) async fn open(
     if !same_price {
         return Err(OpenError::Conflict(Box::new(order)));
     }
-    // The id is random: an order of this id was inserted by the try before, whose commit was not answered.
+    // The id is random: an order of this id was inserted by an earlier run, whose commit had no response.
     let is_new = tx.is_repeat && order.id == *id;
     Ok(Opened { order, is_new })
 }
@@ -284,7 +284,7 @@ pub(super) async fn save(tx: &mut PgConnection, after: &Aggregate) -> Result<(),
     .bind(order.current_attempt.as_ref().map(AttemptId::as_str))
     .bind(order.settled_at.map(Time))
     .bind(reverted.map(|reverted| Time(reverted.at)))
-    .bind(reverted.map(|reverted| <&str>::from(reverted.says)))
+    .bind(reverted.map(|reverted| <&str>::from(reverted.payment_state)))
     .bind(order.has_money)
     .bind(order.late_payment.map(<&str>::from))
     .bind(after.late_event_at.map(Time))

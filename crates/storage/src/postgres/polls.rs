@@ -13,7 +13,7 @@ use super::silence::{Reading, in_time};
 use super::time::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use super::{PostgresStorage, rows};
-use crate::rules::Known;
+use crate::rules::InvoiceKind;
 use crate::{DueAttempt, PollQueue, StorageError};
 
 /// A clock further behind the server's than this one plans nothing anew: not the others were ahead, but this one is wrong.
@@ -298,7 +298,7 @@ impl PostgresStorage {
     pub(super) async fn schedule_poll_of(
         &self,
         invoice: &InvoiceId,
-        known: Known,
+        known: InvoiceKind,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
         let wanted = read!(self, |reader| wanted(reader, invoice, known, at))?;
@@ -314,7 +314,7 @@ impl PostgresStorage {
 async fn wanted(
     connection: &mut PgConnection,
     id: &InvoiceId,
-    known: Known,
+    known: InvoiceKind,
     at: Timestamp,
 ) -> Result<Option<WantedPoll>, StorageError> {
     // The response to a poll whose lease has expired reschedules the next poll: only a poll that is
@@ -329,7 +329,7 @@ async fn wanted(
     .bind(Time(at))
     .bind(id.as_str())
     .bind(known.debounce_ms())
-    .bind(known == Known::Settled)
+    .bind(known == InvoiceKind::Settled)
     .fetch_optional(connection)
     .await?;
     Ok(wanted.map(|(attempt, at)| WantedPoll { attempt, at }))
@@ -338,7 +338,7 @@ async fn wanted(
 async fn schedule_at(
     tx: &mut PgConnection,
     wanted: &WantedPoll,
-    known: Known,
+    known: InvoiceKind,
 ) -> Result<bool, StorageError> {
     let scheduled = sqlx::query(
         "UPDATE polls SET next_poll_at = $1, priority = 'hinted'
@@ -347,7 +347,7 @@ async fn schedule_at(
     )
     .bind(wanted.at)
     .bind(&wanted.attempt)
-    .bind(known == Known::Settled)
+    .bind(known == InvoiceKind::Settled)
     .execute(tx)
     .await?;
     Ok(scheduled.rows_affected() > 0)

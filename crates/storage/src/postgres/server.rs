@@ -1,4 +1,4 @@
-//! What the readiness page shows of the server.
+//! The state of the server, for the readiness page.
 
 use std::time::Duration;
 

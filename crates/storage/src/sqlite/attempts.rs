@@ -12,7 +12,7 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::orders::{call_attention, emit, end_attention, get, set_status, snapshot};
 use super::rows::{self, millis};
-use crate::rules::{Known, MAX_ATTEMPTS_PER_MINUTE};
+use crate::rules::{InvoiceKind, MAX_ATTEMPTS_PER_MINUTE};
 use crate::{
     DueAttempt, MarkedAsPaid, OpenAttemptError, OrderOperationError, PollQueue, StorageError,
 };
@@ -453,7 +453,7 @@ pub(super) struct WantedPoll {
 pub(super) async fn wanted_poll(
     reader: &mut SqliteConnection,
     id: &InvoiceId,
-    known: Known,
+    known: InvoiceKind,
     at: Timestamp,
 ) -> Result<Option<WantedPoll>, StorageError> {
     // The response to a poll whose lease has expired reschedules the next poll: only a poll that is
@@ -468,7 +468,7 @@ pub(super) async fn wanted_poll(
     .bind(millis(at))
     .bind(id.as_str())
     .bind(known.debounce_ms())
-    .bind(known == Known::Settled)
+    .bind(known == InvoiceKind::Settled)
     .fetch_optional(reader)
     .await?;
     Ok(wanted.map(|(attempt, at)| WantedPoll { attempt, at }))
@@ -477,7 +477,7 @@ pub(super) async fn wanted_poll(
 pub(super) async fn schedule_poll_at(
     tx: &mut SqliteConnection,
     wanted: &WantedPoll,
-    known: Known,
+    known: InvoiceKind,
 ) -> Result<bool, StorageError> {
     let scheduled = sqlx::query(
         "UPDATE attempts SET next_poll_at = ?1, urgency = 'hinted'
@@ -485,7 +485,7 @@ pub(super) async fn schedule_poll_at(
     )
     .bind(wanted.at)
     .bind(&wanted.attempt)
-    .bind(known == Known::Settled)
+    .bind(known == InvoiceKind::Settled)
     .execute(tx)
     .await?;
     Ok(scheduled.rows_affected() > 0)

@@ -217,7 +217,7 @@ pub(super) async fn save(tx: &mut SqliteConnection, after: &Aggregate) -> Result
     .bind(order.current_attempt.as_ref().map(AttemptId::as_str))
     .bind(order.settled_at.map(millis))
     .bind(reverted.map(|reverted| millis(reverted.at)))
-    .bind(reverted.map(|reverted| <&str>::from(reverted.says)))
+    .bind(reverted.map(|reverted| <&str>::from(reverted.payment_state)))
     .bind(order.has_money)
     .bind(order.late_payment.map(<&str>::from))
     .bind(after.late_event_at.map(millis))

@@ -127,8 +127,8 @@ fn reverted(row: &SqliteRow) -> Result<Option<Reverted>, StorageError> {
     let Some(at) = maybe_time(row, "reverted_at")? else {
         return Ok(None);
     };
-    let says = word(row.try_get("reverted_to")?)?;
-    Ok(Some(Reverted { at, says }))
+    let payment_state = word(row.try_get("reverted_to")?)?;
+    Ok(Some(Reverted { at, payment_state }))
 }
 
 pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, StorageError> {

@@ -1,4 +1,4 @@
-//! What holds for a file alone. The contract of every store is in `crate::contract`.
+//! Tests of a file alone. The contract of every store is in `crate::contract`.
 
 mod growth;
 mod migrations;

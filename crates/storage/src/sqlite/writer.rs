@@ -21,14 +21,14 @@ use tokio::time::Instant;
 use super::file::DatabaseFile;
 use crate::{Commits, StorageError};
 
-/// The writer's connection, and who waits for it.
+/// The writer's connection, and the transactions that wait for it.
 #[derive(Clone, Debug)]
 pub(super) struct Writer(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// Fair: a batch takes everybody who waited when it began, then commits.
-    lane: Arc<Mutex<Lane>>,
+    /// Fair: a batch takes the transactions that waited when it began, then commits.
+    state: Arc<Mutex<WriterState>>,
     options: SqliteConnectOptions,
     file: Arc<DatabaseFile>,
     failure: Failure,
@@ -40,7 +40,7 @@ struct Shared {
 struct Failure(Arc<std::sync::Mutex<Option<Arc<StorageError>>>>);
 
 #[derive(Debug)]
-struct Lane {
+struct WriterState {
     file: Arc<DatabaseFile>,
     failure: Failure,
     connection: Option<SqliteConnection>,
@@ -85,14 +85,14 @@ impl Outcome {
 /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits. Dropped, it
 /// is rolled back.
 pub(crate) struct WriteTransaction {
-    lane: OwnedMutexGuard<Lane>,
+    state: OwnedMutexGuard<WriterState>,
 }
 
 impl Writer {
     /// A writer that connects when it is first used.
     pub(super) fn new(options: SqliteConnectOptions, file: Arc<DatabaseFile>) -> Self {
         let failure = Failure::default();
-        let lane = Lane {
+        let state = WriterState {
             file: file.clone(),
             failure: failure.clone(),
             connection: None,
@@ -102,7 +102,7 @@ impl Writer {
             is_closed: false,
         };
         Self(Arc::new(Shared {
-            lane: Arc::new(Mutex::new(lane)),
+            state: Arc::new(Mutex::new(state)),
             options,
             file,
             failure,
@@ -126,21 +126,21 @@ impl Writer {
 
     /// Begins a transaction.
     pub(super) async fn begin(&self) -> Result<WriteTransaction, StorageError> {
-        let lane = self.0.lane.clone().lock_owned().await;
+        let state = self.0.state.clone().lock_owned().await;
         let shared = self.0.clone();
         // A separate task: a caller that gives up leaves no statement half done.
-        finish(tokio::spawn(async move { shared.begin(lane).await })).await?
+        finish(tokio::spawn(async move { shared.begin(state).await })).await?
     }
 
     /// Commits a transaction and those before it, without waiting for others: its failure has a reason.
     pub(super) async fn commit_at_once(&self, tx: WriteTransaction) -> Result<(), StorageError> {
         let shared = self.0.clone();
         let committed = async move {
-            let mut lane = tx.lane;
-            lane.run("RELEASE member", Phase::Open).await?;
-            let batch = lane.batch.as_ref().ok_or(sqlx::Error::PoolClosed)?;
+            let mut state = tx.state;
+            state.run("RELEASE member", Phase::Open).await?;
+            let batch = state.batch.as_ref().ok_or(sqlx::Error::PoolClosed)?;
             let outcome = batch.outcome.subscribe();
-            shared.commit(&mut lane).await;
+            shared.commit(&mut state).await;
             let outcome = outcome.borrow().clone();
             outcome.result()
         };
@@ -149,19 +149,19 @@ impl Writer {
 
     /// Waits for transactions in progress and closes the connection; the next transaction opens another.
     pub(super) async fn reconnect(&self) {
-        let mut lane = self.0.lane.clone().lock_owned().await;
-        self.0.commit(&mut lane).await;
-        lane.phase = Phase::Broken;
-        lane.settle().await;
+        let mut state = self.0.state.clone().lock_owned().await;
+        self.0.commit(&mut state).await;
+        state.phase = Phase::Broken;
+        state.settle().await;
     }
 
     /// Waits for transactions in progress and closes the connection.
     pub(super) async fn close(&self) {
-        let mut lane = self.0.lane.clone().lock_owned().await;
-        lane.is_closed = true;
-        self.0.commit(&mut lane).await;
+        let mut state = self.0.state.clone().lock_owned().await;
+        state.is_closed = true;
+        self.0.commit(&mut state).await;
         self.0.file.forget_wal();
-        if let Some(connection) = lane.connection.take() {
+        if let Some(connection) = state.connection.take() {
             let _ = connection.close().await;
         }
     }
@@ -189,10 +189,10 @@ impl Failure {
 impl Shared {
     async fn begin(
         self: Arc<Self>,
-        lane: OwnedMutexGuard<Lane>,
+        state: OwnedMutexGuard<WriterState>,
     ) -> Result<WriteTransaction, StorageError> {
         let failure = self.failure.clone();
-        let begun = self.try_begin(lane).await;
+        let begun = self.try_begin(state).await;
         begun.map_err(|error| {
             let error = Arc::new(error);
             failure.set(Some(error.clone()));
@@ -202,56 +202,56 @@ impl Shared {
 
     async fn try_begin(
         self: Arc<Self>,
-        mut lane: OwnedMutexGuard<Lane>,
+        mut state: OwnedMutexGuard<WriterState>,
     ) -> Result<WriteTransaction, StorageError> {
-        if lane.is_closed {
+        if state.is_closed {
             return Err(StorageError::Database(sqlx::Error::PoolClosed));
         }
-        lane.settle().await;
+        state.settle().await;
         self.file.verify()?;
-        let is_new = lane.connection.is_none();
+        let is_new = state.connection.is_none();
         if is_new {
-            lane.connection = Some(self.options.connect().await?);
+            state.connection = Some(self.options.connect().await?);
         }
-        if lane.phase == Phase::Idle {
-            lane.run("BEGIN IMMEDIATE", Phase::Open).await?;
+        if state.phase == Phase::Idle {
+            state.run("BEGIN IMMEDIATE", Phase::Open).await?;
             if is_new {
                 self.file.record_wal();
             }
-            lane.batches += 1;
-            let number = lane.batches;
+            state.batches += 1;
+            let number = state.batches;
             let outcome = watch::Sender::new(Outcome::Pending);
-            lane.batch = Some(Batch {
+            state.batch = Some(Batch {
                 number,
                 transactions: 0,
                 outcome,
             });
             tokio::spawn(self.clone().commit_batch(number));
         }
-        lane.run("SAVEPOINT member", Phase::Member).await?;
-        Ok(WriteTransaction { lane })
+        state.run("SAVEPOINT member", Phase::Member).await?;
+        Ok(WriteTransaction { state })
     }
 
-    /// Commits a batch after everybody who waits already has had a turn.
+    /// Commits a batch after the transactions that wait already.
     async fn commit_batch(self: Arc<Self>, number: u64) {
-        let mut lane = self.lane.clone().lock_owned().await;
-        if lane
+        let mut state = self.state.clone().lock_owned().await;
+        if state
             .batch
             .as_ref()
             .is_some_and(|batch| batch.number == number)
         {
-            self.commit(&mut lane).await;
+            self.commit(&mut state).await;
         }
     }
 
-    async fn commit(&self, lane: &mut Lane) {
-        lane.settle().await;
-        if lane.phase != Phase::Open {
+    async fn commit(&self, state: &mut WriterState) {
+        state.settle().await;
+        if state.phase != Phase::Open {
             return;
         }
-        let transactions = lane.batch.as_ref().map_or(0, |batch| batch.transactions);
+        let transactions = state.batch.as_ref().map_or(0, |batch| batch.transactions);
         let started = Instant::now();
-        let committed = lane.run("COMMIT", Phase::Idle).await;
+        let committed = state.run("COMMIT", Phase::Idle).await;
         let elapsed = started.elapsed();
         // What went into a file that has lost its name is not acknowledged.
         let committed = committed.and_then(|()| Ok(self.file.verify()?));
@@ -260,17 +260,17 @@ impl Shared {
                 let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
                 commits.count(transactions, elapsed);
                 drop(commits);
-                lane.tell(Outcome::Committed);
+                state.end_batch(Outcome::Committed);
             }
             Err(error) => {
-                lane.tell(Outcome::Failed(Arc::new(error)));
-                lane.settle().await;
+                state.end_batch(Outcome::Failed(Arc::new(error)));
+                state.settle().await;
             }
         }
     }
 }
 
-impl Lane {
+impl WriterState {
     /// Runs a statement that begins or ends a transaction.
     async fn run(&mut self, statement: &'static str, after: Phase) -> Result<(), StorageError> {
         self.phase = Phase::Broken;
@@ -301,13 +301,13 @@ impl Lane {
                 let _ = connection.close().await;
             }
             let lost = StorageError::Database(sqlx::Error::WorkerCrashed);
-            self.tell(Outcome::Failed(Arc::new(lost)));
+            self.end_batch(Outcome::Failed(Arc::new(lost)));
             self.phase = Phase::Idle;
         }
     }
 
-    /// Tells the batch how it ended, once.
-    fn tell(&mut self, outcome: Outcome) {
+    /// Sends the batch its outcome, once.
+    fn end_batch(&mut self, outcome: Outcome) {
         if let Some(batch) = self.batch.take() {
             self.failure.set(match &outcome {
                 Outcome::Failed(error) => Some(error.clone()),
@@ -321,10 +321,10 @@ impl Lane {
 impl WriteTransaction {
     /// Waits until the transaction is on the disk.
     pub(crate) async fn commit(self) -> Result<(), StorageError> {
-        let mut lane = self.lane;
+        let mut state = self.state;
         let released = async move {
-            lane.run("RELEASE member", Phase::Open).await?;
-            let batch = lane.batch.as_mut().ok_or(sqlx::Error::PoolClosed)?;
+            state.run("RELEASE member", Phase::Open).await?;
+            let batch = state.batch.as_mut().ok_or(sqlx::Error::PoolClosed)?;
             batch.transactions += 1;
             Ok::<_, StorageError>(batch.outcome.subscribe())
         };
@@ -341,14 +341,14 @@ impl Deref for WriteTransaction {
     type Target = SqliteConnection;
 
     fn deref(&self) -> &SqliteConnection {
-        let connection = self.lane.connection.as_ref();
+        let connection = self.state.connection.as_ref();
         connection.expect("a transaction has its connection")
     }
 }
 
 impl DerefMut for WriteTransaction {
     fn deref_mut(&mut self) -> &mut SqliteConnection {
-        let connection = self.lane.connection.as_mut();
+        let connection = self.state.connection.as_mut();
         connection.expect("a transaction has its connection")
     }
 }

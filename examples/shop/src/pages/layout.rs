@@ -1,4 +1,4 @@
-//! What all pages share: text that is safe in a page, since what comes from elsewhere is escaped on its way in; the frame of
+//! The parts that all pages share: text that is safe in a page, since what comes from elsewhere is escaped on its way in; the frame of
 //! the page; the headers that a careful shop sends; and the files of `/site/…`.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Whom the shop believes.
+//! The shop accepts signed webhooks alone.
 
 use reqwest::StatusCode;
 use serde_json::json;

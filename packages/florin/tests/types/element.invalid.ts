@@ -34,9 +34,9 @@ const status: FlorinStatus = 'pending';
 
 const settings = { store: 'demo', product: 'ebook' };
 const right: FlorinCheckoutAttributes = settings;
-// @ts-expect-error: no door
+// @ts-expect-error: no source
 const none: FlorinCheckoutAttributes = { store: 'demo' };
-// @ts-expect-error: two doors
+// @ts-expect-error: two sources
 const two: FlorinCheckoutAttributes = { ...settings, donation: 'coffee' };
 // @ts-expect-error: a product and another token
 const token: FlorinCheckoutAttributes = { ...settings, 'order-token': 'eyJ…' };

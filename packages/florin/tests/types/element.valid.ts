@@ -19,7 +19,7 @@ element.open();
 element.close();
 found?.setAttribute('theme', 'dark');
 
-// Its events, heard at the element and wherever they bubble to.
+// Its events, received at the element and wherever they bubble to.
 element.addEventListener('florin-ready', (event) => {
   const none: null = event.detail;
 });
@@ -37,8 +37,8 @@ element.addEventListener('click', (event: MouseEvent) => event.preventDefault())
 element.addEventListener('unknown-event', (event: Event) => event.type);
 element.removeEventListener('florin-close', () => {});
 
-// The four doors, and how it is shown.
-const doors: FlorinCheckoutAttributes[] = [
+// The four sources, and how it is shown.
+const sources: FlorinCheckoutAttributes[] = [
   { store: 'demo', product: 'ebook' },
   { store: 'demo', product: 'ebook', quantity: 2 },
   { store: 'demo', product: 'ebook', quantity: '2' },

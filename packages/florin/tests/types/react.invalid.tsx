@@ -7,9 +7,9 @@ const Wrong = () => {
   const button = useRef<HTMLButtonElement>(null);
   return (
     <>
-      {/* @ts-expect-error: no door */}
+      {/* @ts-expect-error: no source */}
       <FlorinCheckout store="demo" />
-      {/* @ts-expect-error: two doors */}
+      {/* @ts-expect-error: two sources */}
       <FlorinCheckout store="demo" product="ebook" donation="coffee" />
       {/* @ts-expect-error: a product and another token */}
       <FlorinCheckout store="demo" product="ebook" clientToken="ct_…" />
@@ -40,9 +40,9 @@ const Wrong = () => {
       {/* @ts-expect-error: the element is no button */}
       <FlorinCheckout store="demo" product="ebook" ref={button} />
 
-      {/* @ts-expect-error: no door */}
+      {/* @ts-expect-error: no source */}
       <florin-checkout />
-      {/* @ts-expect-error: two doors */}
+      {/* @ts-expect-error: two sources */}
       <florin-checkout store="demo" product="ebook" client-token="ct_…" />
       {/* @ts-expect-error: as React spells it */}
       <florin-checkout orderToken="eyJ…" />

@@ -1,4 +1,4 @@
-//! What is open about an order, and the form of a decision.
+//! The open question of an order, and the form of a decision.
 
 use florin_orders::{Aggregate, AttentionCause, DecisionKind, OrderStatus};
 use maud::{Markup, html};

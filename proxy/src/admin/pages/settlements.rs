@@ -1,4 +1,4 @@
-//! What was credited on a day: by asset and currency, and each order as CSV.
+//! The credits of a day: by asset and currency, and each order as CSV.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

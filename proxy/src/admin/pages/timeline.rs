@@ -1,4 +1,4 @@
-//! What happened to one order: its attempts, its time line, and the gateway's word beside ours.
+//! The history of one order: its attempts, its time line, and the gateway's word beside ours.
 
 use florin_orders::{Aggregate, Attempt, AttemptState, Destination, EventId, Invoice, OrderId};
 use florin_storage::{EventState, OrderHistory, StoredObservation};

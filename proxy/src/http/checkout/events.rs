@@ -2,7 +2,7 @@
 //!
 //! Source: WHATWG HTML, "Server-sent events". Polling GET /v1/checkout always works as well; the stream is faster.
 //!
-//! The stream of a paid order goes on for an hour after the credit, so that an open page shows a second payment. It
+//! The stream of a paid order stays open for an hour after the credit, so that an open page shows a second payment. It
 //! reads the order only when it is notified: ten thousand paid pages cost a heartbeat each in 15 seconds, and an hour at most.
 
 use std::convert::Infallible;
@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::HeaderValue;
 use axum::response::sse::{Event, Sse};
 use florin_checkout_api::{ErrorCode, OrderView};
 use florin_orders::OrderId;
@@ -38,7 +37,7 @@ struct OrderStream {
     order: OrderId,
     subscription: Subscription,
     /// The tag that was sent last: a notification without a change sends nothing.
-    sent: Option<HeaderValue>,
+    sent: Option<String>,
     /// When something was sent last.
     quiet_since: Timestamp,
     /// Until when the order is followed, once it is paid.
@@ -72,7 +71,7 @@ pub(crate) async fn events(
 }
 
 pub(crate) fn describe_events(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout/events", "watch_checkout")
+    Operation::new("stream_checkout")
         .of(CHECKOUT)
         .does(
             "Watch the order",

@@ -30,7 +30,7 @@ use crate::http::middleware::cors::require_listed_origin;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
-use crate::http::static_files::file::holds_tag;
+use crate::http::static_files::file::{etag, holds_tag};
 use crate::orders;
 use crate::orders::price::{self, PriceError};
 use crate::payments::view::store_view;
@@ -181,7 +181,7 @@ impl<'a> VerifiedRequest<'a> {
 }
 
 pub(crate) fn describe_open(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout", "open_checkout")
+    Operation::new("open_checkout")
         .of(CHECKOUT)
         .does(
             "Open an order",
@@ -231,8 +231,8 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     request_poll(&app, &view).await?;
-    let tag = view.etag.clone();
-    if tag.to_str().is_ok_and(|tag| holds_tag(&headers, tag)) {
+    let tag = etag(&view.etag);
+    if holds_tag(&headers, &view.etag) {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
     }
     let headers = [
@@ -243,7 +243,7 @@ pub(crate) async fn show(
 }
 
 pub(crate) fn describe_show(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout", "show_checkout")
+    Operation::new("show_checkout")
         .of(CHECKOUT)
         .does("See the order", "All that a checkout shows of it.")
         .by(operation::Caller::Customer)
@@ -294,7 +294,7 @@ pub(crate) async fn donation(
 }
 
 pub(crate) fn describe_donation(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout/donation", "show_donation")
+    Operation::new("show_donation")
         .of(CHECKOUT)
         .does(
             "Describe a donation",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use florin_checkout_api::{
-    ErrorCode, KeepEmail, MarkPaid, OpenAttempt, OrderView, Quote, Unavailable, looks_like_email,
+    ErrorCode, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail, Unavailable, looks_like_email,
 };
 use florin_gateway::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode};
@@ -82,7 +82,7 @@ pub(crate) fn list_quotes(app: &AppState, order: &Order, priced: &PriceSnapshot)
 }
 
 pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
-    Operation::get("/v1/checkout/quotes", "list_quotes")
+    Operation::new("list_quotes")
         .of(CHECKOUT)
         .does(
             "What the order costs in each asset",
@@ -182,7 +182,7 @@ pub(crate) async fn attempt(
 }
 
 pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout/attempt", "open_attempt")
+    Operation::new("open_attempt")
         .of(CHECKOUT)
         .does(
             "Pay in this asset",
@@ -231,7 +231,7 @@ pub(crate) async fn session(
 }
 
 pub(crate) fn describe_session(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout/session", "open_session")
+    Operation::new("open_session")
         .of(CHECKOUT)
         .does(
             "Go to the gateway's page",
@@ -316,7 +316,7 @@ async fn mark_as_paid(
 }
 
 pub(crate) fn describe_paid(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout/paid", "mark_paid")
+    Operation::new("mark_paid")
         .of(CHECKOUT)
         .does(
             "\"I have paid\"",
@@ -342,7 +342,7 @@ pub(crate) async fn email(
     Post {
         body: Body(wanted),
         request,
-    }: Post<Body<KeepEmail>>,
+    }: Post<Body<ReceiptEmail>>,
 ) -> Result<Done<OrderView>, ApiError> {
     let order = snapshot.order.id.clone();
     let work = {
@@ -355,7 +355,7 @@ pub(crate) async fn email(
 async fn keep_email(
     app: &Arc<AppState>,
     snapshot: Snapshot,
-    wanted: KeepEmail,
+    wanted: ReceiptEmail,
 ) -> Result<OrderView, ApiError> {
     let email = checked(Some(wanted.email))?;
     if snapshot.order.terms.flow == Flow::Hosted {
@@ -374,7 +374,7 @@ async fn keep_email(
 }
 
 pub(crate) fn describe_email(types: &mut Types) -> Operation {
-    Operation::post("/v1/checkout/email", "keep_email")
+    Operation::new("set_receipt_email")
         .of(CHECKOUT)
         .does(
             "Keep the address for the receipt",
@@ -383,7 +383,7 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
         )
         .by(operation::Caller::Customer)
         .takes_key(1)
-        .takes::<KeepEmail>(types, &json!({ "email": "buyer@shop.example" }))
+        .takes::<ReceiptEmail>(types, &json!({ "email": "buyer@shop.example" }))
         .refuses(&[ErrorCode::OtherFlow, ErrorCode::OrderClosed])
         .answers::<OrderView>(200, "The order as it stands.", types)
 }

@@ -1,6 +1,6 @@
 //! CORS: pages on the stores' origins, compared as they are written, and the proxy's own.
 //!
-//! It is written here and not with `tower-http`: its layer names methods and headers to every page, and this one tells a
+//! It is written here and not with `tower-http`: its layer names methods and headers to every page, and this one shows a
 //! page that is not listed nothing.
 
 use std::sync::Arc;

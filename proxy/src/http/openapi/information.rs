@@ -46,7 +46,7 @@ pub(crate) fn tags() -> Value {
         ),
         chapter(
             EVENTS,
-            "The same events as the webhooks, to be read in order, and what became of telling them."
+            "The same events as the webhooks, to be read in order, and the tries at delivering them."
         ),
         chapter(
             GATEWAY,

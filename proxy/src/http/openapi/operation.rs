@@ -36,25 +36,11 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// A reading operation.
-    pub(crate) fn get(path: &'static str, id: &'static str) -> Self {
-        Self::new("get", path, id)
-    }
-
-    /// A writing operation.
-    pub(crate) fn post(path: &'static str, id: &'static str) -> Self {
-        Self::new("post", path, id)
-    }
-
-    /// A replacing operation.
-    pub(crate) fn put(path: &'static str, id: &'static str) -> Self {
-        Self::new("put", path, id)
-    }
-
-    fn new(method: &'static str, path: &'static str, id: &'static str) -> Self {
+    /// An operation with a name; the router gives it its method and path.
+    pub(crate) fn new(id: &'static str) -> Self {
         Self {
-            method,
-            path,
+            method: "",
+            path: "",
             id,
             tag: "",
             summary: "",
@@ -64,6 +50,15 @@ impl Operation {
             body: None,
             answers: BTreeMap::new(),
             refusals: Vec::new(),
+        }
+    }
+
+    /// Its place in the router.
+    pub(crate) fn at(self, method: &'static str, path: &'static str) -> Self {
+        Self {
+            method,
+            path,
+            ..self
         }
     }
 
@@ -81,7 +76,7 @@ impl Operation {
         Self { tag, ..self }
     }
 
-    /// Who may call it, and how everybody else is refused.
+    /// The callers that are allowed, and how others are refused.
     pub(crate) fn by(mut self, caller: Caller) -> Self {
         self.caller = caller;
         match caller {

@@ -48,7 +48,7 @@ impl Types {
     /// The members of `T` as parameters of a query.
     pub(crate) fn query<T: JsonSchema>(&mut self) -> Vec<Value> {
         let mut shape = T::json_schema(&mut self.read).to_value();
-        tidy(&mut shape);
+        replace_widths(&mut shape);
         let required = shape["required"].take();
         let Value::Object(members) = shape["properties"].take() else {
             return Vec::new();
@@ -80,14 +80,14 @@ impl Types {
         schemas.append(&mut written);
         schemas.append(&mut self.by_hand);
         for shape in schemas.values_mut() {
-            tidy(shape);
+            replace_widths(shape);
         }
         schemas
     }
 }
 
 /// The widths of integers, which JSON Schema says as bounds.
-fn tidy(shape: &mut Value) {
+fn replace_widths(shape: &mut Value) {
     match shape {
         Value::Object(members) => {
             let most = match members.get("format").and_then(Value::as_str) {
@@ -99,9 +99,9 @@ fn tidy(shape: &mut Value) {
                 members.remove("format");
                 members.entry("maximum").or_insert(most.into());
             }
-            members.values_mut().for_each(tidy);
+            members.values_mut().for_each(replace_widths);
         }
-        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Array(items) => items.iter_mut().for_each(replace_widths),
         _ => {}
     }
 }

@@ -1,8 +1,4 @@
-//! A file with its compressed forms, and its response.
-
-use std::borrow::Cow;
-use std::io::Write as _;
-use std::sync::OnceLock;
+//! The response with a file: its smallest form that the browser reads, and its tag.
 
 use axum::body::Bytes;
 use axum::http::header::{
@@ -11,67 +7,14 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use florin_storage::Asset;
 use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
-use sha2::{Digest as _, Sha256};
+
+use crate::widget_files::File;
 
 /// Named by their content: cached for good.
 pub(crate) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 /// Named for good: revalidated after five minutes, mostly with 304.
 pub(crate) const FRESH: &str = "public, max-age=300";
-
-/// A file with its compressed forms.
-pub(crate) struct File {
-    pub(super) name: Cow<'static, str>,
-    pub(super) whole: Bytes,
-    pub(super) brotli: Option<Bytes>,
-    pub(super) gzip: Option<Bytes>,
-    /// Computed at the first request: hashing at every request would cost more than sending.
-    pub(super) tag: OnceLock<HeaderValue>,
-}
-
-impl File {
-    /// Compresses a text once, to be sent many times.
-    pub(crate) fn compressed(name: &'static str, whole: String) -> Self {
-        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
-        let written = gzip.write_all(whole.as_bytes());
-        let gzip = written.and_then(|()| gzip.finish());
-        Self {
-            name: Cow::Borrowed(name),
-            whole: whole.into(),
-            brotli: None,
-            gzip: gzip.ok().map(Bytes::from),
-            tag: OnceLock::new(),
-        }
-    }
-
-    /// A file that a proxy of another version has kept.
-    pub(super) fn kept(asset: Asset) -> Self {
-        Self {
-            name: Cow::Owned(asset.name),
-            whole: asset.whole.into(),
-            brotli: asset.brotli.map(Bytes::from),
-            gzip: None,
-            tag: OnceLock::new(),
-        }
-    }
-
-    /// The content, uncompressed.
-    pub(crate) fn whole(&self) -> &[u8] {
-        &self.whole
-    }
-
-    /// Names the content, for `ETag`.
-    fn tag(&self) -> &HeaderValue {
-        self.tag.get_or_init(|| {
-            let digest = Sha256::digest(&self.whole);
-            let tag = format!("\"{}\"", hex::encode(&digest[..8]));
-            HeaderValue::from_str(&tag).expect("hexadecimal digits fit a header")
-        })
-    }
-}
 
 /// The file in the smallest form that the browser reads.
 pub(crate) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> Response {
@@ -79,9 +22,9 @@ pub(crate) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> R
     let mut fixed = HeaderMap::new();
     fixed.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
     fixed.insert(VARY, HeaderValue::from_static("accept-encoding"));
-    fixed.insert(ETAG, tag.clone());
+    fixed.insert(ETAG, etag(tag));
     fixed.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if holds_tag(headers, tag.to_str().unwrap_or_default()) {
+    if holds_tag(headers, tag) {
         return (StatusCode::NOT_MODIFIED, fixed).into_response();
     }
     fixed.insert(
@@ -93,6 +36,11 @@ pub(crate) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> R
         fixed.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
     }
     (fixed, bytes).into_response()
+}
+
+/// A tag as the header's value.
+pub(crate) fn etag(tag: &str) -> HeaderValue {
+    HeaderValue::from_str(tag).expect("a tag is plain ASCII")
 }
 
 /// Returns `true` if the request's `If-None-Match` lists the tag. Reverse proxies weaken a tag when they compress, so a weak

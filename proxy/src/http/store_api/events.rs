@@ -36,7 +36,6 @@ pub(crate) struct EventsQuery {
 
 /// A page of events.
 #[derive(JsonSchema, Serialize)]
-#[schemars(rename = "EventPage")]
 pub(crate) struct EventPage {
     #[schemars(schema_with = "crate::http::openapi::webhooks::events")]
     events: Vec<EventBody>,
@@ -55,7 +54,7 @@ pub(crate) struct EventBody {
 /// GET /v1/events: a page of events, in the order in which they happened.
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     wanted: Result<Query<EventsQuery>, QueryRejection>,
 ) -> Result<Json<EventPage>, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
@@ -65,7 +64,7 @@ pub(crate) async fn events(
     let found = app
         .deps
         .storage
-        .events(&merchant.0, after.as_ref(), limit)
+        .events(&store.0, after.as_ref(), limit)
         .await?;
     let unknown = || ApiError::invalid("after", "The store has no such event.");
     let found = found.ok_or_else(unknown)?;
@@ -75,7 +74,7 @@ pub(crate) async fn events(
 }
 
 pub(crate) fn describe_events(types: &mut Types) -> Operation {
-    Operation::get("/v1/events", "list_events")
+    Operation::new("list_events")
         .of(EVENTS)
         .does(
             "List events",
@@ -100,7 +99,7 @@ fn event_body(event: &Event) -> Result<EventBody, ApiError> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeliveriesQuery {
-    /// Only tries at telling this event.
+    /// Only tries at delivering this event.
     #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$"))]
     event: Option<String>,
     /// The `next` of the page before: only what is older than this try.
@@ -113,7 +112,6 @@ pub(crate) struct DeliveriesQuery {
 
 /// A page of tries, latest first.
 #[derive(JsonSchema, Serialize)]
-#[schemars(rename = "DeliveryPage")]
 pub(crate) struct DeliveryPage {
     /// The tries.
     deliveries: Vec<DeliveryAttempt>,
@@ -146,7 +144,7 @@ pub(crate) struct DeliveryAttempt {
 /// GET /v1/deliveries: what was tried, latest first.
 pub(crate) async fn deliveries(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     wanted: Result<Query<DeliveriesQuery>, QueryRejection>,
 ) -> Result<Json<DeliveryPage>, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
@@ -157,7 +155,7 @@ pub(crate) async fn deliveries(
         after: after.map_err(|error| ApiError::invalid("after", error.to_string()))?,
         limit: page_size(wanted.limit)?,
     };
-    let found = app.deps.storage.deliveries(&merchant.0, &filter).await?;
+    let found = app.deps.storage.deliveries(&store.0, &filter).await?;
     let found = found.ok_or(ApiError::NoSuchOrder)?;
     let is_full = found.len() == filter.limit as usize;
     let next = found.last().filter(|_| is_full);
@@ -167,7 +165,7 @@ pub(crate) async fn deliveries(
 }
 
 pub(crate) fn describe_deliveries(types: &mut Types) -> Operation {
-    Operation::get("/v1/deliveries", "list_deliveries")
+    Operation::new("list_deliveries")
         .of(EVENTS)
         .does(
             "List deliveries",
@@ -223,10 +221,13 @@ pub(crate) async fn redeliver(
     Ok((StatusCode::ACCEPTED, done.replayed(), ()))
 }
 
-pub(crate) fn describe_redeliver() -> Operation {
-    Operation::post("/v1/events/{id}/redeliver", "redeliver_event")
+pub(crate) fn describe_redeliver(_: &mut Types) -> Operation {
+    Operation::new("redeliver_event")
         .of(EVENTS)
-        .does("Tell an event again", "With all its tries, from the first.")
+        .does(
+            "Deliver an event again",
+            "With all its tries, from the first.",
+        )
         .by(operation::Caller::Store)
         .takes_key(1)
         .path("id", "The event.", &event_id())
@@ -236,7 +237,6 @@ pub(crate) fn describe_redeliver() -> Operation {
 
 /// The state of a store's webhook.
 #[derive(Deserialize, JsonSchema, Serialize)]
-#[schemars(rename = "Telling")]
 pub(crate) struct WebhookStatus {
     /// `enabled`; `disabled` after the endpoint has answered 410; `none` for a store without one.
     #[schemars(extend("enum" = ["enabled", "disabled", "none"]))]
@@ -252,13 +252,13 @@ pub(crate) struct WebhookStatus {
 /// GET /v1/webhook: the state of the store's webhook.
 pub(crate) async fn show_webhook(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
 ) -> Result<Json<WebhookStatus>, ApiError> {
-    Ok(Json(webhook_status(&app, &merchant).await?))
+    Ok(Json(webhook_status(&app, &store).await?))
 }
 
 pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
-    Operation::get("/v1/webhook", "show_webhook")
+    Operation::new("show_webhook")
         .of(EVENTS)
         .does(
             "The state of the webhook",
@@ -293,7 +293,7 @@ pub(crate) async fn enable_webhook(
 }
 
 pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {
-    Operation::post("/v1/webhook/enable", "enable_webhook")
+    Operation::new("enable_webhook")
         .of(EVENTS)
         .does(
             "Enable the webhook",
@@ -309,7 +309,7 @@ async fn webhook_status(
     store: &AuthenticatedStore,
 ) -> Result<WebhookStatus, ApiError> {
     let status = app.deps.storage.endpoint_status(&store.0).await?;
-    let state = match (&store.store(app).webhook, &status.gone) {
+    let state = match (&store.config(app).webhook, &status.gone) {
         (None, _) => "none",
         (Some(_), None) => "enabled",
         (Some(_), Some(_)) => "disabled",

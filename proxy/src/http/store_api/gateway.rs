@@ -36,12 +36,12 @@ pub(crate) async fn currencies(
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let query = query.unwrap_or_default();
-    let passage = RawRequest::new(Endpoint::Currencies, &query, None)?;
-    Ok(as_json(pass(&app, passage, false).await?))
+    let request = RawRequest::new(Endpoint::Currencies, &query, None)?;
+    Ok(as_json(pass(&app, request, false).await?))
 }
 
-pub(crate) fn describe_currencies() -> Operation {
-    let operation = Operation::get("/v1/gateway/currencies", "list_currencies").of(GATEWAY);
+pub(crate) fn describe_currencies(_: &mut Types) -> Operation {
+    let operation = Operation::new("list_currencies").of(GATEWAY);
     let operation = operation.does(
         "What the gateway supports",
         "GET /currencies of the gateway. Any query is passed on.",
@@ -61,8 +61,8 @@ pub(crate) async fn add_preferences(
     change_once(&app, store, Endpoint::AddPreferences, body, request).await
 }
 
-pub(crate) fn describe_add_preferences() -> Operation {
-    let operation = Operation::post("/v1/gateway/preferences", "add_preferences").of(GATEWAY);
+pub(crate) fn describe_add_preferences(_: &mut Types) -> Operation {
+    let operation = Operation::new("add_preferences").of(GATEWAY);
     let operation = operation.does(
         "Add a settlement wallet",
         "POST /preferences of the gateway.",
@@ -73,15 +73,15 @@ pub(crate) fn describe_add_preferences() -> Operation {
 /// PUT /v1/gateway/preferences: updates a settlement wallet.
 pub(crate) async fn update_preferences(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let json = change(&app, &merchant, Endpoint::UpdatePreferences, &body).await?;
+    let json = change(&app, &store, Endpoint::UpdatePreferences, &body).await?;
     Ok(as_json(json))
 }
 
-pub(crate) fn describe_update_preferences() -> Operation {
-    let operation = Operation::put("/v1/gateway/preferences", "update_preferences").of(GATEWAY);
+pub(crate) fn describe_update_preferences(_: &mut Types) -> Operation {
+    let operation = Operation::new("update_preferences").of(GATEWAY);
     let operation = operation.does(
         "Update a settlement wallet",
         "PUT /preferences of the gateway.",
@@ -101,9 +101,8 @@ pub(crate) async fn onboard_merchant(
     change_once(&app, store, Endpoint::OnboardMerchant, body, request).await
 }
 
-pub(crate) fn describe_onboard_merchant() -> Operation {
-    let operation =
-        Operation::post("/v1/gateway/aggregator/merchants", "onboard_merchant").of(GATEWAY);
+pub(crate) fn describe_onboard_merchant(_: &mut Types) -> Operation {
+    let operation = Operation::new("onboard_merchant").of(GATEWAY);
     let operation = operation.does(
         "Onboard a merchant of a platform",
         "POST /aggregator/merchants of the gateway. A store with a `merchant_id` may not.",
@@ -114,19 +113,18 @@ pub(crate) fn describe_onboard_merchant() -> Operation {
 /// GET /v1/gateway/merchant/account: where KYC documents are stored.
 pub(crate) async fn merchant_account(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let endpoint = Endpoint::MerchantAccount;
-    let store = permitted(&app, &merchant, endpoint)?;
-    let passage = RawRequest::new(endpoint, &query.unwrap_or_default(), None);
-    let passage = for_its_merchant(store, endpoint, passage?)?;
-    Ok(as_json(pass(&app, passage, false).await?))
+    let store = permitted(&app, &store, endpoint)?;
+    let request = RawRequest::new(endpoint, &query.unwrap_or_default(), None);
+    let request = for_its_merchant(store, endpoint, request?)?;
+    Ok(as_json(pass(&app, request, false).await?))
 }
 
-pub(crate) fn describe_merchant_account() -> Operation {
-    let operation =
-        Operation::get("/v1/gateway/merchant/account", "show_merchant_account").of(GATEWAY);
+pub(crate) fn describe_merchant_account(_: &mut Types) -> Operation {
+    let operation = Operation::new("show_merchant_account").of(GATEWAY);
     let operation = operation.does(
         "Where KYC documents are stored",
         "GET /merchant/account of the gateway. Any query is passed on.",
@@ -138,15 +136,15 @@ pub(crate) fn describe_merchant_account() -> Operation {
 /// PUT /v1/gateway/settings: updates the merchant's profile.
 pub(crate) async fn update_settings(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let json = change(&app, &merchant, Endpoint::UpdateSettings, &body).await?;
+    let json = change(&app, &store, Endpoint::UpdateSettings, &body).await?;
     Ok(as_json(json))
 }
 
-pub(crate) fn describe_update_settings() -> Operation {
-    let operation = Operation::put("/v1/gateway/settings", "update_settings").of(GATEWAY);
+pub(crate) fn describe_update_settings(_: &mut Types) -> Operation {
+    let operation = Operation::new("update_settings").of(GATEWAY);
     let operation = operation.does(
         "Update a merchant's profile",
         "PUT /settings of the gateway.",
@@ -174,23 +172,23 @@ async fn change_once(
 /// Forwards a call that changes the account. The log names the store: wallets decide where the money goes.
 async fn change(
     app: &Arc<AppState>,
-    merchant: &AuthenticatedStore,
+    store: &AuthenticatedStore,
     endpoint: Endpoint,
     body: &str,
 ) -> Result<String, ApiError> {
-    let store = permitted(app, merchant, endpoint)?;
-    let passage = RawRequest::new(endpoint, "", Some(body))?;
-    let passage = for_its_merchant(store, endpoint, passage)?;
+    let store = permitted(app, store, endpoint)?;
+    let request = RawRequest::new(endpoint, "", Some(body))?;
+    let request = for_its_merchant(store, endpoint, request)?;
     tracing::info!(store = %store.id, ?endpoint, "store changes the account at the gateway");
-    pass(app, passage, true).await
+    pass(app, request, true).await
 }
 
 fn permitted<'a>(
     app: &'a AppState,
-    merchant: &AuthenticatedStore,
+    store: &AuthenticatedStore,
     endpoint: Endpoint,
 ) -> Result<&'a Store, ApiError> {
-    let store = merchant.store(app);
+    let store = store.config(app);
     if !store.gateway_access {
         return Err(ApiError::AccountShared);
     }
@@ -203,22 +201,22 @@ fn permitted<'a>(
 fn for_its_merchant(
     store: &Store,
     endpoint: Endpoint,
-    passage: RawRequest,
+    request: RawRequest,
 ) -> Result<RawRequest, ApiError> {
     match &store.merchant_id {
-        Some(id) if endpoint.is_about_a_merchant() => Ok(passage.for_merchant(id)?),
-        _ => Ok(passage),
+        Some(id) if endpoint.is_about_a_merchant() => Ok(request.for_merchant(id)?),
+        _ => Ok(request),
     }
 }
 
 /// Passes a call on, to its end even when the store goes away meanwhile, and answers what came, as it came.
 async fn pass(
     app: &Arc<AppState>,
-    passage: RawRequest,
+    request: RawRequest,
     changes_something: bool,
 ) -> Result<String, ApiError> {
     let app = app.clone();
-    let passed = tokio::spawn(async move { app.deps.gateway.forward(&passage).await });
+    let passed = tokio::spawn(async move { app.deps.gateway.forward(&request).await });
     let passed = passed.await?;
     passed.map_err(|error| failed(error, changes_something))
 }
@@ -244,14 +242,14 @@ pub(crate) struct InvoiceQuery {
 /// Asks about an invoice. Another store's answers as one that is not there.
 pub(crate) async fn invoice(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     wanted: Result<Query<InvoiceQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let id = InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let known = florin_orders::InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let owner = app.deps.storage.store_of_invoice(&known).await?;
-    if owner != Some(merchant.0) {
+    if owner != Some(store.0) {
         return Err(ApiError::NoSuchInvoice);
     }
     Ok(as_json(
@@ -260,7 +258,7 @@ pub(crate) async fn invoice(
 }
 
 pub(crate) fn describe_invoice(types: &mut Types) -> Operation {
-    let operation = Operation::get("/v1/gateway/invoice", "show_invoice").of(GATEWAY);
+    let operation = Operation::new("show_invoice").of(GATEWAY);
     let operation = operation.does(
         "What the gateway says of an invoice",
         "GET /invoice of the gateway, of an invoice of one of the store's own orders. It changes nothing here.",

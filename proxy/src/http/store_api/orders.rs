@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use florin_checkout_api::{ErrorCode, MAX_TITLE_CHARS, looks_like_email};
+use florin_checkout_api::{ErrorCode, MAX_TITLE_CHARS, check_title, looks_like_email};
 use florin_money::{Amount, CryptoCode, Currency, Price};
 use florin_orders::{
     EventType, Flow, NewOrder, OrderId, OrderRecord, OrderStatus, PriceSource, Reference,
@@ -61,7 +61,7 @@ pub(crate) struct OpenOrder {
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     reference: String,
     /// What is sold, for the customer; the shop's name when absent.
-    #[schemars(length(max = MAX_TITLE_CHARS))]
+    #[schemars(length(min = 1, max = MAX_TITLE_CHARS))]
     title: Option<String>,
     /// What it is made of, for the customer: at most 50 lines. They are for show, the price is `amount`; when every line has
     /// an amount, they must add up to it.
@@ -90,7 +90,6 @@ pub(crate) struct OpenOrder {
 
 /// Who shows the customer how to pay.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-#[schemars(rename = "WantedFlow")]
 #[serde(rename_all = "snake_case")]
 enum FlowRequest {
     /// The checkout page of this proxy.
@@ -142,7 +141,7 @@ pub(crate) async fn open_order(
         request,
     }: Post<Body<OpenOrder>>,
 ) -> Result<(StatusCode, Replayed, Json<OpenedOrder>), ApiError> {
-    let terms = terms(&app, store.store(&app), wanted)?;
+    let terms = terms(&app, store.config(&app), wanted)?;
     let work = {
         let app = app.clone();
         async move { open_and_prepare(&app, &terms).await }
@@ -202,7 +201,7 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
         "metadata": { "seats": ["A1", "A2"] },
     });
     let again = "The order of this reference at this price was there already: the same, with a fresh token.";
-    Operation::post("/v1/orders", "open_order")
+    Operation::new("open_order")
         .of(ORDERS)
         .does(
             "Open an order",
@@ -234,12 +233,8 @@ fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, A
     let price = Price::new(wanted.amount, wanted.currency)
         .map_err(|error| ApiError::invalid("amount", format!("It is refused: {error}.")))?;
     let title = wanted.title.unwrap_or_else(|| store.name.clone());
-    if title.chars().count() > MAX_TITLE_CHARS {
-        return Err(ApiError::invalid(
-            "title",
-            format!("A title has {MAX_TITLE_CHARS} characters at most."),
-        ));
-    }
+    let title = check_title(title)
+        .map_err(|error| ApiError::invalid("title", format!("It is refused: {error}.")))?;
     let lines = lines::check(store, wanted.lines, price)
         .map_err(|wrong| ApiError::invalid(wrong.field, wrong.message))?;
     if let Some(link) = &wanted.return_url
@@ -318,7 +313,6 @@ pub(crate) struct OrdersQuery {
 
 /// A page of orders, newest first.
 #[derive(JsonSchema, Serialize)]
-#[schemars(rename = "OrderPage")]
 pub(crate) struct OrderPage {
     orders: Vec<OrderRecord>,
     /// What to pass as `after` for the next page; absent on the last.
@@ -328,14 +322,14 @@ pub(crate) struct OrderPage {
 /// GET /v1/orders/{id}: one order.
 pub(crate) async fn order(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     Path(id): Path<String>,
 ) -> Result<Json<OrderRecord>, ApiError> {
-    Ok(Json(OrderRecord::of(&merchant.order(&app, &id).await?)))
+    Ok(Json(OrderRecord::of(&store.order(&app, &id).await?)))
 }
 
 pub(crate) fn describe_order(types: &mut Types) -> Operation {
-    Operation::get("/v1/orders/{id}", "get_order")
+    Operation::new("get_order")
         .of(ORDERS)
         .does("See an order", "")
         .by(operation::Caller::Store)
@@ -347,19 +341,16 @@ pub(crate) fn describe_order(types: &mut Types) -> Operation {
 /// GET /v1/orders: a page of orders, newest first.
 pub(crate) async fn orders(
     State(app): State<Arc<AppState>>,
-    merchant: AuthenticatedStore,
+    store: AuthenticatedStore,
     wanted: Result<Query<OrdersQuery>, QueryRejection>,
 ) -> Result<Json<OrderPage>, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let filter = filter(&wanted)?;
     if let Some(after) = &filter.after {
         let unknown = |_| ApiError::invalid("after", "The store has no such order.");
-        merchant
-            .order(&app, after.as_str())
-            .await
-            .map_err(unknown)?;
+        store.order(&app, after.as_str()).await.map_err(unknown)?;
     }
-    let found = app.deps.storage.orders(&merchant.0, &filter).await?;
+    let found = app.deps.storage.orders(&store.0, &filter).await?;
     let is_full = found.len() == filter.limit as usize;
     let next = found
         .last()
@@ -372,7 +363,7 @@ pub(crate) async fn orders(
 }
 
 pub(crate) fn describe_orders(types: &mut Types) -> Operation {
-    Operation::get("/v1/orders", "list_orders")
+    Operation::new("list_orders")
         .of(ORDERS)
         .does("List orders", "Newest first.")
         .by(operation::Caller::Store)
@@ -439,7 +430,7 @@ pub(crate) async fn cancel(
 }
 
 pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
-    Operation::post("/v1/orders/{id}/cancel", "cancel_order")
+    Operation::new("cancel_order")
         .of(ORDERS)
         .does(
             "Cancel an order",

@@ -1,4 +1,4 @@
-//! What operators read and decide: a decision is announced like every write.
+//! Reads and decisions of operators: a decision is announced like every write.
 
 use std::sync::Arc;
 

@@ -55,7 +55,7 @@ async fn endpoint(answer: &'static [u8]) -> (u16, Arc<AtomicUsize>) {
     (port, visits)
 }
 
-/// A sender to whom every name resolves to these addresses, to the next ones each time.
+/// A sender for which every name resolves to these addresses, to the next ones each time.
 fn sender(answers: &'static [&'static [&'static str]]) -> WebhookSender {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let asked = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! What a campaign of several proxies is started with.
+//! Options of a campaign of several proxies.
 
 use std::path::PathBuf;
 use std::time::Duration;

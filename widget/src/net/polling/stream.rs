@@ -20,8 +20,8 @@ const SILENT_MS: u64 = 20_000;
 impl Polling {
     /// Returns `true` if the stream brought something of late. One that a server in between buffers is open and silent.
     pub(super) fn events_arrive(&self) -> bool {
-        let heard = self.stream_heard_ms.get();
-        self.stream.borrow().is_some() && heard > 0 && now_ms() < heard + SILENT_MS
+        let active = self.stream_active_ms.get();
+        self.stream.borrow().is_some() && active > 0 && now_ms() < active + SILENT_MS
     }
 
     /// Returns `true` if a stream may be opened now.
@@ -29,13 +29,13 @@ impl Polling {
         self.stream.borrow().is_none() && now_ms() >= self.stream_from_ms.get() && !is_hidden()
     }
 
-    /// Reads the order's events until they end; polling goes on either way.
+    /// Reads the order's events until they end; polling continues either way.
     pub(super) fn listen(&self) {
         let (Ok(controller), Some(polling)) = (AbortController::new(), self.this.upgrade()) else {
             return;
         };
         *self.stream.borrow_mut() = Some(controller.clone());
-        self.stream_heard_ms.set(0);
+        self.stream_active_ms.set(0);
         spawn(async move {
             let requests = Rc::clone(&polling.requests);
             if let Some(reader) = requests.events(&controller.signal()).await {
@@ -58,7 +58,7 @@ impl Polling {
     fn on_piece(&self, piece: &JsValue, stream: &mut EventStream) -> Option<()> {
         let bytes = Reflect::get(piece, &JsValue::from_str("value")).ok()?;
         let bytes: Uint8Array = bytes.dyn_into().ok()?;
-        self.stream_heard_ms.set(now_ms());
+        self.stream_active_ms.set(now_ms());
         for data in stream.push(&bytes.to_vec()).ok()? {
             self.checkout()?.update(read(&data).ok()?);
         }

@@ -1,4 +1,4 @@
-//! What the gateway wants every customer to read before paying.
+//! Warnings of the gateway, to be read before paying.
 
 use florin_checkout_api::{AttemptView, Warning, WarningKind};
 use leptos::prelude::*;

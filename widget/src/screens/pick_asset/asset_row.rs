@@ -249,7 +249,7 @@ fn why(checkout: Checkout, i18n: I18n, quote: &Quote, reason: Unavailable) -> St
     }
 }
 
-/// Notes that the prices have changed: for eyes, since a screen reader hears an announcement.
+/// Notes that the prices have changed: for eyes, since screen readers get an announcement.
 #[component]
 pub(super) fn FreshPrices() -> impl IntoView {
     let checkout = use_checkout();

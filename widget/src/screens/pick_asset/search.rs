@@ -91,7 +91,7 @@ pub(super) fn is_found(typed: &str, quote: &Quote) -> bool {
     finds(typed, &names)
 }
 
-/// Announces how many assets are left, unless the customer goes on typing.
+/// Announces how many assets are left, unless the customer types on.
 fn announce_found(checkout: Checkout, search: RwSignal<String>, typed: &str) {
     if search.try_get_untracked().as_deref() != Some(typed) {
         return;

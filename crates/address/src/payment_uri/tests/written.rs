@@ -1,4 +1,4 @@
-//! What is written for every asset, and what a wallet makes of it: which coin, how much, to whom, on which chain.
+//! Payment URIs of every asset as a wallet reads them: coin, amount, recipient, chain.
 
 use super::wallet::{self, Sent};
 use super::*;

@@ -6,6 +6,9 @@
 //!
 //! Creates have the whole of the bucket but the [`Reserve`], so that no flood of them keeps payments from being found.
 //!
+//! It is written here and not with `governor`: its rate is fixed, it knows no priorities and no reserve, and its state cannot
+//! be stored in the database row that several proxies share.
+//!
 //! All counts are in millionths of a request, so that nothing is lost to rounding.
 
 use core::iter;

@@ -1,17 +1,17 @@
-//! What became of a permitted request.
+//! The outcome of a permitted request.
 
 use crate::client::{AmbiguousOutcome, CallError};
 
 /// The outcome of one request.
 #[derive(Clone, Debug)]
 pub(in crate::client) struct Outcome {
-    pub(in crate::client) verdict: Verdict,
+    pub(in crate::client) kind: OutcomeKind,
     pub(in crate::client) response: Option<Response>,
 }
 
-/// What an outcome says about the gateway.
+/// The meaning of an outcome for the gateway's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::client) enum Verdict {
+pub(in crate::client) enum OutcomeKind {
     /// A usable answer.
     Answered,
     /// No usable answer, but one from a running gateway.
@@ -38,11 +38,11 @@ pub(in crate::client) struct Response {
 
 impl Outcome {
     pub(in crate::client) const ABANDONED: Self = Self {
-        verdict: Verdict::Abandoned,
+        kind: OutcomeKind::Abandoned,
         response: None,
     };
     pub(in crate::client) const UNSENT: Self = Self {
-        verdict: Verdict::Unsent,
+        kind: OutcomeKind::Unsent,
         response: None,
     };
 
@@ -50,44 +50,44 @@ impl Outcome {
         response: Option<Response>,
         result: &Result<T, CallError>,
     ) -> Self {
-        let verdict = match result {
-            Ok(_) => Verdict::Answered,
-            Err(error) => verdict(error),
+        let kind = match result {
+            Ok(_) => OutcomeKind::Answered,
+            Err(error) => kind(error),
         };
-        Self { verdict, response }
+        Self { kind, response }
     }
 
     /// Returns `true` if the next calls, and the caller itself, have to know it before they go on.
     pub(in crate::client) fn is_urgent(&self) -> bool {
-        let is_well = matches!(self.verdict, Verdict::Answered | Verdict::Alive);
+        let is_well = matches!(self.kind, OutcomeKind::Answered | OutcomeKind::Alive);
         let status = self.response.as_ref().map(|response| response.status);
         !is_well || matches!(status, Some(401 | 503))
     }
 
     /// Returns `true` if the request may reach the gateway later.
     pub(in crate::client) fn may_be_on_its_way(&self) -> bool {
-        let is_unanswered = matches!(self.verdict, Verdict::Failed | Verdict::Abandoned);
+        let is_unanswered = matches!(self.kind, OutcomeKind::Failed | OutcomeKind::Abandoned);
         is_unanswered && self.response.is_none()
     }
 }
 
 /// An unreadable response still comes from a running gateway.
-fn verdict(error: &CallError) -> Verdict {
+fn kind(error: &CallError) -> OutcomeKind {
     match error {
-        CallError::RateLimited { .. } => Verdict::RateLimited,
+        CallError::RateLimited { .. } => OutcomeKind::RateLimited,
         CallError::Refused { .. }
         | CallError::Ambiguous(
             AmbiguousOutcome::InvalidJson(_)
             | AmbiguousOutcome::TooLarge
             | AmbiguousOutcome::Status(_),
-        ) => Verdict::Alive,
-        CallError::NotSent(_) => Verdict::Unreachable,
+        ) => OutcomeKind::Alive,
+        CallError::NotSent(_) => OutcomeKind::Unreachable,
         CallError::Broken { .. }
         | CallError::Ambiguous(AmbiguousOutcome::TimedOut | AmbiguousOutcome::Truncated(_)) => {
-            Verdict::Failed
+            OutcomeKind::Failed
         }
         CallError::OutOfBudget { .. } | CallError::CircuitOpen { .. } | CallError::NoLimits(_) => {
-            Verdict::Unsent
+            OutcomeKind::Unsent
         }
     }
 }

@@ -1,4 +1,4 @@
-//! When a failed call is made again: the one retry policy.
+//! The retry policy.
 
 use core::time::Duration;
 

@@ -1,22 +1,22 @@
-//! What is passed on, byte for byte, and what is not.
+//! Requests that are forwarded byte for byte, and those that are refused.
 
 use super::*;
 
 fn body(text: &str) -> String {
-    let passage = RawRequest::new(Endpoint::AddPreferences, "", Some(text)).unwrap();
-    passage.body.unwrap()
+    let request = RawRequest::new(Endpoint::AddPreferences, "", Some(text)).unwrap();
+    request.body.unwrap()
 }
 
 fn named(text: &str) -> Result<String, RawRequestError> {
-    let passage = RawRequest::new(Endpoint::AddPreferences, "", Some(text)).unwrap();
-    passage
+    let request = RawRequest::new(Endpoint::AddPreferences, "", Some(text)).unwrap();
+    request
         .for_merchant("m\"1")
-        .map(|passage| passage.body.unwrap())
+        .map(|request| request.body.unwrap())
 }
 
 fn asked(query: &str) -> Result<String, RawRequestError> {
-    let passage = RawRequest::new(Endpoint::MerchantAccount, query, None)?;
-    Ok(passage.for_merchant("m 1")?.path_and_query())
+    let request = RawRequest::new(Endpoint::MerchantAccount, query, None)?;
+    Ok(request.for_merchant("m 1")?.path_and_query())
 }
 
 #[test]

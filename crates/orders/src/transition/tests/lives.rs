@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use proptest::prelude::*;
 
-use crate::fixtures::life::{ATTEMPTS, Life, Poll, Twist, polls, unordered_polls};
+use crate::fixtures::life::{ATTEMPTS, Life, Poll, ResponseFault, polls, unordered_polls};
 use crate::{Assessment, EventType, Flow, Observation, Order, OrderStatus, PaymentState, assess};
 
 fn flows() -> impl Strategy<Value = Flow> {
@@ -96,7 +96,7 @@ proptest! {
             let alone = assessed_alone(&Life::new(flow).order, flow, poll);
             // The meaning of a response depends on earlier observations only for an unknown invoice, and for one whose
             // address was changed.
-            let depends = was_changed || poll.response.twist == Twist::Unknown;
+            let depends = was_changed || poll.response.fault == ResponseFault::Unknown;
             prop_assert!(assessment == alone || depends, "{:?} and {:?}", assessment, alone);
             let credits = matches!(assessment, Assessment::Settled { .. });
             prop_assert!(!(depends && credits));
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn all_of_a_life_heard_again_credits_nothing_more(flow in flows(), polls in polls(16)) {
+    fn a_life_that_is_replayed_credits_nothing_more(flow in flows(), polls in polls(16)) {
         let mut life = lived(flow, &polls);
         let (status, credits) = (life.order.status, life.credits.clone());
         life.forgets_numbers();

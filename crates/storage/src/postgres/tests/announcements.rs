@@ -1,4 +1,4 @@
-//! Changes that one process announces and another hears, and versions that make a lost announcement harmless.
+//! Changes that one process announces and another receives, and versions that make a lost announcement harmless.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::relay::Relay;
 use super::*;
 use crate::{ChangeListener, Changed};
 
-async fn heard(listener: &mut dyn ChangeListener) -> Changed {
-    let heard = tokio::time::timeout(Duration::from_secs(5), listener.next());
-    heard.await.expect("an announcement arrives").unwrap()
+async fn next_of(listener: &mut dyn ChangeListener) -> Changed {
+    let next = tokio::time::timeout(Duration::from_secs(5), listener.next());
+    next.await.expect("an announcement arrives").unwrap()
 }
 
 #[tokio::test]
-async fn a_process_hears_what_others_announce_and_not_itself() {
+async fn a_process_receives_what_others_announce_and_not_its_own() {
     let (one, database) = store().await;
     let other = another(&database).await;
     let mut listener = one.listen().await.unwrap().unwrap();
@@ -28,13 +28,13 @@ async fn a_process_hears_what_others_announce_and_not_itself() {
     other.announce(&Changed::All).await.unwrap();
     let mut orders = Vec::new();
     while orders.len() < many.len() {
-        match heard(&mut *listener).await {
+        match next_of(&mut *listener).await {
             Changed::Orders(some) => orders.extend(some),
             Changed::All => panic!("announced later"),
         }
     }
     assert_eq!(orders, many);
-    assert_eq!(heard(&mut *listener).await, Changed::All);
+    assert_eq!(next_of(&mut *listener).await, Changed::All);
 }
 
 #[tokio::test]

@@ -94,7 +94,7 @@ async fn a_copied_file_is_served_from_postgresql_and_not_opened_again() {
     assert_eq!(read(&store).await, before);
     let copied = storage.events(&demo(), None, 100).await.unwrap().unwrap();
     assert_eq!(copied, events);
-    // It goes on: the next event, observation and delivery have their own numbers.
+    // The copy is in use: the next event, observation and delivery have their own numbers.
     assert!(storage.enable_endpoint(&demo(), at(90)).await.unwrap());
     crate::contract::observe(&store, 90, exact("COMPLETED")).await;
     let last = storage

@@ -1,4 +1,4 @@
-//! What processes share beside orders: counts of rate limits, reports of delays, and files.
+//! State that processes share beside orders: counts of rate limits, reports of delays, and files.
 
 use jiff::SignedDuration;
 

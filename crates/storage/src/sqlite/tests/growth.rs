@@ -1,4 +1,4 @@
-//! What an order leaves behind, and how long a backlog takes.
+//! Growth of the database per order, and the duration of a backlog.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

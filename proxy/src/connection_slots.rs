@@ -1,4 +1,7 @@
 //! The connections of one listener: how many there are, and which of them wait for a request.
+//!
+//! A semaphore would not do: when all places are taken, the connection that has waited longest for a request is closed, so
+//! that idle clients keep no customer out, and each client address has a limit of its connections.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;

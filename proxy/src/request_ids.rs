@@ -1,4 +1,4 @@
-//! Ids of requests: `req_` and 64 bits as hexadecimal digits. They tell requests apart, and not how many there are.
+//! Ids of requests: `req_` and 64 bits as hexadecimal digits. They differ, and do not show how many there are.
 //!
 //! Random bits of the system for each request would cost more than all else that is done with an id.
 

@@ -1,5 +1,5 @@
 # Runs one server until standard input ends: when the starter ends, however it ends, the server ends too.
-# usage: sh keeper.sh BIN FOLDER PORT [setting …]
+# usage: sh supervisor.sh BIN FOLDER PORT [setting …]
 # Each line of standard input is a command: `stop` ends the server at once, as pg_ctl -m immediate does, and `start` starts
 # it again on the same data. A line of standard output answers each.
 # A file FOLDER/primary makes the server a standby of that address.

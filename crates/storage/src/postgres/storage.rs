@@ -1,0 +1,32 @@
+//! The handle of a PostgreSQL database: its connections, and the name and clock of this process in leases.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use sqlx::postgres::PgPool;
+
+use super::announcements::ListenOptions;
+use super::clock::{Lease, LeaseClock};
+
+/// Storage in a PostgreSQL database.
+#[derive(Clone, Debug)]
+pub struct PostgresStorage {
+    pub(crate) writer: PgPool,
+    pub(crate) reader: PgPool,
+    /// The name of this process in its leases.
+    pub(super) holder: Arc<str>,
+    pub(super) clock: LeaseClock,
+    /// Of another connection, which listens.
+    pub(super) options: ListenOptions,
+}
+
+impl PostgresStorage {
+    pub(super) fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
+        Lease {
+            holder: self.holder.clone(),
+            clock: self.clock,
+            now,
+            until,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The files of the built widget, compressed when it was built, out of the binary.
+
+use std::borrow::Cow;
+use std::io::Write as _;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use florin_storage::Asset;
+use sha2::{Digest as _, Sha256};
+
+mod dist {
+    use super::File;
+
+    include!(concat!(env!("OUT_DIR"), "/dist.rs"));
+}
+
+/// Names of assets have a prefix.
+const ASSETS: &str = "assets/";
+
+/// A file with its compressed forms.
+pub(crate) struct File {
+    /// The path below `dist/`.
+    pub name: Cow<'static, str>,
+    /// The content, uncompressed.
+    pub whole: Bytes,
+    /// The content by Brotli.
+    pub brotli: Option<Bytes>,
+    /// The content by gzip.
+    pub gzip: Option<Bytes>,
+    /// Computed at the first request: hashing at every request would cost more than sending.
+    tag: OnceLock<String>,
+}
+
+impl File {
+    /// Compresses a text once, to be sent many times.
+    ///
+    /// With flate2 and not with the compression of tower-http: that compresses every response again, at a speed that a
+    /// response allows; these bytes are compressed once, at the best level, and their tag stays the same.
+    pub(crate) fn compressed(name: &'static str, whole: String) -> Self {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        let written = gzip.write_all(whole.as_bytes());
+        let gzip = written.and_then(|()| gzip.finish());
+        Self {
+            name: Cow::Borrowed(name),
+            whole: whole.into(),
+            brotli: None,
+            gzip: gzip.ok().map(Bytes::from),
+            tag: OnceLock::new(),
+        }
+    }
+
+    /// A file that a proxy of another version has kept.
+    pub(crate) fn kept(asset: Asset) -> Self {
+        Self {
+            name: Cow::Owned(asset.name),
+            whole: asset.whole.into(),
+            brotli: asset.brotli.map(Bytes::from),
+            gzip: None,
+            tag: OnceLock::new(),
+        }
+    }
+
+    /// Names the content, for `ETag`.
+    pub(crate) fn tag(&self) -> &str {
+        self.tag.get_or_init(|| {
+            let digest = Sha256::digest(&self.whole);
+            format!("\"{}\"", hex::encode(&digest[..8]))
+        })
+    }
+}
+
+/// Returns `true` if the binary was built with the widget.
+pub(crate) fn has_widget() -> bool {
+    !dist::FILES.is_empty()
+}
+
+/// A file by its path below `dist/`.
+pub(crate) fn find(name: &str) -> Option<&'static File> {
+    dist::FILES.iter().find(|file| file.name == name)
+}
+
+/// A file by its name below `assets/`.
+pub(crate) fn find_asset(name: &str) -> Option<&'static File> {
+    find(&format!("{ASSETS}{name}"))
+}
+
+/// The files named by their content, for proxies of other versions.
+pub(crate) fn assets() -> Vec<Asset> {
+    let assets = dist::FILES.iter().filter_map(|file| {
+        Some(Asset {
+            name: file.name.strip_prefix(ASSETS)?.to_owned(),
+            whole: file.whole.to_vec(),
+            brotli: file.brotli.as_ref().map(|bytes| bytes.to_vec()),
+        })
+    });
+    assets.collect()
+}
