@@ -114,7 +114,7 @@ fn kill(workspace: &Workspace, kills: u64, args: &BenchArgs) -> anyhow::Result<(
 
     output::step("Building the kill campaign and its auditor…");
     let programs =
-        "--package auditor --package florin-tests --bin kill-campaign --bin florin-auditor";
+        "--package florin-auditor --package florin-tests --bin kill-campaign --bin florin-auditor";
     workspace
         .cargo(&format!("build --locked --quiet {programs}"))
         .run()?;
