@@ -25,7 +25,7 @@ struct Names {
     /// Paths of the code and of the tokens of macros, as they are written.
     paths: BTreeSet<Vec<String>>,
     /// Name to path, of every import: a child may name what its parent imports.
-    names: BTreeMap<String, Module>,
+    imported: BTreeMap<String, Module>,
     /// Modules of which everything is imported by a `*`.
     globs: BTreeSet<Module>,
     /// Crates that the file imports from.
@@ -112,12 +112,12 @@ impl Crate {
             let mut child = module.clone();
             child.push(part.clone());
             let rest = &path[depth + 1..];
-            let is_function = rest.is_empty() && !is_import && names.names.contains_key(part);
+            let is_function = rest.is_empty() && !is_import && names.imported.contains_key(part);
             if self.0.contains_key(&child) && !is_function {
                 module = child;
             } else if names.items.contains(part) {
                 break;
-            } else if let Some(target) = names.names.get(part) {
+            } else if let Some(target) = names.imported.get(part) {
                 let target = [target, rest].concat();
                 return self.resolve(&target, is_import, tried).or(Some(module));
             } else {
@@ -189,7 +189,7 @@ impl Names {
                 }
                 below(parent, rest)
             }
-            name => match self.names.get(name) {
+            name => match self.imported.get(name) {
                 Some(target) => below(target, rest),
                 None if self.children.contains(name) => below(module, path),
                 None => None,
@@ -246,7 +246,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             if name == "*" {
                 self.names.globs.insert(path);
             } else if name != "_" {
-                self.names.names.insert(name, path);
+                self.names.imported.insert(name, path);
             }
         }
     }
