@@ -108,6 +108,7 @@ contract! {
         a_redelivery_delays_no_later_event,
         an_abandoned_event_is_redelivered_before_pending_ones,
         events_of_orders_with_money_are_delivered_before_all_others,
+        other_events_leave_a_place_for_one_with_money,
     }
     observations {
         a_response_that_repeats_is_counted_and_a_padded_one_is_cut,
