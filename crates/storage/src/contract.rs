@@ -15,6 +15,7 @@ mod polling;
 mod prices;
 mod requests;
 mod schema;
+mod statements;
 mod totals;
 
 use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, received, terms};
@@ -26,6 +27,7 @@ use jiff::SignedDuration;
 
 pub(crate) use self::backend::Store;
 use self::backend::{Backend, Test};
+pub(crate) use self::statements::statements;
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, PollQueue,

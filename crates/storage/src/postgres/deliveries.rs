@@ -125,11 +125,12 @@ pub(super) async fn replan_future(
     now: Timestamp,
 ) -> Result<u64, StorageError> {
     let replanned = sqlx::query(
-        "UPDATE outbox SET next_at = $1 FROM events
-         WHERE events.order_id = outbox.order_id AND events.sequence = outbox.sequence
-             AND outbox.state = 'pending' AND outbox.next_at > $1
-             AND (events.created_at > $1
-                 OR EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND tried_at > $1))",
+        "UPDATE outbox SET next_at = $1 FROM (
+             SELECT order_id, sequence FROM events WHERE created_at > $1
+             UNION SELECT order_id, sequence FROM deliveries JOIN events ON events.id = event_id WHERE tried_at > $1)
+             AS written
+         WHERE outbox.order_id = written.order_id AND outbox.sequence = written.sequence
+             AND outbox.state = 'pending' AND outbox.next_at > $1",
     )
     .bind(Time(now))
     .execute(tx)

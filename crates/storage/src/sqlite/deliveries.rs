@@ -84,9 +84,9 @@ pub(super) async fn replan_future(
     now: Timestamp,
 ) -> Result<u64, StorageError> {
     let replanned = sqlx::query(
-        "UPDATE outbox SET next_at = ?1 WHERE state = 'pending' AND next_at > ?1 AND EXISTS (
-             SELECT 1 FROM events WHERE events.position = outbox.position AND (created_at > ?1
-                 OR EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND tried_at > ?1)))",
+        "UPDATE outbox SET next_at = ?1 WHERE state = 'pending' AND next_at > ?1 AND position IN (
+             SELECT position FROM events WHERE created_at > ?1
+             UNION ALL SELECT events.position FROM deliveries JOIN events ON events.id = event_id WHERE tried_at > ?1)",
     )
     .bind(millis(now))
     .execute(tx)
