@@ -157,6 +157,9 @@ impl DatabaseFile {
     /// # Errors
     /// What happened to it.
     pub(super) fn verify(&self) -> Result<(), FileFault> {
+        // SQLite calls it damage too when the disk returns nothing.
+        let begin = begins_like_a_database(&self.handle);
+        let begins_well = begin.map_err(|error| unreadable(&self.path, &error))?;
         let path = self.path.display().to_string();
         if let Some(found) = self.damage().found.clone() {
             return Err(FileFault::Damaged { path, found });
@@ -165,8 +168,7 @@ impl DatabaseFile {
         if let Some(wal) = *self.wal() {
             named(&beside(&self.path, "-wal"), wal)?;
         }
-        let begin = begins_like_a_database(&self.handle);
-        if self.length() > 0 && !begin.map_err(|error| unreadable(&self.path, &error))? {
+        if self.length() > 0 && !begins_well {
             let found = "its first bytes are not those of an SQLite database".to_owned();
             return Err(FileFault::Damaged { path, found });
         }
