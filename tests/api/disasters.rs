@@ -3,14 +3,14 @@
 //! without a restart where recovery is possible.
 
 use std::fs;
-use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{
-    Answer, Checkout, Folder, MovedFile, Program, SpoiledFile, World, eventually, limit_files,
-    within,
+    Answer, Checkout, DiskError, Folder, Machine, MovedFile, Program, SpoiledFile, World,
+    eventually, limit_files, within,
 };
 
 use crate::helpers::{event_types, paid_event_count, sequences};
@@ -25,6 +25,23 @@ async fn start_limitable(world: &mut World) -> Program {
     let program = Program::start_limitable(&world.config_file(), &world.file("proxy.log"));
     wait_until_up(world, &program).await;
     program
+}
+
+/// Replaces the world's proxy by a program on a machine that can have faults.
+pub(crate) async fn start_on_machine(world: &mut World) -> (Machine, Program) {
+    world.stop_proxy().await;
+    let folder = world.file("machine");
+    std::fs::create_dir_all(&folder).unwrap();
+    let machine = Machine::build(&folder, &folder.join("clock.jsonl"));
+    let variables = machine.variables();
+    let variables: Vec<_> = variables
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let log = world.file("proxy.log");
+    let program = Program::start(&world.config_file(), &log, &variables);
+    wait_until_up(world, &program).await;
+    (machine, program)
 }
 
 pub(crate) fn ebook() -> Value {
@@ -259,6 +276,29 @@ async fn a_database_that_is_spoiled_while_it_is_served_takes_no_order() {
 }
 
 #[tokio::test]
+async fn a_disk_that_does_not_return_the_database_is_no_damage_and_is_survived() {
+    let mut world = World::start().await;
+    let (machine, mut program) = start_on_machine(&mut world).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let address = checkout.address().await;
+    let invoice = world.sandbox().invoice_of(&address).await;
+    machine.set_disk(Some(DiskError::Read));
+    refused_clearly(&world).await;
+    let report = ready_with(&world, &program, 503).await;
+    let reason = report["database_reason"].as_str().unwrap();
+    assert!(reason.contains("cannot be read"), "{reason}");
+    world.sandbox().pay_invoice(&invoice, "exact").await;
+    world.sandbox().mine(3).await;
+    machine.set_disk(None);
+    ready_with(&world, &program, 200).await;
+    paid_once(&world, &checkout).await;
+    reported_once(&program, "disk I/O error", "Check the disk");
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
 async fn pages_that_are_spoiled_while_they_are_read_are_one_error_and_an_outage() {
     let mut world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
@@ -329,6 +369,62 @@ async fn a_spoiled_database_is_not_served() {
     assert!(last.contains(&copy.display().to_string()), "{last}");
     assert!(last.contains("is damaged"), "{last}");
     assert!(last.contains("restore a backup"), "{last}");
+}
+
+/// Runs the program without the rights of root, on a file and a folder that it may not write.
+fn run_as_another_user(database: &Path) -> (Option<i32>, String) {
+    let program = support::built("florin-proxy", "florin-proxy");
+    // The rights of root would permit everything.
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let mut command = std::process::Command::new("env");
+    if is_root {
+        command = std::process::Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    }
+    let config = database.with_file_name("florin.toml");
+    let variables = complete_environment(&database.display().to_string());
+    let ended = command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .envs(variables)
+        .arg(program)
+        .arg("--config")
+        .arg(config)
+        .output()
+        .unwrap();
+    let printed = [ended.stdout, ended.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    (ended.status.code(), printed)
+}
+
+#[test]
+fn a_database_that_the_programs_user_cannot_write_is_a_readable_error() {
+    let folder = Folder::new();
+    let rights = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    fs::write(folder.file("florin.toml"), "[[store]]\nid = \"demo\"\n").unwrap();
+    rights(&folder.file("florin.toml"), 0o444);
+    let database = folder.file("florin.db");
+    fs::write(&database, "").unwrap();
+    rights(&database, 0o444);
+    // First the file alone, then its folder.
+    for (mode, place) in [(0o777, database.as_path()), (0o555, folder.path())] {
+        rights(folder.path(), mode);
+        let (code, printed) = run_as_another_user(&database);
+        rights(folder.path(), 0o755);
+        if printed.contains("failed to execute") {
+            return println!("not tested: other users may not enter the program's folder");
+        }
+        assert_eq!(code, Some(2), "{printed}");
+        let last = printed.lines().last().unwrap();
+        let reason = format!("database_url: {} cannot be written", place.display());
+        assert!(last.starts_with(&reason), "{printed}");
+        assert!(
+            last.contains("give the user of the proxy the right"),
+            "{last}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -426,8 +522,14 @@ async fn twenty_thousand_orders_that_ended_meanwhile_delay_no_customer() {
     .unwrap();
     sqlx::Connection::close(file).await.unwrap();
     let mut program = start_program(&mut world).await;
-    // One transaction for all of them takes seconds; a customer waits for one batch.
+    // One transaction for all of them takes seconds; a customer waits for one batch. Promised is half a second; a loaded
+    // machine takes longer.
+    #[expect(clippy::disallowed_methods, reason = "the customer's own watch")]
+    let began = Instant::now();
     world.shopper().open("ebook").await;
+    let waited = began.elapsed();
+    println!("the first customer waited {waited:?}, promised are 500 ms");
+    assert!(waited < Duration::from_secs(2), "{waited:?}");
     let left = async || {
         let mut reader = sqlx::ConnectOptions::connect(&options).await.ok()?;
         let left = "SELECT count(*) FROM orders WHERE status = 'open' AND expires_at = 1";

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{World, WorldConfig, eventually, pay_in_full};
+use support::{Checkout, World, WorldConfig, eventually, pause, pay_in_full};
 
 async fn ready(world: &World) -> Value {
     let url = format!("{}/health/ready", world.admin_url());
@@ -163,5 +163,47 @@ async fn an_absurd_pause_is_an_error_and_ends_with_an_answer() {
     pay_in_full(&world, &checkout).await;
     let answer = world.http().get(&url).send().await.unwrap();
     assert_eq!(answer.status(), 200);
+    world.end().await;
+}
+
+/// Polls of the invoice that a checkout shows.
+async fn polls_of(world: &World, invoice: &str) -> usize {
+    let calls = world.sandbox().calls().await;
+    let is_poll = |call: &&Value| {
+        let path = call["path"].as_str().unwrap_or_default();
+        call["method"] == "GET" && path.starts_with("/invoice?") && path.contains(invoice)
+    };
+    calls.iter().filter(is_poll).count()
+}
+
+#[tokio::test]
+async fn sixteen_open_pages_cost_the_gateway_as_much_as_one() {
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        ..WorldConfig::default()
+    })
+    .await;
+    let open = async |streams: usize| -> (String, Vec<reqwest::Response>) {
+        let checkout: Checkout = world.shopper().open("ebook").await;
+        checkout.choose("BTC").await;
+        let mut open = Vec::new();
+        for _ in 0..streams {
+            let mut stream = checkout.stream().await;
+            stream.chunk().await.unwrap().expect("the order");
+            open.push(stream);
+        }
+        let address = checkout.address().await;
+        (world.sandbox().invoice_of(&address).await, open)
+    };
+    let (one, _page) = open(1).await;
+    let (many, _pages) = open(16).await;
+    let count = async || [polls_of(&world, &one).await, polls_of(&world, &many).await];
+    let before = count().await;
+    pause(Duration::from_secs(10)).await;
+    let after = count().await;
+    let polls = [after[0] - before[0], after[1] - before[1]];
+    println!("polls within ten seconds, with one page and with sixteen: {polls:?}");
+    assert!(polls[0] >= 4, "{polls:?}");
+    assert!(polls[0].abs_diff(polls[1]) <= 1, "{polls:?}");
     world.end().await;
 }

@@ -296,7 +296,7 @@ async fn a_failed_payment_that_completes_weeks_later_is_credited() {
         ..WorldConfig::default()
     })
     .await;
-    for days in [11, 39] {
+    for days in [11, 50] {
         let checkout = world.shopper().open("ebook").await;
         let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
         world.sandbox().pay_stuck(&invoice, "exact").await;

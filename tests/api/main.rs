@@ -18,6 +18,7 @@ mod disasters;
 mod doctor;
 mod documentation;
 mod examples;
+mod failed_payments;
 mod floods;
 mod gateway_account;
 mod gateway_faults;
@@ -51,6 +52,7 @@ mod release;
 mod replicas;
 mod request_ids;
 mod restart;
+mod restores;
 
 mod reverted_payments;
 mod secret_leaks;

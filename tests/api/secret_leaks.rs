@@ -139,7 +139,8 @@ async fn call_every_endpoint(world: &World, order: &str, notes: &mut Notes) {
     }
     let live = format!("{}/health/live", world.admin_url());
     let ready = format!("{}/health/ready", world.admin_url());
-    for (url, status) in [(callback, 405), (live, 200), (ready, 200)] {
+    let metrics = format!("{}/metrics", world.admin_url());
+    for (url, status) in [(callback, 405), (live, 200), (ready, 200), (metrics, 200)] {
         let response = world.http().get(url).send().await.unwrap();
         notes.note(Answer::read(response).await.with(status));
     }

@@ -20,7 +20,6 @@ mod hosted_page;
 mod invoice_index;
 mod kill_once;
 mod kill_plan;
-mod machine;
 mod proxy_process;
 mod random;
 pub mod replicas;

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -17,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::{CONTRACT, text_at};
 use crate::clock::MovableClock;
+use crate::wait::pause;
 use crate::world::secrets;
 
 /// How a fault ends whose delivery has a wrong signature.
@@ -27,6 +29,8 @@ const UNSIGNED: &str = "is not signed by the store's secret";
 pub enum Reply {
     /// It takes what comes.
     Accept,
+    /// It takes what comes, and answers after this time.
+    After(Duration),
     /// It answers with this status and takes nothing.
     Status(u16),
     /// It sends the proxy elsewhere.
@@ -44,6 +48,8 @@ pub struct Delivery {
     pub order: String,
     /// The header `webhook-timestamp`.
     pub sent_at: Timestamp,
+    /// When it arrived, by the world's clock.
+    pub arrived_at: Timestamp,
     /// Number among the order's events.
     pub sequence: u64,
     /// The whole body.
@@ -189,6 +195,7 @@ impl WebhookReceiver {
                 None => text_at(&body, "/data/order/id"),
             },
             sent_at,
+            arrived_at: clock.now(),
             sequence: body["data"]["sequence"].as_u64().unwrap_or(0),
             body,
             taken: false,
@@ -207,7 +214,7 @@ async fn receive(
         let reply = state.reply;
         match delivery {
             Ok(delivery) => state.deliveries.push(Delivery {
-                taken: reply == Reply::Accept,
+                taken: matches!(reply, Reply::Accept | Reply::After(_)),
                 ..delivery
             }),
             Err(fault) => {
@@ -219,6 +226,7 @@ async fn receive(
     };
     match reply {
         Reply::Accept => {}
+        Reply::After(time) => pause(time).await,
         Reply::Status(status) => {
             let status = StatusCode::from_u16(status).expect("tests answer with real statuses");
             return (status, "not today\n").into_response();

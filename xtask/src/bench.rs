@@ -70,6 +70,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if poll_plan(workspace).is_err() {
         broken.push("the polls of fewer orders than promised fit the gateway's limits");
     }
+    if order_flood(workspace).is_err() {
+        broken.push("a store learns of a payment later than promised while orders are flooded");
+    }
     if watched_orders(workspace, "reads").is_err() {
         broken.push("status reads are slower than promised");
     }
@@ -137,6 +140,16 @@ fn idle_proxy(workspace: &Workspace) -> anyhow::Result<()> {
         .run()?;
     let (idle_proxy, proxy) = (workspace.debug_program("idle-proxy"), proxy(workspace));
     Ok(cmd!(workspace.sh, "{idle_proxy} --proxy {proxy}").run()?)
+}
+
+/// Measures how late a store learns of a payment during a flood of unpaid orders, by the program `order-flood` of `tests`.
+fn order_flood(workspace: &Workspace) -> anyhow::Result<()> {
+    output::step("Building the flood of orders…");
+    workspace
+        .cargo("build --locked --quiet --package florin-tests --bin order-flood")
+        .run()?;
+    let (order_flood, proxy) = (workspace.debug_program("order-flood"), proxy(workspace));
+    Ok(cmd!(workspace.sh, "{order_flood} --proxy {proxy}").run()?)
 }
 
 /// Measures how long a customer waits for the checkout, and for its peers, by the program `first-view` of `tests`.

@@ -28,6 +28,53 @@ const KILL_SEED: u64 = 4242;
 /// A check: what is true when it passes, and how that is found out.
 type Check = (&'static str, fn(&Workspace) -> anyhow::Result<()>);
 
+/// A check returns it when this machine cannot make it: neither passed nor failed.
+#[derive(Debug)]
+struct Skipped(&'static str);
+
+impl std::fmt::Display for Skipped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Skipped {}
+
+/// How many checks ended in which way.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Results {
+    passed: u32,
+    skipped: u32,
+    failed: Vec<&'static str>,
+}
+
+impl Results {
+    /// Counts and prints the result of a check.
+    fn add(&mut self, name: &'static str, time: &str, result: anyhow::Result<()>) {
+        match result {
+            Ok(()) => {
+                output::passed(format!("{name} ({time})"));
+                self.passed += 1;
+            }
+            Err(reason) if reason.is::<Skipped>() => {
+                output::step(format!("Skipped: {name}: {reason}"));
+                self.skipped += 1;
+            }
+            Err(error) => {
+                output::failed(format!("{name} ({time}): {error:#}"));
+                self.failed.push(name);
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Results {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (passed, failed, skipped) = (self.passed, self.failed.len(), self.skipped);
+        write!(f, "{passed} passed, {failed} failed, {skipped} skipped")
+    }
+}
+
 /// Cheap ones first. All share one set of compiled libraries, except the simulation, whose code is optimised.
 const CHECKS: [Check; 12] = [
     ("The code is formatted", format),
@@ -106,25 +153,15 @@ pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> 
     let checks = chosen(&args.only)?;
     florin_setup::set_up(workspace)?;
     florin_setup::install_for_tests(workspace)?;
-    let mut failed = Vec::new();
-    for (name, run) in &checks {
+    let mut results = Results::default();
+    for (name, run) in checks {
         output::heading(name);
         let time = output::stopwatch();
         let result = run(workspace);
-        let time = output::time(time());
-        match result {
-            Ok(()) => output::passed(format!("{name} ({time})")),
-            Err(error) => {
-                output::failed(format!("{name} ({time}): {error:#}"));
-                failed.push(*name);
-            }
-        }
+        results.add(name, &output::time(time()), result);
     }
-    println!(
-        "\n{} passed, {} failed",
-        checks.len() - failed.len(),
-        failed.len()
-    );
+    println!("\n{results}");
+    let failed = results.failed;
     ensure!(failed.is_empty(), "failed: {}", failed.join(" · "));
     Ok(())
 }
@@ -180,10 +217,9 @@ fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {
 fn advisories(workspace: &Workspace) -> anyhow::Result<()> {
     let cargo_deny = florin_setup::CARGO_DENY.program(workspace)?;
     if !has_advisories()? {
-        output::step(
-            "Not checked: this machine has no advisory database. `cargo deny fetch db` downloads it from GitHub.",
-        );
-        return Ok(());
+        let reason =
+            "this machine has no advisory database. `cargo deny fetch db` downloads it from GitHub";
+        return Err(Skipped(reason).into());
     }
     let options = ["--offline", "--locked", "--log-level", "error"];
     let check = [
@@ -281,6 +317,16 @@ mod tests {
         let begin =
             "no check's name contains \"tidiness\"; the names are: The code is formatted · ";
         assert!(error.starts_with(begin), "{error}");
+    }
+
+    #[test]
+    fn a_check_that_cannot_be_made_is_neither_passed_nor_failed() {
+        let mut results = Results::default();
+        results.add("one", "1 s", Ok(()));
+        results.add("two", "1 s", Err(Skipped("no database").into()));
+        results.add("three", "1 s", Err(anyhow::anyhow!("broken")));
+        assert_eq!(results.to_string(), "1 passed, 1 failed, 1 skipped");
+        assert_eq!(results.failed, ["three"]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod polling;
 mod prices;
 mod requests;
 mod schema;
+mod statements;
 mod totals;
 
 use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, received, terms};
@@ -26,6 +27,7 @@ use jiff::SignedDuration;
 
 pub(crate) use self::backend::Store;
 use self::backend::{Backend, Test};
+pub(crate) use self::statements::statements;
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, PollQueue,
@@ -108,6 +110,7 @@ contract! {
         a_redelivery_delays_no_later_event,
         an_abandoned_event_is_redelivered_before_pending_ones,
         events_of_orders_with_money_are_delivered_before_all_others,
+        other_events_leave_a_place_for_one_with_money,
     }
     observations {
         a_response_that_repeats_is_counted_and_a_padded_one_is_cut,

@@ -115,6 +115,14 @@ pub enum FileFault {
     /// The path names another file.
     #[error("the database file {0} was replaced by another file")]
     Replaced(String),
+    /// The disk does not return it.
+    #[error("the database file {path} cannot be read: disk I/O error: {error}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// The error of the operating system.
+        error: String,
+    },
     /// The content is not a database, or is damaged.
     #[error("the database file {path} is damaged: {found}")]
     Damaged {
@@ -202,6 +210,7 @@ impl StorageError {
         match self {
             Self::File(FileFault::Gone(_)) => Some(Outage::Gone),
             Self::File(FileFault::Replaced(_)) => Some(Outage::Replaced),
+            Self::File(FileFault::Unreadable { .. }) => Some(Outage::Io),
             Self::File(FileFault::Damaged { .. }) => Some(Outage::Damaged),
             Self::Unreachable(_) => Some(Outage::Unreachable),
             Self::NoStandby(_) => Some(Outage::NoStandby),

@@ -476,7 +476,9 @@ impl Storage for PostgresStorage {
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueDelivery>, StorageError> {
-        if !read!(self, |reader| deliveries::may_be_due(reader, store, now))? {
+        if !read!(self, |reader| deliveries::may_be_due(
+            reader, store, now, limit
+        ))? {
             return Ok(Vec::new());
         }
         let lease = self.lease(now, lease_until);

@@ -12,6 +12,9 @@ pub(crate) const RESTART_BATCH: u32 = 1000;
 
 /// Deliveries to one store at once, over all processes that share a database.
 pub const MAX_DELIVERIES_PER_STORE: u32 = 4;
+/// How many of them are kept free for events of orders with money, so that a slow store that is sent others learns of a
+/// payment at once.
+pub(crate) const RESERVED_FOR_MONEY: u32 = 1;
 
 /// How long a report of a process that payments are found late counts: the process may have ended since.
 pub const DELAY_REPORT: SignedDuration = SignedDuration::from_secs(15);

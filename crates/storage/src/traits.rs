@@ -441,7 +441,9 @@ pub trait Storage: OperatorStorage {
         limit: u32,
     ) -> Result<Option<Vec<Event>>, StorageError>;
 
-    /// Leases up to `limit` events that are due for delivery. Of a database that several processes share, no more than
+    /// Leases up to `limit` events that are due for delivery, those of orders with money before all others, and one fewer
+    /// of the others: `limit` is what the store may still receive at once, and the last place is kept for money. Of a
+    /// database that several processes share, no more than
     /// [`crate::MAX_DELIVERIES_PER_STORE`] of a store are leased at once. Of one order only the earliest
     /// pending event is among them: events are delivered in order per order. Empty while the
     /// store's endpoint is disabled.

@@ -14,7 +14,7 @@ use crate::storage_health::error_unless_outage;
 use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
 use crate::webhooks::send::{SendOutcome, StoreResponse};
 
-/// Deliveries to one store at once.
+/// Deliveries to one store at once. The storage leases one fewer of events that carry no money.
 const CONCURRENT_DELIVERIES: usize = MAX_DELIVERIES_PER_STORE as usize;
 /// Longer than a delivery takes. A delivery in flight when the process died is repeated with the same id.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);

@@ -9,6 +9,8 @@ pub(super) enum Disaster {
     WriteError,
     /// A synchronisation fails: an error of the disk.
     SyncError,
+    /// A read fails: an error of the disk.
+    ReadError,
     /// Files may not grow.
     FilesLimited,
     /// The database is moved away and put back.
@@ -31,10 +33,11 @@ pub(super) enum Disaster {
     OverlappingRestart,
 }
 
-pub(super) const ALL: [Disaster; 13] = [
+pub(super) const ALL: [Disaster; 14] = [
     Disaster::DiskFull,
     Disaster::WriteError,
     Disaster::SyncError,
+    Disaster::ReadError,
     Disaster::FilesLimited,
     Disaster::FileMoved,
     Disaster::FileReplaced,
@@ -54,6 +57,7 @@ impl Disaster {
             Self::DiskFull => "kills at a full disk",
             Self::WriteError => "kills at an error of the disk",
             Self::SyncError => "kills at a failed synchronisation",
+            Self::ReadError => "kills at a failed read",
             Self::FilesLimited => "kills at a limit on files",
             Self::FileMoved => "kills when the database was moved away",
             Self::FileReplaced => "kills when the database was replaced",
@@ -71,7 +75,7 @@ impl Disaster {
     pub(super) fn reason(self) -> Option<[&'static str; 2]> {
         match self {
             Self::DiskFull => Some(["full", "Make room on the disk"]),
-            Self::WriteError | Self::SyncError | Self::FilesLimited => {
+            Self::WriteError | Self::SyncError | Self::ReadError | Self::FilesLimited => {
                 Some(["disk I/O error", "Check the disk"])
             }
             Self::FileMoved => Some(["was deleted or moved", "Move the same file back"]),

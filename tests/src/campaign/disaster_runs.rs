@@ -12,11 +12,11 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use super::disaster::{ALL, Disaster};
-use super::machine::DiskError;
 use super::proxy_process::ProxyProcess;
 use super::shard::Shard;
 use super::supervisor::Supervisor;
 use crate::database_fault::{MovedFile, SpoiledFile, limit_files};
+use crate::machine::DiskError;
 use crate::wait::pause;
 
 /// Readiness notices an outage, and its end, within this time.
@@ -171,6 +171,7 @@ impl Shard {
             Disaster::DiskFull => disk(DiskError::NoSpace),
             Disaster::WriteError => disk(DiskError::Write),
             Disaster::SyncError => disk(DiskError::Sync),
+            Disaster::ReadError => disk(DiskError::Read),
             Disaster::FilesLimited => {
                 limit_files(process.id(), Some(0));
                 Undo::Limit

@@ -33,6 +33,8 @@ pub struct WorldConfig {
     pub unknown_asset: bool,
     /// `gateway.requests_per_second`.
     pub requests_per_second: u32,
+    /// `rate_limit.orders_per_minute_per_ip`.
+    pub orders_per_minute_per_ip: Option<u32>,
     /// The store's `gateway_access`.
     pub gateway_access: bool,
     /// The store's `merchant_id`.
@@ -68,6 +70,7 @@ impl Default for WorldConfig {
             image_origins: Vec::new(),
             unknown_asset: false,
             requests_per_second: 100,
+            orders_per_minute_per_ip: None,
             gateway_access: false,
             merchant_id: None,
             checkout_url: None,
@@ -185,6 +188,10 @@ pub(crate) fn florin_toml(
              dangerous_allow_private_targets = true"
         )
     };
+    let rate_limit = config.orders_per_minute_per_ip;
+    let rate_limit = rate_limit.map_or_else(String::new, |orders| {
+        format!("[rate_limit]\norders_per_minute_per_ip = {orders}\n")
+    });
     let operators = operators(config.has_operators);
     let (products, donations) = (florin_shop::PRODUCTS_TOML, florin_shop::DONATIONS_TOML);
     format!(
@@ -195,7 +202,7 @@ database_url = "{database_url}"
 environment = "{environment}"
 trusted_proxies = {trusted_proxies:?}
 
-[gateway]
+{rate_limit}[gateway]
 url = "http://{service}/api"
 api_key = "{key}"
 api_secret = "{secret}"

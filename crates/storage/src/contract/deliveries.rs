@@ -312,7 +312,27 @@ pub(super) async fn events_of_orders_with_money_are_delivered_before_all_others(
         }
     }
     assert_eq!(delivered.last(), Some(&EventType::Paid), "{delivered:?}");
-    // As many as a store receives at once.
+    // As many as a store receives at once, except the one that is kept for money.
     let rest = storage.due_deliveries(&demo(), at(30), at(60), 4).await;
-    assert_eq!(rest.unwrap().len(), 4);
+    assert_eq!(rest.unwrap().len(), 3);
+}
+
+pub(super) async fn other_events_leave_a_place_for_one_with_money(backend: Backend) {
+    let test = backend.test().await;
+    let storage = &test.storage;
+    for number in 1..=5 {
+        order(storage, number).await;
+    }
+    // A slow store: what is leased is under way from here on.
+    let store = demo();
+    let due = async |free| {
+        let due = storage.due_deliveries(&store, at(30), at(60), free);
+        let due = due.await.unwrap().into_iter();
+        due.map(|due| due.event.order_id).collect::<Vec<_>>()
+    };
+    assert_eq!(due(4).await, [id(1), id(2), id(3)]);
+    assert_eq!(due(1).await, [], "two wait, and leave the last place");
+    awaiting(storage, 6).await;
+    observe(storage, 20, exact("COMPLETED")).await;
+    assert_eq!(due(1).await, [id(6)]);
 }

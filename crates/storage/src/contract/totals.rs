@@ -66,7 +66,7 @@ pub(super) async fn the_oldest_waiting_event_of_each_store_is_found(backend: Bac
 
     let deliver = async |store: &str, outcome| {
         let store = StoreId::parse(store).unwrap();
-        let due = storage.due_deliveries(&store, at(60), at(90), 1);
+        let due = storage.due_deliveries(&store, at(60), at(90), 2);
         let due = due.await.unwrap().pop().unwrap();
         let delivery = Delivery {
             event_id: due.event.id,

@@ -9,13 +9,14 @@ use super::clock::{Lease, milliseconds};
 use super::rows;
 use super::time::Time;
 use super::transaction::Transaction;
-use crate::rules::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER};
+use crate::rules::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, RESERVED_FOR_MONEY};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery, StorageError,
 };
 
-/// Leases due events, so many that no more than [`MAX_DELIVERIES_PER_STORE`] are delivered at once by all processes.
+/// Leases due events, so many that no more than [`MAX_DELIVERIES_PER_STORE`] are delivered at once by all processes, and
+/// that [`RESERVED_FOR_MONEY`] of them are left for events of orders with money.
 pub(super) async fn due(
     tx: &mut PgConnection,
     store: &StoreId,
@@ -30,10 +31,13 @@ pub(super) async fn due(
     let limit = limit.min(free);
     let mut due: Vec<DueDelivery> = Vec::new();
     // One statement for each priority: an index finds the due events of one, not of both.
-    for priority in [MONEY, OTHER] {
-        let left = i64::from(limit) - i64::try_from(due.len()).expect("a few events");
+    for (priority, most) in [
+        (MONEY, limit),
+        (OTHER, limit.saturating_sub(RESERVED_FOR_MONEY)),
+    ] {
+        let left = i64::from(most) - i64::try_from(due.len()).expect("a few events");
         if left <= 0 {
-            break;
+            continue;
         }
         let leased = sqlx::query(
             "WITH due AS (
@@ -94,17 +98,24 @@ async fn lock_store(
     rows::read("a count", u32::try_from(in_progress))
 }
 
-/// Returns `true` if a delivery may be due: without a lock, so that an idle dispatcher costs next to nothing.
+/// Returns `true` if up to `limit` deliveries may be due: without a lock, so that an idle dispatcher costs next to nothing.
 pub(super) async fn may_be_due(
     connection: &mut PgConnection,
     store: &StoreId,
     now: Timestamp,
+    limit: u32,
 ) -> Result<bool, StorageError> {
+    let priorities: &[i64] = if limit <= RESERVED_FOR_MONEY {
+        &[MONEY]
+    } else {
+        &[MONEY, OTHER]
+    };
     let waits = "SELECT EXISTS (SELECT 1 FROM outbox
-         WHERE is_head AND store_id = $1 AND priority IN (0, 1) AND next_at <= $2)";
+         WHERE is_head AND store_id = $1 AND priority = ANY ($3) AND next_at <= $2)";
     let waits = sqlx::query_scalar(waits)
         .bind(store.as_str())
-        .bind(Time(now));
+        .bind(Time(now))
+        .bind(priorities);
     Ok(waits.fetch_one(connection).await?)
 }
 
@@ -114,11 +125,12 @@ pub(super) async fn replan_future(
     now: Timestamp,
 ) -> Result<u64, StorageError> {
     let replanned = sqlx::query(
-        "UPDATE outbox SET next_at = $1 FROM events
-         WHERE events.order_id = outbox.order_id AND events.sequence = outbox.sequence
-             AND outbox.state = 'pending' AND outbox.next_at > $1
-             AND (events.created_at > $1
-                 OR EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND tried_at > $1))",
+        "UPDATE outbox SET next_at = $1 FROM (
+             SELECT order_id, sequence FROM events WHERE created_at > $1
+             UNION SELECT order_id, sequence FROM deliveries JOIN events ON events.id = event_id WHERE tried_at > $1)
+             AS written
+         WHERE outbox.order_id = written.order_id AND outbox.sequence = written.sequence
+             AND outbox.state = 'pending' AND outbox.next_at > $1",
     )
     .bind(Time(now))
     .execute(tx)

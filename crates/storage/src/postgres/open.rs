@@ -32,7 +32,7 @@ const SETTINGS: [(&str, &str); 3] = [
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
 const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
 
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 5] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 6] = [
     (
         1,
         "orders",
@@ -57,6 +57,11 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 5] = [
         5,
         "transaction_hint",
         include_str!("../../migrations/postgres/0005_transaction_hint.sql"),
+    ),
+    (
+        6,
+        "replanning",
+        include_str!("../../migrations/postgres/0006_replanning.sql"),
     ),
 ];
 

@@ -110,8 +110,8 @@ pub(super) async fn delete_expired_tokens(
     now: Timestamp,
     limit: u32,
 ) -> Result<u64, StorageError> {
-    let forgotten = "DELETE FROM client_tokens WHERE hash IN (
-             SELECT hash FROM client_tokens WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
+    let forgotten = "DELETE FROM client_tokens WHERE hash = ANY (ARRAY (
+             SELECT hash FROM client_tokens WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
     let forgotten = sqlx::query(forgotten)
         .bind(Time(now))
         .bind(i64::from(limit))

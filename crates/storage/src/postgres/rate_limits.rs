@@ -51,8 +51,8 @@ pub(super) async fn delete_unused(
     limit: u32,
 ) -> Result<u64, StorageError> {
     let deleted = sqlx::query(
-        "DELETE FROM rate_limits WHERE key IN (SELECT key FROM rate_limits
-             WHERE used_until <= coalesce($1, clock_timestamp()) LIMIT $2 FOR UPDATE SKIP LOCKED)",
+        "DELETE FROM rate_limits WHERE key = ANY (ARRAY (SELECT key FROM rate_limits
+             WHERE used_until <= coalesce($1, statement_timestamp()) LIMIT $2 FOR UPDATE SKIP LOCKED))",
     )
     .bind(clock)
     .bind(i64::from(limit))

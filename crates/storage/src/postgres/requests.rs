@@ -113,9 +113,9 @@ pub(super) async fn delete_expired(
     limit: u32,
 ) -> Result<u64, StorageError> {
     let deleted = sqlx::query(
-        "DELETE FROM requests WHERE id IN (SELECT id FROM requests
+        "DELETE FROM requests WHERE id = ANY (ARRAY (SELECT id FROM requests
              WHERE kept_until <= $1 AND (status IS NOT NULL OR leased_until <= coalesce($2, clock_timestamp()))
-             LIMIT $3 FOR UPDATE SKIP LOCKED)",
+             LIMIT $3 FOR UPDATE SKIP LOCKED))",
     )
     .bind(Time(now))
     .bind(clock)

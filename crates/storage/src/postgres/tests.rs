@@ -8,6 +8,7 @@ mod interleaving;
 mod leases;
 mod losses;
 mod opening;
+mod plans;
 mod races;
 mod relay;
 pub(crate) mod server;

@@ -6,7 +6,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::{self, millis};
-use crate::rules::{MONEY, OTHER};
+use crate::rules::{MONEY, OTHER, RESERVED_FOR_MONEY};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery, StorageError,
@@ -24,8 +24,14 @@ pub(super) async fn due(
     }
     let mut leased: Vec<i64> = Vec::new();
     // One statement for each priority: an index finds the due events of one, not of both.
-    for priority in [MONEY, OTHER] {
-        let left = limit.saturating_sub(u32::try_from(leased.len()).unwrap_or(u32::MAX));
+    for (priority, most) in [
+        (MONEY, limit),
+        (OTHER, limit.saturating_sub(RESERVED_FOR_MONEY)),
+    ] {
+        let left = most.saturating_sub(u32::try_from(leased.len()).unwrap_or(u32::MAX));
+        if left == 0 {
+            continue;
+        }
         let of_priority: Vec<i64> = sqlx::query_scalar(
             "UPDATE outbox SET next_at = ?2 WHERE position IN (
                  SELECT position FROM outbox WHERE is_head AND store_id = ?4 AND priority = ?5 AND next_at <= ?1
@@ -57,15 +63,30 @@ pub(super) async fn due(
     Ok(due)
 }
 
+/// Returns `true` if an event of an order with money may be due: without a transaction.
+pub(super) async fn is_money_due(
+    connection: &mut SqliteConnection,
+    store: &StoreId,
+    now: Timestamp,
+) -> Result<bool, StorageError> {
+    let waits = "SELECT EXISTS (SELECT 1 FROM outbox
+         WHERE is_head AND store_id = ? AND priority = ? AND next_at <= ?)";
+    let waits = sqlx::query_scalar(waits)
+        .bind(store.as_str())
+        .bind(MONEY)
+        .bind(millis(now));
+    Ok(waits.fetch_one(connection).await?)
+}
+
 /// See [`crate::Storage::replan_future`].
 pub(super) async fn replan_future(
     tx: &mut SqliteConnection,
     now: Timestamp,
 ) -> Result<u64, StorageError> {
     let replanned = sqlx::query(
-        "UPDATE outbox SET next_at = ?1 WHERE state = 'pending' AND next_at > ?1 AND EXISTS (
-             SELECT 1 FROM events WHERE events.position = outbox.position AND (created_at > ?1
-                 OR EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND tried_at > ?1)))",
+        "UPDATE outbox SET next_at = ?1 WHERE state = 'pending' AND next_at > ?1 AND position IN (
+             SELECT position FROM events WHERE created_at > ?1
+             UNION ALL SELECT events.position FROM deliveries JOIN events ON events.id = event_id WHERE tried_at > ?1)",
     )
     .bind(millis(now))
     .execute(tx)

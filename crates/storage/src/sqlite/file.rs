@@ -77,7 +77,10 @@ impl DatabaseFile {
         let found = handle
             .metadata()
             .map_err(|error| refused(error.to_string()))?;
-        if found.len() > 0 && !begins_like_a_database(&handle) {
+        let begin = begins_like_a_database(&handle);
+        if found.len() > 0
+            && !begin.map_err(|error| refused(unreadable(path, &error).to_string()))?
+        {
             return Err(refused(no_database(path)));
         }
         Ok(Self {
@@ -154,6 +157,9 @@ impl DatabaseFile {
     /// # Errors
     /// What happened to it.
     pub(super) fn verify(&self) -> Result<(), FileFault> {
+        // SQLite calls it damage too when the disk returns nothing.
+        let begin = begins_like_a_database(&self.handle);
+        let begins_well = begin.map_err(|error| unreadable(&self.path, &error))?;
         let path = self.path.display().to_string();
         if let Some(found) = self.damage().found.clone() {
             return Err(FileFault::Damaged { path, found });
@@ -162,7 +168,7 @@ impl DatabaseFile {
         if let Some(wal) = *self.wal() {
             named(&beside(&self.path, "-wal"), wal)?;
         }
-        if self.length() > 0 && !begins_like_a_database(&self.handle) {
+        if self.length() > 0 && !begins_well {
             let found = "its first bytes are not those of an SQLite database".to_owned();
             return Err(FileFault::Damaged { path, found });
         }
@@ -177,10 +183,14 @@ fn named(path: &Path, expected: Identity) -> Result<(), FileFault> {
         Ok(found) if found == expected => Ok(()),
         Ok(_) => Err(FileFault::Replaced(name)),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(FileFault::Gone(name)),
-        Err(error) => Err(FileFault::Damaged {
-            path: name,
-            found: error.to_string(),
-        }),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> FileFault {
+    FileFault::Unreadable {
+        path: path.display().to_string(),
+        error: error.to_string(),
     }
 }
 
@@ -233,7 +243,7 @@ pub(super) fn check_content(path: &Path) -> Result<(), String> {
     match File::open(path) {
         Ok(file)
             if file.metadata().is_ok_and(|found| found.len() > 0)
-                && !begins_like_a_database(&file) =>
+                && matches!(begins_like_a_database(&file), Ok(false)) =>
         {
             Err(no_database(path))
         }
@@ -339,7 +349,12 @@ fn make_private(path: &Path) -> Result<(), String> {
     })
 }
 
-fn begins_like_a_database(file: &File) -> bool {
+/// A shorter file does not.
+fn begins_like_a_database(file: &File) -> std::io::Result<bool> {
     let mut begin = [0; MAGIC.len()];
-    file.read_exact_at(&mut begin, 0).is_ok() && begin == *MAGIC
+    match file.read_exact_at(&mut begin, 0) {
+        Ok(()) => Ok(begin == *MAGIC),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
 }

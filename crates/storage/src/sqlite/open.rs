@@ -23,7 +23,7 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 13] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 14] = [
     (
         1,
         "ledger",
@@ -88,6 +88,11 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 13] = [
         14,
         "transaction_hint",
         include_str!("../../migrations/sqlite/0014_transaction_hint.sql"),
+    ),
+    (
+        15,
+        "replanning",
+        include_str!("../../migrations/sqlite/0015_replanning.sql"),
     ),
 ];
 

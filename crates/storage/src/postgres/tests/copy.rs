@@ -23,7 +23,7 @@ async fn filled(url: &str) -> Vec<Snapshot> {
     crate::contract::observe(&store, 20, exact("COMPLETED")).await;
     store.mark_as_paid(&id(5), None, at(21)).await.unwrap();
     let due = store
-        .due_deliveries(&demo(), at(30), at(60), 2)
+        .due_deliveries(&demo(), at(30), at(60), 3)
         .await
         .unwrap();
     for (due, outcome) in due.iter().zip([

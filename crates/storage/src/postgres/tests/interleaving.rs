@@ -167,7 +167,7 @@ async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bo
         }
         Step::Deliver => {
             let due = storage
-                .due_deliveries(&demo(), at(60), at(90), 1)
+                .due_deliveries(&demo(), at(60), at(90), 2)
                 .await
                 .unwrap();
             for due in &due {

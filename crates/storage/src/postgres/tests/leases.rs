@@ -139,7 +139,7 @@ async fn a_slow_response_ends_no_lease_of_a_later_poll_and_is_ignored_after_its_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_store_receives_four_deliveries_at_once_from_all_processes() {
+async fn a_store_receives_three_deliveries_without_money_at_once_from_all_processes() {
     let (storage, database) = store().await;
     for n in 1..=30 {
         order(&shared(&storage), n).await;
@@ -163,7 +163,7 @@ async fn a_store_receives_four_deliveries_at_once_from_all_processes() {
             in_progress.extend(due.into_iter().map(|due| (process.clone(), due)));
         }
         assert!(
-            (1..=4).contains(&in_progress.len()),
+            (1..=3).contains(&in_progress.len()),
             "{}",
             in_progress.len()
         );

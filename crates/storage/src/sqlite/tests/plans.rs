@@ -1,12 +1,9 @@
 //! The query plan of every statement: each finds its rows by an index.
 
-use std::fs;
-use std::path::Path;
-
 use sqlx::Row as _;
-use syn::visit::Visit;
 
 use super::*;
+use crate::contract::statements;
 
 /// Statements that read more than their rows, each with what bounds it.
 const BOUNDED: [(&str, &str); 6] = [
@@ -24,40 +21,6 @@ const BOUNDED: [(&str, &str); 6] = [
     ("SCAN _sqlx_migrations", "once, at the start"),
 ];
 
-/// Statements that run once after this machine's clock was set back, and look at all that is pending.
-const AFTER_A_CLOCK_CHANGE: [&str; 3] = [
-    "UPDATE outbox SET next_at = ?1 WHERE state = 'pending' AND next_at > ?1",
-    "UPDATE attempts SET expires_at = ?1 + expires_at - opened_at",
-    "UPDATE attempts SET next_poll_at = ?1, lease_until = 0, looked_at",
-];
-
-/// The string literals of a file that are SQL.
-struct Statements(Vec<String>);
-
-impl<'ast> Visit<'ast> for Statements {
-    fn visit_lit_str(&mut self, literal: &'ast syn::LitStr) {
-        let text = literal.value();
-        let verbs = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
-        if verbs.iter().any(|verb| text.trim_start().starts_with(verb)) {
-            self.0.push(text);
-        }
-    }
-}
-
-fn statements() -> Vec<String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let modules = fs::read_dir(source.join("sqlite")).unwrap();
-    let modules = modules.map(|entry| entry.unwrap().path());
-    let mut found = Statements(Vec::new());
-    for file in modules.chain([source.join("sqlite.rs")]) {
-        if file.extension().is_some_and(|ending| ending == "rs") && !file.ends_with("tests.rs") {
-            let text = fs::read_to_string(&file).unwrap();
-            found.visit_file(&syn::parse_file(&text).unwrap());
-        }
-    }
-    found.0
-}
-
 /// What a step of a plan reads too much of; `None` if it reads the rows that it needs.
 fn excess(step: &str) -> Option<&str> {
     let is_bounded = |(scan, _): &(&str, &str)| step.starts_with(scan);
@@ -72,14 +35,10 @@ fn excess(step: &str) -> Option<&str> {
 async fn every_statement_finds_its_rows_by_an_index() {
     let test = test().await;
     let mut connection = test.storage.reader.acquire().await.unwrap();
-    let statements = statements();
+    let statements = statements("sqlite", &[]);
     assert!(statements.len() > 60, "only {} found", statements.len());
     let mut problems = Vec::new();
-    let is_rare = |statement: &&String| {
-        let mut rare = AFTER_A_CLOCK_CHANGE.iter();
-        rare.any(|start| statement.starts_with(start))
-    };
-    for statement in statements.iter().filter(|statement| !is_rare(statement)) {
+    for statement in &statements {
         let explain = format!("EXPLAIN QUERY PLAN {statement}");
         let explain = sqlx::query(sqlx::AssertSqlSafe(explain));
         let steps = explain.fetch_all(&mut *connection).await;

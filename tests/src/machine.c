@@ -1,4 +1,4 @@
-/* Faults of the machine that a proxy runs on: its wall clock is off, its disk refuses to write. Loaded by LD_PRELOAD.
+/* Faults of the machine that a proxy runs on: its wall clock is off, its disk fails. Loaded by LD_PRELOAD.
    The file that MACHINE_FAULTS names has the faults, as machine.rs writes them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,6 +15,7 @@ struct faults {
     int64_t ahead_ms;
     int64_t write_error;
     int64_t sync_error;
+    int64_t read_error;
 };
 
 static volatile struct faults *faults;
@@ -54,15 +55,17 @@ static int fails(int file, int64_t error) {
     return 1;
 }
 
-#define WRITING(name, parameters, ...)                                  \
+#define TRANSFERRING(name, error, parameters, ...)                      \
     ssize_t name parameters {                                           \
         ssize_t (*next) parameters = dlsym(RTLD_NEXT, #name);           \
-        return faults && fails(file, faults->write_error) ? -1 : next(__VA_ARGS__); \
+        return faults && fails(file, faults->error) ? -1 : next(__VA_ARGS__); \
     }
 
-WRITING(write, (int file, const void *bytes, size_t count), file, bytes, count)
-WRITING(pwrite, (int file, const void *bytes, size_t count, off_t place), file, bytes, count, place)
-WRITING(pwrite64, (int file, const void *bytes, size_t count, off64_t place), file, bytes, count, place)
+TRANSFERRING(write, write_error, (int file, const void *bytes, size_t count), file, bytes, count)
+TRANSFERRING(pwrite, write_error, (int file, const void *bytes, size_t count, off_t place), file, bytes, count, place)
+TRANSFERRING(pwrite64, write_error, (int file, const void *bytes, size_t count, off64_t place), file, bytes, count, place)
+TRANSFERRING(pread, read_error, (int file, void *bytes, size_t count, off_t place), file, bytes, count, place)
+TRANSFERRING(pread64, read_error, (int file, void *bytes, size_t count, off64_t place), file, bytes, count, place)
 
 #define SYNCING(name)                                                   \
     int name(int file) {                                                \

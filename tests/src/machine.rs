@@ -1,4 +1,4 @@
-//! The machine of a shard's proxy: its clock can be off and its disk can refuse to write, without the rights of root.
+//! The machine of a proxy that runs as a program: its clock can be off and its disk can fail, without the rights of root.
 //!
 //! A library between the program and the C library reads the faults from a file that both map. It is compiled by the C
 //! compiler that the build needs too.
@@ -17,18 +17,20 @@ const SOURCE: &str = include_str!("machine.c");
 
 /// An error of the disk. Source: errno(3), the numbers of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DiskError {
+pub enum DiskError {
     /// `ENOSPC` of a write.
     NoSpace,
     /// `EIO` of a write.
     Write,
     /// `EIO` of a synchronisation.
     Sync,
+    /// `EIO` of a read.
+    Read,
 }
 
 /// The faults of a machine.
 #[derive(Debug)]
-pub(super) struct Machine {
+pub struct Machine {
     faults: File,
     path: PathBuf,
     library: PathBuf,
@@ -40,7 +42,7 @@ impl Machine {
     ///
     /// # Panics
     /// There is no C compiler.
-    pub(super) fn build(folder: &Path, clock_log: &Path) -> Self {
+    pub fn build(folder: &Path, clock_log: &Path) -> Self {
         let [source, library, path] =
             ["machine.c", "machine.so", "machine.faults"].map(|name| folder.join(name));
         std::fs::write(&source, SOURCE).expect("the folder is writable");
@@ -59,12 +61,12 @@ impl Machine {
             library,
             clock_log: file(clock_log).expect("the folder is writable"),
         };
-        machine.set([0; 3]);
+        machine.set([0; 4]);
         machine
     }
 
     /// The variables of a program on this machine.
-    pub(super) fn variables(&self) -> [(&'static str, String); 2] {
+    pub fn variables(&self) -> [(&'static str, String); 2] {
         [
             ("MACHINE_FAULTS", self.path.display().to_string()),
             ("LD_PRELOAD", self.library.display().to_string()),
@@ -72,7 +74,7 @@ impl Machine {
     }
 
     /// Sets its clock ahead of the right time, or behind it, and logs that for the auditor.
-    pub(super) fn set_clock(&self, ahead: SignedDuration) {
+    pub fn set_clock(&self, ahead: SignedDuration) {
         let ahead = i64::try_from(ahead.as_millis()).expect("hours, not ages");
         let line = json!({"at": SystemClock.now().to_string(), "ahead_ms": ahead});
         writeln!(&self.clock_log, "{line}").expect("the folder is writable");
@@ -80,20 +82,22 @@ impl Machine {
     }
 
     /// Lets its disk fail, or work again.
-    pub(super) fn set_disk(&self, error: Option<DiskError>) {
+    pub fn set_disk(&self, error: Option<DiskError>) {
         const ENOSPC: i64 = 28;
         const EIO: i64 = 5;
-        let (write, sync) = match error {
-            None => (0, 0),
-            Some(DiskError::NoSpace) => (ENOSPC, 0),
-            Some(DiskError::Write) => (EIO, 0),
-            Some(DiskError::Sync) => (0, EIO),
+        let faults = match error {
+            None => [0, 0, 0],
+            Some(DiskError::NoSpace) => [ENOSPC, 0, 0],
+            Some(DiskError::Write) => [EIO, 0, 0],
+            Some(DiskError::Sync) => [0, EIO, 0],
+            Some(DiskError::Read) => [0, 0, EIO],
         };
-        self.write(1, write);
-        self.write(2, sync);
+        for (place, fault) in (1..).zip(faults) {
+            self.write(place, fault);
+        }
     }
 
-    fn set(&self, faults: [i64; 3]) {
+    fn set(&self, faults: [i64; 4]) {
         for (place, fault) in (0..).zip(faults) {
             self.write(place, fault);
         }
