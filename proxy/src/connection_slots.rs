@@ -2,16 +2,20 @@
 //!
 //! A semaphore would not do: when all places are taken, the connection that has waited longest for a request is closed, so
 //! that idle clients keep no customer out, and each client address has a limit of its connections.
+//!
+//! A request marks its connection by two atomic writes. What needs all connections (a place for a new one, the time limits,
+//! the end of the process) reads the marks of all, so that requests share no lock.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::task::Waker;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 /// Between two log lines about connections that were closed.
 const LOG_EVERY: Duration = Duration::from_mins(1);
@@ -29,21 +33,57 @@ pub(crate) struct ConnectionLimits {
 #[derive(Debug)]
 pub(crate) struct Slots {
     limits: ConnectionLimits,
+    /// Times count from here.
+    began: Instant,
     state: Mutex<State>,
-    /// A connection has ended.
+    /// A connection has ended, or one may wait for a request.
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    open: usize,
+    open: HashMap<u64, Arc<Activity>>,
+    next_number: u64,
     per_address: HashMap<IpAddr, usize>,
-    /// The connections that wait for a request, the longest waiting first.
-    waiting: BTreeMap<u64, CancellationToken>,
-    next_turn: u64,
+    /// The connections that waited for a request when they were last sorted, the longest waiting last.
+    waiting: Vec<Waiting>,
     closed_for_room: u64,
     rejected: u64,
     logged_at: Option<Instant>,
+}
+
+/// A connection that waited for a request at a time.
+#[derive(Debug)]
+struct Waiting {
+    since: u64,
+    number: u64,
+}
+
+/// What a connection does.
+#[derive(Debug)]
+struct Activity {
+    /// Since when it waits for a request, in nanoseconds of its listener; [`BUSY`] while one is in progress.
+    waiting_since: AtomicU64,
+    has_served: AtomicBool,
+    end: AtomicU8,
+    waker: Mutex<Option<Waker>>,
+}
+
+/// No time: a request is in progress.
+const BUSY: u64 = 0;
+
+/// Values of [`Activity::end`]; a higher one stays.
+const OPEN: u8 = 0;
+const EVICTED: u8 = 1;
+const SHUTDOWN: u8 = 2;
+
+/// Why a connection must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Another one needs its place, or it has waited too long.
+    Evicted,
+    /// The process ends.
+    Shutdown,
 }
 
 /// How many connections a listener has and had.
@@ -63,21 +103,24 @@ pub(crate) struct ConnectionCounts {
 #[derive(Debug)]
 pub(crate) struct Slot {
     slots: Arc<Slots>,
+    number: u64,
     /// The client's address, if it counts.
     address: Option<IpAddr>,
-    turn: Mutex<Option<u64>>,
-    /// Cancelled when another connection needs the place.
-    pub evicted: CancellationToken,
+    activity: Arc<Activity>,
 }
 
 /// A request in progress. Dropping it means that the connection waits for the next request.
 #[derive(Debug)]
-pub(crate) struct InProgress(Arc<Slot>);
+pub(crate) struct InProgress {
+    began: Instant,
+    activity: Arc<Activity>,
+}
 
 impl Slots {
     pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
         Arc::new(Self {
             limits,
+            began: Instant::now(),
             state: Mutex::default(),
             freed: Notify::new(),
         })
@@ -88,7 +131,7 @@ impl Slots {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let state = self.state.lock();
         ConnectionCounts {
-            open: count(state.open),
+            open: count(state.open.len()),
             limit: count(self.limits.all),
             rejected: state.rejected,
             closed_for_room: state.closed_for_room,
@@ -99,7 +142,7 @@ impl Slots {
     /// closed; if all have a request in progress, this waits until one ends.
     ///
     /// Returns `None` if the client's address has as many connections as it may.
-    pub(crate) async fn take(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Arc<Slot>> {
+    pub(crate) async fn take(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Slot> {
         loop {
             let freed = self.freed.notified();
             {
@@ -112,28 +155,67 @@ impl Slots {
                     self.log_overload(&mut state);
                     return None;
                 }
-                if state.open < self.limits.all {
-                    state.open += 1;
-                    if let Some(address) = address {
-                        *state.per_address.entry(address).or_default() += 1;
-                    }
-                    drop(state);
-                    let slot = Arc::new(Slot {
-                        slots: self.clone(),
-                        address,
-                        turn: Mutex::default(),
-                        evicted: CancellationToken::new(),
-                    });
-                    slot.wait_for_request();
-                    return Some(slot);
+                if state.open.len() < self.limits.all {
+                    return Some(self.open(&mut state, address));
                 }
-                if let Some((_, longest_waiting)) = state.waiting.pop_first() {
-                    longest_waiting.cancel();
+                if let Some(longest_waiting) = state.longest_waiting() {
+                    longest_waiting.end(End::Evicted);
                     state.closed_for_room += 1;
                     self.log_overload(&mut state);
                 }
             }
             freed.await;
+        }
+    }
+
+    fn open(self: &Arc<Self>, state: &mut State, address: Option<IpAddr>) -> Slot {
+        let number = state.next_number;
+        state.next_number += 1;
+        let activity = Arc::new(Activity {
+            waiting_since: AtomicU64::new(since(self.began)),
+            has_served: AtomicBool::new(false),
+            end: AtomicU8::new(OPEN),
+            waker: Mutex::default(),
+        });
+        state.open.insert(number, activity.clone());
+        if let Some(address) = address {
+            *state.per_address.entry(address).or_default() += 1;
+        }
+        Slot {
+            slots: self.clone(),
+            number,
+            address,
+            activity,
+        }
+    }
+
+    /// Closes the connections that have waited longer for a request than they may: `first` until the head of their first
+    /// request, `next` until that of another one.
+    pub(crate) fn close_overdue(&self, first: Duration, next: Duration) {
+        let now = since(self.began);
+        let state = self.state.lock();
+        for activity in state.open.values() {
+            let limit = if activity.has_served.load(Ordering::Relaxed) {
+                next
+            } else {
+                first
+            };
+            if let Some(since) = activity.waiting_since()
+                && u128::from(now.saturating_sub(since)) >= limit.as_nanos()
+            {
+                activity.end(End::Evicted);
+            }
+        }
+        if state.open.len() >= self.limits.all {
+            // All had a request in progress; one of them may wait by this time.
+            self.freed.notify_one();
+        }
+    }
+
+    /// Ends all connections after their requests in progress.
+    pub(crate) fn shut_down(&self) {
+        for activity in self.state.lock().open.values() {
+            activity.end(End::Shutdown);
         }
     }
 
@@ -143,7 +225,7 @@ impl Slots {
         }
         state.logged_at = Some(Instant::now());
         tracing::warn!(
-            open = state.open,
+            open = state.open.len(),
             limit = self.limits.all,
             limit_per_ip = self.limits.per_address,
             closed = state.closed_for_room,
@@ -154,44 +236,115 @@ impl Slots {
     }
 }
 
+impl State {
+    /// The connection that has waited longest for a request and is not ending, if one waits.
+    ///
+    /// The connections are sorted once for all that have waited since then: what has begun to wait later has waited shorter
+    /// than each of them.
+    fn longest_waiting(&mut self) -> Option<&Activity> {
+        let number = if let Some(number) = self.next_waiting() {
+            number
+        } else {
+            self.sort_waiting();
+            self.next_waiting()?
+        };
+        self.open.get(&number).map(|activity| &**activity)
+    }
+
+    fn next_waiting(&mut self) -> Option<u64> {
+        while let Some(Waiting { since, number }) = self.waiting.pop() {
+            let still_waits = self.open.get(&number).is_some_and(|activity| {
+                activity.waiting_since() == Some(since) && activity.ending().is_none()
+            });
+            if still_waits {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn sort_waiting(&mut self) {
+        let waiting = self.open.iter().filter_map(|(number, activity)| {
+            let since = activity.waiting_since()?;
+            activity.ending().is_none().then_some(Waiting {
+                since,
+                number: *number,
+            })
+        });
+        self.waiting = waiting.collect();
+        self.waiting
+            .sort_unstable_by_key(|waiting| std::cmp::Reverse((waiting.since, waiting.number)));
+    }
+}
+
+impl Activity {
+    fn waiting_since(&self) -> Option<u64> {
+        let since = self.waiting_since.load(Ordering::Acquire);
+        (since != BUSY).then_some(since)
+    }
+
+    fn ending(&self) -> Option<End> {
+        match self.end.load(Ordering::Acquire) {
+            OPEN => None,
+            EVICTED => Some(End::Evicted),
+            _ => Some(End::Shutdown),
+        }
+    }
+
+    fn end(&self, end: End) {
+        let value = match end {
+            End::Evicted => EVICTED,
+            End::Shutdown => SHUTDOWN,
+        };
+        if self.end.fetch_max(value, Ordering::AcqRel) >= value {
+            return;
+        }
+        if let Some(waker) = &*self.waker.lock() {
+            waker.wake_by_ref();
+        }
+    }
+}
+
 impl Slot {
     /// Marks the connection as busy with a request.
-    pub(crate) fn begin(self: &Arc<Self>) -> InProgress {
-        let mut state = self.slots.state.lock();
-        if let Some(turn) = self.turn.lock().take() {
-            state.waiting.remove(&turn);
+    pub(crate) fn begin(&self) -> InProgress {
+        self.activity.waiting_since.store(BUSY, Ordering::Release);
+        if !self.activity.has_served.load(Ordering::Relaxed) {
+            self.activity.has_served.store(true, Ordering::Relaxed);
         }
-        drop(state);
-        InProgress(self.clone())
+        InProgress {
+            began: self.slots.began,
+            activity: self.activity.clone(),
+        }
     }
 
     /// Returns `true` if a request is in progress.
     pub(crate) fn is_in_progress(&self) -> bool {
-        self.turn.lock().is_none()
+        self.activity.waiting_since().is_none()
     }
 
-    fn wait_for_request(&self) {
-        let mut state = self.slots.state.lock();
-        let turn = state.next_turn;
-        state.next_turn += 1;
-        state.waiting.insert(turn, self.evicted.clone());
-        *self.turn.lock() = Some(turn);
+    /// Wakes this task when the connection must end.
+    pub(crate) fn wake_at_end(&self, waker: Waker) {
+        *self.activity.waker.lock() = Some(waker);
+    }
+
+    /// Why the connection must end; `None` while it need not.
+    pub(crate) fn ending(&self) -> Option<End> {
+        self.activity.ending()
     }
 }
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.0.wait_for_request();
+        let now = since(self.began);
+        self.activity.waiting_since.store(now, Ordering::Release);
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut state = self.slots.state.lock();
-        state.open -= 1;
-        if let Some(turn) = self.turn.get_mut() {
-            state.waiting.remove(turn);
-        }
+        state.open.remove(&self.number);
         if let Some(address) = self.address
             && let Some(count) = state.per_address.get_mut(&address)
         {
@@ -202,5 +355,87 @@ impl Drop for Slot {
         }
         drop(state);
         self.slots.freed.notify_one();
+    }
+}
+
+/// Nanoseconds since a time, and never [`BUSY`].
+fn since(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_nanos())
+        .unwrap_or(u64::MAX)
+        .max(BUSY + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots(all: usize) -> Arc<Slots> {
+        Slots::new(ConnectionLimits {
+            all,
+            per_address: all,
+        })
+    }
+
+    async fn taken(slots: &Arc<Slots>) -> Slot {
+        slots.take(None).await.unwrap()
+    }
+
+    fn closed(taken: &[Slot]) -> Vec<usize> {
+        let numbers = taken.iter().enumerate();
+        let closed = numbers.filter(|(_, slot)| slot.ending() == Some(End::Evicted));
+        closed.map(|(number, _)| number).collect()
+    }
+
+    /// Whether a place was there at once.
+    async fn try_take(slots: &Arc<Slots>) -> Option<Slot> {
+        let taken = tokio::time::timeout(Duration::from_millis(1), slots.take(None)).await;
+        taken.ok().flatten()
+    }
+
+    #[tokio::test]
+    async fn connections_are_closed_in_the_order_in_which_they_began_to_wait() {
+        let slots = slots(4);
+        let mut open = Vec::new();
+        for _ in 0..4 {
+            open.push(taken(&slots).await);
+        }
+        let busy = open[0].begin();
+        drop(open[1].begin());
+        for closed_then in [vec![2], vec![2, 3]] {
+            assert!(try_take(&slots).await.is_none());
+            assert_eq!(closed(&open), closed_then);
+        }
+        // Two began to wait since the connections were sorted.
+        drop(open[1].begin());
+        drop(busy);
+        assert!(try_take(&slots).await.is_none());
+        assert_eq!(closed(&open), [1, 2, 3]);
+        assert!(try_take(&slots).await.is_none());
+        assert_eq!(closed(&open), [0, 1, 2, 3]);
+        assert_eq!(slots.counts().closed_for_room, 4);
+        open.pop();
+        assert!(try_take(&slots).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn time_limits_are_of_waiting_connections() {
+        let slots = slots(4);
+        let open = [
+            taken(&slots).await,
+            taken(&slots).await,
+            taken(&slots).await,
+        ];
+        drop(open[1].begin());
+        let _busy = open[2].begin();
+        let (never, at_once) = (Duration::from_hours(1), Duration::ZERO);
+        slots.close_overdue(never, never);
+        assert_eq!(closed(&open), [0; 0]);
+        slots.close_overdue(at_once, never);
+        assert_eq!(closed(&open), [0]);
+        slots.close_overdue(at_once, at_once);
+        assert_eq!(closed(&open), [0, 1]);
+        assert!(open[2].is_in_progress());
+        slots.shut_down();
+        assert!(open.iter().all(|slot| slot.ending() == Some(End::Shutdown)));
     }
 }

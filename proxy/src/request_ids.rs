@@ -2,17 +2,28 @@
 //!
 //! Random bits of the system for each request would cost more than all else that is done with an id.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
 const PREFIX: &[u8; 4] = b"req_";
 
-/// Makes ids.
+/// Bytes of an id.
+const BYTES: usize = 8;
+const DIGEST_BYTES: usize = 32;
+
+/// Makes ids: the parts of the digests of a key and a number.
 #[derive(Debug)]
 pub(crate) struct RequestIds {
     key: [u8; 16],
-    next: AtomicU64,
+    digest: Mutex<Digest>,
+}
+
+/// A digest, from which ids are taken.
+#[derive(Debug)]
+struct Digest {
+    bytes: [u8; DIGEST_BYTES],
+    used: usize,
+    next_number: u64,
 }
 
 /// The id of a request.
@@ -22,20 +33,33 @@ pub(crate) struct RequestId([u8; 20]);
 impl RequestIds {
     /// Ids by a random key.
     pub(crate) fn new(key: [u8; 16]) -> Self {
-        let next = AtomicU64::new(0);
-        Self { key, next }
+        let digest = Mutex::new(Digest {
+            bytes: [0; DIGEST_BYTES],
+            used: DIGEST_BYTES,
+            next_number: 0,
+        });
+        Self { key, digest }
     }
 
     /// Another id.
     pub(crate) fn next(&self) -> RequestId {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let digest = Sha256::new()
-            .chain_update(self.key)
-            .chain_update(number.to_be_bytes())
-            .finalize();
+        let mut bytes = [0; BYTES];
+        {
+            let mut digest = self.digest.lock();
+            if digest.used == DIGEST_BYTES {
+                let hasher = Sha256::new().chain_update(self.key);
+                let hasher = hasher.chain_update(digest.next_number.to_be_bytes());
+                digest.bytes = hasher.finalize().into();
+                digest.used = 0;
+                digest.next_number += 1;
+            }
+            let from = digest.used;
+            digest.used += BYTES;
+            bytes.copy_from_slice(&digest.bytes[from..from + BYTES]);
+        }
         let mut id = [0; 20];
         id[..4].copy_from_slice(PREFIX);
-        hex::encode_to_slice(&digest[..8], &mut id[4..]).expect("eight bytes have sixteen digits");
+        hex::encode_to_slice(bytes, &mut id[4..]).expect("eight bytes have sixteen digits");
         RequestId(id)
     }
 }

@@ -14,13 +14,14 @@ use florin_checkout_api::OrderView;
 use florin_orders::{OrderId, Snapshot, second_payment_pause, subscribed_poll};
 use headers::authorization::Bearer;
 use headers::{Authorization, HeaderMapExt as _};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use tracing::{Instrument as _, Span};
 
 use crate::auth::client_token::ClientToken;
 use crate::config::Store;
 use crate::http::error::ApiError;
 use crate::http::middleware::cors::require_listed_origin;
+use crate::http::static_files::file::holds_tag;
 use crate::orders::open::issue_client_token;
 use crate::payments::rendered_view::RenderedView;
 use crate::payments::view::{ViewContext, view};
@@ -49,7 +50,13 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
 }
 
 /// The view of the order that the request's client token opens.
-pub(crate) struct ShownOrder(pub Arc<RenderedView>);
+pub(crate) struct ShownOrder {
+    pub view: Arc<RenderedView>,
+    /// A time at which the view is valid: when it was asked for, or rendered.
+    pub at: Timestamp,
+    /// The page has this view: its `If-None-Match` lists the view's tag.
+    pub is_held: bool,
+}
 
 impl FromRequestParts<Arc<AppState>> for ShownOrder {
     type Rejection = ApiError;
@@ -67,16 +74,20 @@ impl FromRequestParts<Arc<AppState>> for ShownOrder {
             let grant = app.deps.storage.token_grant(token);
             grant.instrument(span()).await
         };
-        let grant = app.views.grant(token, app.now(), grant).await?;
+        let now = app.now();
+        let grant = app.views.grant(token, now, grant).await?;
         let order = &grant.as_ref().ok_or(ApiError::NoSuchOrder)?.order_id;
-        let view = match kept(app, order) {
-            Some(view) => view,
-            None => rendered(app, order).instrument(span()).await?,
+        let (view, at) = if let Some(view) = kept(app, order, now) {
+            (view, now)
+        } else {
+            let view = rendered(app, order).instrument(span()).await?;
+            (view, app.now())
         };
         let store = app.config.store(&view.store);
         let store = store.ok_or(ApiError::NoSuchOrder)?;
         require_listed_origin(app, store, &parts.headers)?;
-        Ok(Self(view))
+        let is_held = holds_tag(&parts.headers, &view.etag);
+        Ok(Self { view, at, is_held })
     }
 }
 
@@ -154,8 +165,8 @@ pub(crate) async fn rendered(
 }
 
 /// The order's view, if it was rendered before and is current.
-fn kept(app: &AppState, order: &OrderId) -> Option<Arc<RenderedView>> {
-    let is_valid = |view: &RenderedView| view.is_valid(app.is_delayed(), app.now());
+fn kept(app: &AppState, order: &OrderId, now: Timestamp) -> Option<Arc<RenderedView>> {
+    let is_valid = |view: &RenderedView| view.is_valid(app.is_delayed(), now);
     app.views.current(order, is_valid)
 }
 

@@ -5,27 +5,28 @@
 //!
 //! HTTP/1.1 alone: browsers speak HTTP/2 with TLS only, and reverse proxies default to HTTP/1.1.
 
+use std::future::{Future as _, poll_fn};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request};
-use axum::response::Response;
 use axum::serve::Listener;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
-use crate::connection_slots::{InProgress, Slot, Slots};
+use crate::connection_slots::{End, InProgress, Slot, Slots};
 
 /// The times that a connection may take.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +66,9 @@ pub(crate) struct Server {
     pub counted_address: CountedAddress,
 }
 
+/// How often the time limits are enforced at most.
+const SWEEP: Duration = Duration::from_secs(1);
+
 /// Serves until `shutdown` is cancelled; then accepts nothing new, and finishes the requests in progress.
 pub(crate) async fn serve(server: Server, shutdown: CancellationToken) {
     let Server {
@@ -80,101 +84,91 @@ pub(crate) async fn serve(server: Server, shutdown: CancellationToken) {
             // It waits while the machine cannot open another file.
             let (stream, peer) = Listener::accept(&mut listener).await;
             if let Some(slot) = slots.take(counted_address(peer)).await {
-                let one = connection(
-                    stream,
-                    peer,
-                    routes.clone(),
-                    timeouts,
-                    slot,
-                    shutdown.clone(),
-                );
-                connections.spawn(one);
+                connections.spawn(connection(stream, peer, routes.clone(), slot));
             }
         }
     };
     tokio::select! {
         () = shutdown.cancelled() => {}
         () = accept() => {}
+        () = sweep(&slots, timeouts) => {}
     }
     drop(listener);
     connections.close();
+    slots.shut_down();
     let ended = tokio::time::timeout(LONGEST_END, connections.wait()).await;
     if ended.is_err() {
         tracing::debug!(left = connections.len(), "connections were closed");
     }
 }
 
-async fn connection(
-    stream: TcpStream,
-    peer: SocketAddr,
-    routes: Router,
-    timeouts: Timeouts,
-    slot: Arc<Slot>,
-    shutdown: CancellationToken,
-) {
-    let evicted = slot.evicted.clone();
-    let first_request = CancellationToken::new();
+/// Enforces the time limits of all connections: a timer of each would cost more than all else that a connection adds to a
+/// request.
+async fn sweep(slots: &Slots, timeouts: Timeouts) {
+    let Timeouts {
+        first_request,
+        next_request,
+    } = timeouts;
+    let pause = SWEEP.min(first_request.min(next_request) / 10);
+    let mut turns = tokio::time::interval(pause);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        slots.close_overdue(first_request, next_request);
+    }
+}
+
+async fn connection(stream: TcpStream, peer: SocketAddr, routes: Router, slot: Slot) {
     let answer = service_fn(|request: Request<Incoming>| {
-        first_request.cancel();
         let in_progress = slot.begin();
-        let mut request = request.map(Body::new);
+        let mut request = request.map(|body| {
+            // Most requests have none, and this one needs no memory.
+            if body.is_end_stream() {
+                Body::empty()
+            } else {
+                Body::new(body)
+            }
+        });
         request.extensions_mut().insert(ConnectInfo(peer));
         let response = routes.clone().oneshot(request);
         async move {
-            response
-                .await
-                .map(|response| tracked(response, in_progress))
+            let track = |body| TrackedBody {
+                body,
+                _in_progress: in_progress,
+            };
+            response.await.map(|response| response.map(track))
         }
     });
     let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(timeouts.next_request)
+        .header_read_timeout(None)
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), answer);
-    tokio::pin!(connection);
-    let no_first_request = async {
-        if tokio::time::timeout(timeouts.first_request, first_request.cancelled())
-            .await
-            .is_ok()
+    let mut connection = std::pin::pin!(connection);
+    let (mut wakes, mut is_ending): (Option<Waker>, _) = (None, false);
+    let ended = poll_fn(|context| {
+        if !wakes
+            .as_ref()
+            .is_some_and(|waker| waker.will_wake(context.waker()))
         {
-            std::future::pending::<()>().await;
+            wakes = Some(context.waker().clone());
+            slot.wake_at_end(context.waker().clone());
         }
-    };
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = evicted.cancelled() => {
+        if !is_ending && let Some(end) = slot.ending() {
             // A request may have arrived at the same moment.
-            if !slot.is_in_progress() {
-                return;
+            if end == End::Evicted && !slot.is_in_progress() {
+                return Poll::Ready(Ok(()));
             }
+            is_ending = true;
             connection.as_mut().graceful_shutdown();
-            connection.await
         }
-        () = no_first_request => return,
-        () = shutdown.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
+        connection.as_mut().poll(context)
+    });
+    if let Err(error) = ended.await {
         tracing::debug!(%error, "a connection ended");
     }
 }
 
-/// Keeps the request in progress until the body of its response is sent.
-fn tracked(response: Response, in_progress: InProgress) -> Response {
-    response.map(|body| {
-        if body.is_end_stream() {
-            return body;
-        }
-        Body::new(TrackedBody {
-            body,
-            _in_progress: in_progress,
-        })
-    })
-}
-
-/// A response body with its request in progress.
+/// A response body with its request in progress, which lasts until the body is sent.
 struct TrackedBody {
     body: Body,
     _in_progress: InProgress,

@@ -6,18 +6,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::State;
 use axum::handler::Handler;
-use axum::http::header::CACHE_CONTROL;
-use axum::http::{HeaderMap, HeaderValue};
-use axum::middleware::from_fn_with_state;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post, put};
 use serde_json::Value;
-use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::http::checkout::events as stream;
 use crate::http::checkout::{orders as checkout, payments};
-use crate::http::middleware::cors::cors;
-use crate::http::middleware::request_log::{catch_panics, log_request};
+use crate::http::middleware::request_log::{RequestLayer, ResponsePolicy};
 use crate::http::openapi::operation::Operation;
 use crate::http::openapi::types::Types;
 use crate::http::store_api::{events, gateway, orders};
@@ -232,26 +228,22 @@ impl Routes {
 
 /// All routes of the public listener.
 pub(crate) fn routes(app: Arc<AppState>) -> Router {
-    let browser = browser()
-        .router
-        // Together they need one box and one more task state for each request; one by one, three.
-        .layer((
-            from_fn_with_state(app.clone(), cors),
-            no_store(),
-            catch_panics(),
-        ));
-    let store = store().router.layer((no_store(), catch_panics()));
-    Router::new()
-        .merge(browser)
-        .merge(store)
-        .merge(others().router.layer(catch_panics()))
-        .layer(from_fn_with_state(app.clone(), log_request))
-        .with_state(app)
-}
-
-/// Keeps answers about orders out of caches.
-fn no_store() -> SetResponseHeaderLayer<HeaderValue> {
-    SetResponseHeaderLayer::overriding(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    let layer = |policy| RequestLayer {
+        app: app.clone(),
+        policy,
+    };
+    let browser = browser().router.layer(layer(ResponsePolicy {
+        is_for_pages: true,
+        is_private: true,
+    }));
+    let store = store().router.layer(layer(ResponsePolicy {
+        is_for_pages: false,
+        is_private: true,
+    }));
+    let others = others().router.layer(layer(ResponsePolicy::default()));
+    // Of merged routers, the last one answers addresses without a route.
+    let routes = Router::new().merge(browser).merge(store).merge(others);
+    routes.with_state(app)
 }
 
 fn endpoints() -> impl Iterator<Item = Endpoint> {

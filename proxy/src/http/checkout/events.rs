@@ -47,7 +47,7 @@ struct OrderStream {
 /// Streams the order until it is no longer followed, the browser disconnects or the proxy ends.
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
-    ShownOrder(view): ShownOrder,
+    ShownOrder { view, .. }: ShownOrder,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let order = view.order.clone();
     if app.subscriptions.count(&order) >= app.config.rate_limit.streams_per_order {

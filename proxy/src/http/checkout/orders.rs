@@ -7,7 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use florin_checkout_api::{DonationView, ErrorCode, OpenOrderRequest, Opened, OrderView, Quote};
 use florin_money::{Amount, AmountText};
 use florin_orders::{Flow, NewOrder, Order, StoreId};
@@ -30,7 +30,7 @@ use crate::http::middleware::cors::require_listed_origin;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
-use crate::http::static_files::file::{etag, holds_tag};
+use crate::http::static_files::file::etag;
 use crate::orders;
 use crate::orders::price::{self, PriceError};
 use crate::payments::view::store_view;
@@ -227,19 +227,19 @@ pub(crate) fn store_of_page<'a>(
 /// GET /v1/checkout: shows the order, or 304 if it has not changed since the browser's tag.
 pub(crate) async fn show(
     State(app): State<Arc<AppState>>,
-    ShownOrder(view): ShownOrder,
-    headers: HeaderMap,
+    ShownOrder { view, at, is_held }: ShownOrder,
 ) -> Result<Response, ApiError> {
     request_poll(&app, &view).await?;
-    let tag = etag(&view.etag);
-    if holds_tag(&headers, &view.etag) {
-        return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
+    let mut answer = Response::default();
+    if is_held {
+        *answer.status_mut() = StatusCode::NOT_MODIFIED;
+    } else {
+        let json = HeaderValue::from_static("application/json");
+        answer.headers_mut().insert(CONTENT_TYPE, json);
+        *answer.body_mut() = view.json(at).into();
     }
-    let headers = [
-        (ETAG, tag),
-        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
-    ];
-    Ok((headers, view.json(app.now())).into_response())
+    answer.headers_mut().insert(ETAG, etag(&view.etag));
+    Ok(answer)
 }
 
 pub(crate) fn describe_show(types: &mut Types) -> Operation {

@@ -1,85 +1,259 @@
-//! The outermost layer: gives each request an id, writes failures, logs one line.
+//! The layer of all routes: gives each request an id, writes failures, logs one line, and adds the headers of its routes.
 //!
-//! It is one layer and not the three of `tower-http` (request id, trace, error body): a failure is written with the id, and
-//! the line names the route and what was answered in the end.
+//! It is one layer and not those of `tower-http` (request id, trace, CORS, headers, panics): each needs boxes and a task state
+//! for each request, and the line names the route and what was answered in the end.
 
 use std::any::Any;
+use std::convert::Infallible;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGIN, VARY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use tower_http::catch_panic::CatchPanicLayer;
-use tracing::Instrument as _;
+use jiff::Timestamp;
+use tower::{Layer, Service};
+use tracing::Span;
 
 use crate::http::error::ApiError;
+use crate::http::middleware::cors::{allow_listed, listed_origin};
 use crate::metrics::{Route, Rule};
 use crate::payments::error::PaymentError;
+use crate::request_ids::RequestId;
 use crate::state::AppState;
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Names and logs a request. The log names the route, never the path: a path may hold the callback token.
-pub(crate) async fn log_request(
-    State(app): State<Arc<AppState>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let request_id = app.request_ids.next();
-    let id = request_id.as_str();
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let (method, uri) = (request.method().clone(), request.uri().clone());
-    let started = app.now();
-    let route = route.as_ref().map_or("(none)", MatchedPath::as_str);
-    let is_status_read = is_status_read(&method, route);
-    let span = if is_status_read {
-        // Most of them log nothing: the span begins where the database is asked.
-        request.extensions_mut().insert(request_id);
-        tracing::Span::none()
-    } else {
-        request_id.span()
-    };
-    let mut answer = match reject_duplicate_headers(request.headers()) {
-        Ok(()) => next.run(request).instrument(span).await,
-        Err(refusal) => refusal.into_response(),
-    };
-    let refusal = answer.extensions_mut().remove::<Arc<ApiError>>();
-    let group = Route::of(&method, route);
-    if let Some(refusal) = refusal.or_else(|| unrouted(uri.path(), &answer).map(Arc::new)) {
-        if refusal.is_internal() {
-            tracing::error!(request_id = id, error = %refusal, "a request failed");
-        }
-        if let Some(rule) = rule(group, &refusal) {
-            app.metrics.rate_limited(rule);
-        }
-        let kept = std::mem::take(answer.headers_mut());
-        answer = refusal.answer(id);
-        for (name, value) in &kept {
-            let is_ours = [VARY, CACHE_CONTROL].contains(name);
-            if is_ours || name.as_str().starts_with("access-control-") {
-                answer.headers_mut().append(name.clone(), value.clone());
-            }
-        }
-    }
-    let value = HeaderValue::from_str(id).expect("an id is plain ASCII");
-    answer.headers_mut().insert(REQUEST_ID.clone(), value);
-    let status = answer.status().as_u16();
-    let elapsed = app.now().duration_since(started);
-    app.metrics.request(group, status, elapsed);
-    let elapsed_ms = elapsed.as_millis();
-    if is_status_read && matches!(status, 200 | 304) {
-        tracing::debug!(request_id = id, %method, route, status, elapsed_ms, "request");
-    } else {
-        tracing::info!(request_id = id, %method, route, status, elapsed_ms, "request");
-    }
-    answer
+/// What a group of routes adds to its responses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ResponsePolicy {
+    /// Pages of the stores' origins may read them, and preflights are answered.
+    pub is_for_pages: bool,
+    /// Caches keep none of them: they are about orders.
+    pub is_private: bool,
 }
 
-/// An open page reads its order every few seconds: a line for each read would hide all others, and cost as much as the read.
-fn is_status_read(method: &Method, route: &str) -> bool {
-    *method == Method::GET && route == "/v1/checkout"
+/// Names and logs each request of a group of routes. A panic of a handler is answered as an internal error.
+#[derive(Clone)]
+pub(crate) struct RequestLayer {
+    pub app: Arc<AppState>,
+    pub policy: ResponsePolicy,
+}
+
+impl<S> Layer<S> for RequestLayer {
+    type Service = LoggedRoute<S>;
+
+    fn layer(&self, inner: S) -> LoggedRoute<S> {
+        let layer = self.clone();
+        LoggedRoute { layer, inner }
+    }
+}
+
+/// A route in a [`RequestLayer`].
+#[derive(Clone)]
+pub(crate) struct LoggedRoute<S> {
+    layer: RequestLayer,
+    inner: S,
+}
+
+impl<S, F> Service<Request> for LoggedRoute<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible, Future = F>,
+    F: Future<Output = Result<Response, Infallible>> + Unpin,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = LoggedResponse<F>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request) -> LoggedResponse<F> {
+        let RequestLayer { app, policy } = self.layer.clone();
+        let id = app.request_ids.next();
+        let started = app.now();
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        let method = request.method().clone();
+        let group = Route::of(&method, name_of(route.as_ref()));
+        let span = if group == Route::ShowOrder {
+            // Most of them log nothing: the span begins where the database is asked.
+            request.extensions_mut().insert(id);
+            Span::none()
+        } else {
+            id.span()
+        };
+        let renamed = match route {
+            None => renamed(request.uri().path()),
+            Some(_) => None,
+        };
+        let listed_origin = policy
+            .is_for_pages
+            .then(|| listed_origin(&app, request.headers()))
+            .flatten();
+        let progress = match reject_duplicate_headers(request.headers()) {
+            Err(refusal) => Progress::Refused(Some(refusal)),
+            Ok(()) if policy.is_for_pages && method == Method::OPTIONS => Progress::Preflight,
+            Ok(()) => Progress::Handler(self.inner.call(request)),
+        };
+        LoggedResponse {
+            progress,
+            policy,
+            listed_origin,
+            request: LoggedRequest {
+                app,
+                id,
+                started,
+                route,
+                method,
+                group,
+                span,
+                renamed,
+            },
+        }
+    }
+}
+
+/// A response that is being made.
+pub(crate) struct LoggedResponse<F> {
+    progress: Progress<F>,
+    policy: ResponsePolicy,
+    listed_origin: Option<HeaderValue>,
+    request: LoggedRequest,
+}
+
+enum Progress<F> {
+    Handler(F),
+    Preflight,
+    /// Empty once it was answered.
+    Refused(Option<ApiError>),
+}
+
+impl<F> Future for LoggedResponse<F>
+where
+    F: Future<Output = Result<Response, Infallible>> + Unpin,
+{
+    type Output = Result<Response, Infallible>;
+
+    fn poll(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Response, Infallible>> {
+        let this = &mut *self;
+        let mut answer = match &mut this.progress {
+            Progress::Handler(handler) => {
+                let span = &this.request.span;
+                let mut answer = ready!(span.in_scope(|| poll_handler(handler, context)));
+                if this.policy.is_private {
+                    let no_store = HeaderValue::from_static("no-store");
+                    answer.headers_mut().insert(CACHE_CONTROL, no_store);
+                }
+                answer
+            }
+            Progress::Preflight => StatusCode::NO_CONTENT.into_response(),
+            Progress::Refused(refusal) => {
+                let refusal = refusal.take().expect("a response is made once");
+                return Poll::Ready(Ok(this.request.complete(refusal.into_response())));
+            }
+        };
+        if this.policy.is_for_pages {
+            allow_listed(this.listed_origin.take(), answer.headers_mut());
+        }
+        Poll::Ready(Ok(this.request.complete(answer)))
+    }
+}
+
+/// Polls a handler; without this, a panic would end the connection without a response.
+fn poll_handler<F>(handler: &mut F, context: &mut Context<'_>) -> Poll<Response>
+where
+    F: Future<Output = Result<Response, Infallible>> + Unpin,
+{
+    let polled = AssertUnwindSafe(|| Pin::new(handler).poll(context));
+    match catch_unwind(polled) {
+        Ok(polled) => polled.map(|answer| answer.unwrap_or_else(|never| match never {})),
+        Err(panic) => Poll::Ready(panicked(&*panic).into_response()),
+    }
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> ApiError {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    ApiError::Panicked(text.unwrap_or_default())
+}
+
+/// What is logged of a request. The log names the route, never the path: a path may hold the callback token.
+struct LoggedRequest {
+    app: Arc<AppState>,
+    id: RequestId,
+    started: Timestamp,
+    route: Option<MatchedPath>,
+    method: Method,
+    group: Route,
+    span: Span,
+    /// Today's address of one that had another name.
+    renamed: Option<String>,
+}
+
+impl LoggedRequest {
+    /// Writes the failure that an answer carries, counts and logs the request.
+    fn complete(&self, mut answer: Response) -> Response {
+        let (app, id, method) = (&*self.app, self.id.as_str(), &self.method);
+        let refusal = answer.extensions_mut().remove::<Arc<ApiError>>();
+        if let Some(refusal) = refusal.or_else(|| self.unrouted(&answer).map(Arc::new)) {
+            if refusal.is_internal() {
+                tracing::error!(request_id = id, error = %refusal, "a request failed");
+            }
+            if let Some(rule) = rule(self.group, &refusal) {
+                app.metrics.rate_limited(rule);
+            }
+            let kept = std::mem::take(answer.headers_mut());
+            answer = refusal.answer(id);
+            for (name, value) in &kept {
+                let is_ours = [VARY, CACHE_CONTROL].contains(name);
+                if is_ours || name.as_str().starts_with("access-control-") {
+                    answer.headers_mut().append(name.clone(), value.clone());
+                }
+            }
+        }
+        let value = HeaderValue::from_str(id).expect("an id is plain ASCII");
+        answer.headers_mut().insert(REQUEST_ID.clone(), value);
+        let status = answer.status().as_u16();
+        let elapsed = app.now().duration_since(self.started);
+        app.metrics.request(self.group, status, elapsed);
+        let (elapsed_ms, route) = (elapsed.as_millis(), name_of(self.route.as_ref()));
+        // An open page reads its order every few seconds: a line for each read would hide all others, and cost as much as
+        // the read.
+        if self.group == Route::ShowOrder && matches!(status, 200 | 304) {
+            tracing::debug!(request_id = id, %method, route, status, elapsed_ms, "request");
+        } else {
+            tracing::info!(request_id = id, %method, route, status, elapsed_ms, "request");
+        }
+        answer
+    }
+
+    /// What the router and its extractors refuse by themselves gets the same shape as every other refusal.
+    fn unrouted(&self, answer: &Response) -> Option<ApiError> {
+        let failure = match answer.status() {
+            StatusCode::NOT_FOUND => match self.renamed.clone() {
+                Some(new) => ApiError::RenamedAddress { new },
+                None => ApiError::NoSuchAddress,
+            },
+            StatusCode::METHOD_NOT_ALLOWED => ApiError::MethodNotAllowed,
+            StatusCode::BAD_REQUEST => ApiError::UnreadableAddress,
+            _ => return None,
+        };
+        let content_type = answer.headers().get(CONTENT_TYPE);
+        let is_plain = content_type.is_none_or(|value| value.as_bytes().starts_with(b"text/plain"));
+        is_plain.then_some(failure)
+    }
+}
+
+fn name_of(route: Option<&MatchedPath>) -> &str {
+    route.map_or("(none)", MatchedPath::as_str)
 }
 
 /// The rate limit by which a request was refused; `None` if it was refused for another reason.
@@ -95,31 +269,10 @@ fn rule(route: Route, refusal: &ApiError) -> Option<Rule> {
 
 /// The beginning that some addresses had in early versions, and today's.
 const RENAMED: (&str, &str) = ("/v1/service/", "/v1/gateway/");
-/// Answers a panic of a handler as an internal error; else the connection ends without a response.
-pub(crate) fn catch_panics() -> CatchPanicLayer<fn(Box<dyn Any + Send>) -> Response> {
-    CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
-        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        ApiError::Panicked(text.unwrap_or_default()).into_response()
-    })
-}
 
-/// What the router and its extractors refuse by themselves gets the same shape as every other refusal.
-fn unrouted(path: &str, answer: &Response) -> Option<ApiError> {
-    let content_type = answer.headers().get(CONTENT_TYPE);
-    let is_plain = content_type.is_none_or(|value| value.as_bytes().starts_with(b"text/plain"));
-    let failure = match answer.status() {
-        StatusCode::NOT_FOUND => match path.strip_prefix(RENAMED.0) {
-            Some(rest) => ApiError::RenamedAddress {
-                new: format!("{}{rest}", RENAMED.1),
-            },
-            None => ApiError::NoSuchAddress,
-        },
-        StatusCode::METHOD_NOT_ALLOWED => ApiError::MethodNotAllowed,
-        StatusCode::BAD_REQUEST => ApiError::UnreadableAddress,
-        _ => return None,
-    };
-    is_plain.then_some(failure)
+fn renamed(path: &str) -> Option<String> {
+    let rest = path.strip_prefix(RENAMED.0)?;
+    Some(format!("{}{rest}", RENAMED.1))
 }
 
 /// Source for `Host`: RFC 9112, section 3.2.
@@ -145,22 +298,15 @@ pub(crate) fn reject_duplicate_headers(headers: &HeaderMap) -> Result<(), ApiErr
 
 #[cfg(test)]
 mod tests {
-    use axum::Router;
-    use axum::body::Body;
-    use axum::http::HeaderValue;
-    use axum::routing::get;
-    use tower::ServiceExt as _;
+    use std::future::poll_fn;
 
     use super::*;
 
-    async fn panics() {
-        panic!("a bug");
-    }
-
     #[tokio::test]
     async fn a_panic_of_a_handler_is_answered() {
-        let routes = Router::new().route("/", get(panics)).layer(catch_panics());
-        let answer = routes.oneshot(Request::new(Body::empty())).await.unwrap();
+        let handler = async || -> Result<Response, Infallible> { panic!("a bug") };
+        let mut handler = std::pin::pin!(handler());
+        let answer = poll_fn(|context| poll_handler(&mut handler, context)).await;
         assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let failure = answer.extensions().get::<Arc<ApiError>>().unwrap();
         assert!(matches!(&**failure, ApiError::Panicked(text) if text == "a bug"));

@@ -46,9 +46,11 @@ pub(crate) fn etag(tag: &str) -> HeaderValue {
 /// Returns `true` if the request's `If-None-Match` lists the tag. Reverse proxies weaken a tag when they compress, so a weak
 /// one is the same. Source: RFC 9110, section 13.1.2.
 pub(crate) fn holds_tag(headers: &HeaderMap, tag: &str) -> bool {
-    let tag: Option<ETag> = tag.parse().ok();
-    let listed = headers.typed_get::<IfNoneMatch>().zip(tag);
-    listed.is_some_and(|(listed, tag)| !listed.precondition_passes(&tag))
+    let Some(listed) = headers.typed_get::<IfNoneMatch>() else {
+        return false;
+    };
+    let tag = tag.parse::<ETag>();
+    tag.is_ok_and(|tag| !listed.precondition_passes(&tag))
 }
 
 /// Code and texts without a secret: any page may load them.
@@ -112,8 +114,9 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(IF_NONE_MATCH, HeaderValue::from_static(listed));
-            assert_eq!(holds_tag(&headers, "\"a\""), holds, "{listed}");
-            assert_eq!(holds_tag(&headers, "W/\"a\""), holds, "{listed}");
+            for tag in ["\"a\"", "W/\"a\""] {
+                assert_eq!(holds_tag(&headers, tag), holds, "{listed}");
+            }
         }
         assert!(!holds_tag(&HeaderMap::new(), "\"a\""));
     }
