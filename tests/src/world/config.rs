@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
+
 use super::secrets;
 use crate::clock::MovableClock;
 
@@ -188,12 +190,8 @@ pub(crate) fn florin_toml(
              dangerous_allow_private_targets = true"
         )
     };
-    let rate_limit = config.orders_per_minute_per_ip;
-    let rate_limit = rate_limit.map_or_else(String::new, |orders| {
-        format!("[rate_limit]\norders_per_minute_per_ip = {orders}\n")
-    });
+    let rate_limit = rate_limit(config.orders_per_minute_per_ip);
     let operators = operators(config.has_operators);
-    let (products, donations) = (florin_shop::PRODUCTS_TOML, florin_shop::DONATIONS_TOML);
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
@@ -246,10 +244,17 @@ theme = {{ {theme} }}
 
 {webhook}
 
-{products}
-{donations}
+{PRODUCTS_TOML}
+{DONATIONS_TOML}
 {operators}"#
     )
+}
+
+/// The text of the limit of orders, if it is not the default.
+fn rate_limit(orders_per_minute_per_ip: Option<u32>) -> String {
+    orders_per_minute_per_ip.map_or_else(String::new, |orders| {
+        format!("[rate_limit]\norders_per_minute_per_ip = {orders}\n")
+    })
 }
 
 /// The text of the two operators.
