@@ -82,6 +82,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if watched_orders(workspace, "streams").is_err() {
         broken.push("event streams cost more than promised");
     }
+    if watchers(workspace).is_err() {
+        broken.push("the gateway is called more often for many watchers than for one");
+    }
     // It prints what was measured, or why nothing was.
     if first_view(workspace).is_err() {
         broken.push("the checkout comes later than promised, by itself or beside its peers");
@@ -190,6 +193,22 @@ fn watched_orders(workspace: &Workspace, what: &str) -> anyhow::Result<()> {
     let example = "run --locked --quiet --release --package florin-proxy --example watched-orders";
     let (example, proxy) = (workspace.cargo(example), proxy(workspace));
     Ok(example.args(["--", what]).arg(proxy).run()?)
+}
+
+/// Counts the calls of the gateway, the sandbox, for an order with one watcher and for one with 10,000.
+fn watchers(workspace: &Workspace) -> anyhow::Result<()> {
+    output::step("Building the sandbox…");
+    workspace
+        .cargo("build --locked --quiet --package florin-sandbox")
+        .run()?;
+    let example = "run --locked --quiet --release --package florin-proxy --example watched-orders";
+    let (example, proxy) = (workspace.cargo(example), proxy(workspace));
+    let sandbox = workspace.debug_program("florin-sandbox");
+    Ok(example
+        .args(["--", "watchers"])
+        .arg(proxy)
+        .arg(sandbox)
+        .run()?)
 }
 
 /// Measures what metrics cost of a status read.

@@ -1,16 +1,18 @@
 //! `watched-orders`: what open pages cost the proxy, beside a bare axum router with the same bytes. `cargo xtask bench` builds
 //! all that it needs and runs it.
 
+mod connection;
 mod reads;
 mod server;
 mod streams;
+mod watchers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Measures status reads and event streams.
+/// Measures status reads, event streams, and what watchers cost.
 #[derive(Parser)]
 #[command(name = "watched-orders")]
 struct Arguments {
@@ -33,6 +35,16 @@ enum Command {
         #[arg(long, value_name = "N", default_value_t = streams::STREAMS)]
         streams: usize,
     },
+    /// Calls of the gateway for an order that many pages watch.
+    Watchers {
+        /// `florin-proxy`, as it is released.
+        proxy: PathBuf,
+        /// `florin-sandbox`.
+        sandbox: PathBuf,
+        /// How many.
+        #[arg(long, value_name = "N", default_value_t = streams::STREAMS)]
+        watchers: usize,
+    },
     /// Serves a file on a free port as a bare axum router does, and prints the address.
     Serve {
         /// The view.
@@ -47,6 +59,11 @@ async fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Reads { proxy } => reads::compare(&proxy).await,
         Command::Streams { proxy, streams } => streams::compare(&proxy, streams).await,
+        Command::Watchers {
+            proxy,
+            sandbox,
+            watchers,
+        } => watchers::compare(&proxy, &sandbox, watchers).await,
         Command::Serve { file } => server::serve(&file).await,
     };
     match result {

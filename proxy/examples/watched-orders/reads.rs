@@ -4,12 +4,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use anyhow::ensure;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::connection::Connection;
 use crate::server::{Server, open_order};
 
 /// Connections that read, each one request after another.
@@ -55,7 +54,7 @@ pub(crate) async fn compare(proxy: &Path) -> anyhow::Result<()> {
 /// The view of the order that a client token opens.
 pub(crate) async fn read_once(address: SocketAddr, token: &str) -> anyhow::Result<Vec<u8>> {
     let mut connection = Connection::open(address).await?;
-    connection.read(&request(address, token)).await?;
+    connection.exchange(&request(address, token), 200).await?;
     Ok(connection.body().to_vec())
 }
 
@@ -72,7 +71,7 @@ async fn reads_per_second(address: SocketAddr, token: &str) -> anyhow::Result<u6
         readers.spawn(async move {
             let (mut connection, mut reads) = (Connection::open(address).await?, 0_u64);
             while Instant::now() < end {
-                connection.read(&request).await?;
+                connection.exchange(&request, 200).await?;
                 reads += 1;
             }
             anyhow::Ok(reads)
@@ -88,51 +87,4 @@ async fn reads_per_second(address: SocketAddr, token: &str) -> anyhow::Result<u6
 fn median(mut values: Vec<u64>) -> u64 {
     values.sort_unstable();
     values[values.len() / 2]
-}
-
-/// A connection that is kept alive. It parses no more than the length of a response, so that the server is what is measured.
-struct Connection {
-    stream: TcpStream,
-    buffer: Vec<u8>,
-    head: usize,
-}
-
-impl Connection {
-    async fn open(address: SocketAddr) -> anyhow::Result<Self> {
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
-        Ok(Self {
-            stream,
-            buffer: Vec::with_capacity(8 * 1024),
-            head: 0,
-        })
-    }
-
-    /// Sends a request and reads the whole response, which must be 200 with a length.
-    async fn read(&mut self, request: &str) -> anyhow::Result<()> {
-        self.stream.write_all(request.as_bytes()).await?;
-        self.buffer.clear();
-        loop {
-            ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "closed");
-            let Some(head) = self.buffer.windows(4).position(|four| four == b"\r\n\r\n") else {
-                continue;
-            };
-            let text = std::str::from_utf8(&self.buffer[..head])?;
-            ensure!(text.starts_with("HTTP/1.1 200"), "{text}");
-            let length = text
-                .lines()
-                .find_map(|line| line.strip_prefix("content-length: "))
-                .context("a response without a length")?;
-            let length: usize = length.parse()?;
-            self.head = head + 4;
-            while self.buffer.len() < self.head + length {
-                ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "closed");
-            }
-            return Ok(());
-        }
-    }
-
-    fn body(&self) -> &[u8] {
-        &self.buffer[self.head..]
-    }
 }

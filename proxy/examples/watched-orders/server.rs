@@ -3,11 +3,11 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use axum::Router;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
@@ -63,16 +63,27 @@ pub(crate) async fn serve(file: &Path) -> anyhow::Result<()> {
 pub(crate) struct Server(Child);
 
 impl Server {
+    /// The proxy without a gateway.
     pub(crate) async fn start_proxy(
         program: &Path,
         folder: &TempDir,
+    ) -> anyhow::Result<(Self, SocketAddr)> {
+        let nothing = SocketAddr::from(([127, 0, 0, 1], 9));
+        Self::start_proxy_with(program, folder, nothing).await
+    }
+
+    /// The proxy with a gateway.
+    pub(crate) async fn start_proxy_with(
+        program: &Path,
+        folder: &TempDir,
+        gateway: SocketAddr,
     ) -> anyhow::Result<(Self, SocketAddr)> {
         let (config, log) = (
             folder.path().join("florin.toml"),
             folder.path().join("proxy.log"),
         );
         let [public, admin] = [free_address()?, free_address()?];
-        std::fs::write(&config, florin_toml(public, admin, folder))?;
+        std::fs::write(&config, florin_toml(public, admin, gateway, folder))?;
         std::fs::set_permissions(&config, std::fs::Permissions::from_mode(0o600))?;
         let child = Command::new(program)
             .arg("--config")
@@ -83,18 +94,33 @@ impl Server {
             .spawn()
             .context("the proxy cannot be started")?;
         let server = Self(child);
-        let listens = async {
-            while TcpStream::connect(public).await.is_err() {
-                tokio::task::yield_now().await;
-            }
-        };
-        if tokio::time::timeout(START_TIMEOUT, listens).await.is_err() {
-            bail!(
-                "the proxy does not start: {}",
-                std::fs::read_to_string(log)?
-            );
-        }
+        let printed = || std::fs::read_to_string(&log).unwrap_or_default();
+        listens(public)
+            .await
+            .with_context(|| format!("the proxy does not start: {}", printed()))?;
         Ok((server, public))
+    }
+
+    /// The sandbox, and the file of its calls.
+    pub(crate) async fn start_sandbox(
+        program: &Path,
+        folder: &TempDir,
+    ) -> anyhow::Result<(Self, SocketAddr, PathBuf)> {
+        let (address, log) = (free_address()?, folder.path().join("calls.jsonl"));
+        let child = Command::new(program)
+            .args(["--listen", &address.to_string(), "--api-key", API_KEY])
+            .args(["--api-secret", &secret(), "--log"])
+            .arg(&log)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("the sandbox cannot be started")?;
+        let server = Self(child);
+        listens(address)
+            .await
+            .context("the sandbox does not start")?;
+        Ok((server, address, log))
     }
 
     pub(crate) fn start_bare(file: &Path) -> anyhow::Result<(Self, SocketAddr)> {
@@ -125,13 +151,45 @@ impl Drop for Server {
     }
 }
 
+async fn listens(address: SocketAddr) -> anyhow::Result<()> {
+    let listens = async {
+        while TcpStream::connect(address).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    Ok(tokio::time::timeout(START_TIMEOUT, listens).await?)
+}
+
+/// Time that a process has spent on a core, with the kernel's work for it. Source: proc(5), `utime` and `stime` of
+/// `/proc/pid/stat`, in ticks of 10 ms.
+pub(crate) fn processor_time(server: &Server) -> anyhow::Result<Duration> {
+    let path = format!("/proc/{}/stat", server.id());
+    let stat = std::fs::read_to_string(&path)
+        .with_context(|| format!("{path} cannot be read: this number needs Linux"))?;
+    let (_, fields) = stat.rsplit_once(')').context("a name in parentheses")?;
+    let mut fields = fields.split_whitespace().skip(11);
+    let mut ticks = || -> anyhow::Result<u64> { Ok(fields.next().context("too short")?.parse()?) };
+    Ok(Duration::from_millis((ticks()? + ticks()?) * 10))
+}
+
 fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// A store with a product. Its gateway is away: a status read needs none.
-fn florin_toml(public: SocketAddr, admin: SocketAddr, folder: &TempDir) -> String {
-    let key = "0123456789abcdef".repeat(4);
+const API_KEY: &str = "key";
+
+fn secret() -> String {
+    "0123456789abcdef".repeat(4)
+}
+
+/// A store with a product. Its gateway may be away: a status read needs none.
+fn florin_toml(
+    public: SocketAddr,
+    admin: SocketAddr,
+    gateway: SocketAddr,
+    folder: &TempDir,
+) -> String {
+    let key = secret();
     let database = folder.path().join("florin.db");
     format!(
         r#"listen = "{public}"
@@ -144,8 +202,8 @@ environment = "test"
 streams_per_order = 10000
 
 [gateway]
-url = "http://127.0.0.1:9/api"
-api_key = "key"
+url = "http://{gateway}/api"
+api_key = "{API_KEY}"
 api_secret = "{key}"
 callback_token = "{key}1"
 

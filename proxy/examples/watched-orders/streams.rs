@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use crate::reads::read_once;
-use crate::server::{CHANGING, Server, open_order};
+use crate::server::{CHANGING, Server, open_order, processor_time};
 
 /// Half of them belong to one order, the others to orders with five each.
 pub(crate) const STREAMS: usize = 10_000;
@@ -51,12 +51,7 @@ struct Cost {
 
 /// Compares the proxy with a bare router.
 pub(crate) async fn compare(proxy: &Path, wanted: usize) -> anyhow::Result<()> {
-    let files = florin_proxy::open_files::raise_limit()?;
-    let possible = usize::try_from(files.saturating_sub(OTHER_FILES))?;
-    let streams = wanted.min(possible);
-    if streams < wanted {
-        println!("  this system allows {files} open files, and no more than {streams} streams");
-    }
+    let streams = possible(wanted)?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("view.json");
     let ours = {
@@ -82,6 +77,17 @@ pub(crate) async fn compare(proxy: &Path, wanted: usize) -> anyhow::Result<()> {
         "event streams cost more than promised"
     );
     Ok(())
+}
+
+/// As many streams as this process may have, and no more than `wanted`.
+pub(crate) fn possible(wanted: usize) -> anyhow::Result<usize> {
+    let files = florin_proxy::open_files::raise_limit()?;
+    let possible = usize::try_from(files.saturating_sub(OTHER_FILES))?;
+    let streams = wanted.min(possible);
+    if streams < wanted {
+        println!("  this system allows {files} open files, and no more than {streams} streams");
+    }
+    Ok(streams)
 }
 
 fn print(streams: usize, ours: &Cost, bare: &Cost) {
@@ -125,16 +131,7 @@ async fn measure(server: &Server, address: SocketAddr, tokens: &[String]) -> any
     let crowded = &tokens[0];
     let changed = tokens.iter().filter(|token| *token == crowded).count();
     let before = resident_kib(server)?;
-    let (events, mut received) = mpsc::unbounded_channel();
-    let mut streams = JoinSet::new();
-    for some in tokens.chunks(OPENED_AT_ONCE) {
-        for token in some {
-            streams.spawn(read_stream(address, token.clone(), events.clone()));
-        }
-        for _ in some {
-            next(&mut received, &mut streams).await?;
-        }
-    }
+    let mut streams = Streams::open(address, tokens).await?;
     let kib = resident_kib(server)?.saturating_sub(before) / u64::try_from(tokens.len())?;
     let busy = processor_time(server)?;
     SystemClock.sleep(IDLE).await;
@@ -145,7 +142,7 @@ async fn measure(server: &Server, address: SocketAddr, tokens: &[String]) -> any
         let began = Instant::now();
         let change = tokio::spawn(change(address, crowded.clone(), number));
         for _ in 0..changed {
-            let at = next(&mut received, &mut streams).await?;
+            let at = streams.next().await?;
             times.push(at.duration_since(began));
         }
         change.await??;
@@ -159,23 +156,45 @@ async fn measure(server: &Server, address: SocketAddr, tokens: &[String]) -> any
     })
 }
 
-/// When the next event was read.
-async fn next(
-    received: &mut mpsc::UnboundedReceiver<Instant>,
-    streams: &mut JoinSet<anyhow::Result<()>>,
-) -> anyhow::Result<Instant> {
-    let event = async {
-        tokio::select! {
-            event = received.recv() => event.context("no stream is open"),
-            Some(ended) = streams.join_next() => {
-                ended??;
-                bail!("a stream ended")
+/// Open streams. Dropping them closes them.
+pub(crate) struct Streams {
+    received: mpsc::UnboundedReceiver<Instant>,
+    readers: JoinSet<anyhow::Result<()>>,
+}
+
+impl Streams {
+    /// Opens a stream for each token; each has got the order once.
+    pub(crate) async fn open(address: SocketAddr, tokens: &[String]) -> anyhow::Result<Self> {
+        let (events, received) = mpsc::unbounded_channel();
+        let readers = JoinSet::new();
+        let mut streams = Self { received, readers };
+        for some in tokens.chunks(OPENED_AT_ONCE) {
+            for token in some {
+                let reader = read_stream(address, token.clone(), events.clone());
+                streams.readers.spawn(reader);
+            }
+            for _ in some {
+                streams.next().await?;
             }
         }
-    };
-    timeout(LATEST, event)
-        .await
-        .context("an event is missing")?
+        Ok(streams)
+    }
+
+    /// When the next event was read.
+    async fn next(&mut self) -> anyhow::Result<Instant> {
+        let event = async {
+            tokio::select! {
+                event = self.received.recv() => event.context("no stream is open"),
+                Some(ended) = self.readers.join_next() => {
+                    ended??;
+                    bail!("a stream ended")
+                }
+            }
+        };
+        timeout(LATEST, event)
+            .await
+            .context("an event is missing")?
+    }
 }
 
 /// Reads a stream; reports when the last byte of each event has come.
@@ -225,15 +244,4 @@ fn resident_kib(server: &Server) -> anyhow::Result<u64> {
     resident
         .and_then(|kib| kib.parse().ok())
         .with_context(|| format!("{path} has no VmRSS"))
-}
-
-/// Time that a process has spent on a core, with the kernel's work for it. Source: proc(5), `utime` and `stime` of
-/// `/proc/pid/stat`, in ticks of 10 ms.
-fn processor_time(server: &Server) -> anyhow::Result<Duration> {
-    let path = format!("/proc/{}/stat", server.id());
-    let stat = fs::read_to_string(&path)?;
-    let (_, fields) = stat.rsplit_once(')').context("a name in parentheses")?;
-    let mut fields = fields.split_whitespace().skip(11);
-    let mut ticks = || -> anyhow::Result<u64> { Ok(fields.next().context("too short")?.parse()?) };
-    Ok(Duration::from_millis((ticks()? + ticks()?) * 10))
 }
