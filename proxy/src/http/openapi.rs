@@ -27,7 +27,7 @@ use crate::state::AppState;
 /// The document, which holds no secret: any page may read it. It is made at the first request.
 pub(crate) async fn document(State(app): State<Arc<AppState>>, headers: HeaderMap) -> Response {
     let file = app.openapi.get_or_init(|| {
-        let document = openapi(app.config.public_url.base());
+        let document = openapi(app.config().public_url.base());
         File::compressed("openapi.json", document.to_string())
     });
     public(answer(file, &headers, FRESH))

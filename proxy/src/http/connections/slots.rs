@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -25,7 +26,8 @@ pub(crate) struct ConnectionLimits {
 /// The connections of one listener.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    limits: ConnectionLimits,
+    all: usize,
+    per_address: AtomicUsize,
     state: Mutex<State>,
     /// A connection has ended.
     freed: Notify,
@@ -74,10 +76,16 @@ pub(crate) struct InProgress(Arc<Slot>);
 impl Slots {
     pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
         Arc::new(Self {
-            limits,
+            all: limits.all,
+            per_address: AtomicUsize::new(limits.per_address),
             state: Mutex::default(),
             freed: Notify::new(),
         })
+    }
+
+    /// Changes how many connections an address may have. Those that it has stay open.
+    pub(crate) fn set_per_address(&self, per_address: usize) {
+        self.per_address.store(per_address, Ordering::Relaxed);
     }
 
     /// How many connections there are and were.
@@ -86,7 +94,7 @@ impl Slots {
         let state = self.state.lock();
         ConnectionCounts {
             open: count(state.open),
-            limit: count(self.limits.all),
+            limit: count(self.all),
             rejected: state.rejected,
             closed_for_room: state.closed_for_room,
         }
@@ -104,12 +112,12 @@ impl Slots {
                 let of_address = address.map_or(0, |address| {
                     state.per_address.get(&address).copied().unwrap_or(0)
                 });
-                if of_address >= self.limits.per_address {
+                if of_address >= self.per_address.load(Ordering::Relaxed) {
                     state.rejected += 1;
                     self.log_overload(&mut state);
                     return None;
                 }
-                if state.open < self.limits.all {
+                if state.open < self.all {
                     state.open += 1;
                     if let Some(address) = address {
                         *state.per_address.entry(address).or_default() += 1;
@@ -141,8 +149,8 @@ impl Slots {
         state.logged_at = Some(Instant::now());
         tracing::warn!(
             open = state.open,
-            limit = self.limits.all,
-            limit_per_ip = self.limits.per_address,
+            limit = self.all,
+            limit_per_ip = self.per_address.load(Ordering::Relaxed),
             closed = state.closed_for_room,
             rejected = state.rejected,
             "too many connections: those that wait for a request are closed, and an address with too many gets no more. \

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::config::Store;
+use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::state::AppState;
 
@@ -29,7 +29,7 @@ pub(crate) async fn cors(
     let listed = origin.filter(|value| {
         value
             .to_str()
-            .is_ok_and(|text| app.config.knows_origin(text))
+            .is_ok_and(|text| app.config().knows_origin(text))
     });
     let mut answer = match *request.method() {
         Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
@@ -62,7 +62,7 @@ pub(crate) async fn cors(
 /// # Errors
 /// [`ApiError::OriginNotAllowed`].
 pub(crate) fn require_listed_origin(
-    app: &AppState,
+    config: &Config,
     store: &Store,
     headers: &HeaderMap,
 ) -> Result<(), ApiError> {
@@ -70,7 +70,7 @@ pub(crate) fn require_listed_origin(
         return Ok(());
     };
     let origin = origin.to_str().unwrap_or("");
-    if store.lists_origin(origin) || origin == app.config.public_url.origin().as_str() {
+    if store.lists_origin(origin) || origin == config.public_url.origin().as_str() {
         return Ok(());
     }
     Err(ApiError::OriginNotAllowed)

@@ -118,7 +118,7 @@ pub(crate) async fn merchant_account(
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let endpoint = Endpoint::MerchantAccount;
-    let store = permitted(&app, &merchant, endpoint)?;
+    let store = permitted(&merchant, endpoint)?;
     let passage = RawRequest::new(endpoint, &query.unwrap_or_default(), None);
     let passage = for_its_merchant(store, endpoint, passage?)?;
     Ok(as_json(pass(&app, passage, false).await?))
@@ -162,7 +162,7 @@ async fn change_once(
     body: String,
     request: RequestIdentity,
 ) -> Result<Response, ApiError> {
-    let caller = store.0.clone();
+    let caller = store.id.clone();
     let work = {
         let app = app.clone();
         async move { change(&app, &store, endpoint, &body).await }
@@ -178,19 +178,15 @@ async fn change(
     endpoint: Endpoint,
     body: &str,
 ) -> Result<String, ApiError> {
-    let store = permitted(app, merchant, endpoint)?;
+    let store = permitted(merchant, endpoint)?;
     let passage = RawRequest::new(endpoint, "", Some(body))?;
     let passage = for_its_merchant(store, endpoint, passage)?;
     tracing::info!(store = %store.id, ?endpoint, "store changes the account at the gateway");
     pass(app, passage, true).await
 }
 
-fn permitted<'a>(
-    app: &'a AppState,
-    merchant: &AuthenticatedStore,
-    endpoint: Endpoint,
-) -> Result<&'a Store, ApiError> {
-    let store = merchant.store(app);
+fn permitted(merchant: &AuthenticatedStore, endpoint: Endpoint) -> Result<&Store, ApiError> {
+    let store = merchant.store();
     if !store.gateway_access {
         return Err(ApiError::AccountShared);
     }
@@ -251,7 +247,7 @@ pub(crate) async fn invoice(
     let id = InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let known = florin_orders::InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let owner = app.deps.storage.store_of_invoice(&known).await?;
-    if owner != Some(merchant.0) {
+    if owner != Some(merchant.id) {
         return Err(ApiError::NoSuchInvoice);
     }
     Ok(as_json(
