@@ -33,7 +33,7 @@ pub use gateway::Gateway;
 pub use operator::{Operator, Role};
 pub use problems::{Problem, Problems};
 pub use rate_limit::RateLimit;
-pub use reference::reference;
+pub use reference::{reference, reference_json};
 pub use secrets::SecretPair;
 pub use server::{Config, PublicUrl};
 pub(crate) use setting::changed_keys;

@@ -24,7 +24,7 @@ use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use florin_gateway::Client;
 use florin_proxy::clock::{SystemClock, SystemRandom};
-use florin_proxy::config::{Config, Problem, admin_address, load, reference};
+use florin_proxy::config::{Config, Problem, admin_address, load, reference, reference_json};
 use florin_proxy::webhooks::WebhookSender;
 use florin_proxy::{Dependencies, Listeners, gateway_account};
 use florin_storage::Storage;
@@ -110,7 +110,11 @@ fn main() -> ExitCode {
     let (file, json) = (arguments.config.as_deref(), arguments.json);
     match arguments.command {
         Some(Command::ConfigReference) => {
-            print!("{}", reference());
+            if json {
+                println!("{}", reference_json());
+            } else {
+                print!("{}", reference());
+            }
             ExitCode::SUCCESS
         }
         Some(Command::HelpReference) => {
@@ -164,8 +168,8 @@ fn with_config(
 ) -> ExitCode {
     ended(match command {
         Some(Command::Gateway { call }) => gateway_command::run(&config, call),
-        Some(Command::Migrate) => store_command::migrate(&config),
-        Some(Command::Store { action }) => store_command::run(&config, action),
+        Some(Command::Migrate) => store_command::migrate(&config, json),
+        Some(Command::Store { action }) => store_command::run(&config, action, json),
         Some(Command::Doctor(doctor)) => match doctor_command::run(&doctor, &config, json) {
             Ok(true) => return ExitCode::SUCCESS,
             Ok(false) => return ExitCode::FAILURE,

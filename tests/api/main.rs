@@ -27,6 +27,7 @@ mod helpers;
 mod hosted_orders;
 mod idempotency;
 mod import_cycles;
+mod json_output;
 mod late_payments;
 mod malformed_json;
 mod manifests;
