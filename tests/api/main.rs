@@ -39,6 +39,7 @@ mod open_by_product;
 mod openapi;
 mod operator_commands;
 mod operators;
+mod operators_entries;
 mod operators_pages;
 mod order_lines;
 mod order_tokens;
