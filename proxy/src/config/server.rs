@@ -145,7 +145,7 @@ pub(crate) struct File {
     #[schemars(extend("x-default" = "sqlite://florin.db"))]
     pub(crate) database_url: Option<String>,
     #[serde(rename = "database_url_file")]
-    pub(crate) database_file: Option<String>,
+    pub(crate) database_url_path: Option<String>,
     /// `test` or `production`; production must be set explicitly.
     #[schemars(extend("x-default" = "test"))]
     pub(crate) environment: Option<String>,
@@ -189,7 +189,7 @@ pub(crate) fn check(
         is_test,
     );
     let admin_listen = admin_listen(&mut findings, file.admin_listen);
-    let database_url = database_url(&mut findings, file.database_url, file.database_file);
+    let database_url = database_url(&mut findings, file.database_url, file.database_url_path);
     check_database_url(&mut findings, database_url.as_deref());
     // Port 0 is whichever port is free: two of them differ.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
