@@ -1,6 +1,7 @@
 //! SIGHUP: the configuration is loaded again, all of it or nothing.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use reqwest::StatusCode;
 use serde_json::json;
@@ -53,20 +54,26 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
     let program = start_program(&mut world).await;
     let before = world.shopper().open("ebook").await.view().await;
     assert_eq!(before["amount"], "19.90");
-    let done = std::sync::Arc::new(AtomicBool::new(false));
+    let done = Arc::new(AtomicBool::new(false));
+    let served = Arc::new(AtomicUsize::new(0));
     let mut load = JoinSet::new();
     for _ in 0..4 {
-        let (shopper, done) = (world.shopper(), done.clone());
+        let (shopper, done, served) = (world.shopper(), done.clone(), served.clone());
         load.spawn(async move {
             let mut prices = Vec::new();
             while !done.load(Ordering::Relaxed) {
                 // Each panics on any other answer than 201 and 200.
                 let checkout = shopper.open("ebook").await;
                 prices.push(checkout.view().await["amount"].clone());
+                served.fetch_add(1, Ordering::Relaxed);
             }
             prices
         });
     }
+    eventually("orders are opened before the signal", async || {
+        (served.load(Ordering::Relaxed) >= 4).then_some(())
+    })
+    .await;
     let old_secret = format!("secret = \"{}\"", secrets::WEBHOOK);
     let pair = format!("secret = [\"{NEXT_WEBHOOK}\", \"{}\"]", secrets::WEBHOOK);
     change(
@@ -87,6 +94,12 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
     assert!(!logged.contains("whsec_"), "{logged}");
     let after = world.shopper().open("ebook").await;
     assert_eq!(after.view().await["amount"], "21.50");
+    // Each of the four may have been in progress: of eight more, some began after the reload.
+    let known = served.load(Ordering::Relaxed);
+    eventually("orders are opened after the reload", async || {
+        (served.load(Ordering::Relaxed) >= known + 8).then_some(())
+    })
+    .await;
     done.store(true, Ordering::Relaxed);
     let prices = load.join_all().await.concat();
     assert!(prices.iter().all(|it| it == "19.90" || it == "21.50"));
