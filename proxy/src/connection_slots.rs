@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -32,7 +32,8 @@ pub(crate) struct ConnectionLimits {
 /// The connections of one listener.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    limits: ConnectionLimits,
+    all: usize,
+    per_address: AtomicUsize,
     /// Times count from here.
     began: Instant,
     state: Mutex<State>,
@@ -119,11 +120,17 @@ pub(crate) struct InProgress {
 impl Slots {
     pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
         Arc::new(Self {
-            limits,
+            all: limits.all,
+            per_address: AtomicUsize::new(limits.per_address),
             began: Instant::now(),
             state: Mutex::default(),
             freed: Notify::new(),
         })
+    }
+
+    /// Changes how many connections an address may have. Those that it has stay open.
+    pub(crate) fn set_per_address(&self, per_address: usize) {
+        self.per_address.store(per_address, Ordering::Relaxed);
     }
 
     /// How many connections there are and were.
@@ -132,7 +139,7 @@ impl Slots {
         let state = self.state.lock();
         ConnectionCounts {
             open: count(state.open.len()),
-            limit: count(self.limits.all),
+            limit: count(self.all),
             rejected: state.rejected,
             closed_for_room: state.closed_for_room,
         }
@@ -150,12 +157,12 @@ impl Slots {
                 let of_address = address.map_or(0, |address| {
                     state.per_address.get(&address).copied().unwrap_or(0)
                 });
-                if of_address >= self.limits.per_address {
+                if of_address >= self.per_address.load(Ordering::Relaxed) {
                     state.rejected += 1;
                     self.log_overload(&mut state);
                     return None;
                 }
-                if state.open.len() < self.limits.all {
+                if state.open.len() < self.all {
                     return Some(self.open(&mut state, address));
                 }
                 if let Some(longest_waiting) = state.longest_waiting() {
@@ -206,7 +213,7 @@ impl Slots {
                 activity.end(End::Evicted);
             }
         }
-        if state.open.len() >= self.limits.all {
+        if state.open.len() >= self.all {
             // All had a request in progress; one of them may wait by this time.
             self.freed.notify_one();
         }
@@ -226,8 +233,8 @@ impl Slots {
         state.logged_at = Some(Instant::now());
         tracing::warn!(
             open = state.open.len(),
-            limit = self.limits.all,
-            limit_per_ip = self.limits.per_address,
+            limit = self.all,
+            limit_per_ip = self.per_address.load(Ordering::Relaxed),
             closed = state.closed_for_room,
             rejected = state.rejected,
             "too many connections: those that wait for a request are closed, and an address with too many gets no more. \

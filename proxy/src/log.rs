@@ -1,6 +1,7 @@
 //! The log: lines for people on a terminal, JSON for machines elsewhere.
 
 use std::io::IsTerminal as _;
+use std::sync::OnceLock;
 
 use tracing_subscriber::EnvFilter;
 
@@ -32,25 +33,49 @@ pub(crate) fn check(directives: &str) -> Result<(), String> {
 /// The storage reports by itself, and once, why a connection to the database cannot be opened. Its library logs each try.
 const REPORTED_BY_STORAGE: &str = "sqlx_core::pool=off";
 
+/// Replaces the filter of the log.
+type SetFilter = Box<dyn Fn(EnvFilter) -> Result<(), String> + Send + Sync>;
+
+static SET_FILTER: OnceLock<SetFilter> = OnceLock::new();
+
 /// Starts logging to standard error.
 ///
 /// # Errors
 /// When `directives` is no `tracing` filter; the text says what is wrong.
 pub fn init(directives: &str) -> Result<(), String> {
-    // Of two directives for one target the later one holds.
-    let directives = format!("{REPORTED_BY_STORAGE},{directives}");
-    let filter = EnvFilter::try_new(directives).map_err(|error| error.to_string())?;
+    let filter = filter(directives)?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr);
-    let started = if std::io::stderr().is_terminal() {
-        builder.with_target(false).try_init()
+    let (started, set): (_, SetFilter) = if std::io::stderr().is_terminal() {
+        let builder = builder.with_target(false).with_filter_reloading();
+        let handle = builder.reload_handle();
+        let set = move |filter| handle.reload(filter).map_err(|error| error.to_string());
+        (builder.try_init(), Box::new(set))
     } else {
-        builder
-            .json()
-            .flatten_event(true)
-            .with_current_span(true)
-            .try_init()
+        let builder = builder.json().flatten_event(true).with_current_span(true);
+        let builder = builder.with_filter_reloading();
+        let handle = builder.reload_handle();
+        let set = move |filter| handle.reload(filter).map_err(|error| error.to_string());
+        (builder.try_init(), Box::new(set))
     };
-    started.map_err(|error| error.to_string())
+    started.map_err(|error| error.to_string())?;
+    // There is one log for each process: what starts a second one has failed above.
+    let _ = SET_FILTER.set(set);
+    Ok(())
+}
+
+/// Changes what is logged. Does nothing where the log is another program's, like that of a test.
+///
+/// # Errors
+/// When `directives` is no `tracing` filter; the text says what is wrong.
+pub(crate) fn set(directives: &str) -> Result<(), String> {
+    let filter = filter(directives)?;
+    SET_FILTER.get().map_or(Ok(()), |set| set(filter))
+}
+
+fn filter(directives: &str) -> Result<EnvFilter, String> {
+    // Of two directives for one target the later one holds.
+    let directives = format!("{REPORTED_BY_STORAGE},{directives}");
+    EnvFilter::try_new(directives).map_err(|error| error.to_string())
 }

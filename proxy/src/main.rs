@@ -16,7 +16,7 @@ mod secrets_command;
 mod store_command;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -24,12 +24,13 @@ use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use florin_gateway::Client;
 use florin_proxy::clock::{SystemClock, SystemRandom};
-use florin_proxy::config::{Config, Problem, admin_address, load, reference};
+use florin_proxy::config::{Config, Problem, admin_address, load, reference, reference_json};
 use florin_proxy::webhooks::WebhookSender;
 use florin_proxy::{Dependencies, Listeners, gateway_account};
 use florin_storage::Storage;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::operator_client::{CommandError, OperatorClient};
@@ -109,7 +110,11 @@ fn main() -> ExitCode {
     let (file, json) = (arguments.config.as_deref(), arguments.json);
     match arguments.command {
         Some(Command::ConfigReference) => {
-            print!("{}", reference());
+            if json {
+                println!("{}", reference_json());
+            } else {
+                print!("{}", reference());
+            }
             ExitCode::SUCCESS
         }
         Some(Command::HelpReference) => {
@@ -145,7 +150,7 @@ fn main() -> ExitCode {
             check_command::run(&check, load(file, &variables()), json)
         }
         command => match load(file, &variables()) {
-            Ok(config) => with_config(config, command, json),
+            Ok(config) => with_config(config, file, command, json),
             Err(problems) => {
                 eprint!("The configuration cannot be used:\n{problems}");
                 ExitCode::from(2)
@@ -155,17 +160,22 @@ fn main() -> ExitCode {
 }
 
 /// Runs a command that needs the whole configuration.
-fn with_config(config: Config, command: Option<Command>, json: bool) -> ExitCode {
+fn with_config(
+    config: Config,
+    file: Option<&Path>,
+    command: Option<Command>,
+    json: bool,
+) -> ExitCode {
     ended(match command {
         Some(Command::Gateway { call }) => gateway_command::run(&config, call),
-        Some(Command::Migrate) => store_command::migrate(&config),
-        Some(Command::Store { action }) => store_command::run(&config, action),
+        Some(Command::Migrate) => store_command::migrate(&config, json),
+        Some(Command::Store { action }) => store_command::run(&config, action, json),
         Some(Command::Doctor(doctor)) => match doctor_command::run(&doctor, &config, json) {
             Ok(true) => return ExitCode::SUCCESS,
             Ok(false) => return ExitCode::FAILURE,
             Err(error) => Err(error),
         },
-        _ => serve(config),
+        _ => serve(config, file),
     })
 }
 
@@ -199,7 +209,7 @@ fn called(result: Result<(), CommandError>) -> ExitCode {
     }
 }
 
-fn serve(config: Config) -> anyhow::Result<()> {
+fn serve(config: Config, file: Option<&Path>) -> anyhow::Result<()> {
     florin_proxy::init_log(&config.log).map_err(|error| anyhow::anyhow!("log: {error}"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -207,6 +217,7 @@ fn serve(config: Config) -> anyhow::Result<()> {
     runtime.block_on(async {
         let shutdown = CancellationToken::new();
         end_on_signals(shutdown.clone())?;
+        let reloads = reload_on_signals(file)?;
         let open_files = florin_proxy::open_files::raise_limit()?;
         let public_connections =
             florin_proxy::open_files::public_connections(open_files, config.stores.len());
@@ -229,7 +240,8 @@ fn serve(config: Config) -> anyhow::Result<()> {
             tracing::warn!(key, "{message}");
         }
         tracing::info!(%public, %admin, environment, public_connections, "listening");
-        let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
+        let ended =
+            florin_proxy::run_reloading(listeners, config, dependencies, shutdown, reloads).await;
         gateway.flush().await;
         database.close().await;
         tracing::info!("shut down");
@@ -251,6 +263,27 @@ async fn bind(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpLis
     TcpListener::bind(address).await.with_context(|| {
         format!("{key}: cannot listen on {address}; is another program there? Choose another port")
     })
+}
+
+/// SIGHUP loads the configuration again. One that cannot be used is logged and changes nothing.
+fn reload_on_signals(file: Option<&Path>) -> anyhow::Result<mpsc::Receiver<Config>> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    let (loaded, reloads) = mpsc::channel(1);
+    let file = file.map(Path::to_owned);
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            // A few small files. What they hold is not kept between two signals.
+            match load(file.as_deref(), &variables()) {
+                Ok(config) => {
+                    if loaded.send(config).await.is_err() {
+                        return;
+                    }
+                }
+                Err(problems) => florin_proxy::log_refused_configuration(&problems),
+            }
+        }
+    });
+    Ok(reloads)
 }
 
 /// SIGINT and SIGTERM end the process in order; a second one ends it at once.

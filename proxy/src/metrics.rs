@@ -19,6 +19,7 @@ use florin_gateway::CallError;
 use florin_orders::{EventType, Order, StoreId};
 use florin_storage::DeliveryOutcome;
 use jiff::SignedDuration;
+use parking_lot::RwLock;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
@@ -58,12 +59,18 @@ struct RouteSeries {
     seconds: Histogram,
 }
 
+/// Which stores have separate series.
+#[derive(Debug, Default)]
+struct NamedStores {
+    named: BTreeSet<StoreId>,
+    has_others: bool,
+}
+
 /// All metrics of the process.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
-    named_stores: BTreeSet<StoreId>,
-    has_other_stores: bool,
+    stores: RwLock<NamedStores>,
     requests: Family<Labels<2>, Counter>,
     request_seconds: Histograms,
     /// By [`Route`].
@@ -82,10 +89,8 @@ pub(crate) struct Metrics {
 impl Metrics {
     /// Creates every series, at zero.
     pub(crate) fn new(stores: &[Store]) -> Self {
-        let named = stores.iter().take(MAX_NAMED_STORES);
         let mut metrics = Self {
-            named_stores: named.map(|store| store.id.clone()).collect(),
-            has_other_stores: stores.len() > MAX_NAMED_STORES,
+            stores: RwLock::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(HTTP_BOUNDS)),
             routes: Vec::new(),
@@ -100,11 +105,34 @@ impl Metrics {
             storage_outages: Counter::default(),
             registry: Registry::default(),
         };
-        metrics.create_series(stores);
+        metrics.create_series();
+        metrics.add_stores(stores);
         metrics.registered()
     }
 
-    fn create_series(&mut self, stores: &[Store]) {
+    /// Creates the series of stores that are new in the configuration. Those of a store that is gone stay until the process
+    /// ends: a counter that comes back at zero looks like a restart.
+    pub(crate) fn add_stores(&self, stores: &[Store]) {
+        {
+            let mut known = self.stores.write();
+            for store in stores {
+                if known.named.contains(&store.id) {
+                    continue;
+                }
+                if known.named.len() < MAX_NAMED_STORES {
+                    known.named.insert(store.id.clone());
+                } else {
+                    known.has_others = true;
+                }
+            }
+        }
+        for store in stores {
+            let labels = self.credit_labels(&store.id, store.currency.as_str());
+            drop(self.credits.get_or_create(&labels));
+        }
+    }
+
+    fn create_series(&mut self) {
         for route in Route::VARIANTS {
             let request = |status: &StatusClass| {
                 let labels = [("route", route.into()), ("status", status.into())];
@@ -122,10 +150,6 @@ impl Metrics {
         for event in EventType::VARIANTS {
             let labels = [("event", event_name(*event))];
             drop(self.order_events.get_or_create(&labels));
-        }
-        for store in stores {
-            let labels = self.credit_labels(&store.id, store.currency.as_str());
-            drop(self.credits.get_or_create(&labels));
         }
         for call in Call::VARIANTS {
             for outcome in CallOutcome::VARIANTS {
@@ -260,7 +284,7 @@ impl Metrics {
 
     /// The store's id as a label.
     fn store_label(&self, store: &StoreId) -> String {
-        let is_named = self.named_stores.contains(store);
+        let is_named = self.stores.read().named.contains(store);
         if is_named {
             store.to_string()
         } else {
@@ -270,8 +294,9 @@ impl Metrics {
 
     /// The labels of all stores, each with a default value.
     fn store_labels<T: Default>(&self) -> BTreeMap<String, T> {
-        let named = self.named_stores.iter().map(StoreId::to_string);
-        let other = self.has_other_stores.then(|| OTHER_STORES.to_owned());
+        let known = self.stores.read();
+        let named = known.named.iter().map(StoreId::to_string);
+        let other = known.has_others.then(|| OTHER_STORES.to_owned());
         named
             .chain(other)
             .map(|label| (label, T::default()))

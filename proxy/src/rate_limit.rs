@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
-use std::time::Duration;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use florin_orders::{Reference, StoreId};
 use florin_storage::{LimitKey, Storage};
@@ -50,8 +50,8 @@ impl Key for (StoreId, Reference) {
 pub(crate) struct RateLimit<K> {
     /// Its name in the database.
     name: &'static str,
-    /// What one request takes of the minute.
-    each: SignedDuration,
+    /// Nanoseconds of the minute that one request takes.
+    each: AtomicI64,
     counts: Mutex<Counts<K>>,
 }
 
@@ -78,15 +78,24 @@ impl<K> Counts<K> {
 impl<K: Key> RateLimit<K> {
     /// At most `per_minute`, at least one.
     pub(crate) fn new(name: &'static str, per_minute: u32) -> Self {
-        let each = Duration::from_mins(1) / per_minute.max(1);
         Self {
             name,
-            each: SignedDuration::try_from(each).expect("it is a minute at most"),
+            each: AtomicI64::new(nanoseconds_each(per_minute)),
             counts: Mutex::new(Counts {
                 used_until: HashMap::new(),
                 swept_at: Timestamp::default(),
             }),
         }
+    }
+
+    /// Changes the limit. What a key has used stays used.
+    pub(crate) fn set_per_minute(&self, per_minute: u32) {
+        let each = nanoseconds_each(per_minute);
+        self.each.store(each, Ordering::Relaxed);
+    }
+
+    fn each(&self) -> SignedDuration {
+        SignedDuration::from_nanos(self.each.load(Ordering::Relaxed))
     }
 
     /// Counts a request, here and over all proxies on the same database. While the database cannot count, each proxy does.
@@ -101,7 +110,7 @@ impl<K: Key> RateLimit<K> {
     ) -> Result<(), SignedDuration> {
         self.used_until(&mut self.counts.lock(), &key, now)?;
         let shared = LimitKey::new(self.name, &key.text());
-        if let Ok(Some(wait)) = storage.count_request(shared, self.each, now).await {
+        if let Ok(Some(wait)) = storage.count_request(shared, self.each(), now).await {
             return Err(wait);
         }
         self.count(key, now)
@@ -127,13 +136,19 @@ impl<K: Key> RateLimit<K> {
         if before.is_none() && !counts.have_room(now) {
             return Ok(None);
         }
-        let until = before.map_or(now, |until| until.max(now)) + self.each;
+        let until = before.map_or(now, |until| until.max(now)) + self.each();
         let too_early = until.duration_since(now) - MINUTE;
         if too_early.is_positive() {
             return Err(too_early);
         }
         Ok(Some(until))
     }
+}
+
+/// What one request takes of the minute, in nanoseconds.
+fn nanoseconds_each(per_minute: u32) -> i64 {
+    const MINUTE_NANOSECONDS: i64 = 60_000_000_000;
+    MINUTE_NANOSECONDS / i64::from(per_minute.max(1))
 }
 
 /// Returns what one customer has: an IPv4 address, or 64 bits of IPv6.

@@ -72,7 +72,7 @@ pub(crate) fn run(action: &Action, json: bool) -> anyhow::Result<()> {
             print_new(*kind, json);
             Ok(())
         }
-        Action::Hash => hash(),
+        Action::Hash => hash(json),
     }
 }
 
@@ -95,7 +95,7 @@ fn print_new(kind: Option<Kind>, json: bool) {
     }
 }
 
-fn hash() -> anyhow::Result<()> {
+fn hash(json: bool) -> anyhow::Result<()> {
     if std::io::stdin().is_terminal() {
         eprintln!(
             "Password, then Enter (it is shown; or write `florin-proxy secrets hash < file`):"
@@ -112,6 +112,10 @@ fn hash() -> anyhow::Result<()> {
     }
     let hash = florin_proxy::hash_password(&SecretString::from(password))
         .context("the password could not be hashed")?;
-    println!("{hash}");
+    if json {
+        println!("{}", json!({ "operator.password_hash": hash }));
+    } else {
+        println!("{hash}");
+    }
     Ok(())
 }

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::http::Method;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -44,13 +45,29 @@ pub async fn run(
     dependencies: Dependencies,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
+    // Its sender is dropped: nothing is reloaded.
+    let (_, reloads) = mpsc::channel(1);
+    run_reloading(listeners, config, dependencies, shutdown, reloads).await
+}
+
+/// Serves like [`run`], and puts each checked configuration of `reloads` in force, unless it changes what needs a restart.
+///
+/// # Errors
+/// Those of [`run`].
+pub async fn run_reloading(
+    listeners: Listeners,
+    config: Config,
+    dependencies: Dependencies,
+    shutdown: CancellationToken,
+    mut reloads: mpsc::Receiver<Config>,
+) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
     change_exchange::keep_assets(&core.app).await;
     let mut components = JoinSet::new();
-    let trusted = core.app.config.trusted_proxies.clone();
+    let counting = core.app.clone();
     let slots = Slots::new(ConnectionLimits {
         all: listeners.public_connections,
-        per_address: core.app.config.rate_limit.connections_per_ip,
+        per_address: core.app.config().rate_limit.connections_per_ip,
     });
     let public_slots = core.app.public_slots.get_or_init(|| slots);
     let public = Server {
@@ -58,7 +75,9 @@ pub async fn run(
         routes: core.router(),
         timeouts: Timeouts::DEFAULT,
         slots: public_slots.clone(),
-        counted_address: Arc::new(move |peer| counted_address(peer, &trusted)),
+        counted_address: Arc::new(move |peer| {
+            counted_address(peer, &counting.config().trusted_proxies)
+        }),
     };
     let public = endless(serve(public, shutdown.clone()));
     components.spawn(named("the public listener", public));
@@ -75,6 +94,18 @@ pub async fn run(
     let admin = endless(serve(admin, shutdown.clone()));
     components.spawn(named("the admin listener", admin));
     let app = core.app;
+    let reload = {
+        let (app, shutdown) = (app.clone(), shutdown.clone());
+        async move {
+            let reloads = async {
+                while let Some(config) = reloads.recv().await {
+                    app.reload(config);
+                }
+                std::future::pending::<()>().await;
+            };
+            shutdown.run_until_cancelled(reloads).await;
+        }
+    };
     components.spawn(named(
         "the payment poller",
         endless(payment_poller::run(app.clone())),
@@ -94,6 +125,7 @@ pub async fn run(
     ));
     let currencies = endless(currency_check::run(app));
     components.spawn(named("the currency check", currencies));
+    components.spawn(named("the reload", endless(reload)));
     let mut failure = None;
     while let Some(ended) = components.join_next().await {
         let (name, result) = ended.unwrap_or_else(|error| ("a component", Err(error.into())));

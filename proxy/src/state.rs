@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwap;
 use florin_gateway::{Clock, PaymentGateway};
 use florin_orders::{AttemptId, OrderId, Reference, StoreId, Stretch};
 use florin_storage::Storage;
@@ -76,8 +77,9 @@ impl PollingPace {
 
 /// The running proxy.
 pub(crate) struct AppState {
-    /// The configuration.
-    pub config: Config,
+    config: ArcSwap<Config>,
+    /// Notified after each reload of the configuration.
+    pub reloaded: watch::Sender<()>,
     /// Database, gateway, clock and randomness.
     pub deps: Dependencies,
     /// What Prometheus reads.
@@ -132,7 +134,7 @@ pub(crate) struct AppState {
 impl std::fmt::Debug for AppState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AppState")
-            .field("config", &self.config)
+            .field("config", &self.config())
             .finish_non_exhaustive()
     }
 }
@@ -163,7 +165,8 @@ impl AppState {
         let mut key = [0; 16];
         deps.random.fill(&mut key);
         Self {
-            config,
+            config: ArcSwap::from_pointee(config),
+            reloaded: watch::Sender::new(()),
             deps,
             metrics,
             public_slots: OnceLock::new(),
@@ -191,6 +194,17 @@ impl AppState {
             polling: Mutex::default(),
             currencies: Mutex::default(),
         }
+    }
+
+    /// The configuration in force. A task that needs several values takes it once.
+    pub(crate) fn config(&self) -> Arc<Config> {
+        self.config.load_full()
+    }
+
+    /// Replaces the configuration. See [`crate::reload`].
+    pub(crate) fn put_in_force(&self, config: Arc<Config>) {
+        self.config.store(config);
+        self.reloaded.send_replace(());
     }
 
     /// The current time.

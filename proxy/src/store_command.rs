@@ -6,6 +6,7 @@ use anyhow::bail;
 use clap::Subcommand;
 use florin_proxy::config::Config;
 use florin_storage::{Database, Verified, copy, is_postgres, migrate_postgres};
+use serde_json::{Map, json};
 use tokio::runtime::{Builder, Runtime};
 
 /// What happens to the database.
@@ -46,45 +47,57 @@ pub(crate) enum Action {
 ///
 /// # Errors
 /// A sentence that says what to do.
-pub(crate) fn run(config: &Config, action: Action) -> anyhow::Result<()> {
+pub(crate) fn run(config: &Config, action: Action, json: bool) -> anyhow::Result<()> {
     let environment = config.environment.as_str();
     match action {
-        Action::Copy { from, to } => copy_to_server(config, &from, to.as_deref()),
+        Action::Copy { from, to } => copy_to_server(config, &from, to.as_deref(), json),
         Action::Backup { to } => {
             let url = &config.database_url;
             let copied = runtime()?.block_on(florin_storage::backup(url, environment, &to));
-            report(copied.map_err(|reason| anyhow::anyhow!("nothing was copied: {reason}"))?)?;
-            println!("Copied to {} and checked.", to.display());
-            Ok(())
+            let copied =
+                copied.map_err(|reason| anyhow::anyhow!("nothing was copied: {reason}"))?;
+            let end = format!("Copied to {} and checked.", to.display());
+            report(copied, &end, json)
         }
         Action::Verify { database } => {
             let url = database.as_deref().unwrap_or(&config.database_url);
             let read = runtime()?.block_on(florin_storage::verify(url, environment));
-            report(read.map_err(anyhow::Error::msg)?)?;
-            println!("The database is sound.");
-            Ok(())
+            let read = read.map_err(anyhow::Error::msg)?;
+            report(read, "The database is sound.", json)
         }
     }
 }
 
-/// Prints the rows of each table.
+/// Prints the rows of each table, and the last line of a sound database.
 ///
 /// # Errors
 /// What is wrong with the database.
-fn report(verified: Verified) -> anyhow::Result<()> {
-    for (table, rows) in verified.rows {
-        println!("{rows:>10}  {table}");
+fn report(verified: Verified, end: &str, json: bool) -> anyhow::Result<()> {
+    let Verified { rows, defects } = verified;
+    if json {
+        let rows = rows.iter();
+        let rows: Map<_, _> = rows
+            .map(|(table, rows)| (table.to_string(), json!(rows)))
+            .collect();
+        println!("{}", json!({ "rows": rows, "defects": defects }));
+    } else {
+        for (table, rows) in rows {
+            println!("{rows:>10}  {table}");
+        }
     }
-    if verified.defects.is_empty() {
+    if defects.is_empty() {
+        if !json {
+            println!("{end}");
+        }
         return Ok(());
     }
     bail!(
         "the database is damaged: keep a copy of it, and restore a backup (docs/operations/backups.md)\n{}",
-        verified.defects.join("\n")
+        defects.join("\n")
     )
 }
 
-fn copy_to_server(config: &Config, from: &str, to: Option<&str>) -> anyhow::Result<()> {
+fn copy_to_server(config: &Config, from: &str, to: Option<&str>, json: bool) -> anyhow::Result<()> {
     let to = to.unwrap_or(&config.database_url);
     if is_postgres(from) || !from.starts_with("sqlite://") {
         bail!("--from: write sqlite://path/to/florin.db");
@@ -93,7 +106,16 @@ fn copy_to_server(config: &Config, from: &str, to: Option<&str>) -> anyhow::Resu
         bail!("--to: write postgres://user:password@host/database");
     }
     let copied = runtime()?.block_on(copy(from, to, config.environment.as_str()));
-    for table in copied.map_err(|error| anyhow::anyhow!("nothing was copied: {error}"))? {
+    let copied = copied.map_err(|error| anyhow::anyhow!("nothing was copied: {error}"))?;
+    if json {
+        let tables = copied.iter();
+        let tables: Vec<_> = tables
+            .map(|it| json!({ "table": it.table, "rows": it.rows, "sha256": it.sha256 }))
+            .collect();
+        println!("{}", json!({ "tables": tables }));
+        return Ok(());
+    }
+    for table in copied {
         println!("{:>10}  {}  {}", table.rows, table.sha256, table.table);
     }
     println!(
@@ -107,13 +129,15 @@ fn copy_to_server(config: &Config, from: &str, to: Option<&str>) -> anyhow::Resu
 ///
 /// # Errors
 /// A sentence: the database is a file, cannot be reached, or was written by a newer version.
-pub(crate) fn migrate(config: &Config) -> anyhow::Result<()> {
+pub(crate) fn migrate(config: &Config, json: bool) -> anyhow::Result<()> {
     if !is_postgres(&config.database_url) {
         bail!("database_url: a file of SQLite is migrated by the proxy itself when it starts");
     }
     let environment = config.environment.as_str();
     let migrated = runtime()?.block_on(migrate_postgres(&config.database_url, environment));
-    match migrated.map_err(|error| anyhow::anyhow!("database_url: {error}"))? {
+    let applied = migrated.map_err(|error| anyhow::anyhow!("database_url: {error}"))?;
+    match applied {
+        count if json => println!("{}", json!({ "migrations_applied": count })),
         0 => println!("The schema is up to date."),
         count => println!("The schema is up to date: {count} migration(s) applied."),
     }

@@ -190,7 +190,8 @@ async fn alerts_report_that_a_payment_needs_a_person() {
     let what = prometheus
         .query("ALERTS{alertname=\"FlorinOrderNeedsPerson\"}")
         .await;
-    assert_eq!(what.unwrap()[0]["metric"]["event"], Value::from("blocked"));
+    let cause = &what.unwrap()[0]["metric"]["cause"];
+    assert_eq!(*cause, Value::from("address_changed"));
     world.end().await;
 }
 
@@ -345,7 +346,7 @@ async fn an_alert_reports_that_the_gateway_takes_a_payment_back() {
         pause(Duration::from_millis(100)).await;
         let alert = "ALERTS{alertname=\"FlorinOrderNeedsPerson\",alertstate=\"firing\"}";
         let found = prometheus.query(alert).await?;
-        (found[0]["metric"]["event"] == "reverted").then_some(())
+        (found[0]["metric"]["cause"] == "reverted").then_some(())
     })
     .await;
     world.end().await;

@@ -94,6 +94,38 @@ async fn a_database_of_each_release_is_upgraded() {
     }
 }
 
+/// The number of the newest migration in a folder.
+fn newest_migration(folder: &str) -> u32 {
+    let folder = format!(
+        "{}/../crates/storage/migrations/{folder}",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let files = fs::read_dir(folder).unwrap();
+    let number = |file: fs::DirEntry| {
+        let name = file.file_name().into_string().unwrap();
+        name.split('_').next().unwrap().parse().unwrap()
+    };
+    files.map(|file| number(file.unwrap())).max().unwrap()
+}
+
+#[test]
+fn the_notes_have_the_schemas_of_this_version() {
+    let notes = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../docs/operations/upgrading.md"
+    );
+    let notes = fs::read_to_string(notes).unwrap();
+    let (sqlite, postgres) = (newest_migration("sqlite"), newest_migration("postgres"));
+    let row = format!(
+        "\n| {} | {sqlite} | {postgres} |",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert!(
+        notes.contains(&row),
+        "docs/operations/upgrading.md needs {row}"
+    );
+}
+
 /// Writes the database of this version: run it once for each release.
 #[tokio::test]
 #[ignore = "writes a file of the repository"]

@@ -1,13 +1,15 @@
 //! The files of `deploy/`, run by what they are for. Behind Caddy and nginx TLS ends, events stream, and orders are counted by
 //! the address of the client.
 
+use std::fs::Permissions;
 use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::json;
-use support::{ReverseProxy, World, WorldConfig};
+use support::{Folder, Program, ReverseProxy, World, WorldConfig, secrets};
 
 /// An address of this machine that is not the reverse proxy's.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
@@ -47,6 +49,81 @@ fn systemd_isolates_the_service() {
     let printed = String::from_utf8_lossy(&analyzed.stdout);
     assert!(analyzed.status.success(), "{printed}");
     assert!(printed.contains("Overall exposure level"), "{printed}");
+}
+
+#[test]
+fn the_unit_is_valid_and_hands_each_secret_to_the_proxy() {
+    let unit = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../deploy/systemd/florin-proxy.service"
+    );
+    let text = std::fs::read_to_string(unit).unwrap();
+    // The program of this build, so that the verification finds one.
+    let folder = Folder::new();
+    let program = support::built("florin-proxy", "florin-proxy");
+    let program = program.display().to_string();
+    let copy = folder.file("florin-proxy.service");
+    let local = text.replace("/usr/local/bin/florin-proxy", &program);
+    std::fs::write(&copy, &local).unwrap();
+    let verified = Command::new("systemd-analyze")
+        .args(["verify", "--man=no", "--recursive-errors=no"])
+        .arg(&copy)
+        .output()
+        .expect("`cargo xtask tools` installs systemd");
+    let printed = String::from_utf8_lossy(&verified.stderr);
+    assert!(verified.status.success() && printed.is_empty(), "{printed}");
+    let value_of = |key: &'static str| {
+        let lines = text.lines();
+        lines.filter_map(move |line| line.strip_prefix(key)?.strip_prefix('='))
+    };
+    assert_eq!(
+        value_of("ExecReload").next(),
+        Some("/bin/kill -HUP $MAINPID")
+    );
+    // As systemd 254 makes them: readable by the group. The configuration has no secret and is readable by all.
+    let credentials = folder.file("credentials");
+    std::fs::create_dir(&credentials).unwrap();
+    let directory = credentials.display().to_string();
+    let mut names = Vec::new();
+    for credential in value_of("LoadCredential") {
+        let (name, source) = credential.split_once(':').unwrap();
+        assert_eq!(source, format!("/etc/florin/{name}"));
+        let content = match name {
+            "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
+            _ => format!("0123456789abcdef0123456789abcdef{name}"),
+        };
+        let file = credentials.join(name);
+        std::fs::write(&file, content).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o440)).unwrap();
+        names.push(name);
+    }
+    let variables: Vec<(String, String)> = value_of("Environment")
+        .map(|line| {
+            let (name, value) = line.split_once('=').unwrap();
+            (name.to_owned(), value.replace("%d", &directory))
+        })
+        .collect();
+    let used = variables
+        .iter()
+        .map(|(_, value)| value.rsplit('/').next().unwrap());
+    assert_eq!(used.collect::<Vec<_>>(), names, "each is handed on, once");
+    let config = folder.file("florin.toml");
+    let database = folder.file("florin.db").display().to_string();
+    let text = format!(
+        "public_url = \"https://pay.shop.example\"\ndatabase_url = \"sqlite://{database}\"\n\
+         [gateway]\nurl = \"https://gateway.example/api\"\napi_secret_file = \"/etc/florin/api_secret\"\n\
+         [[store]]\nid = \"demo\"\n[store.webhook]\nurl = \"https://shop.example/florin\"\n"
+    );
+    std::fs::write(&config, text).unwrap();
+    std::fs::set_permissions(&config, Permissions::from_mode(0o644)).unwrap();
+    let mut variables: Vec<(&str, &str)> = variables
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    variables.push(("CREDENTIALS_DIRECTORY", &directory));
+    let words = ["--config", &config.display().to_string(), "check-config"];
+    let checked = Program::run(&words, &variables);
+    assert_eq!(checked.code, Some(0), "{}", checked.printed);
 }
 
 async fn world() -> World {

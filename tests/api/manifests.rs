@@ -6,7 +6,9 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use support::{Folder, NpmProject, Program, React, World, npm_file, write_private, yaml_documents};
+use support::{
+    Folder, NpmProject, Program, React, World, npm_file, secrets, write_private, yaml_documents,
+};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -214,22 +216,25 @@ fn the_configuration_of_the_pods_is_accepted_by_the_program() {
         let mut variables = Vec::new();
         for variable in list(&container["env"]) {
             let name = text(&variable["name"]);
-            let value = if let Some(value) = variable["value"].as_str() {
-                value.strip_prefix("/run/secrets/florin/").map_or_else(
-                    || value.to_owned(),
-                    |key| {
-                        assert!(created.contains(&format!("--from-file={key}")), "{key}");
-                        let secret = folder.file(key);
-                        write_private(&secret, &format!("0123456789abcdef0123456789abcdef{key}"));
-                        secret.display().to_string()
-                    },
-                )
-            } else {
-                let key = text(&variable["valueFrom"]["secretKeyRef"]["key"]);
-                assert!(created.contains(&format!("--from-file={key}")), "{key}");
-                assert_eq!(key, "database_url");
-                format!("sqlite://{}", folder.file("florin.db").display())
-            };
+            // A value from a secret would be in the environment, where other processes of the machine can read it.
+            let value = text(&variable["value"]);
+            let value = value.strip_prefix("/run/secrets/florin/").map_or_else(
+                || value.to_owned(),
+                |key| {
+                    assert!(created.contains(&format!("--from-file={key}")), "{key}");
+                    let secret = folder.file(key);
+                    let content = match key {
+                        "database_url" => {
+                            format!("sqlite://{}", folder.file("florin.db").display())
+                        }
+                        "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
+                        "operator_password_hash" => secrets::OPERATOR_HASH.to_owned(),
+                        _ => format!("0123456789abcdef0123456789abcdef{key}"),
+                    };
+                    write_private(&secret, &content);
+                    secret.display().to_string()
+                },
+            );
             variables.push((name, value));
         }
         let variables: Vec<_> = variables

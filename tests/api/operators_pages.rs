@@ -1,5 +1,6 @@
 //! The operator's pages: sign-in, forms, and what they show.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use reqwest::Response;
@@ -9,29 +10,29 @@ use support::{Checkout, World, WorldConfig, secrets};
 use crate::helpers::paid_event_count;
 
 /// A browser on the operator's pages: it keeps cookies and sends forms.
-struct Pages<'w> {
+pub(crate) struct Pages<'w> {
     world: &'w World,
-    cookies: Vec<(String, String)>,
+    pub(crate) cookies: Vec<(String, String)>,
 }
 
 /// A page as it came.
-struct Page {
+pub(crate) struct Page {
     status: u16,
     location: Option<String>,
     headers: reqwest::header::HeaderMap,
-    text: String,
+    pub(crate) text: String,
 }
 
 impl Page {
     #[track_caller]
-    fn with(self, status: u16) -> Self {
+    pub(crate) fn with(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text);
         self
     }
 
     /// The value of the first hidden input of a name.
     #[track_caller]
-    fn hidden(&self, name: &str) -> String {
+    pub(crate) fn hidden(&self, name: &str) -> String {
         let start = format!("name=\"{name}\" value=\"");
         let found = self.text.split_once(&start);
         let (_, rest) = found.unwrap_or_else(|| panic!("no {name} in {}", self.text));
@@ -40,7 +41,7 @@ impl Page {
 }
 
 impl<'w> Pages<'w> {
-    fn of(world: &'w World) -> Self {
+    pub(crate) fn of(world: &'w World) -> Self {
         Self {
             world,
             cookies: Vec::new(),
@@ -76,14 +77,14 @@ impl<'w> Pages<'w> {
         pairs.join("; ")
     }
 
-    async fn get(&mut self, path: &str) -> Page {
+    pub(crate) async fn get(&mut self, path: &str) -> Page {
         let url = format!("{}{path}", self.world.admin_url());
         let request = self.world.http().get(url).header(COOKIE, self.cookie());
         let answer = request.send().await.unwrap();
         self.keep(answer).await
     }
 
-    async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
+    pub(crate) async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
         let url = format!("{}{path}", self.world.admin_url());
         let body = reqwest::Url::parse_with_params("http://form", form).unwrap();
         let body = body.query().unwrap_or_default().to_owned();
@@ -93,7 +94,7 @@ impl<'w> Pages<'w> {
         self.keep(answer).await
     }
 
-    async fn sign_in(&mut self, name: &str, password: &str) -> Page {
+    pub(crate) async fn sign_in(&mut self, name: &str, password: &str) -> Page {
         let csrf = self.get("/login").await.hidden("csrf");
         let form = [("csrf", &*csrf), ("name", name), ("password", password)];
         self.post("/login", &form).await
@@ -101,7 +102,7 @@ impl<'w> Pages<'w> {
 }
 
 /// An operator who is signed in.
-async fn ada(world: &World) -> Pages<'_> {
+pub(crate) async fn ada(world: &World) -> Pages<'_> {
     let mut pages = Pages::of(world);
     let signed_in = pages
         .sign_in("ada", secrets::OPERATOR_PASSWORD)
@@ -331,6 +332,62 @@ async fn a_store_is_tested_on_the_page() {
     ada.post("/stores/demo/test", &[("csrf", "0")])
         .await
         .with(403);
+    world.end().await;
+}
+
+/// The keys of the reference, like `store.product.price`.
+fn reference_keys() -> BTreeSet<String> {
+    let page = florin_proxy::config::reference();
+    let lines = page.lines().filter_map(|line| line.strip_prefix("- `"));
+    lines
+        .map(|line| line.split_once('`').unwrap().0.to_owned())
+        .collect()
+}
+
+/// The same key without the names of stores, products and so on.
+fn without_names(key: &str) -> String {
+    let mut parts = key.split('.').peekable();
+    let mut kept = Vec::new();
+    while let Some(part) = parts.next() {
+        kept.push(part);
+        let is_list = ["store", "product", "donation", "token_keys", "operator"].contains(&part);
+        if is_list && parts.peek().is_some() {
+            parts.next();
+        }
+    }
+    kept.join(".")
+}
+
+#[tokio::test]
+async fn the_configuration_page_has_every_key_of_the_reference() {
+    let world = World::start().await;
+    let page = ada(&world).await.get("/configuration").await.with(200).text;
+    let mut shown = BTreeSet::new();
+    for section in page.split("<section").skip(1) {
+        let name = section.split_once("<h2>").unwrap().1;
+        let name = name.split_once("</h2>").unwrap().0;
+        let prefix = match name {
+            "Proxy" => String::new(),
+            "Operators" => "operator.".to_owned(),
+            store => format!("store.{}.", store.strip_prefix("Store ").unwrap()),
+        };
+        let keys = section.split("<code>").skip(1);
+        shown.extend(
+            keys.map(|rest| without_names(&format!("{prefix}{}", rest.split_once('<').unwrap().0))),
+        );
+    }
+    let missing: Vec<_> = reference_keys().difference(&shown).cloned().collect();
+    assert!(missing.is_empty(), "{missing:?} of {shown:?}");
+    for (key, value) in [
+        ("listen", world.listen_address().to_string()),
+        ("gateway.poll_interval_seconds", "1".to_owned()),
+        ("gateway.quote_ttl_seconds", "60 (default)".to_owned()),
+        ("gateway.api_secret", "set".to_owned()),
+        ("product.ebook.price", "19.90".to_owned()),
+    ] {
+        let line = format!("<code>{key}</code></dt><dd>{value}</dd>");
+        assert!(page.contains(&line), "{line} in {page}");
+    }
     world.end().await;
 }
 

@@ -55,7 +55,11 @@ pub(crate) fn complete_environment(database: &str) -> Vec<(&'static str, String)
     ]
 }
 
-fn run(folder: &Folder, words: &[&str], change: &[(&'static str, &str)]) -> (Option<i32>, String) {
+pub(crate) fn run(
+    folder: &Folder,
+    words: &[&str],
+    change: &[(&'static str, &str)],
+) -> (Option<i32>, String) {
     let config = folder.file("florin.toml");
     std::fs::write(&config, "[[store]]\nid = \"demo\"\n").unwrap();
     let database = folder.file("florin.db");
@@ -112,7 +116,7 @@ fn every_configuration_error_names_its_key_and_prevents_the_start() {
 }
 
 /// A complete configuration file with these changes, and what `check-config` prints about it.
-fn check(
+pub(crate) fn check(
     folder: &Folder,
     database: &str,
     changes: &[(&str, &str)],
@@ -299,87 +303,6 @@ fn what_kubernetes_sets_prevents_no_start_and_a_misspelt_variable_does() {
         let printed = check(&folder, &good, &[], &[misspelt]);
         let sentence = format!("{}: is no variable of Florin's", misspelt.0);
         assert!(printed.contains(&sentence), "{printed}");
-    }
-}
-
-#[test]
-fn secrets_that_others_can_read_are_refused_unless_the_operator_accepts_it() {
-    use std::fs::{Permissions, set_permissions};
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let folder = Folder::new();
-    let good = folder.file("florin.db").display().to_string();
-    let (config, secret) = (folder.file("florin.toml"), folder.file("secret"));
-    std::fs::write(&secret, "from-a-file").unwrap();
-    let in_file = format!("api_secret_file = {:?}", secret.display().to_string());
-    let set =
-        |file: &std::path::Path, mode| set_permissions(file, Permissions::from_mode(mode)).unwrap();
-    for (changes, config_mode, secret_mode, refused) in [
-        (&[][..], 0o600, 0o600, None),
-        (
-            &[][..],
-            0o644,
-            0o600,
-            Some((&config, "can be read by group or others (mode 0644)")),
-        ),
-        (
-            &[][..],
-            0o640,
-            0o600,
-            Some((&config, "can be read by group or others (mode 0640)")),
-        ),
-        (
-            &[][..],
-            0o666,
-            0o600,
-            Some((&config, "can be written by group or others (mode 0666)")),
-        ),
-        (
-            &[("api_secret = \"secret\"", in_file.as_str())][..],
-            0o600,
-            0o400,
-            None,
-        ),
-        (
-            &[("api_secret = \"secret\"", in_file.as_str())][..],
-            0o600,
-            0o644,
-            Some((&secret, "can be read by group or others (mode 0644)")),
-        ),
-    ] {
-        for is_accepted in [false, true] {
-            check(&folder, &good, changes, &[]);
-            set(&config, config_mode);
-            set(&secret, secret_mode);
-            let words = ["--config", &config.display().to_string(), "check-config"];
-            let switch = [("FLORIN_DANGEROUS_ALLOW_SHARED_FILES", "true")];
-            let variables = if is_accepted { &switch[..] } else { &[] };
-            let ended = Program::run(&words, variables);
-            match refused {
-                Some((file, sentence)) if !is_accepted => {
-                    assert_eq!(ended.code, Some(2), "{}", ended.printed);
-                    let sentence = format!("{}: {sentence}: run chmod 600", file.display());
-                    assert!(ended.printed.contains(&sentence), "{}", ended.printed);
-                }
-                _ => assert_eq!(ended.code, Some(0), "{}", ended.printed),
-            }
-            set(&secret, 0o600);
-        }
-    }
-}
-
-#[test]
-fn a_configuration_without_a_secret_may_be_read_and_not_written_by_others() {
-    use std::fs::{Permissions, set_permissions};
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let folder = Folder::new();
-    let config = folder.file("florin.toml");
-    for (mode, code) in [(0o644, Some(0)), (0o664, Some(2))] {
-        std::fs::write(&config, "[[store]]\nid = \"demo\"\n").unwrap();
-        set_permissions(&config, Permissions::from_mode(mode)).unwrap();
-        let (found, printed) = run(&folder, &["check-config"], &[]);
-        assert_eq!(found, code, "{printed}");
     }
 }
 

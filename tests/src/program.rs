@@ -131,6 +131,13 @@ impl Program {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// Sends SIGHUP: it loads its configuration again.
+    pub fn reload(&self) {
+        let id = self.child.id().to_string();
+        let asked = Command::new("kill").args(["-HUP", &id]).status();
+        assert!(asked.expect("kill is everywhere").success());
+    }
+
     /// Sends SIGTERM and returns the exit code; `None` if it does not exit within 10 s.
     pub async fn stop(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();

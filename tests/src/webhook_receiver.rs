@@ -54,6 +54,10 @@ pub struct Delivery {
     pub sequence: u64,
     /// The whole body.
     pub body: Value,
+    /// Its bytes.
+    pub bytes: Bytes,
+    /// The header `webhook-signature`: one signature for each secret.
+    pub signatures: String,
     /// Whether the endpoint took it.
     pub taken: bool,
 }
@@ -156,7 +160,7 @@ impl WebhookReceiver {
     }
 
     /// A delivery is signed by the store's secret, over the very bytes, at this world's time.
-    fn check(&self, headers: &HeaderMap, body: &[u8]) -> Result<Delivery, String> {
+    fn check(&self, headers: &HeaderMap, bytes: &Bytes) -> Result<Delivery, String> {
         let header = |name: &str| {
             let value = headers.get(name).and_then(|value| value.to_str().ok());
             value.ok_or_else(|| format!("no header {name}"))
@@ -176,15 +180,17 @@ impl WebhookReceiver {
         if !ages.iter().any(|age| (-1..=60).contains(age)) {
             return Err(format!("its timestamp is {} s old", ages[0]));
         }
-        let right = verifier.sign(id, seconds, body);
-        if right.map_err(|error| error.to_string())? != header("webhook-signature")? {
+        let right = verifier.sign(id, seconds, bytes);
+        let right = right.map_err(|error| error.to_string())?;
+        let signatures = header("webhook-signature")?;
+        if !signatures.split(' ').any(|signature| signature == right) {
             return Err(format!("{id} {UNSIGNED}"));
         }
         if !clock.was_moved() {
-            let verified = verifier.verify(body, headers);
+            let verified = verifier.verify(bytes, headers);
             verified.map_err(|error| error.to_string())?;
         }
-        let body: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let body: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         CONTRACT.check_event(&body)?;
         Ok(Delivery {
             id: id.to_owned(),
@@ -198,6 +204,8 @@ impl WebhookReceiver {
             arrived_at: clock.now(),
             sequence: body["data"]["sequence"].as_u64().unwrap_or(0),
             body,
+            bytes: bytes.clone(),
+            signatures: signatures.to_owned(),
             taken: false,
         })
     }

@@ -18,7 +18,7 @@ use headers::{Authorization, HeaderMapExt as _};
 
 use crate::admin::error::OperatorError;
 use crate::auth::operator::by_token;
-use crate::config::{Operator, Role};
+use crate::config::{Config, Operator, Role};
 use crate::state::AppState;
 
 /// Page sizes: the largest, and the default.
@@ -35,10 +35,10 @@ pub(crate) struct Reader;
 /// An operator who may change something.
 pub(crate) struct Writer(pub(crate) String);
 
-fn operator<'a>(parts: &Parts, app: &'a AppState) -> Result<&'a Operator, OperatorError> {
+fn operator<'a>(parts: &Parts, config: &'a Config) -> Result<&'a Operator, OperatorError> {
     let token = parts.headers.typed_get::<Authorization<Bearer>>();
     let token = token.ok_or(OperatorError::Unauthorized)?;
-    by_token(&app.config.operators, token.token()).ok_or(OperatorError::Unauthorized)
+    by_token(&config.operators, token.token()).ok_or(OperatorError::Unauthorized)
 }
 
 impl FromRequestParts<Arc<AppState>> for Reader {
@@ -48,7 +48,7 @@ impl FromRequestParts<Arc<AppState>> for Reader {
         parts: &mut Parts,
         app: &Arc<AppState>,
     ) -> Result<Self, OperatorError> {
-        operator(parts, app)?;
+        operator(parts, &app.config())?;
         Ok(Self)
     }
 }
@@ -60,7 +60,8 @@ impl FromRequestParts<Arc<AppState>> for Writer {
         parts: &mut Parts,
         app: &Arc<AppState>,
     ) -> Result<Self, OperatorError> {
-        let operator = operator(parts, app)?;
+        let config = app.config();
+        let operator = operator(parts, &config)?;
         let name = operator.name.clone();
         match operator.role {
             Role::Write => Ok(Self(name)),

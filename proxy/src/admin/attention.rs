@@ -53,3 +53,37 @@ pub(crate) fn sentence(cause: AttentionCause) -> &'static str {
         }
     }
 }
+
+/// About a webhook that answered 410.
+pub(crate) const DISABLED_WEBHOOK: &str = "The store's endpoint answered 410 Gone. Events wait, and none is lost. Ask the store, then enable \
+     the webhook under Stores.";
+
+/// About an event that was given up.
+pub(crate) const GIVEN_UP_EVENT: &str = "The store accepted it in none of ten tries over three days. Repair the endpoint, then redeliver.";
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray as _;
+
+    use super::*;
+
+    #[test]
+    fn the_page_of_the_documentation_has_the_sentences() {
+        let page = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../docs/operations/operators-page.md"
+        );
+        let page = std::fs::read_to_string(page).unwrap();
+        let causes = AttentionCause::VARIANTS.iter();
+        let mut rows: Vec<String> = causes
+            .map(|cause| format!("| {} | {} |", title(*cause), sentence(*cause)))
+            .collect();
+        rows.push(format!("| Disabled webhook | {DISABLED_WEBHOOK} |"));
+        rows.push(format!("| Event given up | {GIVEN_UP_EVENT} |"));
+        let table = format!("| entry | sentence |\n|---|---|\n{}\n", rows.join("\n"));
+        assert!(
+            page.contains(&table),
+            "docs/operations/operators-page.md needs this table:\n\n{table}"
+        );
+    }
+}

@@ -39,7 +39,7 @@ pub(crate) async fn reference(State(app): State<Arc<AppState>>) -> impl IntoResp
         (REFERRER_POLICY, "no-referrer".to_owned()),
         (X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
     ];
-    let document = openapi(app.config.public_url.base());
+    let document = openapi(app.config().public_url.base());
     (headers, page(&document))
 }
 

@@ -5,7 +5,6 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::auth::is_secret;
 use crate::config::Operator;
 
 /// A hash of no password, so that an unknown name takes as long as a wrong password.
@@ -18,7 +17,7 @@ pub(crate) fn by_token<'a>(operators: &'a [Operator], given: &str) -> Option<&'a
         let fits = operator
             .token
             .as_ref()
-            .is_some_and(|expected| is_secret(expected, given));
+            .is_some_and(|expected| expected.is_one(given));
         if fits { Some(operator) } else { found }
     })
 }
@@ -53,14 +52,14 @@ pub fn hash_password(password: &SecretString) -> Result<String, argon2::password
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Role;
+    use crate::config::{Role, SecretPair};
 
     fn operator(name: &str, password: Option<&str>, token: Option<&str>) -> Operator {
         let hash = password.map(|text| hash_password(&SecretString::from(text)).unwrap());
         Operator {
             name: name.to_owned(),
             password_hash: hash.map(SecretString::from),
-            token: token.map(SecretString::from),
+            token: token.map(|token| SecretPair::from(SecretString::from(token))),
             role: Role::Read,
         }
     }

@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
+use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
@@ -42,6 +43,8 @@ type FailureKey = (Option<String>, Option<IpAddr>);
 #[derive(Clone, Debug)]
 struct Session {
     operator: String,
+    /// The digest of the password's hash: another password ends the session.
+    password: [u8; 32],
     csrf: String,
     since: Timestamp,
     used_at: Timestamp,
@@ -58,8 +61,16 @@ struct Failures {
 pub(crate) struct OpenSession {
     /// The operator's name.
     pub(crate) operator: String,
+    password: [u8; 32],
     /// What each form must send back.
     pub(crate) csrf: String,
+}
+
+impl OpenSession {
+    /// Returns `true` while the operator has the password with which the session was opened.
+    pub(crate) fn is_of(&self, password_hash: Option<&SecretString>) -> bool {
+        password_hash.is_some_and(|hash| digest(hash.expose_secret()).ct_eq(&self.password).into())
+    }
 }
 
 /// 256 random bits as hexadecimal digits.
@@ -85,10 +96,17 @@ fn is_over(session: &Session, now: Timestamp) -> bool {
 
 impl OperatorSessions {
     /// Opens a session and returns its token.
-    pub(crate) fn open(&self, operator: &str, random: &dyn RandomBytes, now: Timestamp) -> String {
+    pub(crate) fn open(
+        &self,
+        operator: &str,
+        password_hash: &SecretString,
+        random: &dyn RandomBytes,
+        now: Timestamp,
+    ) -> String {
         let token = random_token(random);
         let session = Session {
             operator: operator.to_owned(),
+            password: digest(password_hash.expose_secret()),
             csrf: random_token(random),
             since: now,
             used_at: now,
@@ -117,6 +135,7 @@ impl OperatorSessions {
         session.used_at = now;
         Some(OpenSession {
             operator: session.operator.clone(),
+            password: session.password,
             csrf: session.csrf.clone(),
         })
     }
@@ -165,6 +184,10 @@ mod tests {
     use super::*;
     use crate::clock::SystemRandom;
 
+    fn hash() -> SecretString {
+        SecretString::from("$argon2id$1")
+    }
+
     fn at(minutes: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH + SignedDuration::from_mins(minutes)
     }
@@ -172,10 +195,10 @@ mod tests {
     #[test]
     fn a_session_ends_when_it_is_idle_and_after_half_a_day() {
         let sessions = OperatorSessions::default();
-        let token = sessions.open("ada", &SystemRandom, at(0));
+        let token = sessions.open("ada", &hash(), &SystemRandom, at(0));
         assert_eq!(sessions.find(&token, at(29)).unwrap().operator, "ada");
         assert!(sessions.find(&token, at(29 + 30)).is_none());
-        let token = sessions.open("ada", &SystemRandom, at(0));
+        let token = sessions.open("ada", &hash(), &SystemRandom, at(0));
         for minutes in (0..720).step_by(20) {
             assert!(sessions.find(&token, at(minutes)).is_some());
         }
@@ -183,9 +206,19 @@ mod tests {
     }
 
     #[test]
+    fn another_password_ends_the_session() {
+        let sessions = OperatorSessions::default();
+        let token = sessions.open("ada", &hash(), &SystemRandom, at(0));
+        let session = sessions.find(&token, at(0)).unwrap();
+        assert!(session.is_of(Some(&hash())));
+        assert!(!session.is_of(Some(&SecretString::from("$argon2id$2"))));
+        assert!(!session.is_of(None));
+    }
+
+    #[test]
     fn a_closed_session_is_over() {
         let sessions = OperatorSessions::default();
-        let token = sessions.open("ada", &SystemRandom, at(0));
+        let token = sessions.open("ada", &hash(), &SystemRandom, at(0));
         sessions.close(&token);
         assert!(sessions.find(&token, at(0)).is_none());
         assert!(sessions.find("", at(0)).is_none());

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::config::problems::Findings;
-use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
+use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret, secret_pair};
 use crate::config::web_address::web_address;
 
 /// Default requests a second towards the gateway.
@@ -25,7 +25,7 @@ pub struct Gateway {
     /// What calls are signed with.
     pub api_secret: SecretString,
     /// The unguessable part of the callbacks' path.
-    pub callback_token: SecretString,
+    pub callback_token: SecretPair,
     /// Where its hosted page is; customers are sent nowhere else. None: no hosted orders.
     pub checkout_url: Option<Url>,
     /// How long a price is offered after it was fetched.
@@ -55,10 +55,11 @@ pub(crate) struct GatewayTable {
     #[schemars(extend("x-default" = "required"))]
     pub(crate) api_secret: Option<String>,
     pub(crate) api_secret_file: Option<String>,
-    /// 32 or more random characters. The gateway sends its callbacks to `{public_url}/callbacks/{callback_token}`.
+    /// 32 or more random characters. The gateway sends its callbacks to `{public_url}/callbacks/{callback_token}`. Or a list
+    /// of two while one replaces the other: new invoices name the first, callbacks to both are accepted.
     #[schemars(extend("x-default" = "required"))]
-    pub(crate) callback_token: Option<String>,
-    pub(crate) callback_token_file: Option<String>,
+    pub(crate) callback_token: Option<OneOrMore>,
+    pub(crate) callback_token_file: Option<OneOrMore>,
     /// Address of the gateway's hosted page. Orders with `flow` `hosted` need it: their customers are sent nowhere else.
     #[schemars(extend("x-default" = "none"))]
     pub(crate) checkout_url: Option<String>,
@@ -112,7 +113,7 @@ pub(crate) fn gateway(findings: &mut Findings, table: GatewayTable) -> Option<Ga
     let api_key = findings.take("gateway.api_key", api_key);
     let api_secret = secret(table.api_secret, table.api_secret_file, 1);
     let api_secret = findings.take("gateway.api_secret", api_secret);
-    let token = secret(
+    let token = secret_pair(
         table.callback_token,
         table.callback_token_file,
         MIN_GUESSABLE_CHARS,
@@ -167,9 +168,10 @@ fn gateway_address(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-fn fits_a_path(token: SecretString) -> Result<SecretString, String> {
+fn fits_a_path(token: SecretPair) -> Result<SecretPair, String> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-    if token.expose_secret().bytes().all(plain) {
+    let fits = |token: &SecretString| token.expose_secret().bytes().all(plain);
+    if token.all().all(fits) {
         return Ok(token);
     }
     Err("is part of a path: use letters, digits, - and _".into())

@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use crate::config::problems::Findings;
-use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
+use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret, secret_pair};
 
 /// Characters of a name.
 const MAX_NAME: usize = 64;
@@ -19,7 +19,7 @@ pub struct Operator {
     /// Argon2id, as a PHC string; absent if the operator does not sign in on the pages.
     pub password_hash: Option<SecretString>,
     /// The bearer token of the API; absent if the operator does not use it.
-    pub token: Option<SecretString>,
+    pub token: Option<SecretPair>,
     /// What the operator may do.
     pub role: Role,
 }
@@ -45,10 +45,11 @@ pub(crate) struct OperatorTable {
     #[schemars(extend("x-default" = "none"))]
     pub(crate) password_hash: Option<String>,
     pub(crate) password_hash_file: Option<String>,
-    /// 32 or more random characters: the bearer token of the API, which the command line uses.
+    /// 32 or more random characters: the bearer token of the API, which the command line uses. Or a list of two while one
+    /// replaces the other: both are accepted.
     #[schemars(extend("x-default" = "none"))]
-    pub(crate) token: Option<String>,
-    pub(crate) token_file: Option<String>,
+    pub(crate) token: Option<OneOrMore>,
+    pub(crate) token_file: Option<OneOrMore>,
     /// `read` sees everything; `write` decides about orders and sends events again.
     #[schemars(extend("x-default" = "read"))]
     pub(crate) role: Option<String>,
@@ -94,7 +95,7 @@ fn operator(findings: &mut Findings, key: &str, table: OperatorTable) -> Option<
         findings.take(&format!("{key}.password_hash"), hash)
     });
     let token = has_token.then(|| {
-        let token = secret(token, token_file, MIN_GUESSABLE_CHARS);
+        let token = secret_pair(token, token_file, MIN_GUESSABLE_CHARS);
         findings.take(&format!("{key}.token"), token)
     });
     let role = match role.as_deref() {
@@ -184,7 +185,7 @@ mod tests {
             ),
             (
                 OperatorTable {
-                    token: Some("short".into()),
+                    token: Some(OneOrMore::One("short".into())),
                     ..ada()
                 },
                 "operator.ada.token",

@@ -3,13 +3,50 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::config::environment::variable;
 use crate::config::schema::{Kind, element, schema, taking};
 
 /// Characters of a line.
 const WIDTH: usize = 120;
+
+/// The reference as JSON: an array of `key`, `variable`, `default`, `description`, and whether it also takes a file.
+pub fn reference_json() -> Value {
+    let mut keys = Vec::new();
+    list_keys(&mut keys, &schema(), &[]);
+    Value::Array(keys)
+}
+
+fn list_keys(keys: &mut Vec<Value>, schema: &Value, path: &[&str]) {
+    let Some(properties) = schema["properties"].as_object() else {
+        return;
+    };
+    for (key, schema) in properties {
+        let stem = key.strip_suffix("_file");
+        if stem.is_some_and(|stem| properties.contains_key(stem)) {
+            continue;
+        }
+        let path = [path, &[key]].concat();
+        if let Some((is_list, below)) = table(schema) {
+            let path = if is_list {
+                [&path[..], &["0"]].concat()
+            } else {
+                path
+            };
+            list_keys(keys, below, &path);
+            continue;
+        }
+        let names = path.iter().filter(|part| **part != "0");
+        keys.push(json!({
+            "key": names.copied().collect::<Vec<_>>().join("."),
+            "variable": variable(&path),
+            "default": schema["x-default"],
+            "description": sentences(schema),
+            "takes_file": properties.contains_key(&format!("{key}_file")),
+        }));
+    }
+}
 
 /// The reference as Markdown.
 pub fn reference() -> String {

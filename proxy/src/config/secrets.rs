@@ -2,10 +2,110 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::auth::is_secret;
+
+/// One in use, and the one before it.
+const MAX_SECRETS: usize = 2;
+
+/// A secret, and the one before it while the first replaces it. The first is used for sending; both are accepted.
+#[derive(Clone, Debug)]
+pub struct SecretPair {
+    newest: SecretString,
+    before: Option<SecretString>,
+}
+
+impl SecretPair {
+    /// The one in use.
+    pub fn newest(&self) -> &SecretString {
+        &self.newest
+    }
+
+    /// Both, the one in use first.
+    pub fn all(&self) -> impl Iterator<Item = &SecretString> {
+        [&self.newest].into_iter().chain(&self.before)
+    }
+
+    /// Returns `true` for one of the two, in constant time.
+    pub fn is_one(&self, given: &str) -> bool {
+        self.all()
+            .fold(false, |found, secret| is_secret(secret, given) | found)
+    }
+}
+
+impl From<SecretString> for SecretPair {
+    fn from(newest: SecretString) -> Self {
+        Self {
+            newest,
+            before: None,
+        }
+    }
+}
+
+/// A text, or a list of texts.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    fn into_list(self) -> Vec<String> {
+        match self {
+            Self::One(text) => vec![text],
+            Self::More(texts) => texts,
+        }
+    }
+}
+
+/// Reads one secret, or two while the first replaces the other.
+pub(crate) fn secrets(
+    values: Option<OneOrMore>,
+    files: Option<OneOrMore>,
+    min_chars: usize,
+) -> Result<Vec<SecretString>, String> {
+    let given: Vec<_> = match (values, files) {
+        (Some(_), Some(_)) => return Err(BOTH_FORMS.into()),
+        (Some(values), None) => {
+            let values = values.into_list().into_iter();
+            values.map(|value| (Some(value), None)).collect()
+        }
+        (None, Some(files)) => {
+            let files = files.into_list().into_iter();
+            files.map(|file| (None, Some(file))).collect()
+        }
+        (None, None) => vec![(None, None)],
+    };
+    if !(1..=MAX_SECRETS).contains(&given.len()) {
+        return Err("write one, or two while you exchange it, the new one first".into());
+    }
+    let read = given
+        .into_iter()
+        .map(|(value, file)| secret(value, file, min_chars));
+    read.collect()
+}
+
+/// Reads a secret that may be two, as [`secrets`] does.
+pub(crate) fn secret_pair(
+    values: Option<OneOrMore>,
+    files: Option<OneOrMore>,
+    min_chars: usize,
+) -> Result<SecretPair, String> {
+    let mut read = secrets(values, files, min_chars)?.into_iter();
+    let newest = read.next().ok_or(REQUIRED)?;
+    let before = read.next();
+    Ok(SecretPair { newest, before })
+}
 
 /// Minimum length of a secret that can be guessed over the network.
 pub(crate) const MIN_GUESSABLE_CHARS: usize = 32;
+
+const BOTH_FORMS: &str = "is given as value and as file: leave one of them out";
+const REQUIRED: &str = "is required, as value or as …_file";
 
 /// Of 32 random hexadecimal digits, fewer than eight are different once in ten million.
 const MIN_DIFFERENT_CHARS: usize = 8;
@@ -17,15 +117,13 @@ pub(crate) fn secret(
     min_chars: usize,
 ) -> Result<SecretString, String> {
     let text = match (value, file) {
-        (Some(_), Some(_)) => {
-            return Err("is given as value and as file: leave one of them out".into());
-        }
+        (Some(_), Some(_)) => return Err(BOTH_FORMS.into()),
         (Some(value), None) => value,
         (None, Some(path)) => std::fs::read_to_string(&path)
             .map_err(|error| format!("the file {path} cannot be read: {error}"))?
             .trim_end_matches(['\r', '\n'])
             .to_owned(),
-        (None, None) => return Err("is required, as value or as …_file".into()),
+        (None, None) => return Err(REQUIRED.into()),
     };
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("holds blanks or control characters: was something pasted along?".into());

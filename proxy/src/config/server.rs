@@ -16,6 +16,8 @@ use crate::config::network::network;
 use crate::config::operator::{Operator, OperatorTable, operators};
 use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
+use crate::config::secrets::{SecretPair, secret};
+use crate::config::setting::Setting;
 use crate::config::store::{Store, StoreTable, store};
 use crate::config::token_keys::TokenKey;
 use crate::config::web_address::{Origin, web_address};
@@ -47,6 +49,10 @@ pub struct Config {
     pub log: String,
     /// What is valid and probably a mistake.
     pub warnings: Vec<Problem>,
+    /// Every key with what may be shown of its value.
+    pub settings: Vec<Setting>,
+    /// How often the process has reloaded its configuration before this one.
+    pub generation: u64,
 }
 
 impl Config {
@@ -138,6 +144,8 @@ pub(crate) struct File {
     /// `florin-proxy migrate` prepares. It remembers its environment and refuses the other.
     #[schemars(extend("x-default" = "sqlite://florin.db"))]
     pub(crate) database_url: Option<String>,
+    #[serde(rename = "database_url_file")]
+    pub(crate) database_url_path: Option<String>,
     /// `test` or `production`; production must be set explicitly.
     #[schemars(extend("x-default" = "test"))]
     pub(crate) environment: Option<String>,
@@ -165,7 +173,11 @@ pub(crate) struct File {
 }
 
 /// Checks the settings, all of them, after what was found while they were read.
-pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Problems> {
+pub(crate) fn check(
+    mut findings: Findings,
+    file: File,
+    settings: Vec<Setting>,
+) -> Result<Config, Problems> {
     let environment = findings.take("environment", environment(file.environment.as_deref()));
     let is_test = environment != Some(Environment::Production);
     let mut warnings = Vec::new();
@@ -177,18 +189,8 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
         is_test,
     );
     let admin_listen = admin_listen(&mut findings, file.admin_listen);
-    let database_url = file
-        .database_url
-        .unwrap_or_else(|| "sqlite://florin.db".into());
-    let in_memory = database_url.contains(":memory:") || database_url.contains("mode=memory");
-    let is_known =
-        database_url.starts_with("sqlite://") || florin_storage::is_postgres(&database_url);
-    if !is_known || in_memory {
-        let message = "write sqlite://path/to/florin.db for a file, or postgres://user:password@host/database";
-        findings.add("database_url", message);
-    } else if let Err(reason) = florin_storage::check_place(&database_url) {
-        findings.add("database_url", reason);
-    }
+    let database_url = database_url(&mut findings, file.database_url, file.database_url_path);
+    check_database_url(&mut findings, database_url.as_deref());
     // Port 0 is whichever port is free: two of them differ.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
         findings.add(
@@ -227,7 +229,7 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
             listen: listen?,
             admin_listen: admin_listen?,
             public_url: public_url?,
-            database_url: DatabaseUrl(database_url),
+            database_url: DatabaseUrl(database_url?),
             environment: environment?,
             gateway: gateway?,
             stores,
@@ -236,6 +238,8 @@ pub(crate) fn check(mut findings: Findings, file: File) -> Result<Config, Proble
             rate_limit,
             log,
             warnings,
+            settings,
+            generation: 0,
         })
     })();
     findings.finish(config)
@@ -287,6 +291,38 @@ fn addresses(
     (listen, public_url)
 }
 
+/// A file is for an address with a password.
+fn database_url(
+    findings: &mut Findings,
+    value: Option<String>,
+    file: Option<String>,
+) -> Option<String> {
+    match (value, file) {
+        (None, None) => Some("sqlite://florin.db".to_owned()),
+        (Some(value), None) => Some(value),
+        (value, file) => {
+            let url = secret(value, file, 1);
+            findings
+                .take("database_url", url)
+                .map(|url| url.expose_secret().to_owned())
+        }
+    }
+}
+
+fn check_database_url(findings: &mut Findings, url: Option<&str>) {
+    let Some(url) = url else {
+        return;
+    };
+    let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+    let is_known = url.starts_with("sqlite://") || florin_storage::is_postgres(url);
+    if !is_known || in_memory {
+        let message = "write sqlite://path/to/florin.db for a file, or postgres://user:password@host/database";
+        findings.add("database_url", message);
+    } else if let Err(reason) = florin_storage::check_place(url) {
+        findings.add("database_url", reason);
+    }
+}
+
 /// `admin_listen`, checked by itself.
 pub(crate) fn admin_listen(findings: &mut Findings, text: Option<String>) -> Option<SocketAddr> {
     address(findings, "admin_listen", text, "127.0.0.1:9090")
@@ -334,6 +370,18 @@ fn public_address(text: &str) -> Result<PublicUrl, String> {
 /// A secret, by its key.
 type Named<'a> = (String, &'a str);
 
+/// The one that is replaced has the number of its place in the list.
+fn push_pair<'a>(secrets: &mut Vec<Named<'a>>, key: &str, pair: &'a SecretPair) {
+    for (n, secret) in pair.all().enumerate() {
+        let key = if n == 0 {
+            key.to_owned()
+        } else {
+            format!("{key}.{n}")
+        };
+        secrets.push((key, secret.expose_secret()));
+    }
+}
+
 /// Requires that no secret has two uses: who learns it by one of them must not have the other. The token of the callbacks,
 /// for example, is in the access logs of reverse proxies.
 pub(crate) fn require_distinct_keys(
@@ -348,17 +396,15 @@ pub(crate) fn require_distinct_keys(
             "gateway.api_secret".into(),
             gateway.api_secret.expose_secret(),
         ));
-        secrets.push((
-            "gateway.callback_token".into(),
-            gateway.callback_token.expose_secret(),
-        ));
+        push_pair(
+            &mut secrets,
+            "gateway.callback_token",
+            &gateway.callback_token,
+        );
     }
     for store in stores {
         if let Some(key) = &store.secret_key {
-            secrets.push((
-                format!("store.{}.secret_key", store.id),
-                key.expose_secret(),
-            ));
+            push_pair(&mut secrets, &format!("store.{}.secret_key", store.id), key);
         }
     }
     for store in stores {
@@ -370,7 +416,7 @@ pub(crate) fn require_distinct_keys(
     for operator in operators {
         if let Some(token) = &operator.token {
             let key = format!("operator.{}.token", operator.name);
-            secrets.push((key, token.expose_secret()));
+            push_pair(&mut secrets, &key, token);
         }
     }
     for (n, (key, secret)) in secrets.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::schema::schema;
 use crate::config::server::{self, Config, File, check};
 use crate::config::shape::{self, Text, check_table};
-use crate::config::{environment, operator_token as token, renamed, rights};
+use crate::config::{environment, in_force, operator_token as token, renamed, rights};
 
 /// Reads and checks the configuration.
 ///
@@ -103,8 +103,9 @@ fn checked(
     if !check_table(&mut findings, &text, &schema, &mut settings, &root) {
         return findings.finish(None);
     }
+    let in_force = in_force::settings(&schema, &settings);
     match settings.try_into::<File>() {
-        Ok(file) => check(findings, file),
+        Ok(file) => check(findings, file, in_force),
         Err(error) => {
             // The schema is the types' own, so this is a fault of the check. The message may hold a secret.
             debug_assert!(false, "the check of the shape missed: {error}");

@@ -3,7 +3,6 @@
 use florin_money::{Amount, Currency, Price};
 use florin_orders::StoreId;
 use schemars::JsonSchema;
-use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
 
@@ -11,7 +10,7 @@ use crate::config::catalog::{
     self, Donation, DonationTable, Product, ProductTable, donations, is_tolerable,
 };
 use crate::config::problems::Findings;
-use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
+use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret_pair};
 use crate::config::theme::{ThemeTable, theme};
 use crate::config::token_keys::{TokenKey, TokenKeyTable, token_keys};
 use crate::config::web_address::{Origin, admitted, origin, picture, web_address};
@@ -29,7 +28,7 @@ pub struct Store {
     /// The currency of its catalogue.
     pub currency: Currency,
     /// What its server calls the merchant API with; none without a server.
-    pub secret_key: Option<SecretString>,
+    pub secret_key: Option<SecretPair>,
     /// What its server signs order tokens with: none, one, or two while one replaces the other.
     pub token_keys: Vec<TokenKey>,
     /// Where customers go afterwards.
@@ -133,10 +132,10 @@ pub(crate) struct StoreTable {
     /// ISO 4217 code of the catalogue's prices.
     #[schemars(extend("x-default" = "USD"))]
     pub(crate) currency: Option<String>,
-    /// 32 or more characters for the store's server.
+    /// 32 or more characters for the store's server; or a list of two while one replaces the other: both are accepted.
     #[schemars(extend("x-default" = "none"))]
-    pub(crate) secret_key: Option<String>,
-    pub(crate) secret_key_file: Option<String>,
+    pub(crate) secret_key: Option<OneOrMore>,
+    pub(crate) secret_key_file: Option<OneOrMore>,
     #[serde(default)]
     pub(crate) token_keys: Vec<TokenKeyTable>,
     /// Where customers go afterwards. Gets `?order_id=…`, never a status.
@@ -198,7 +197,7 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         image_origins.extend(findings.take(&key("image_origins"), found));
     }
     let secret_key = if table.secret_key.is_some() || table.secret_key_file.is_some() {
-        let found = secret(table.secret_key, table.secret_key_file, MIN_GUESSABLE_CHARS);
+        let found = secret_pair(table.secret_key, table.secret_key_file, MIN_GUESSABLE_CHARS);
         findings.take(&key("secret_key"), found)
     } else {
         None

@@ -6,21 +6,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use florin_orders::EndpointHash;
 use schemars::JsonSchema;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use url::{Host, Url};
 
-use crate::config::secrets::secret;
+use crate::config::secrets::{OneOrMore, secrets};
 use crate::config::web_address::{is_loopback, web_address};
 use crate::webhooks::address_filter::is_public;
 use crate::webhooks::sign::{WebhookSecret, WebhookSecrets};
 
 /// Bytes of a webhook secret. Source: Standard Webhooks 1.0.0, "Signature scheme": between 24 and 64.
 const WEBHOOK_SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
-
-/// One in use, and the one before it.
-const MAX_WEBHOOK_SECRETS: usize = 2;
 
 /// Where a store's events are delivered.
 #[derive(Debug)]
@@ -45,7 +42,7 @@ impl Webhook {
 #[serde(deny_unknown_fields)]
 pub(crate) struct WebhookTable {
     /// Where events are delivered: https, or http on loopback.
-    #[schemars(extend("x-default" = "required"))]
+    #[schemars(extend("x-default" = "required", "x-shown" = "origin"))]
     pub(crate) url: String,
     /// `whsec_` and 24 to 64 bytes in base64; or a list of two while one replaces the other, the new one first.
     #[schemars(extend("x-default" = "required"))]
@@ -55,23 +52,6 @@ pub(crate) struct WebhookTable {
     #[schemars(extend("x-default" = "false"))]
     #[serde(default)]
     pub(crate) dangerous_allow_private_targets: bool,
-}
-
-/// A text, or a list of texts.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum OneOrMore {
-    One(String),
-    More(Vec<String>),
-}
-
-impl OneOrMore {
-    pub(crate) fn into_list(self) -> Vec<String> {
-        match self {
-            Self::One(text) => vec![text],
-            Self::More(texts) => texts,
-        }
-    }
 }
 
 pub(crate) fn webhook(table: WebhookTable, is_test: bool) -> Result<Webhook, String> {
@@ -104,33 +84,12 @@ fn webhook_secrets(
     values: Option<OneOrMore>,
     files: Option<OneOrMore>,
 ) -> Result<WebhookSecrets, String> {
-    let given = match (values, files) {
-        (Some(_), Some(_)) => {
-            return Err("secret: is given as value and as file: leave one of them out".into());
-        }
-        (Some(values), None) => values
-            .into_list()
-            .into_iter()
-            .map(|v| (Some(v), None))
-            .collect(),
-        (None, Some(files)) => files
-            .into_list()
-            .into_iter()
-            .map(|f| (None, Some(f)))
-            .collect(),
-        (None, None) => vec![(None, None)],
-    };
-    if !(1..=MAX_WEBHOOK_SECRETS).contains(&given.len()) {
-        return Err("secret: write one, or two while you exchange it, the new one first".into());
-    }
-    let secrets = given
-        .into_iter()
-        .map(|(value, file)| webhook_secret(value, file));
-    Ok(WebhookSecrets::new(secrets.collect::<Result<_, _>>()?))
+    let texts = secrets(values, files, 1).map_err(|message| format!("secret: {message}"))?;
+    let secrets: Result<_, _> = texts.iter().map(webhook_secret).collect();
+    Ok(WebhookSecrets::new(secrets?))
 }
 
-fn webhook_secret(value: Option<String>, file: Option<String>) -> Result<WebhookSecret, String> {
-    let text = secret(value, file, 1).map_err(|message| format!("secret: {message}"))?;
+fn webhook_secret(text: &SecretString) -> Result<WebhookSecret, String> {
     let shape = "secret: write whsec_ and 24 to 64 random bytes in base64";
     let encoded = text.expose_secret().strip_prefix("whsec_").ok_or(shape)?;
     let bytes = STANDARD.decode(encoded).map_err(|_| shape)?;

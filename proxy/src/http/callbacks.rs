@@ -12,7 +12,6 @@ use florin_orders::InvoiceId;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::auth::is_secret;
 use crate::http::body::read;
 use crate::http::error::ApiError;
 use crate::http::openapi::information::GATEWAY;
@@ -37,7 +36,7 @@ pub(crate) async fn callback(
     Path(token): Path<String>,
     request: Request,
 ) -> Result<StatusCode, ApiError> {
-    if !is_secret(&app.config.gateway.callback_token, &token) {
+    if !app.config().gateway.callback_token.is_one(&token) {
         return Err(ApiError::NoSuchAddress);
     }
     let body = read(request.into_body(), MAX_BODY_BYTES).await?;

@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use tracing::{Instrument as _, Span};
 
 use crate::auth::client_token::ClientToken;
-use crate::config::Store;
+use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::http::middleware::cors::require_listed_origin;
 use crate::http::static_files::file::holds_tag;
@@ -44,7 +44,8 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
             .order_of_token(token.hash(), app.now())
             .await?;
         let snapshot = found.ok_or(ApiError::NoSuchOrder)?;
-        require_listed_origin(app, store_of(app, &snapshot)?, &parts.headers)?;
+        let config = app.config();
+        require_listed_origin(&config, store_of(&config, &snapshot)?, &parts.headers)?;
         Ok(Self(snapshot))
     }
 }
@@ -83,9 +84,10 @@ impl FromRequestParts<Arc<AppState>> for ShownOrder {
             let view = rendered(app, order).instrument(span()).await?;
             (view, app.now())
         };
-        let store = app.config.store(&view.store);
+        let config = app.config();
+        let store = config.store(&view.store);
         let store = store.ok_or(ApiError::NoSuchOrder)?;
-        require_listed_origin(app, store, &parts.headers)?;
+        require_listed_origin(&config, store, &parts.headers)?;
         let is_held = holds_tag(&parts.headers, &view.etag);
         Ok(Self { view, at, is_held })
     }
@@ -121,22 +123,28 @@ async fn limit_requests<K: Key>(
 }
 
 /// The store of an order. One that is gone from the configuration has no customers any more.
-pub(crate) fn store_of<'a>(app: &'a AppState, snapshot: &Snapshot) -> Result<&'a Store, ApiError> {
-    app.config
+pub(crate) fn store_of<'a>(config: &'a Config, snapshot: &Snapshot) -> Result<&'a Store, ApiError> {
+    config
         .store(&snapshot.order.terms.store_id)
         .ok_or(ApiError::NoSuchOrder)
 }
 
 /// The order as its customer sees it now.
 pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
-    Ok(view(snapshot, context(app, snapshot)?))
+    let config = app.config();
+    Ok(view(snapshot, context(app, &config, snapshot)?))
 }
 
-fn context<'a>(app: &'a AppState, snapshot: &Snapshot) -> Result<ViewContext<'a>, ApiError> {
+fn context<'a>(
+    app: &AppState,
+    config: &'a Config,
+    snapshot: &Snapshot,
+) -> Result<ViewContext<'a>, ApiError> {
     Ok(ViewContext {
-        store: store_of(app, snapshot)?,
-        checkout_url: app.config.gateway.checkout_url.as_ref(),
-        environment: app.config.environment,
+        store: store_of(config, snapshot)?,
+        checkout_url: config.gateway.checkout_url.as_ref(),
+        environment: config.environment,
+        generation: config.generation,
         delayed: app.is_delayed(),
         now: app.now(),
     })
@@ -150,7 +158,11 @@ pub(crate) async fn rendered(
     let load = async {
         let found = app.deps.storage.snapshot(order).await?;
         let snapshot = found.ok_or(ApiError::NoSuchOrder)?;
-        Ok(RenderedView::new(&snapshot, context(app, &snapshot)?)?)
+        let config = app.config();
+        Ok(RenderedView::new(
+            &snapshot,
+            context(app, &config, &snapshot)?,
+        )?)
     };
     let version = async {
         let found = app
@@ -160,14 +172,18 @@ pub(crate) async fn rendered(
             .await?;
         Ok(found.first().map(|(_, version)| *version))
     };
-    let is_valid = |view: &RenderedView| view.is_valid(app.is_delayed(), app.now());
+    let is_valid = |view: &RenderedView| is_valid(app, view);
     app.views.view(order, is_valid, version, load).await
 }
 
 /// The order's view, if it was rendered before and is current.
 fn kept(app: &AppState, order: &OrderId, now: Timestamp) -> Option<Arc<RenderedView>> {
-    let is_valid = |view: &RenderedView| view.is_valid(app.is_delayed(), now);
-    app.views.current(order, is_valid)
+    app.views.current(order, |view| is_valid(app, view, now))
+}
+
+/// Returns `true` if a view of the order as it is at this time would show the same.
+fn is_valid(app: &AppState, view: &RenderedView, now: Timestamp) -> bool {
+    view.generation == app.config().generation && view.is_valid(app.is_delayed(), now)
 }
 
 /// Reads the order again after a change.
@@ -182,7 +198,7 @@ pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<
     let Some(invoice) = &view.invoice else {
         return Ok(());
     };
-    let interval = SignedDuration::try_from(app.config.gateway.poll_interval)
+    let interval = SignedDuration::try_from(app.config().gateway.poll_interval)
         .expect("the interval is a minute at most");
     let (storage, order, now) = (&app.deps.storage, &view.order, app.now());
     if view.followed_until.is_some_and(|until| now >= until) {

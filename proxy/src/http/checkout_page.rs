@@ -39,11 +39,12 @@ pub(crate) async fn page(
 ) -> Result<Response, ApiError> {
     let file = static_files::find("pay.html")?;
     let mut answer = static_files::file::answer(file, &headers, "no-cache");
-    let hosted_page = app.config.gateway.checkout_url.as_ref().map(Origin::of);
-    let store = named(&app.config.stores, framed.store.as_deref());
+    let config = app.config();
+    let hosted_page = config.gateway.checkout_url.as_ref().map(Origin::of);
+    let store = named(&config.stores, framed.store.as_deref());
     let embedders = store.map_or(&[][..], |store| &store.origins);
     let pictures = store.map(Store::picture_origins).unwrap_or_default();
-    let has_gallery = app.config.environment == Environment::Test;
+    let has_gallery = config.environment == Environment::Test;
     let policy = policy(
         style_source(&file.whole),
         embedders,

@@ -24,7 +24,7 @@ use crate::widget_files::File;
 /// proxy.
 pub(crate) fn document(app: &AppState, headers: &HeaderMap, build: fn(&str) -> Value) -> Response {
     let file = app.openapi.get_or_init(|| {
-        let document = build(app.config.public_url.base());
+        let document = build(app.config().public_url.base());
         File::compressed("openapi.json", document.to_string())
     });
     public(answer(file, headers, FRESH))

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::config::Store;
+use crate::config::{Config, Store};
 use crate::http::body::Body;
 use crate::http::checkout::{CheckoutSession, store_of};
 use crate::http::error::ApiError;
@@ -27,8 +27,8 @@ pub(crate) async fn customer_receipt(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
 ) -> Result<Json<SignedReceipt>, ApiError> {
-    let store = store_of(&app, &snapshot)?;
-    receipt_of(&app, store, &snapshot)
+    let config = app.config();
+    receipt_of(&config, store_of(&config, &snapshot)?, &snapshot)
 }
 
 pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
@@ -48,11 +48,11 @@ pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
 /// # Errors
 /// [`ApiError::NotPaid`] while it is not credited, or its payment is taken back.
 pub(crate) fn receipt_of(
-    app: &AppState,
+    config: &Config,
     store: &Store,
     snapshot: &florin_orders::Snapshot,
 ) -> Result<Json<SignedReceipt>, ApiError> {
-    let issued = issue(&app.config, store, snapshot);
+    let issued = issue(config, store, snapshot);
     issued.map(Json).ok_or(ApiError::NotPaid {
         reverted: snapshot.order.reverted.is_some(),
     })
@@ -84,7 +84,7 @@ pub(crate) async fn store_receipt(
     Path(id): Path<String>,
 ) -> Result<Json<SignedReceipt>, ApiError> {
     let snapshot = store.order(&app, &id).await?;
-    receipt_of(&app, store.config(&app), &snapshot)
+    receipt_of(&store.config, store.store(), &snapshot)
 }
 
 pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
@@ -107,7 +107,7 @@ pub(crate) async fn verify(
         request,
     }: Post<Body<VerifyReceipt>>,
 ) -> Result<Done<VerifiedReceipt>, ApiError> {
-    let id = store.0.clone();
+    let id = store.id.clone();
     let work = {
         let app = app.clone();
         async move { verify_receipt(&app, &store, &presented.receipt).await }
@@ -125,8 +125,8 @@ async fn verify_receipt(
         Some(presented) => {
             let found = app.deps.storage.snapshot(presented.order()).await?;
             found.filter(|order| {
-                order.order.terms.store_id == store.0
-                    && presented.is_genuine(&app.config, store.config(app), order)
+                order.order.terms.store_id == store.id
+                    && presented.is_genuine(&store.config, store.store(), order)
             })
         }
     };

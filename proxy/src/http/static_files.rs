@@ -79,7 +79,7 @@ pub(crate) async fn gallery(
     Path(name): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let is_test = app.config.environment == Environment::Test;
+    let is_test = app.config().environment == Environment::Test;
     let file = find(&format!("gallery/{name}"));
     let file = file.ok().filter(|_| is_test).ok_or(ApiError::NoSuchFile)?;
     Ok(answer(file, &headers, "no-cache"))
@@ -106,7 +106,7 @@ pub(crate) async fn loader(
     State(app): State<Arc<AppState>>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let file = find(match app.config.environment {
+    let file = find(match app.config().environment {
         Environment::Test => "florin.test.js",
         Environment::Production => "florin.js",
     })?;

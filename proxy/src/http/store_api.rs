@@ -14,8 +14,7 @@ use headers::{Authorization, HeaderMapExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::auth::is_secret;
-use crate::config::Store;
+use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::state::AppState;
 
@@ -24,7 +23,12 @@ const MAX_PAGE: u32 = 100;
 const DEFAULT_PAGE: u32 = 20;
 
 /// The store whose secret key came with the request.
-pub(crate) struct AuthenticatedStore(pub StoreId);
+pub(crate) struct AuthenticatedStore {
+    /// Its id.
+    pub(crate) id: StoreId,
+    /// The configuration that has the key: a request that began before a reload ends with what it began with.
+    pub(crate) config: Arc<Config>,
+}
 
 impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
     type Rejection = ApiError;
@@ -32,27 +36,22 @@ impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let key = parts.headers.typed_get::<Authorization<Bearer>>();
         let key = key.ok_or(ApiError::Unauthorized)?;
+        let config = app.config();
         let is_its = |store: &&Store| {
-            store
-                .secret_key
-                .as_ref()
-                .is_some_and(|expected| is_secret(expected, key.token()))
+            let expected = store.secret_key.as_ref();
+            expected.is_some_and(|expected| expected.is_one(key.token()))
         };
-        let store = app
-            .config
-            .stores
-            .iter()
-            .find(is_its)
-            .ok_or(ApiError::Unauthorized)?;
-        Ok(Self(store.id.clone()))
+        let store = config.stores.iter().find(is_its);
+        let id = store.ok_or(ApiError::Unauthorized)?.id.clone();
+        Ok(Self { id, config })
     }
 }
 
 impl AuthenticatedStore {
     /// The configuration of the store.
-    pub(crate) fn config<'a>(&self, app: &'a AppState) -> &'a Store {
-        app.config
-            .store(&self.0)
+    pub(crate) fn store(&self) -> &Store {
+        self.config
+            .store(&self.id)
             .expect("the key was found in this configuration")
     }
 
@@ -60,7 +59,7 @@ impl AuthenticatedStore {
     pub(crate) async fn order(&self, app: &AppState, id: &str) -> Result<Snapshot, ApiError> {
         let id = OrderId::parse(id).map_err(|_| ApiError::NoSuchOrder)?;
         let found = app.deps.storage.snapshot(&id).await?;
-        let is_mine = |snapshot: &Snapshot| snapshot.order.terms.store_id == self.0;
+        let is_mine = |snapshot: &Snapshot| snapshot.order.terms.store_id == self.id;
         found.filter(is_mine).ok_or(ApiError::NoSuchOrder)
     }
 }

@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use florin_orders::PollPriority;
+use florin_orders::{AttentionCause, PollPriority};
 use florin_storage::{PollQueue, StorageError, Totals};
 use jiff::{SignedDuration, Timestamp};
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
@@ -30,6 +30,11 @@ use crate::state::AppState;
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 /// Polls that are counted.
 const MOST_COUNTED: u32 = 1_000;
+/// Orders that wait for a person, and events that were given up, that are counted. Each is read whole.
+const MOST_WAITING: u32 = 100;
+/// The causes beside those of orders.
+const GIVEN_UP: &str = "event_given_up";
+const DISABLED: &str = "webhook_disabled";
 /// A database that does not answer by then is left out. Prometheus waits for 10 s.
 const LONGEST_READ: Duration = Duration::from_secs(3);
 
@@ -42,8 +47,14 @@ pub(crate) async fn scrape(State(app): State<Arc<AppState>>) -> Response {
     listeners(&mut state, &app);
     let read = tokio::time::timeout(LONGEST_READ, read(&app, now)).await;
     // The storage monitor reports an outage.
-    if let Ok(Ok((totals, queue))) = read {
+    if let Ok(Ok(Read {
+        totals,
+        queue,
+        waiting,
+    })) = read
+    {
         polling(&mut state, &app, &queue, now);
+        attention(&mut state, &totals, &waiting);
         outboxes(&mut state, &app.metrics, &totals, now);
         storage(&mut state, &totals);
     }
@@ -62,10 +73,47 @@ fn written(counted: &Registry, state: &Registry) -> Result<String, std::fmt::Err
     Ok(text)
 }
 
-async fn read(app: &AppState, now: Timestamp) -> Result<(Totals, PollQueue), StorageError> {
+/// What the database says.
+struct Read {
+    totals: Totals,
+    queue: PollQueue,
+    waiting: BTreeMap<&'static str, u64>,
+}
+
+async fn read(app: &AppState, now: Timestamp) -> Result<Read, StorageError> {
     let storage = &app.deps.storage;
-    let queue = storage.poll_queue(now, MOST_COUNTED).await?;
-    Ok((storage.totals().await?, queue))
+    let mut waiting: BTreeMap<&str, u64> = BTreeMap::new();
+    for order in storage.orders_for_attention(MOST_WAITING).await? {
+        for cause in order.attention_causes() {
+            *waiting.entry(cause.into()).or_default() += 1;
+        }
+    }
+    let given_up = storage.given_up_events(MOST_WAITING).await?.len();
+    waiting.insert(GIVEN_UP, u64::try_from(given_up).unwrap_or(u64::MAX));
+    Ok(Read {
+        totals: storage.totals().await?,
+        queue: storage.poll_queue(now, MOST_COUNTED).await?,
+        waiting,
+    })
+}
+
+/// What the first page of the operator shows.
+fn attention(registry: &mut Registry, totals: &Totals, waiting: &BTreeMap<&'static str, u64>) {
+    let family = Family::<Labels<1>, Gauge>::default();
+    let disabled = totals.outboxes.iter().filter(|outbox| outbox.is_disabled);
+    let disabled = u64::try_from(disabled.count()).unwrap_or(u64::MAX);
+    let causes = AttentionCause::VARIANTS.iter().map(<&'static str>::from);
+    for cause in causes.chain([GIVEN_UP, DISABLED]) {
+        let value = if cause == DISABLED {
+            disabled
+        } else {
+            waiting.get(cause).copied().unwrap_or(0)
+        };
+        let value = i64::try_from(value).unwrap_or(i64::MAX);
+        family.get_or_create(&[("cause", cause)]).set(value);
+    }
+    let help = "What waits for a person, by cause: of the 100 orders and the 100 events that wait longest, and webhooks";
+    registry.register("florin_orders_needing_person", help, family);
 }
 
 fn gauge(registry: &mut Registry, name: &str, help: &str, value: u64) {

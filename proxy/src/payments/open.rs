@@ -18,7 +18,7 @@ use secrecy::ExposeSecret as _;
 use tracing::Instrument as _;
 use url::Url;
 
-use crate::config::Store;
+use crate::config::{Config, Store};
 use crate::payments::checks::{InvoiceMismatch, SessionMismatch, check_invoice, check_session};
 use crate::payments::error::{MissingForHosted, PaymentError, is_about_price, log_rejection};
 use crate::payments::quotes::{self, QuoteError};
@@ -104,7 +104,8 @@ async fn call_for(
             if order.terms.flow == Flow::Custom {
                 return Err(PaymentError::CustomOrder);
             }
-            let checkout_url = app.config.gateway.checkout_url.as_ref();
+            let config = app.config();
+            let checkout_url = config.gateway.checkout_url.as_ref();
             if view::hosted_page(snapshot, checkout_url, app.now()).is_some() {
                 return Ok(None);
             }
@@ -200,13 +201,14 @@ async fn invoice_call(
 
 fn session_call(app: &AppState, order: &Order) -> Result<Call, PaymentError> {
     let terms = &order.terms;
-    let store = app.config.store(&terms.store_id);
+    let config = app.config();
+    let store = config.store(&terms.store_id);
     let store = store.ok_or(PaymentError::NoOrder)?;
     let email = terms.customer_email.as_deref();
-    let needs = HostedNeeds::of(app, store, email, terms.return_url.as_deref())
+    let needs = HostedNeeds::of(&config, store, email, terms.return_url.as_deref())
         .map_err(PaymentError::MissingForHosted)?;
-    let base = app.config.public_url.base();
-    let token = app.config.gateway.callback_token.expose_secret();
+    let base = config.public_url.base();
+    let token = config.gateway.callback_token.newest().expose_secret();
     let request = CheckoutRequest {
         client_email_id: needs.email.to_owned(),
         client_preferred_fiat_currency: terms.currency,
@@ -234,7 +236,7 @@ impl<'a> HostedNeeds<'a> {
     /// # Errors
     /// The first that is missing.
     pub(crate) fn of(
-        app: &'a AppState,
+        config: &'a Config,
         store: &'a Store,
         email: Option<&'a str>,
         return_url: Option<&'a str>,
@@ -244,8 +246,7 @@ impl<'a> HostedNeeds<'a> {
             return_url: return_url
                 .or(store.return_url.as_deref())
                 .ok_or(MissingForHosted::ReturnUrl)?,
-            checkout_url: app
-                .config
+            checkout_url: config
                 .gateway
                 .checkout_url
                 .as_ref()
@@ -333,7 +334,7 @@ impl Call {
         match self {
             Self::Invoice { terms, request } => {
                 let invoice = gateway.create_invoice(request).await?;
-                let checked = check_invoice(terms, &invoice, app.config.environment, sent_at);
+                let checked = check_invoice(terms, &invoice, app.config().environment, sent_at);
                 Ok(Made {
                     id: invoice.invoice_id.as_str().to_owned(),
                     checked: checked.map_err(Mismatch::from),

@@ -25,7 +25,7 @@ pub(crate) struct PriceSnapshot {
 /// Keeps the prices that are still offered. Concurrent callers share one request.
 #[derive(Debug)]
 pub(crate) struct PriceCache {
-    lifetime: SignedDuration,
+    lifetime: RwLock<SignedDuration>,
     /// Of this process and of others, newest last; expired ones are removed when new ones arrive.
     offered: RwLock<Vec<Arc<PriceSnapshot>>>,
     /// Held during a request; holds the last failure and its time.
@@ -35,9 +35,8 @@ pub(crate) struct PriceCache {
 impl PriceCache {
     /// A cache whose prices are offered for `lifetime` after they were fetched.
     pub(crate) fn new(lifetime: Duration) -> Self {
-        let lifetime = SignedDuration::try_from(lifetime).expect("a lifetime is minutes at most");
         Self {
-            lifetime,
+            lifetime: RwLock::new(whole(lifetime)),
             offered: RwLock::default(),
             failed: Mutex::default(),
         }
@@ -45,7 +44,12 @@ impl PriceCache {
 
     /// How long quotes are honoured.
     pub(crate) fn lifetime(&self) -> SignedDuration {
-        self.lifetime
+        *self.lifetime.read()
+    }
+
+    /// Changes how long quotes are honoured, those that are shown already included.
+    pub(crate) fn set_lifetime(&self, lifetime: Duration) {
+        *self.lifetime.write() = whole(lifetime);
     }
 
     /// Prices with at least half of their lifetime left.
@@ -103,7 +107,7 @@ impl PriceCache {
 
     /// Reads the prices that this process or another one has stored.
     async fn load(&self, storage: &dyn Storage, now: Timestamp) -> Result<(), StorageError> {
-        for PriceList { fetched_at, body } in storage.prices(now - self.lifetime).await? {
+        for PriceList { fetched_at, body } in storage.prices(now - self.lifetime()).await? {
             let prices = serde_json::from_str(&body).map_err(|error| {
                 StorageError::Corrupt(format!("prices of {fetched_at} ({error})"))
             })?;
@@ -127,7 +131,7 @@ impl PriceCache {
     /// The same without a request: `None` if there is no fresh copy.
     pub(crate) fn newest(&self, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
         let offered = self.offered.read();
-        let half = u32::try_from(self.lifetime.as_secs() / 2).unwrap_or(u32::MAX);
+        let half = u32::try_from(self.lifetime().as_secs() / 2).unwrap_or(u32::MAX);
         offered
             .last()
             .filter(|priced| self.seconds_left(priced, now) > half)
@@ -175,10 +179,10 @@ impl PriceCache {
     /// one that is far ahead are not offered.
     pub(crate) fn seconds_left(&self, priced: &PriceSnapshot, now: Timestamp) -> u32 {
         let age = now.duration_since(priced.fetched_at);
-        if age < -(self.lifetime / 2) {
+        if age < -(self.lifetime() / 2) {
             return 0;
         }
-        let left = self.lifetime - age.max(SignedDuration::ZERO);
+        let left = self.lifetime() - age.max(SignedDuration::ZERO);
         u32::try_from(left.as_secs().max(0)).unwrap_or(u32::MAX)
     }
 }
@@ -199,6 +203,10 @@ fn log_failure(error: &StorageError, what: &str) {
 /// As the storage keeps it.
 fn whole_milliseconds(time: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
+}
+
+fn whole(lifetime: Duration) -> SignedDuration {
+    SignedDuration::try_from(lifetime).expect("a lifetime is minutes at most")
 }
 
 #[cfg(test)]

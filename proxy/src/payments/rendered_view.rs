@@ -24,6 +24,8 @@ pub(crate) struct RenderedView {
     pub order: OrderId,
     /// Its store.
     pub store: StoreId,
+    /// The generation of the configuration with which it was rendered.
+    pub generation: u64,
     /// `true` if it is credited.
     pub is_settled: bool,
     /// The invoice that is polled for it.
@@ -62,6 +64,7 @@ impl RenderedView {
         Ok(Self {
             order: order.id.clone(),
             store: order.terms.store_id.clone(),
+            generation: context.generation,
             is_settled: order.status.is_settled(),
             invoice: invoice.cloned().map(Box::new),
             etag: etag(snapshot, context.delayed, context.now),
@@ -234,6 +237,7 @@ mod tests {
             store: &store,
             checkout_url: Some(&checkout_url),
             environment: Environment::Test,
+            generation: 0,
             delayed,
             now,
         };

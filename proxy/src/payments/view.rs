@@ -34,6 +34,8 @@ pub(crate) struct ViewContext<'a> {
     pub checkout_url: Option<&'a Url>,
     /// Which money moves.
     pub environment: Environment,
+    /// The generation of the configuration.
+    pub generation: u64,
     /// `true` while payments are found later than planned.
     pub delayed: bool,
     /// When the view is made.

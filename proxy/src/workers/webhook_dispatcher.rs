@@ -1,5 +1,6 @@
 //! The webhook dispatcher: delivers events to the stores, in order per order, and retries for three days.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use florin_storage::{Delivery, DeliveryOutcome, DueDelivery, MAX_DELIVERIES_PER_
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 
-use crate::config::Webhook;
+use crate::config::{Config, Webhook};
 use crate::state::AppState;
 use crate::storage_health::error_unless_outage;
 use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
@@ -21,39 +22,57 @@ const LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// The longest sleep between reads of the outbox.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// Runs until the process ends. Each store has its own dispatcher, so that a slow store delays no other.
+/// Runs until the process ends. Each store has its own dispatcher, so that a slow store delays no other. A reload of the
+/// configuration starts those of new stores.
 pub(crate) async fn run(app: Arc<AppState>) {
-    let stores = app.config.stores.iter().map(|store| store.id.clone());
-    let mut dispatchers: JoinSet<()> = stores
-        .map(|store| dispatch_store(app.clone(), store))
-        .collect();
-    while let Some(ended) = dispatchers.join_next().await {
-        ended.expect("a dispatcher does not panic");
+    let mut reloaded = app.reloaded.subscribe();
+    let mut running = BTreeSet::new();
+    let mut dispatchers: JoinSet<StoreId> = JoinSet::new();
+    loop {
+        if !app.shutdown.is_cancelled() {
+            for store in &app.config().stores {
+                if running.insert(store.id.clone()) {
+                    dispatchers.spawn(dispatch_store(app.clone(), store.id.clone()));
+                }
+            }
+        }
+        tokio::select! {
+            Some(ended) = dispatchers.join_next() => {
+                running.remove(&ended.expect("a dispatcher does not panic"));
+            }
+            Ok(()) = reloaded.changed(), if !app.shutdown.is_cancelled() => {}
+            else => return,
+        }
     }
 }
 
-/// Delivers to one store until the process ends; then finishes the deliveries in flight.
-async fn dispatch_store(app: Arc<AppState>, store: StoreId) {
+/// Delivers to one store until the process ends or the store is gone from the configuration; then finishes the deliveries in
+/// flight.
+async fn dispatch_store(app: Arc<AppState>, store: StoreId) -> StoreId {
+    let mut reloaded = app.reloaded.subscribe();
     enable_if_url_changed(&app, &store).await;
     let mut wakeup = app.dispatcher_wakeup.subscribe();
     let mut deliveries = JoinSet::new();
-    while !app.shutdown.is_cancelled() {
+    while !app.shutdown.is_cancelled() && app.config().store(&store).is_some() {
         start_deliveries(&app, &store, &mut deliveries).await;
         let has_room = deliveries.len() < CONCURRENT_DELIVERIES;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
+            Ok(()) = reloaded.changed() => enable_if_url_changed(&app, &store).await,
             _ = wakeup.changed(), if has_room => {}
             () = app.deps.clock.sleep(MAX_SLEEP), if has_room => {}
             Some(ended) = deliveries.join_next() => ended.expect("a delivery does not panic"),
         }
     }
     while deliveries.join_next().await.is_some() {}
+    store
 }
 
 /// Delivers once what is due, to every store, within the limits.
 pub(crate) async fn dispatch_once(app: &Arc<AppState>) {
     let mut deliveries = JoinSet::new();
-    for store in &app.config.stores {
+    let config = app.config();
+    for store in &config.stores {
         let mut of_store = JoinSet::new();
         start_deliveries(app, &store.id, &mut of_store).await;
         deliveries.spawn(of_store.join_all());
@@ -64,16 +83,18 @@ pub(crate) async fn dispatch_once(app: &Arc<AppState>) {
 async fn start_deliveries(app: &Arc<AppState>, store: &StoreId, deliveries: &mut JoinSet<()>) {
     let free = CONCURRENT_DELIVERIES - deliveries.len();
     for due in fetch_due(app, store, free).await {
-        deliveries.spawn(deliver(app.clone(), due));
+        // After the read: of a store that a reload has removed nothing is recorded as not wanted. Its lease ends by itself.
+        let config = app.config();
+        if config.store(store).is_some() {
+            deliveries.spawn(deliver(app.clone(), config, due));
+        }
     }
 }
 
 /// Re-enables a store's webhook if its URL has changed since it answered 410.
 async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
-    let configured = app
-        .config
-        .store(store)
-        .and_then(|store| store.webhook.as_ref());
+    let config = app.config();
+    let configured = config.store(store).and_then(|store| store.webhook.as_ref());
     let Some(here) = configured.map(Webhook::endpoint) else {
         return;
     };
@@ -109,11 +130,10 @@ async fn fetch_due(app: &AppState, store: &StoreId, free: usize) -> Vec<DueDeliv
     })
 }
 
-async fn deliver(app: Arc<AppState>, due: DueDelivery) {
+async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
     let event = &due.event;
     let tried_at = app.now();
-    let webhook = app
-        .config
+    let webhook = config
         .store(&event.store_id)
         .and_then(|store| store.webhook.as_ref());
     let (sent, outcome) = match webhook {

@@ -75,7 +75,7 @@ async fn store_of(
             .map(|event| event.store_id)
             .ok_or(OperatorError::NotFound("event"));
     }
-    match &app.config.stores[..] {
+    match &app.config().stores[..] {
         [only] => Ok(only.id.clone()),
         _ => Err(OperatorError::invalid(
             "store",
@@ -151,7 +151,8 @@ pub(crate) async fn test_as(
     store: &str,
 ) -> Result<SendOutcome, OperatorError> {
     let id = StoreId::parse(store).map_err(|_| OperatorError::NotFound("store"))?;
-    let store = app.config.store(&id);
+    let config = app.config();
+    let store = config.store(&id);
     let store = store.ok_or(OperatorError::NotFound("store"))?;
     let webhook = store.webhook.as_ref();
     let webhook = webhook.ok_or_else(|| OperatorError::NoWebhook(id.to_string()))?;

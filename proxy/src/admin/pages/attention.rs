@@ -7,6 +7,7 @@ use florin_orders::Aggregate;
 use florin_storage::GivenUpEvent;
 use maud::{Markup, html};
 
+use crate::admin::attention::{DISABLED_WEBHOOK, GIVEN_UP_EVENT};
 use crate::admin::error::OperatorError;
 use crate::admin::pages::decision::{causes, decision_form};
 use crate::admin::pages::error::PageError;
@@ -41,7 +42,7 @@ pub(crate) async fn page(
         @if !disabled.is_empty() {
             section aria-labelledby="disabled" {
                 h2 #disabled { "Disabled webhooks" }
-                p { "The store's endpoint answered 410 Gone. Events wait, and none is lost. Ask the store, then enable the webhook." }
+                p { (DISABLED_WEBHOOK) }
                 ul.rows {
                     @for outbox in &disabled {
                         li {
@@ -58,7 +59,7 @@ pub(crate) async fn page(
         @if !given_up.is_empty() {
             section aria-labelledby="given-up" {
                 h2 #given-up { "Events that were given up" }
-                p { "The store never accepted them, in ten tries over three days. Repair the endpoint, then redeliver." }
+                p { (GIVEN_UP_EVENT) }
                 ul.rows { @for event in &given_up { (given_up_row(&operator, event)) } }
             }
         }

@@ -75,7 +75,8 @@ fn statuses() -> Vec<String> {
 }
 
 fn stores(app: &AppState) -> Vec<String> {
-    let stores = app.config.stores.iter();
+    let config = app.config();
+    let stores = config.stores.iter();
     stores.map(|store| store.id.to_string()).collect()
 }
 

@@ -38,7 +38,7 @@ pub(crate) async fn page(
 /// The form, with the cookie that it repeats.
 fn form(app: &AppState, problem: Option<&str>) -> Response {
     let has_operators = app
-        .config
+        .config()
         .operators
         .iter()
         .any(|operator| operator.password_hash.is_some());
@@ -84,7 +84,7 @@ fn setup() -> Markup {
                 pre { code { "florin-proxy secrets hash" } }
             }
             li {
-                "Write the operator into the configuration, and restart the proxy:"
+                "Write the operator into the configuration, and reload (SIGHUP) or restart the proxy:"
                 pre { code {
                     "[[operator]]\nname = \"ada\"\npassword_hash = \"$argon2id$…\"\nrole = \"write\"\n"
                 } }
@@ -137,18 +137,20 @@ pub(crate) async fn sign_in(
     // One at a time: a hash takes 19 MiB and a core for some 50 ms.
     let turn = app.password_checks.acquire().await;
     let checked = tokio::task::spawn_blocking(move || {
-        by_password(&checking.config.operators, &wanted, &password).is_some()
+        let config = checking.config();
+        let operator = by_password(&config.operators, &wanted, &password)?;
+        operator.password_hash.clone()
     });
-    let is_right = checked.await.unwrap_or(false);
+    let password_hash = checked.await.unwrap_or(None);
     drop(turn);
-    if !is_right {
+    let Some(password_hash) = password_hash else {
         sessions.failed(&name, address, app.now());
         let address = address.map(|address| address.to_string());
         tracing::warn!(address, "an operator failed to sign in");
         return Ok(form(&app, Some("The name or the password is wrong.")));
-    }
+    };
     sessions.succeeded(&name, address);
-    let token = sessions.open(&name, &*app.deps.random, app.now());
+    let token = sessions.open(&name, &password_hash, &*app.deps.random, app.now());
     tracing::info!(operator = name, "an operator signed in");
     // The browser names the scheme that it used, also behind a proxy that ends TLS.
     let origin = headers.get(header::ORIGIN).map(HeaderValue::as_bytes);

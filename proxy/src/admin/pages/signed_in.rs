@@ -37,10 +37,13 @@ impl FromRequestParts<Arc<AppState>> for SignedIn {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, Response> {
         let token = session_token(&parts.headers);
         let session = token.and_then(|token| app.operator_sessions.find(&token, app.now()));
-        let operators = &app.config.operators;
+        let config = app.config();
+        let operators = &config.operators;
         let operator = session.as_ref().and_then(|session| {
             let mut operators = operators.iter();
-            operators.find(|operator| operator.name == session.operator)
+            operators.find(|operator| {
+                operator.name == session.operator && session.is_of(operator.password_hash.as_ref())
+            })
         });
         match (session, operator) {
             (Some(session), Some(operator)) => Ok(Self {

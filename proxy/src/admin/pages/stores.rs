@@ -32,8 +32,9 @@ async fn stores(
     operator: &SignedIn,
     tested: Option<(&StoreId, Option<u16>, &str)>,
 ) -> Result<Markup, PageError> {
-    let mut cards = Vec::with_capacity(app.config.stores.len());
-    for store in &app.config.stores {
+    let config = app.config();
+    let mut cards = Vec::with_capacity(config.stores.len());
+    for store in &config.stores {
         let status = app.deps.storage.endpoint_status(&store.id).await?;
         let result = tested.filter(|(id, _, _)| **id == store.id);
         let gone = status.gone.map(|gone| gone.since);
@@ -119,7 +120,7 @@ pub(crate) async fn enable(
     let Form(form) = form?;
     operator.check_form(&form.csrf)?;
     let id = StoreId::parse(&id).map_err(|_| OperatorError::NotFound("store"))?;
-    if app.config.store(&id).is_none() {
+    if app.config().store(&id).is_none() {
         return Err(OperatorError::NotFound("store").into());
     }
     record(

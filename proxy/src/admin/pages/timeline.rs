@@ -1,6 +1,8 @@
 //! The history of one order: its attempts, its time line, and the gateway's word beside ours.
 
-use florin_orders::{Aggregate, Attempt, AttemptState, Destination, EventId, Invoice, OrderId};
+use florin_orders::{
+    Aggregate, Attempt, AttemptState, Destination, EventId, EventType, Invoice, OrderId,
+};
 use florin_storage::{EventState, OrderHistory, StoredObservation};
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -249,6 +251,9 @@ pub(crate) fn timeline(operator: &SignedIn, history: &OrderHistory) -> Markup {
     for observation in &history.observations {
         let reported = html! {
             strong { "Gateway's response" } " " span { (observation.assessment) }
+            @if let Some(confirmations) = confirmations(observation) {
+                " " span { (confirmations) " confirmations" }
+            }
             @if observation.times > 1 {
                 " " span.muted { (observation.times) " times, until " (layout::time(observation.last_at)) }
             }
@@ -262,6 +267,16 @@ pub(crate) fn timeline(operator: &SignedIn, history: &OrderHistory) -> Markup {
             @if !entry.reason.is_empty() { " " q { (entry.reason) } }
         };
         entries.push((entry.at, 5, done));
+    }
+    if let Some(at) = seen_at(history) {
+        entries.push((at, 3, html! { strong { "Payment seen" } }));
+    }
+    if let Some(at) = aggregate.order.settled_at {
+        let terms = &aggregate.order.terms;
+        let credited = html! {
+            strong { "Credited" } " " span { (terms.amount) " " (terms.currency) ", once and for good" }
+        };
+        entries.push((at, 5, credited));
     }
     for recorded in &history.events {
         let event = &recorded.event;
@@ -297,6 +312,27 @@ pub(crate) fn timeline(operator: &SignedIn, history: &OrderHistory) -> Markup {
             }
         }
     }
+}
+
+/// When a payment was first noticed: a transaction without confirmations, or the first poll that found it with some.
+fn seen_at(history: &OrderHistory) -> Option<Timestamp> {
+    let events = history.events.iter().map(|recorded| &recorded.event);
+    let is_of_money = |kind: EventType| {
+        matches!(
+            kind,
+            EventType::PaymentSeen | EventType::Processing | EventType::Underpaid | EventType::Paid
+        )
+    };
+    let seen = events.filter(|event| is_of_money(event.event_type));
+    seen.map(|event| event.created_at).min()
+}
+
+/// The confirmations that a response names, as the gateway writes them: `1/3`.
+fn confirmations(observation: &StoredObservation) -> Option<String> {
+    let parsed: Value = serde_json::from_str(&observation.raw).ok()?;
+    let data = parsed.get("data").unwrap_or(&parsed);
+    let text = data.get("blockchain_confirmations")?.as_str()?;
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 fn state(state: EventState) -> &'static str {

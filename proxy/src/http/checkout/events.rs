@@ -50,7 +50,7 @@ pub(crate) async fn events(
     ShownOrder { view, .. }: ShownOrder,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let order = view.order.clone();
-    if app.subscriptions.count(&order) >= app.config.rate_limit.streams_per_order {
+    if app.subscriptions.count(&order) >= app.config().rate_limit.streams_per_order {
         return Err(ApiError::TooManyStreams);
     }
     let subscription = app.subscriptions.subscribe(&order);

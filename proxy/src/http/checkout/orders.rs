@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::auth::order_token::{Claims, verify};
-use crate::config::Store;
+use crate::config::{Config, Store};
 use crate::http::body::Body;
 use crate::http::checkout::payments::list_quotes;
 use crate::http::checkout::{
@@ -47,7 +47,8 @@ pub(crate) async fn open(
         request,
     }: Post<Body<OpenOrderRequest>>,
 ) -> Result<(StatusCode, Replayed, Json<Opened>), ApiError> {
-    let verified = VerifiedRequest::verify(&app, body);
+    let config = app.config();
+    let verified = VerifiedRequest::verify(&config, body, app.now());
     // Orders and client tokens are rows, so a request is counted before any is written. The store limits the orders that
     // its server signs; each use of a token is another client token.
     match &verified {
@@ -58,7 +59,7 @@ pub(crate) async fn open(
         _ => limit_address(&app, &app.order_limit, client).await?,
     }
     let verified = verified?;
-    let store = verified.store(&app, &headers)?;
+    let store = verified.store(&config, &headers)?;
     let caller = Caller::Anyone(&store.id);
     // The reference of the order, so that a retry after a crash finds it.
     let name = request.order_name(caller);
@@ -125,7 +126,11 @@ enum VerifiedRequest<'a> {
 
 impl<'a> VerifiedRequest<'a> {
     /// Verifies an order token. Every refusal is the same to the outside; the log says why, without the token.
-    fn verify(app: &'a AppState, request: OpenOrderRequest) -> Result<Self, ApiError> {
+    fn verify(
+        config: &'a Config,
+        request: OpenOrderRequest,
+        now: Timestamp,
+    ) -> Result<Self, ApiError> {
         match request {
             OpenOrderRequest::Product {
                 store,
@@ -146,8 +151,8 @@ impl<'a> VerifiedRequest<'a> {
                 amount,
             }),
             OpenOrderRequest::OrderToken { order_token } => {
-                let (stores, audience) = (&app.config.stores, app.config.public_url.base());
-                let verified = verify(&order_token, stores, audience, app.now());
+                let (stores, audience) = (&config.stores, config.public_url.base());
+                let verified = verify(&order_token, stores, audience, now);
                 let (store, claims) = verified.map_err(|reason| {
                     tracing::warn!(%reason, "an order token was rejected");
                     ApiError::InvalidOrderToken
@@ -158,13 +163,13 @@ impl<'a> VerifiedRequest<'a> {
     }
 
     /// The store, if it lists the origin of the page.
-    fn store(&self, app: &'a AppState, headers: &HeaderMap) -> Result<&'a Store, ApiError> {
+    fn store(&self, config: &'a Config, headers: &HeaderMap) -> Result<&'a Store, ApiError> {
         match self {
             Self::Product { store, .. } | Self::Donation { store, .. } => {
-                store_of_page(app, store, headers)
+                store_of_page(config, store, headers)
             }
             Self::Signed { store, .. } => {
-                require_listed_origin(app, store, headers)?;
+                require_listed_origin(config, store, headers)?;
                 Ok(store)
             }
         }
@@ -214,13 +219,13 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
 
 /// The store that a page names, if it lists the page's origin.
 pub(crate) fn store_of_page<'a>(
-    app: &'a AppState,
+    config: &'a Config,
     id: &str,
     headers: &HeaderMap,
 ) -> Result<&'a Store, ApiError> {
-    let store = StoreId::parse(id).ok().and_then(|id| app.config.store(&id));
+    let store = StoreId::parse(id).ok().and_then(|id| config.store(&id));
     let store = store.ok_or(ApiError::UnknownStore)?;
-    require_listed_origin(app, store, headers)?;
+    require_listed_origin(config, store, headers)?;
     Ok(store)
 }
 
@@ -275,7 +280,8 @@ pub(crate) async fn donation(
     wanted: Result<Query<DonationQuery>, QueryRejection>,
 ) -> Result<Json<DonationView>, ApiError> {
     let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
-    let store = store_of_page(&app, &wanted.store, &headers)?;
+    let config = app.config();
+    let store = store_of_page(&config, &wanted.store, &headers)?;
     let donation = price::declared_donation(store, &wanted.donation)?;
     let padded = |amount: Amount| {
         amount
@@ -283,7 +289,7 @@ pub(crate) async fn donation(
             .to_text()
     };
     Ok(Json(DonationView {
-        environment: app.config.environment,
+        environment: config.environment,
         store: store_view(store),
         title: donation.title.clone(),
         currency: store.currency.to_string(),

@@ -26,7 +26,8 @@ impl FromRequestParts<Arc<AppState>> for ClientAddress {
         app: &Arc<AppState>,
     ) -> Result<Self, Infallible> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        let trusted = &app.config.trusted_proxies;
+        let config = app.config();
+        let trusted = &config.trusted_proxies;
         let Some(ConnectInfo(peer)) = peer else {
             return Ok(Self(None));
         };

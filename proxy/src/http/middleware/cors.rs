@@ -9,14 +9,14 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue};
 
-use crate::config::Store;
+use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::state::AppState;
 
 /// The origin of the request's page, if a store lists it.
 pub(crate) fn listed_origin(app: &AppState, headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(ORIGIN)?;
-    let is_listed = app.config.knows_origin(origin.to_str().ok()?);
+    let is_listed = app.config().knows_origin(origin.to_str().ok()?);
     is_listed.then(|| origin.clone())
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn allow_listed(origin: Option<HeaderValue>, headers: &mut HeaderMap)
 /// # Errors
 /// [`ApiError::OriginNotAllowed`].
 pub(crate) fn require_listed_origin(
-    app: &AppState,
+    config: &Config,
     store: &Store,
     headers: &HeaderMap,
 ) -> Result<(), ApiError> {
@@ -56,7 +56,7 @@ pub(crate) fn require_listed_origin(
         return Ok(());
     };
     let origin = origin.to_str().unwrap_or("");
-    if store.lists_origin(origin) || origin == app.config.public_url.origin().as_str() {
+    if store.lists_origin(origin) || origin == config.public_url.origin().as_str() {
         return Ok(());
     }
     Err(ApiError::OriginNotAllowed)

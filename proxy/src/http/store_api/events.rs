@@ -64,7 +64,7 @@ pub(crate) async fn events(
     let found = app
         .deps
         .storage
-        .events(&store.0, after.as_ref(), limit)
+        .events(&store.id, after.as_ref(), limit)
         .await?;
     let unknown = || ApiError::invalid("after", "The store has no such event.");
     let found = found.ok_or_else(unknown)?;
@@ -155,7 +155,7 @@ pub(crate) async fn deliveries(
         after: after.map_err(|error| ApiError::invalid("after", error.to_string()))?,
         limit: page_size(wanted.limit)?,
     };
-    let found = app.deps.storage.deliveries(&store.0, &filter).await?;
+    let found = app.deps.storage.deliveries(&store.id, &filter).await?;
     let found = found.ok_or(ApiError::NoSuchOrder)?;
     let is_full = found.len() == filter.limit as usize;
     let next = found.last().filter(|_| is_full);
@@ -204,13 +204,13 @@ pub(crate) async fn redeliver(
         request,
     }: Post<EmptyBody>,
 ) -> Result<(StatusCode, Replayed, ()), ApiError> {
-    let caller = store.0.clone();
+    let caller = store.id.clone();
     let work = {
         let app = app.clone();
         async move {
             let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchOrder)?;
             let storage = &app.deps.storage;
-            if !storage.redeliver(&store.0, &event, app.now()).await? {
+            if !storage.redeliver(&store.id, &event, app.now()).await? {
                 return Err(ApiError::NoSuchOrder);
             }
             app.dispatcher_wakeup.send_replace(());
@@ -277,13 +277,13 @@ pub(crate) async fn enable_webhook(
         request,
     }: Post<EmptyBody>,
 ) -> Result<Done<WebhookStatus>, ApiError> {
-    let caller = store.0.clone();
+    let caller = store.id.clone();
     let work = {
         let app = app.clone();
         async move {
             let storage = &app.deps.storage;
-            if storage.enable_endpoint(&store.0, app.now()).await? {
-                tracing::info!(store = %store.0, "the store enabled its webhook: events are sent again");
+            if storage.enable_endpoint(&store.id, app.now()).await? {
+                tracing::info!(store = %store.id, "the store enabled its webhook: events are sent again");
                 app.dispatcher_wakeup.send_replace(());
             }
             webhook_status(&app, &store).await
@@ -308,8 +308,8 @@ async fn webhook_status(
     app: &AppState,
     store: &AuthenticatedStore,
 ) -> Result<WebhookStatus, ApiError> {
-    let status = app.deps.storage.endpoint_status(&store.0).await?;
-    let state = match (&store.config(app).webhook, &status.gone) {
+    let status = app.deps.storage.endpoint_status(&store.id).await?;
+    let state = match (&store.store().webhook, &status.gone) {
         (None, _) => "none",
         (Some(_), None) => "enabled",
         (Some(_), Some(_)) => "disabled",

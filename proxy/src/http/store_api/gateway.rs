@@ -117,7 +117,7 @@ pub(crate) async fn merchant_account(
     RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let endpoint = Endpoint::MerchantAccount;
-    let store = permitted(&app, &store, endpoint)?;
+    let store = permitted(&store, endpoint)?;
     let request = RawRequest::new(endpoint, &query.unwrap_or_default(), None);
     let request = for_its_merchant(store, endpoint, request?)?;
     Ok(as_json(pass(&app, request, false).await?))
@@ -160,7 +160,7 @@ async fn change_once(
     body: String,
     request: RequestIdentity,
 ) -> Result<Response, ApiError> {
-    let caller = store.0.clone();
+    let caller = store.id.clone();
     let work = {
         let app = app.clone();
         async move { change(&app, &store, endpoint, &body).await }
@@ -176,19 +176,15 @@ async fn change(
     endpoint: Endpoint,
     body: &str,
 ) -> Result<String, ApiError> {
-    let store = permitted(app, store, endpoint)?;
+    let store = permitted(store, endpoint)?;
     let request = RawRequest::new(endpoint, "", Some(body))?;
     let request = for_its_merchant(store, endpoint, request)?;
     tracing::info!(store = %store.id, ?endpoint, "store changes the account at the gateway");
     pass(app, request, true).await
 }
 
-fn permitted<'a>(
-    app: &'a AppState,
-    store: &AuthenticatedStore,
-    endpoint: Endpoint,
-) -> Result<&'a Store, ApiError> {
-    let store = store.config(app);
+fn permitted(store: &AuthenticatedStore, endpoint: Endpoint) -> Result<&Store, ApiError> {
+    let store = store.store();
     if !store.gateway_access {
         return Err(ApiError::AccountShared);
     }
@@ -249,7 +245,7 @@ pub(crate) async fn invoice(
     let id = InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let known = florin_orders::InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let owner = app.deps.storage.store_of_invoice(&known).await?;
-    if owner != Some(store.0) {
+    if owner != Some(store.id) {
         return Err(ApiError::NoSuchInvoice);
     }
     Ok(as_json(

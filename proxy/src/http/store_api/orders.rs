@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::auth::client_token::ClientToken;
-use crate::config::Store;
+use crate::config::{Config, Store};
 use crate::http::body::{Body, EmptyBody};
 use crate::http::checkout::{created_or_ok, fresh_token, reload};
 use crate::http::error::ApiError;
@@ -141,12 +141,12 @@ pub(crate) async fn open_order(
         request,
     }: Post<Body<OpenOrder>>,
 ) -> Result<(StatusCode, Replayed, Json<OpenedOrder>), ApiError> {
-    let terms = terms(&app, store.config(&app), wanted)?;
+    let terms = terms(&store.config, store.store(), wanted, app.now())?;
     let work = {
         let app = app.clone();
         async move { open_and_prepare(&app, &terms).await }
     };
-    let done = idempotent_with(&app, request, Caller::Store(&store.0), work).await?;
+    let done = idempotent_with(&app, request, Caller::Store(&store.id), work).await?;
     let replayed = done.replayed();
     let (stored, token) = match done {
         Done::Executed(stored, token) => (stored, token),
@@ -155,11 +155,11 @@ pub(crate) async fn open_order(
             (stored, token)
         }
     };
-    let (base, token) = (app.config.public_url.base(), token.expose());
+    let (base, token) = (store.config.public_url.base(), token.expose());
     let opened = OpenedOrder {
         order: stored.order,
         client_token: token.to_owned(),
-        checkout_url: format!("{base}/pay?store={}#client_token={token}", store.0),
+        checkout_url: format!("{base}/pay?store={}#client_token={token}", store.id),
         payment_process_url: stored.payment_process_url,
     };
     Ok((created_or_ok(stored.is_new), replayed, Json(opened)))
@@ -185,7 +185,7 @@ async fn open_and_prepare(
         order: OrderJson::of(&snapshot)?,
         payment_process_url: view::hosted_page(
             &snapshot,
-            app.config.gateway.checkout_url.as_ref(),
+            app.config().gateway.checkout_url.as_ref(),
             app.now(),
         ),
     };
@@ -227,7 +227,12 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
         .leads_to(200, "get_order", "id", "/order/id")
 }
 
-fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, ApiError> {
+fn terms(
+    config: &Config,
+    store: &Store,
+    wanted: OpenOrder,
+    now: Timestamp,
+) -> Result<NewOrder, ApiError> {
     let reference = Reference::parse(&wanted.reference)
         .map_err(|error| ApiError::invalid("reference", error.to_string()))?;
     let price = Price::new(wanted.amount, wanted.currency)
@@ -253,7 +258,7 @@ fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, A
     }
     if matches!(wanted.flow, FlowRequest::Hosted) {
         let (email, return_url) = (&wanted.customer_email, &wanted.return_url);
-        HostedNeeds::of(app, store, email.as_deref(), return_url.as_deref())
+        HostedNeeds::of(config, store, email.as_deref(), return_url.as_deref())
             .map_err(PaymentError::MissingForHosted)?;
         if !wanted.assets.is_empty() {
             let message =
@@ -289,7 +294,7 @@ fn terms(app: &AppState, store: &Store, wanted: OpenOrder) -> Result<NewOrder, A
         assets: wanted.assets,
         flow: wanted.flow.into(),
         tolerance: store.tolerance_of(price),
-        expires_at: app.now() + SignedDuration::from_secs(i64::from(lifetime)),
+        expires_at: now + SignedDuration::from_secs(i64::from(lifetime)),
     })
 }
 
@@ -350,7 +355,7 @@ pub(crate) async fn orders(
         let unknown = |_| ApiError::invalid("after", "The store has no such order.");
         store.order(&app, after.as_str()).await.map_err(unknown)?;
     }
-    let found = app.deps.storage.orders(&store.0, &filter).await?;
+    let found = app.deps.storage.orders(&store.id, &filter).await?;
     let is_full = found.len() == filter.limit as usize;
     let next = found
         .last()
@@ -403,7 +408,7 @@ pub(crate) async fn cancel(
         request,
     }: Post<EmptyBody>,
 ) -> Result<Done<OrderJson>, ApiError> {
-    let caller = store.0.clone();
+    let caller = store.id.clone();
     let work = {
         let app = app.clone();
         async move {

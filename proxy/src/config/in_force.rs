@@ -1,0 +1,222 @@
+//! The settings in force: every key of the reference with its value or default, and of secrets only whether they are set.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Schema;
+use sha2::{Digest as _, Sha256};
+use toml::{Table, Value};
+use url::Url;
+
+use crate::config::schema::{Kind, element, property, taking};
+use crate::config::setting::{Setting, Shown};
+use crate::config::shape::Path;
+use crate::config::web_address::Origin;
+
+/// Lists the settings, in the order of the reference.
+pub(crate) fn settings(schema: &Schema, table: &Table) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    list_table(&mut settings, schema, table, &Path::default());
+    settings
+}
+
+fn list_table(settings: &mut Vec<Setting>, schema: &Schema, table: &Table, path: &Path) {
+    let properties = taking(schema, Kind::Table).and_then(|it| it["properties"].as_object());
+    let Some(properties) = properties else {
+        return;
+    };
+    // By name: the order of a map of serde_json depends on the features of all packages.
+    let properties: BTreeMap<&String, &Schema> = properties.iter().collect();
+    for (key, below) in properties {
+        let file_key = format!("{key}_file");
+        let is_secret = property(schema, &file_key).is_some();
+        let stem = key.strip_suffix("_file");
+        if stem.is_some_and(|stem| property(schema, stem).is_some()) {
+            continue;
+        }
+        let (path, value) = (path.key(key), table.get(key));
+        if is_secret {
+            settings.push(secret(&path, value, table.get(&file_key)));
+        } else if taking(below, Kind::Table).is_some() {
+            list_optional_table(settings, below, value, &path);
+        } else if element(below).is_some_and(|it| taking(it, Kind::Table).is_some()) {
+            list_elements(settings, below, value, &path);
+        } else {
+            settings.push(plain(&path, below, value));
+        }
+    }
+}
+
+fn list_optional_table(
+    settings: &mut Vec<Setting>,
+    schema: &Schema,
+    value: Option<&Value>,
+    path: &Path,
+) {
+    let has_required = taking(schema, Kind::Table)
+        .and_then(|schema| schema["properties"].as_object())
+        .is_some_and(|keys| keys.values().any(|key| key["x-default"] == "required"));
+    match value.and_then(Value::as_table) {
+        Some(table) => list_table(settings, schema, table, path),
+        None if has_required => settings.push(absent(path, "none")),
+        None => list_table(settings, schema, &Table::new(), path),
+    }
+}
+
+fn list_elements(settings: &mut Vec<Setting>, schema: &Schema, value: Option<&Value>, path: &Path) {
+    let list = value.and_then(Value::as_array).map_or(&[][..], |it| it);
+    let Some(schema) = element(schema).filter(|_| !list.is_empty()) else {
+        settings.push(absent(path, "none"));
+        return;
+    };
+    for (n, value) in list.iter().enumerate() {
+        if let Value::Table(table) = value {
+            list_table(settings, schema, table, &path.element(n, value));
+        }
+    }
+}
+
+fn plain(path: &Path, schema: &Schema, value: Option<&Value>) -> Setting {
+    let Some(value) = value else {
+        return match &schema["x-default"] {
+            Schema::String(text) => absent(path, text),
+            other => absent(path, &other.to_string()),
+        };
+    };
+    let written = text(value);
+    let shown = match schema["x-shown"].as_str() {
+        // The path may be a secret.
+        Some("origin") => Url::parse(&written).map_or_else(
+            |_| "set".to_owned(),
+            |url| Origin::of(&url).as_str().to_owned(),
+        ),
+        _ => written.clone(),
+    };
+    Setting {
+        key: path.to_string(),
+        value: Shown::Value(shown),
+        fingerprint: Sha256::digest(written.as_bytes()).into(),
+    }
+}
+
+fn absent(path: &Path, default: &str) -> Setting {
+    Setting {
+        key: path.to_string(),
+        value: Shown::Default(default.to_owned()),
+        fingerprint: [0; 32],
+    }
+}
+
+/// A secret, or two. A file that cannot be read is a problem that the check reports.
+fn secret(path: &Path, value: Option<&Value>, file: Option<&Value>) -> Setting {
+    let mut digest = Sha256::new();
+    let mut count = 0;
+    let mut add = |bytes: &[u8]| {
+        digest.update(Sha256::digest(bytes));
+        count += 1;
+    };
+    for text in value.map(texts).unwrap_or_default() {
+        add(text.as_bytes());
+    }
+    for file in file.map(texts).unwrap_or_default() {
+        let content = std::fs::read(file).unwrap_or_default();
+        add(content.trim_ascii_end());
+    }
+    Setting {
+        key: path.to_string(),
+        value: Shown::Secret(count > 0),
+        fingerprint: digest.finalize().into(),
+    }
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) if list.is_empty() => "none".to_owned(),
+        Value::Array(list) => list.iter().map(text).collect::<Vec<_>>().join(", "),
+        Value::Integer(number) => number.to_string(),
+        Value::Boolean(truth) => truth.to_string(),
+        // No key takes another kind.
+        Value::Float(_) | Value::Datetime(_) | Value::Table(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::schema::schema;
+    use crate::config::setting::changed_keys;
+
+    fn listed(text: &str) -> Vec<Setting> {
+        settings(&schema(), &text.parse().unwrap())
+    }
+
+    fn shown(settings: &[Setting], key: &str) -> String {
+        let found = settings.iter().find(|setting| setting.key == key);
+        found
+            .unwrap_or_else(|| panic!("{key} is missing"))
+            .value
+            .to_string()
+    }
+
+    const STORE: &str = r#"
+[gateway]
+api_secret = "canary-1"
+[[store]]
+id = "demo"
+secret_key = ["canary-2", "canary-3"]
+[store.webhook]
+url = "https://shop.example/canary-4"
+secret = "canary-5"
+[[store.product]]
+sku = "ebook"
+price = "19.90"
+"#;
+
+    #[test]
+    fn values_and_defaults_are_shown_and_secrets_are_not() {
+        let settings = listed(STORE);
+        assert_eq!(shown(&settings, "store.demo.product.ebook.price"), "19.90");
+        assert_eq!(
+            shown(&settings, "gateway.quote_ttl_seconds"),
+            "60 (default)"
+        );
+        assert_eq!(shown(&settings, "gateway.api_secret"), "set");
+        assert_eq!(shown(&settings, "store.demo.secret_key"), "set");
+        assert_eq!(
+            shown(&settings, "store.demo.webhook.url"),
+            "https://shop.example"
+        );
+        assert_eq!(shown(&settings, "operator"), "none");
+        assert!(!format!("{settings:?}").contains("canary"));
+    }
+
+    #[test]
+    fn a_change_is_named_by_its_key_and_a_secret_by_its_content() {
+        let before = listed(STORE);
+        assert_eq!(changed_keys(&before, &listed(STORE)), Vec::<String>::new());
+        let after = listed(&STORE.replace("19.90", "20.00").replace("canary-3", "other"));
+        assert_eq!(
+            changed_keys(&before, &after),
+            ["store.demo.product.ebook.price", "store.demo.secret_key"]
+        );
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text = format!("[gateway]\napi_secret_file = {:?}\n", file.path());
+        std::fs::write(file.path(), "one\n").unwrap();
+        let one = listed(&text);
+        std::fs::write(file.path(), "two\n").unwrap();
+        assert_eq!(changed_keys(&one, &listed(&text)), ["gateway.api_secret"]);
+        // One that is gone is named too.
+        let without = listed("[gateway]\napi_secret = \"canary-1\"\n");
+        let keys = changed_keys(&before, &without);
+        assert!(keys.contains(&"store.demo.id".to_owned()), "{keys:?}");
+        assert!(keys.contains(&"store".to_owned()), "{keys:?}");
+    }
+}

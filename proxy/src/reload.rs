@@ -1,0 +1,104 @@
+//! Reloading the configuration: all of it, or nothing.
+//!
+//! A request or a delivery in progress ends with the configuration it began with. What sockets, the database and the
+//! gateway's client were built from needs a restart.
+
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::config::{Config, Problem, Problems, changed_keys};
+use crate::state::AppState;
+
+/// Keys of a log line. A reload that adds a catalogue changes hundreds.
+const MAX_KEYS: usize = 50;
+
+/// Logs a configuration that cannot be used. The one in force stays.
+pub fn log_refused_configuration(problems: &Problems) {
+    let keys: Vec<&str> = problems.0.iter().map(|it| it.key.as_str()).collect();
+    tracing::error!(
+        keys = keys.join(", "),
+        problems = problems.to_string().trim_end(),
+        "the configuration was not reloaded: it cannot be used. The one in force stays"
+    );
+}
+
+impl AppState {
+    /// Puts a checked configuration in force, unless it changes what needs a restart.
+    pub(crate) fn reload(&self, mut next: Config) {
+        let current = self.config();
+        let fixed = fixed_changes(&current, &next);
+        if !fixed.is_empty() {
+            tracing::error!(
+                keys = fixed.join(", "),
+                "the configuration was not reloaded: these keys need a restart. The one in force stays"
+            );
+            return;
+        }
+        let mut keys = changed_keys(&current.settings, &next.settings);
+        if current.log != next.log
+            && let Err(error) = crate::log::set(&next.log)
+        {
+            tracing::error!(
+                keys = "log",
+                error,
+                "the configuration was not reloaded. The one in force stays"
+            );
+            return;
+        }
+        next.generation = current.generation + 1;
+        let limit = &next.rate_limit;
+        self.order_limit
+            .set_per_minute(limit.orders_per_minute_per_ip);
+        self.attempt_limit
+            .set_per_minute(limit.orders_per_minute_per_ip);
+        if let Some(slots) = self.public_slots.get() {
+            slots.set_per_address(limit.connections_per_ip);
+        }
+        self.prices.set_lifetime(next.gateway.quote_ttl);
+        self.metrics.add_stores(&next.stores);
+        for Problem { key, message } in &next.warnings {
+            tracing::warn!(key, "{message}");
+        }
+        self.put_in_force(Arc::new(next));
+        let count = keys.len();
+        keys.truncate(MAX_KEYS);
+        tracing::info!(count, keys = keys.join(", "), "configuration reloaded");
+    }
+}
+
+/// The keys that differ and need a restart: by their values in force, so that a default that is written out is no change.
+fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
+    let (gateway, next_gateway) = (&current.gateway, &next.gateway);
+    let is_same = |known: &SecretString, wanted: &SecretString| {
+        known.expose_secret() == wanted.expose_secret()
+    };
+    [
+        ("listen", current.listen == next.listen),
+        ("admin_listen", current.admin_listen == next.admin_listen),
+        ("public_url", current.public_url == next.public_url),
+        ("database_url", current.database_url == next.database_url),
+        ("environment", current.environment == next.environment),
+        ("gateway.url", gateway.url == next_gateway.url),
+        (
+            "gateway.api_key",
+            is_same(&gateway.api_key, &next_gateway.api_key),
+        ),
+        (
+            "gateway.api_secret",
+            is_same(&gateway.api_secret, &next_gateway.api_secret),
+        ),
+        (
+            "gateway.requests_per_second",
+            gateway.requests_per_second == next_gateway.requests_per_second,
+        ),
+        ("gateway.nonces", gateway.nonces == next_gateway.nonces),
+        (
+            "gateway.sign_put_body",
+            gateway.sign_put_body == next_gateway.sign_put_body,
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(key, is_same)| (!is_same).then_some(key))
+    .collect()
+}

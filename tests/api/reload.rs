@@ -1,0 +1,301 @@
+//! SIGHUP: the configuration is loaded again, all of it or nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use reqwest::StatusCode;
+use serde_json::json;
+use standardwebhooks::Webhook;
+use support::{Program, World, eventually, secrets, write_private};
+use tokio::task::JoinSet;
+
+use crate::program::{start_program, wait_until_up};
+
+/// base64 of `canary-webhook-secret-next`.
+const NEXT_WEBHOOK: &str = "whsec_Y2FuYXJ5LXdlYmhvb2stc2VjcmV0LW5leHQ=";
+const NEXT_KEY: &str = "canary-store-key-next-1f6b0c93a7e2d854";
+const NEXT_CALLBACK_TOKEN: &str = "canary-callback-token-next-7b20e4c6";
+const NEXT_OPERATOR_TOKEN: &str = "canary-operator-token-next-31f8a0";
+pub(crate) const RELOADED: &str = "configuration reloaded";
+const REFUSED: &str = "the configuration was not reloaded";
+
+/// Replaces texts of the configuration file, and sends the signal.
+pub(crate) fn change(world: &World, program: &Program, changes: &[(&str, &str)]) {
+    let file = world.config_file();
+    let mut text = std::fs::read_to_string(&file).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replacen(from, to, 1);
+    }
+    write_private(&file, &text);
+    program.reload();
+}
+
+/// Waits for a further line of the log with this text, and returns it.
+pub(crate) async fn line(program: &Program, known: usize, text: &str) -> String {
+    eventually("the signal is handled", async || {
+        let printed = program.printed();
+        let found: Vec<&str> = printed.lines().filter(|line| line.contains(text)).collect();
+        found.get(known).map(|line| (*line).to_owned())
+    })
+    .await
+}
+
+/// What the key of a pair is answered: GET /v1/orders.
+async fn status_with(world: &World, key: &str) -> StatusCode {
+    let url = format!("{}/v1/orders", world.proxy_url());
+    let answer = world.http().get(url).bearer_auth(key).send().await;
+    answer.unwrap().status()
+}
+
+#[tokio::test]
+async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_error() {
+    let mut world = World::start().await;
+    let program = start_program(&mut world).await;
+    let before = world.shopper().open("ebook").await.view().await;
+    assert_eq!(before["amount"], "19.90");
+    let done = Arc::new(AtomicBool::new(false));
+    let served = Arc::new(AtomicUsize::new(0));
+    let mut load = JoinSet::new();
+    for _ in 0..4 {
+        let (shopper, done, served) = (world.shopper(), done.clone(), served.clone());
+        load.spawn(async move {
+            let mut prices = Vec::new();
+            while !done.load(Ordering::Relaxed) {
+                // Each panics on any other answer than 201 and 200.
+                let checkout = shopper.open("ebook").await;
+                prices.push(checkout.view().await["amount"].clone());
+                served.fetch_add(1, Ordering::Relaxed);
+            }
+            prices
+        });
+    }
+    eventually("orders are opened before the signal", async || {
+        (served.load(Ordering::Relaxed) >= 4).then_some(())
+    })
+    .await;
+    let old_secret = format!("secret = \"{}\"", secrets::WEBHOOK);
+    let pair = format!("secret = [\"{NEXT_WEBHOOK}\", \"{}\"]", secrets::WEBHOOK);
+    change(
+        &world,
+        &program,
+        &[
+            ("price = \"19.90\"", "price = \"21.50\""),
+            (&old_secret, &pair),
+        ],
+    );
+    let logged = line(&program, 0, RELOADED).await;
+    for key in [
+        "store.demo.product.ebook.price",
+        "store.demo.webhook.secret",
+    ] {
+        assert!(logged.contains(key), "{logged}");
+    }
+    assert!(!logged.contains("whsec_"), "{logged}");
+    let after = world.shopper().open("ebook").await;
+    assert_eq!(after.view().await["amount"], "21.50");
+    // Each of the four may have been in progress: of eight more, some began after the reload.
+    let known = served.load(Ordering::Relaxed);
+    eventually("orders are opened after the reload", async || {
+        (served.load(Ordering::Relaxed) >= known + 8).then_some(())
+    })
+    .await;
+    done.store(true, Ordering::Relaxed);
+    let prices = load.join_all().await.concat();
+    assert!(prices.iter().all(|it| it == "19.90" || it == "21.50"));
+    assert!(prices.contains(&json!("19.90")) && prices.contains(&json!("21.50")));
+    // Each delivery has two signatures, and the store may verify with the new secret.
+    let delivered = eventually("the order's first event arrives", async || {
+        world.webhooks.accepted(&after.order).into_iter().next()
+    })
+    .await;
+    let signed = Webhook::new(NEXT_WEBHOOK).unwrap();
+    let signed = signed.sign(
+        &delivered.id,
+        delivered.sent_at.as_second(),
+        &delivered.bytes,
+    );
+    let mut signatures = delivered.signatures.split(' ');
+    assert_eq!(signatures.next(), Some(&*signed.unwrap()));
+    assert_eq!(signatures.count(), 1);
+    let printed = program.printed();
+    assert!(!printed.contains("\"level\":\"ERROR\""), "{printed}");
+    drop(program);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_configuration_that_cannot_be_used_changes_nothing_and_is_named_by_its_keys() {
+    let mut world = World::start().await;
+    let program = start_program(&mut world).await;
+    change(
+        &world,
+        &program,
+        &[
+            ("price = \"19.90\"", "price = \"21.50\""),
+            ("poll_interval_seconds = 1", "poll_interval_seconds = 0"),
+            ("name = \"Quiet Goods\"", "nom = \"canary-value\""),
+        ],
+    );
+    let logged = line(&program, 0, REFUSED).await;
+    assert!(logged.contains("\"level\":\"ERROR\""), "{logged}");
+    for key in ["gateway.poll_interval_seconds", "store.demo.nom"] {
+        assert!(logged.contains(key), "{logged}");
+    }
+    assert!(!logged.contains("canary"), "{logged}");
+    let view = world.shopper().open("ebook").await.view().await;
+    assert_eq!(view["amount"], "19.90");
+    // A file that is no TOML, and one that is gone.
+    let file = world.config_file();
+    write_private(&file, "[gateway");
+    program.reload();
+    line(&program, 1, REFUSED).await;
+    std::fs::remove_file(&file).unwrap();
+    program.reload();
+    line(&program, 2, REFUSED).await;
+    world.shopper().open("ebook").await;
+    let printed = program.printed();
+    assert!(!printed.contains(RELOADED), "{printed}");
+    drop(program);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_key_that_needs_a_restart_is_refused_by_its_name_together_with_all_others() {
+    let mut world = World::start().await;
+    let mut program = start_program(&mut world).await;
+    let listen = format!("listen = \"{}\"", world.listen_address());
+    let secret = format!("api_secret = \"{}\"", secrets::API_SECRET);
+    change(
+        &world,
+        &program,
+        &[
+            (&listen, "listen = \"127.0.0.1:1\""),
+            ("requests_per_second = 100", "requests_per_second = 99"),
+            (&secret, "api_secret = \"canary-changed\""),
+            ("price = \"19.90\"", "price = \"21.50\""),
+        ],
+    );
+    let logged = line(&program, 0, REFUSED).await;
+    for key in [
+        "\"listen, ",
+        "gateway.requests_per_second",
+        "gateway.api_secret",
+        "need a restart",
+    ] {
+        assert!(logged.contains(key), "{logged}");
+    }
+    assert!(!logged.contains("canary"), "{logged}");
+    let view = world.shopper().open("ebook").await.view().await;
+    assert_eq!(view["amount"], "19.90");
+    // The same file without those is taken.
+    change(
+        &world,
+        &program,
+        &[
+            ("listen = \"127.0.0.1:1\"", &listen),
+            ("requests_per_second = 99", "requests_per_second = 100"),
+            ("api_secret = \"canary-changed\"", &secret),
+        ],
+    );
+    line(&program, 0, RELOADED).await;
+    let view = world.shopper().open("ebook").await.view().await;
+    assert_eq!(view["amount"], "21.50");
+    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
+    world.end().await;
+}
+
+#[tokio::test]
+async fn keys_in_pairs_are_both_accepted_until_the_old_one_is_removed() {
+    let mut world = World::start().await;
+    let program = start_program(&mut world).await;
+    let pair = |key: &str, new: &str, old: &str| format!("{key} = [\"{new}\", \"{old}\"]");
+    let one = |key: &str, value: &str| format!("{key} = \"{value}\"");
+    let keys = [
+        ("secret_key", NEXT_KEY, secrets::STORE_KEY),
+        (
+            "callback_token",
+            NEXT_CALLBACK_TOKEN,
+            secrets::CALLBACK_TOKEN,
+        ),
+        ("token", NEXT_OPERATOR_TOKEN, secrets::OPERATOR_TOKEN),
+    ];
+    let callback = async |token: &str| {
+        let url = format!("{}/callbacks/{token}", world.proxy_url());
+        let hint = json!({ "invoice_id": "inv_1", "status": "COMPLETED" });
+        let answer = world.http().post(url).json(&hint).send().await;
+        answer.unwrap().status().as_u16()
+    };
+    let operator = async |token: &str| {
+        let url = format!("{}/api/orders", world.admin_url());
+        let answer = world.http().get(url).bearer_auth(token).send().await;
+        answer.unwrap().status().as_u16()
+    };
+    let statuses = async |[key, token, operators]: [&str; 3]| {
+        (
+            status_with(&world, key).await.as_u16(),
+            callback(token).await,
+            operator(operators).await,
+        )
+    };
+    let new = [NEXT_KEY, NEXT_CALLBACK_TOKEN, NEXT_OPERATOR_TOKEN];
+    let old = keys.map(|(_, _, old)| old);
+    assert_eq!(statuses(old).await, (200, 200, 200));
+    assert_eq!(statuses(new).await, (401, 404, 401));
+    let to_pairs = keys.map(|(key, new, old)| (one(key, old), pair(key, new, old)));
+    let to_pairs = to_pairs.each_ref().map(|(from, to)| (&**from, &**to));
+    change(&world, &program, &to_pairs);
+    line(&program, 0, RELOADED).await;
+    assert_eq!(statuses(old).await, (200, 200, 200));
+    assert_eq!(statuses(new).await, (200, 200, 200));
+    let to_new = keys.map(|(key, new, old)| (pair(key, new, old), one(key, new)));
+    let to_new = to_new.each_ref().map(|(from, to)| (&**from, &**to));
+    change(&world, &program, &to_new);
+    line(&program, 1, RELOADED).await;
+    assert_eq!(statuses(old).await, (401, 404, 401));
+    assert_eq!(statuses(new).await, (200, 200, 200));
+    drop(program);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_store_comes_and_goes_and_limits_and_the_log_follow() {
+    let mut world = World::start().await;
+    let program = start_program(&mut world).await;
+    let text = std::fs::read_to_string(world.config_file()).unwrap();
+    let added = format!(
+        "log = \"info,florin_proxy::http=debug\"\n{text}\n[[store]]\nid = \"late\"\nsecret_key = \"{NEXT_KEY}\"\n\
+         [[store.product]]\nsku = \"mug\"\ntitle = \"Mug\"\nprice = \"5.00\"\n"
+    );
+    write_private(&world.config_file(), &added);
+    program.reload();
+    let logged = line(&program, 0, RELOADED).await;
+    assert!(logged.contains("log, store.late."), "{logged}");
+    assert_eq!(status_with(&world, NEXT_KEY).await, StatusCode::OK);
+    let order = json!({ "store": "late", "product": "mug" });
+    let url = format!("{}/v1/checkout", world.proxy_url());
+    let opened = world.http().post(&url).json(&order).send().await.unwrap();
+    assert_eq!(opened.status(), StatusCode::CREATED);
+    // Its series exist, beside those of the stores of the start.
+    let metrics = world
+        .http()
+        .get(format!("{}/metrics", world.admin_url()))
+        .send();
+    let metrics = metrics.await.unwrap().text().await.unwrap();
+    assert!(
+        metrics.contains("florin_events_waiting{store=\"late\"}"),
+        "{metrics}"
+    );
+    write_private(&world.config_file(), &text);
+    program.reload();
+    line(&program, 1, RELOADED).await;
+    assert_eq!(
+        status_with(&world, NEXT_KEY).await,
+        StatusCode::UNAUTHORIZED
+    );
+    let refused = world.http().post(&url).json(&order).send().await.unwrap();
+    assert_eq!(refused.status(), StatusCode::NOT_FOUND);
+    wait_until_up(&world, &program).await;
+    drop(program);
+    world.end().await;
+}
