@@ -48,18 +48,23 @@ pub(in crate::screens) fn Wallets<'a>(
     insert("to", &text(transaction.map(|one| &one.to)));
     insert("value", &text(transaction.map(|one| &one.value)));
     insert("data", &text(transaction.map(|one| &one.data)));
-    let sent = move |hash| checkout.report_transaction(hash);
+    let sent = move |hash, address| checkout.report_transaction(hash, address);
+    let store = order.store.id.clone();
+    let page = move || {
+        let shared = checkout.shared();
+        shared.map(|shared| shared.connection.link(&store))
+    };
     let announce = move |text| {
         if !checkout.is_removed() {
             checkout.announce(text);
         }
     };
-    for (name, takes) in [
-        ("sent", Closure::<dyn Fn(String)>::new(sent)),
-        ("announce", Closure::new(announce)),
-    ] {
-        insert(name, &takes.into_js_value());
-    }
+    let sent = Closure::<dyn Fn(String, String)>::new(sent);
+    insert("sent", &sent.into_js_value());
+    let announce = Closure::<dyn Fn(String)>::new(announce);
+    insert("announce", &announce.into_js_value());
+    let page = Closure::<dyn Fn() -> Option<String>>::new(page);
+    insert("page", &page.into_js_value());
     let place = NodeRef::<html::Div>::new();
     place.on_load(move |place| {
         if let Some(shared) = checkout.shared() {
