@@ -70,7 +70,7 @@ const cases = [
   ['balances that are never read', { eth_getBalance: never, eth_gasPrice: never, eth_call: never }, tether, 'sent', true],
   ['no permission to connect', { eth_requestAccounts: failed(4100) }, ether, 'locked'],
   ['declined without a code', { eth_sendTransaction: failed(undefined, 'User rejected the request.') }, ether, 'refused', true],
-  ['denied with a code of its own', { eth_sendTransaction: failed(-32603, 'MetaMask Tx Signature: User denied transaction signature.') }, ether, 'refused', true],
+  ['denied with another code', { eth_sendTransaction: failed(-32603, 'MetaMask Tx Signature: User denied transaction signature.') }, ether, 'refused', true],
   ['an error that is no refusal', { eth_sendTransaction: failed(-32603, 'transaction blocked') }, ether, 'unclear', true],
   ['no account', { eth_requestAccounts: () => [] }, ether, 'locked'],
   ['too few coins', { eth_getBalance: () => '0x1' }, ether, 'funds'],
@@ -150,10 +150,10 @@ const TRANSACTION = { from: ACCOUNT, nonce: '0x5', chainId: '0xaa36a7' };
 const followed = async (answers, minutes = 60) => {
   const start = now;
   const states = [];
-  const told = (state) => states.push([state, Math.round((now - start) / 60000)]);
+  const note = (state) => states.push([state, Math.round((now - start) / 60000)]);
   const usual = { eth_chainId: () => '0xaa36a7', eth_getTransactionByHash: () => null, eth_getTransactionReceipt: () => null, eth_getTransactionCount: () => '0x5' };
   const provider = wallet({ ...usual, ...answers(() => now - start) });
-  await settled(follow(provider, '0xaa36a7', HASH, () => now - start < minutes * 60000, told));
+  await settled(follow(provider, '0xaa36a7', HASH, () => now - start < minutes * 60000, note));
   return { states, minutes: Math.round((now - start) / 60000) };
 };
 const after = (ms, answer, before = null) => (time) => (time() > ms ? answer : before);
