@@ -47,8 +47,8 @@ export const createFrame = (element, display, title, signal, onMessage) => {
     allow: 'clipboard-write;ethereum',
     referrerPolicy: 'strict-origin',
   });
-  // Forms belong to the gateway's own page, in a frame of this one; modals are the dialog for printing. Wallets and explorers
-  // in windows of their own are whole pages.
+  // Forms belong to the gateway's own page, in a frame of this one; modals are the dialog for printing. Windows of
+  // wallets and explorers are whole pages.
   frame.sandbox = /** @type {any} */ ('allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation');
   addEventListener('message', ({ data, origin, source }) => {
     if (source === frame.contentWindow && origin === ORIGIN && data?.florin) onMessage(data);

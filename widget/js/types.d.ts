@@ -143,10 +143,10 @@ export interface WalletPayment {
   network: string;
   /** The transaction that the proxy keeps as the customer's hint; empty for none. */
   hint: string;
-  /** Takes the hash of a transaction for the proxy, with the address of the attempt that it pays. */
-  sent(hash: string, address: string): void;
+  /** Takes a transaction for the proxy: its hash, a space, and the address of the attempt that it pays. */
+  sent(transaction: string): void;
   /** The address of this order's page, which gives access to it. */
-  page(): string | undefined;
+  page: string;
   /** Takes a text for screen readers. */
   announce(text: string): void;
 }

@@ -101,7 +101,7 @@ export const create = (words, root, signal) => {
       const known = { ...kept, wallet: key, hash: found };
       keep(order, known);
       shown = markOf(known);
-      current?.sent(found, kept.address);
+      current?.sent(found + ' ' + kept.address);
     }
     if (found) await follow(provider, kept.key.split(',')[1] || chainId, found, isCurrent, ended);
   };
@@ -125,7 +125,7 @@ export const create = (words, root, signal) => {
       [shown, name] = [markOf(kept), kept.name];
       about = { order: payment.order, address: kept.address, key: kept.key };
       text = kept.hash || kept.calls ? 'sent' : 'unclear';
-      if (kept.hash && kept.hash !== payment.hint) payment.sent(kept.hash, kept.address);
+      if (kept.hash && kept.hash !== payment.hint) payment.sent(kept.hash + ' ' + kept.address);
       if (wallet) watch(wallet, kept);
       return true;
     }
@@ -206,7 +206,7 @@ export const create = (words, root, signal) => {
       shown = markOf(known);
       if (isMine()) text = 'sent';
       // Whatever the page shows by now: the money is on its way.
-      if (sent.hash) payment.sent(sent.hash, address);
+      if (sent.hash) payment.sent(sent.hash + ' ' + address);
     } catch (error) {
       const reason = error instanceof WalletError ? error.reason : 'unclear';
       if (isAsked && reason !== 'unclear') keep(order);
@@ -243,7 +243,7 @@ export const create = (words, root, signal) => {
       return shown;
     });
     // Its address gives access to the order: it is nowhere before a press.
-    const page = make('button', { type: 'button', className: 'secondary wallet-page', onclick: () => open(payment.page(), '_blank', 'noopener'), textContent: say('page') });
+    const page = make('button', { type: 'button', className: 'secondary wallet-page', onclick: () => open(payment.page, '_blank', 'noopener'), textContent: say('page') });
     page.setAttribute('part', 'button secondary');
     page.dataset.testid = 'wallet-page';
     below.replaceChildren(...apps, page, none);

@@ -27,6 +27,9 @@ pub(in crate::screens) fn Wallets<'a>(
     }
     let is_test = order.environment == Environment::Test;
     let hint = attempt.transaction_hint.as_deref();
+    let page = checkout.shared();
+    let page = page.map(|shared| shared.connection.link(&order.store.id));
+    let page = page.unwrap_or_default();
     let payment = object(&[
         ("order", &order.id),
         ("code", &attempt.crypto_code),
@@ -37,6 +40,7 @@ pub(in crate::screens) fn Wallets<'a>(
         ("asset", &attempt.asset),
         ("network", &attempt.network),
         ("hint", hint.unwrap_or_default()),
+        ("page", &page),
     ]);
     let insert = |name, value: &JsValue| {
         // A fresh, extensible object takes every member.
@@ -48,23 +52,22 @@ pub(in crate::screens) fn Wallets<'a>(
     insert("to", &text(transaction.map(|one| &one.to)));
     insert("value", &text(transaction.map(|one| &one.value)));
     insert("data", &text(transaction.map(|one| &one.data)));
-    let sent = move |hash, address| checkout.report_transaction(hash, address);
-    let store = order.store.id.clone();
-    let page = move || {
-        let shared = checkout.shared();
-        shared.map(|shared| shared.connection.link(&store))
+    let sent = move |transaction: String| {
+        if let Some((hash, address)) = transaction.split_once(' ') {
+            checkout.report_transaction(hash.to_owned(), address.to_owned());
+        }
     };
     let announce = move |text| {
         if !checkout.is_removed() {
             checkout.announce(text);
         }
     };
-    let sent = Closure::<dyn Fn(String, String)>::new(sent);
-    insert("sent", &sent.into_js_value());
-    let announce = Closure::<dyn Fn(String)>::new(announce);
-    insert("announce", &announce.into_js_value());
-    let page = Closure::<dyn Fn() -> Option<String>>::new(page);
-    insert("page", &page.into_js_value());
+    for (name, takes) in [
+        ("sent", Closure::<dyn Fn(String)>::new(sent)),
+        ("announce", Closure::new(announce)),
+    ] {
+        insert(name, &takes.into_js_value());
+    }
     let place = NodeRef::<html::Div>::new();
     place.on_load(move |place| {
         if let Some(shared) = checkout.shared() {
