@@ -73,3 +73,29 @@ async fn a_text_that_is_no_hash_is_refused_and_kept_nowhere() {
     assert_eq!(view["attempt"]["transaction_hint"], Value::Null);
     world.end().await;
 }
+
+#[tokio::test]
+async fn a_transaction_for_the_attempt_before_does_not_mark_the_current_one() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    let ether = checkout.choose("ETH").await["attempt"]["address"].clone();
+    let bitcoin = checkout.choose("BTC").await["attempt"]["address"].clone();
+    let paid = json!({ "transaction_hash": HASH, "address": ether });
+    let view = checkout.post("/paid", &paid).await.with(200).body;
+    assert_eq!(view["status"], "awaiting_payment");
+    assert_eq!(view["attempt"]["address"], bitcoin);
+    assert_eq!(view["attempt"]["marked_as_paid"], false);
+    assert_eq!(view["attempt"]["transaction_hint"], Value::Null);
+
+    let foreign = json!({ "transaction_hash": HASH, "address": "9".repeat(30) });
+    let refused = checkout.post("/paid", &foreign).await.with(409).body;
+    assert_eq!(refused["error"]["code"], "nothing_to_pay");
+    let wrong = json!({ "transaction_hash": HASH, "address": "a b" });
+    let refused = checkout.post("/paid", &wrong).await.with(400).body;
+    assert_eq!(refused["error"]["field"], "address");
+
+    let own = json!({ "transaction_hash": HASH, "address": bitcoin });
+    let view = checkout.post("/paid", &own).await.with(200).body;
+    assert_eq!(view["status"], "checking");
+    world.end().await;
+}

@@ -225,6 +225,48 @@ async fn a_blocked_clipboard_is_named_and_the_checkout_continues() {
     shop.end().await;
 }
 
+#[tokio::test]
+async fn a_policy_that_hides_the_wallet_of_the_browser_is_named() {
+    let shop = Shop::open(WorldConfig::default(), true).await;
+    // As in a browser with a wallet inside, whose policy the page's header denies.
+    shop.browser
+        .run_before_every_page(
+            "Object.defineProperty(document, 'featurePolicy', { value: {
+                features: () => ['ethereum'], allowsFeature: () => false,
+            } });",
+        )
+        .await;
+    shop.open_page("", "frame").await;
+    let line = format!(
+        "Permissions-Policy: ethereum=(self \"{}\")",
+        shop.world.proxy_url()
+    );
+    let diagnosis = shop.wait_for_value(&line).await;
+    assert!(diagnosis.panel.unwrap().contains(&line));
+    shop.wait_until(Outcome::Frame).await;
+    shop.end().await;
+}
+
+#[tokio::test]
+async fn a_sandbox_that_hides_wallets_is_named() {
+    let shop = Shop::open(WorldConfig::default(), true).await;
+    let proxy = shop.world.proxy_url();
+    let inner = format!(
+        "<script src='{proxy}/florin.js' async></script>\
+         <florin-checkout store='demo' product='mug' display='inline'></florin-checkout>"
+    );
+    let frame = format!(
+        "<iframe data-testid=\"framed\" sandbox=\"allow-scripts\" srcdoc=\"{inner}\"></iframe>"
+    );
+    shop.site.serve("", &frame);
+    shop.browser.goto(shop.site.url()).await;
+    shop.browser.enter_frame("framed").await;
+    let named = "inside?.querySelector('[part=doctor]')?.textContent.includes('sandbox=\"allow-scripts allow-same-origin')";
+    wait_for_value(&shop.browser, "the attribute", named, &json!(true)).await;
+    shop.browser.leave_checkout().await;
+    shop.end().await;
+}
+
 /// A reverse proxy without the MIME type of WebAssembly.
 const CHANGE_CONTENT_TYPE: &str = "
     const fetched = window.fetch;

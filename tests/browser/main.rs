@@ -38,4 +38,6 @@ mod states;
 mod themes;
 mod untrusted_page;
 mod untrusted_text;
+mod wallet_displays;
+mod wallet_recovery;
 mod wallets;

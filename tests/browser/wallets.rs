@@ -9,10 +9,10 @@ use thirtyfour::Key;
 use crate::gallery::axe_findings;
 use crate::helpers::{change_responses, choose_asset, only_order};
 
-const WALLET: &str = "wallet-Test Wallet";
+pub(crate) const WALLET: &str = "wallet-Test Wallet";
 
 /// A chain, and a world whose invoices it pays.
-async fn world_with_chain(origins: Vec<String>) -> (Chain, World) {
+pub(crate) async fn world_with_chain(origins: Vec<String>) -> (Chain, World) {
     let chain = Chain::start().await;
     let config = WorldConfig {
         origins,
@@ -24,9 +24,14 @@ async fn world_with_chain(origins: Vec<String>) -> (Chain, World) {
 }
 
 /// A page with the checkout, and the wallet beside it; `set` changes `testWallet` before.
-async fn shop_with_wallet(set: &str) -> (Site, Chain, World) {
+pub(crate) async fn shop_with_wallet(set: &str) -> (Site, Chain, World) {
     let site = Site::open().await;
     let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
+    serve_with_wallet(&site, &chain, &world, set);
+    (site, chain, world)
+}
+
+pub(crate) fn serve_with_wallet(site: &Site, chain: &Chain, world: &World, set: &str) {
     let proxy = world.proxy_url();
     site.set_script("wallet.js", Some(&format!("{}\n{set}", chain.wallet())));
     site.serve(
@@ -37,11 +42,10 @@ async fn shop_with_wallet(set: &str) -> (Site, Chain, World) {
              <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout></main>"
         ),
     );
-    (site, chain, world)
 }
 
 /// Confirms the payment until the page shows that it is paid.
-async fn confirm(chain: &Chain, browser: &Browser) {
+pub(crate) async fn confirm(chain: &Chain, browser: &Browser) {
     browser.wait_for("status-processing").await;
     chain.mine(2).await;
     browser.wait_for("status-paid").await;
@@ -52,6 +56,17 @@ async fn a_wallet_pays_usdt(engine: Engine) {
     let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
     browser.goto(site.url()).await;
     let checkout = choose_asset(&world, &browser, "USDTERC20").await;
+    let button = browser.wait_for(WALLET).await;
+    assert_eq!(button.text().await.unwrap(), "Pay with Test Wallet");
+    let place = "const inside = document.querySelector('florin-checkout').shadowRoot;
+        const top = (selector) => inside.querySelector(selector).getBoundingClientRect().top;
+        const icon = inside.querySelector('.wallet-button img');
+        return icon.src.startsWith('data:image/svg+xml') && icon.naturalWidth > 0
+            && top('.wallet-button') < top('[data-testid=qr]')";
+    eventually("its name and icon are above the code", async || {
+        (browser.evaluate(place, &[]).await == true).then_some(())
+    })
+    .await;
     browser.press(WALLET).await;
     confirm(&chain, &browser).await;
     assert_eq!(chain.sent().await, 1);
@@ -80,53 +95,8 @@ async fn a_wallet_pays_usdt_in_webkit() {
     a_wallet_pays_usdt(Engine::WebKit).await;
 }
 
-/// What the page of the shop could see of a request of the frame.
-const LISTEN: &str = "<script>
-    window.received = [];
-    addEventListener('message', ({ data }) => data?.florin && received.push(JSON.stringify(data)));
-</script>";
-
-#[tokio::test]
-async fn a_wallet_within_the_frame_pays_ether_and_the_page_learns_nothing() {
-    let site = Site::open().await;
-    let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
-    let proxy = world.proxy_url();
-    site.serve(
-        "",
-        &format!(
-            "{LISTEN}<script src=\"{proxy}/florin.js\" async></script>
-             <florin-checkout store=\"demo\" product=\"mug\"></florin-checkout>"
-        ),
-    );
-    let browser = Browser::open().await;
-    // As extensions are: in the page and in the frame.
-    browser.run_before_every_page(&chain.wallet()).await;
-    browser.goto(site.url()).await;
-    browser.enter_checkout().await;
-    let checkout = choose_asset(&world, &browser, "ETH").await;
-    let address = checkout.address().await;
-    browser.press(WALLET).await;
-    confirm(&chain, &browser).await;
-    browser.leave_checkout().await;
-    let received = browser.evaluate("return received.join()", &[]).await;
-    let received = received.as_str().unwrap();
-    assert!(
-        received.contains("status") && !received.contains(&address),
-        "{received}"
-    );
-    let asked = browser
-        .evaluate("return testWallet.asked.length", &[])
-        .await;
-    assert_eq!(
-        asked, 0,
-        "the wallet of the page around the frame is not asked"
-    );
-    browser.end().await;
-    world.end().await;
-}
-
 /// A page with ether chosen, in Chromium; `set` changes `testWallet` before.
-async fn ether(set: &str) -> (Site, Chain, World, Browser, Checkout) {
+pub(crate) async fn ether(set: &str) -> (Site, Chain, World, Browser, Checkout) {
     let (site, chain, world) = shop_with_wallet(set).await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
@@ -134,7 +104,7 @@ async fn ether(set: &str) -> (Site, Chain, World, Browser, Checkout) {
     (site, chain, world, browser, checkout)
 }
 
-async fn wait_for_state(browser: &Browser, state: &str) {
+pub(crate) async fn wait_for_state(browser: &Browser, state: &str) {
     let read = "return document.querySelector('florin-checkout').shadowRoot
         .querySelector('[data-testid=wallet-status]')?.dataset.state";
     eventually(&format!("the wallet's state is {state}"), async || {
@@ -144,15 +114,17 @@ async fn wait_for_state(browser: &Browser, state: &str) {
 }
 
 /// How many requests the wallet got by this method.
-async fn asked(browser: &Browser, method: &str) -> u64 {
+pub(crate) async fn asked(browser: &Browser, method: &str) -> u64 {
     let count = "return testWallet.asked.filter(({ method }) => method === arguments[0]).length";
     let asked = browser.evaluate(count, &[json!(method)]).await;
     asked.as_u64().unwrap()
 }
 
-#[tokio::test]
-async fn each_answer_of_a_wallet_has_its_words_and_sends_nothing() {
-    let (_site, chain, world, browser, checkout) = ether("").await;
+async fn each_answer_of_a_wallet_has_its_words_and_sends_nothing(engine: Engine) {
+    let (site, chain, world) = shop_with_wallet("").await;
+    let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
+    browser.goto(site.url()).await;
+    let checkout = choose_asset(&world, &browser, "ETH").await;
     let error =
         |code: i32, text: &str| format!("Object.assign(new Error({text:?}), {{ code: {code} }})");
     let cases = [
@@ -207,6 +179,11 @@ async fn each_answer_of_a_wallet_has_its_words_and_sends_nothing() {
             "unclear",
         ),
         (
+            "errors.eth_sendTransaction",
+            "new Error('User rejected the request.')".to_owned(),
+            "refused",
+        ),
+        (
             "answers.eth_sendTransaction",
             "'a hash'".to_owned(),
             "unclear",
@@ -224,6 +201,8 @@ async fn each_answer_of_a_wallet_has_its_words_and_sends_nothing() {
             !text.contains(['{', '}']) && text.len() > 20,
             "{member}: {text}"
         );
+        // The test network by its name, not by that of the order.
+        assert!(state != "network" || text.contains("Sepolia"), "{text}");
     }
     assert_eq!(chain.sent().await, 0);
     let view = checkout.view().await;
@@ -231,6 +210,21 @@ async fn each_answer_of_a_wallet_has_its_words_and_sends_nothing() {
     assert_eq!(axe_findings(&browser).await, "");
     browser.end().await;
     world.end().await;
+}
+
+#[tokio::test]
+async fn each_answer_of_a_wallet_has_its_words_in_chromium() {
+    each_answer_of_a_wallet_has_its_words_and_sends_nothing(Engine::Chromium).await;
+}
+
+#[tokio::test]
+async fn each_answer_of_a_wallet_has_its_words_in_firefox() {
+    each_answer_of_a_wallet_has_its_words_and_sends_nothing(Engine::Firefox).await;
+}
+
+#[tokio::test]
+async fn each_answer_of_a_wallet_has_its_words_in_webkit() {
+    each_answer_of_a_wallet_has_its_words_and_sends_nothing(Engine::WebKit).await;
 }
 
 #[tokio::test]
@@ -248,7 +242,7 @@ async fn a_chain_that_the_wallet_does_not_know_is_added_from_our_table() {
 }
 
 /// Waits for the screen after a payment: the sandbox may see it in the block that is being made, before the page asks.
-async fn wait_until_sent(browser: &Browser) {
+pub(crate) async fn wait_until_sent(browser: &Browser) {
     eventually("the payment is under way", async || {
         let is_checked = browser.is_visible("status-checking").await;
         (is_checked || browser.is_visible("status-processing").await).then_some(())

@@ -6,15 +6,15 @@ use std::future::Future;
 use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Aggregate, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt,
-    NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
+    NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
     AuditEntry, Claim, DecideError, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
-    DueDelivery, EndpointStatus, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NewAuditEntry,
-    NewDecision, OpenAttemptError, OpenError, Opened, OperatorStorage, OrderFilter, OrderHistory,
-    OrderOperationError, OrderSearch, PollQueue, PriceList, RecordedDelivery, RecordedObservation,
-    RequestId, SettledOrder, Settlement, SqliteStorage, Storage, StorageError, StoredResponse,
-    TokenGrant, Totals,
+    DueDelivery, EndpointStatus, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid,
+    NamedTransaction, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
+    OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, PollQueue,
+    PriceList, RecordedDelivery, RecordedObservation, RequestId, SettledOrder, Settlement,
+    SqliteStorage, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -269,7 +269,7 @@ shaken! {
     ) -> Result<(), StorageError>;
     async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, StorageError>;
     async fn mark_as_paid(
-        &self, order: &OrderId, hint: Option<&TransactionHint>, now: Timestamp,
+        &self, order: &OrderId, named: Option<&NamedTransaction>, now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError>;
     async fn keep_receipt_email(
         &self, order: &OrderId, email: Option<&str>,

@@ -41,10 +41,14 @@ const node = async (method, params = []) => {
   return result;
 };
 
-/** What a test may change: errors by method, an account, and the chains that it knows. `asked` is every request. */
+/**
+ * What a test may change: errors and answers by method, what an answer waits for, an account, and the chains that it knows.
+ * `asked` is every request.
+ */
 const wallet = (window.testWallet = {
   asked: [],
   errors: {},
+  before: {},
   answers: {},
   chains: ['0x1', '0xaa36a7'],
   chain: '0x1',
@@ -65,6 +69,7 @@ const sign = async ({ from, to, value, data, chainId }) => {
 
 const request = async ({ method, params = [] }) => {
   wallet.asked.push({ method, params });
+  await wallet.before[method];
   if (wallet.errors[method]) throw wallet.errors[method];
   if (method in wallet.answers) return wallet.answers[method];
   switch (method) {
@@ -90,5 +95,9 @@ const request = async ({ method, params = [] }) => {
 const icon = 'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22%3E%3Crect width=%2224%22 height=%2224%22 rx=%226%22 fill=%22%23e2761b%22/%3E%3Cpath d=%22M6 9h12v7H6z%22 fill=%22%23fff%22/%3E%3C/svg%3E';
 const detail = Object.freeze({ info: Object.freeze({ uuid: 'b8a1a6b5-7b6c-4f43-9d5c-6a0f5c1d2e3f', name: 'Test Wallet', icon, rdns: 'test.florin.wallet' }), provider: { request } });
 const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
-addEventListener('eip6963:requestProvider', announce);
-announce();
+// One that announces nothing is in the page alone.
+if (globalThis.florinSilentWallet) window.ethereum = { request };
+else {
+  addEventListener('eip6963:requestProvider', announce);
+  announce();
+}

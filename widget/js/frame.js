@@ -13,7 +13,7 @@ export const localeOf = (element) => element.getAttribute('locale') || document.
  * @param {string} display
  */
 export const pageAddress = (element, display) => {
-  const params = new URLSearchParams({ origin: location.origin });
+  const params = new URLSearchParams({ origin: location.origin, locale: localeOf(element) });
   for (const name of ATTRIBUTES) {
     const value = element.getAttribute(name);
     if (value) params.set(name.replace('-', '_'), value);
@@ -25,7 +25,6 @@ export const pageAddress = (element, display) => {
     if (value) params.set(name, value);
   }
   params.set('display', display);
-  params.set('locale', localeOf(element));
   return BASE + 'pay?store=' + encodeURIComponent(element.getAttribute('store') || '') + '#' + params;
 };
 
@@ -44,13 +43,15 @@ export const createFrame = (element, display, title, signal, onMessage) => {
     className: 'fl-frame',
     src: pageAddress(element, display),
     title,
-    allow: 'clipboard-write',
+    // A browser with a wallet inside asks for the second.
+    allow: 'clipboard-write;ethereum',
     referrerPolicy: 'strict-origin',
   });
-  // Forms belong to the gateway's own page, in a frame of this one; modals are the dialog for printing.
-  frame.sandbox = /** @type {any} */ ('allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-top-navigation-by-user-activation');
+  // Forms belong to the gateway's own page, in a frame of this one; modals are the dialog for printing. Windows of
+  // wallets and explorers are whole pages.
+  frame.sandbox = /** @type {any} */ ('allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation');
   addEventListener('message', ({ data, origin, source }) => {
-    if (source === frame.contentWindow && origin === ORIGIN && data?.florin === 1) onMessage(data);
+    if (source === frame.contentWindow && origin === ORIGIN && data?.florin) onMessage(data);
   }, { signal });
   return frame;
 };

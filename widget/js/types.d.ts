@@ -29,6 +29,8 @@ export interface Signs {
   isRejected?: boolean;
   /** The page keeps the clipboard from the frame. */
   isClipboardBlocked?: boolean;
+  /** The page keeps the wallets from the frame. */
+  isWalletBlocked?: boolean;
 }
 
 /** A display that does not work, as diagnostics.js examines it. */
@@ -141,8 +143,10 @@ export interface WalletPayment {
   network: string;
   /** The transaction that the proxy keeps as the customer's hint; empty for none. */
   hint: string;
-  /** Takes the hash of the transaction for the proxy. */
-  sent(hash: string): void;
+  /** Takes a transaction for the proxy: its hash, a space, and the address of the attempt that it pays. */
+  sent(transaction: string): void;
+  /** The address of this order's page, which gives access to it. */
+  page: string;
   /** Takes a text for screen readers. */
   announce(text: string): void;
 }

@@ -3,11 +3,14 @@
  * after the asset choice, for an asset that they can pay.
  */
 import { make } from './dom.js';
-import { recall, remember } from './storage.js';
+import { transactionOf } from './wallets/calls.js';
 import { CHAINS } from './wallets/chains.js';
 import { discover } from './wallets/discovery.js';
+import { follow } from './wallets/follow.js';
+import { alone, find, keep, tidy } from './wallets/kept.js';
 import { appsFor, unlessLeft } from './wallets/links.js';
-import { WalletError, agrees, follow, pay } from './wallets/payment.js';
+import { WalletError, agrees, pay } from './wallets/payment.js';
+/** @import { Kept } from './wallets/kept.js' */
 /** @import { Wallet, WalletPayment, Words } from './types.d.ts' */
 
 const STYLE = new CSSStyleSheet();
@@ -21,13 +24,19 @@ STYLE.replaceSync(`
 .wallet-button[aria-disabled]{opacity:.6;cursor:default}
 .wallet-status,.wallet-none{margin:0}
 .wallet-links{display:grid;gap:var(--s2);margin-block-start:var(--s2)}
-:is(.wallet-links,.wallet-app,.wallet-none)[hidden]{display:none}`);
+:is(.wallet-links,.wallet-app,.wallet-page,.wallet-none)[hidden]{display:none}`);
 
-/** Where the hash of a payment is kept until the proxy has it. */
-const KEPT = 'florin:sent:';
+/** So long without an answer, the customer reads what else can be done. */
+const UNANSWERED_MS = 60000;
+/** So long without an answer to the payment itself, other wallets can be pressed. */
+const UNCLEAR_AFTER_MS = 5 * 60 * 1000;
+/** What the page says of a payment that may be on its way, whatever asset it shows meanwhile. */
+const UNDER_WAY = ['sent', 'unseen', 'unclear'];
 
 /** What makes two payments one. @param {WalletPayment} payment */
 const keyOf = ({ order, chainId, to, value, data }) => [order, chainId, to, value, data].join();
+/** What is known of a kept payment. @param {Kept} kept */
+const markOf = ({ at, calls, hash }) => [at, calls, hash].join();
 
 /**
  * Returns what shows the wallets of one checkout. One payment at a time, whatever screen shows it.
@@ -37,62 +46,181 @@ const keyOf = ({ order, chainId, to, value, data }) => [order, chainId, to, valu
 export const create = (words, root, signal) => {
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, STYLE];
   /** @type {Wallet[]} */
-  const wallets = [];
+  let wallets = [];
   /** What draws each place, and whether it offers the wallets. @type {Map<() => void, boolean>} */
   const places = new Map();
   /** @type {WalletPayment | undefined} The payment that the page asks for. */
   let current;
-  /** The payment that the state below is about. */
-  let about = '';
+  /** The payment that the state below is about: its order, its address, and what makes it one. */
+  let about = { order: '', address: '', key: '' };
   let isBusy = false;
+  /** Whether the wallet has not answered for long. */
+  let isLate = false;
   /** The end of the shown text's key, and the wallet that it names. */
   let text = '';
   let name = '';
-  let hash = '';
+  /** The number of the press whose answers count. */
+  let turn = 0;
+  /** The kept payment that the page shows, by {@link markOf}. */
+  let shown = '';
+  /** The wallet that is asked for the kept transaction. */
+  let followed = '';
+  let announced = '';
+  let isNone = false;
   let hideApps = () => {};
 
   /** @param {string} key @param {Record<string, string>} [values] */
   const say = (key, values = {}) => String(words['wallet_' + key]).replace(/\{(\w+)\}/g, (_, gap) => values[gap]);
   const update = () => (hideApps(), [...places.keys()].forEach((draw) => draw()));
+
+  /** @param {Wallet} wallet @param {Kept} kept */
+  const watch = async ({ key, provider }, kept) => {
+    if (followed === kept.key + kept.at) return;
+    followed = kept.key + kept.at;
+    let silent = 0;
+    const isCurrent = () => {
+      update();
+      // Between two screens there is no place for a moment.
+      silent = places.size ? 0 : silent + 1;
+      return !signal.aborted && silent < 5 && followed === kept.key + kept.at;
+    };
+    const { chainId = '', order = '' } = current || {};
+    /** @param {string} state */
+    const ended = (state) => {
+      if (!isCurrent() || isBusy) return;
+      text = state;
+      if (state !== 'unseen' && state !== 'sent') followed = '';
+      if (state === 'failed') keep(order);
+      update();
+    };
+    let found = kept.hash;
+    if (kept.calls && !found) {
+      found = await transactionOf(provider, kept.calls, isCurrent);
+      if (!isCurrent()) return;
+      if (!found) return ended('failed');
+      const known = { ...kept, wallet: key, hash: found };
+      keep(order, known);
+      shown = markOf(known);
+      current?.sent(found + ' ' + kept.address);
+    }
+    if (found) await follow(provider, kept.key.split(',')[1] || chainId, found, isCurrent, ended);
+  };
+
+  /**
+   * Shows what another page of this browser, or this one before it was loaded again, has asked a wallet for. Returns `true`
+   * if the page has not shown it yet.
+   *
+   * @param {WalletPayment} payment
+   */
+  const adopt = (payment) => {
+    const kept = find(payment.order);
+    if (!kept || isBusy) return false;
+    if (kept.address === payment.address && kept.key !== keyOf(payment)) {
+      // A part of it has arrived since.
+      keep(payment.order);
+      return false;
+    }
+    const wallet = wallets.find(({ key }) => key === kept.wallet);
+    if (markOf(kept) !== shown) {
+      [shown, name] = [markOf(kept), kept.name];
+      about = { order: payment.order, address: kept.address, key: kept.key };
+      text = kept.hash || kept.calls ? 'sent' : 'unclear';
+      if (kept.hash && kept.hash !== payment.hint) payment.sent(kept.hash + ' ' + kept.address);
+      if (wallet) watch(wallet, kept);
+      return true;
+    }
+    if (wallet && (kept.hash || kept.calls) && UNDER_WAY.includes(text)) watch(wallet, kept);
+    return false;
+  };
+
+  tidy();
   // Wallets announce themselves at once: the first screen has their buttons when it is shown.
-  discover((wallet) => {
-    wallets.push(wallet);
+  discover((wallet, replaced) => {
+    wallets = [...wallets.filter((one) => one !== replaced), wallet];
+    isNone = false;
+    if (current) adopt(current);
+    update();
+  }, () => {
+    isNone = true;
     update();
   }, signal);
+  addEventListener('storage', () => {
+    if (current && adopt(current)) update();
+  }, { signal });
 
-  /** @param {Wallet} wallet */
-  const press = async ({ name: pressed, provider }) => {
+  /** @param {Wallet} wallet @param {boolean} [isAnyway] */
+  const press = async (wallet, isAnyway) => {
     // One press is one payment: a second one waits until the wallet has answered the first.
     if (isBusy || !current) return;
     const payment = current;
+    if (adopt(payment)) return update();
+    const { order, address } = payment;
     const key = keyOf(payment);
+    const mine = ++turn;
+    const isMine = () => turn === mine;
+    const at = Date.now();
+    let isAsked = false;
     /** Whether the page still shows this payment, and asks for it: not once the time is up. */
     const isCurrent = () => {
       update();
-      return !signal.aborted && !!current && keyOf(current) === key && [...places.values()].includes(true);
+      return isMine() && !signal.aborted && !!current && keyOf(current) === key && [...places.values()].includes(true);
     };
-    [isBusy, text, name, hash, about] = [true, 'confirm', pressed, '', key];
+    [isBusy, isLate, text, name, about, announced] = [true, false, 'confirm', wallet.name, { order, address, key }, ''];
     update();
+    /** @param {string} state */
+    const release = (state) => {
+      if (!isMine() || !isBusy) return;
+      [isBusy, isLate, text] = [false, false, state];
+      update();
+    };
+    const timers = [
+      setTimeout(() => {
+        if (!isMine()) return;
+        isLate = true;
+        if (isAsked) return update();
+        // Nothing was asked for: this wallet is asked for nothing any more, and another one can be.
+        release('none');
+        turn++;
+      }, UNANSWERED_MS),
+      setTimeout(() => release('unclear'), UNCLEAR_AFTER_MS),
+    ];
+    /** @type {Kept} */
+    const kept = { key, address, wallet: wallet.key, name: wallet.name, at };
     try {
-      hash = await pay(provider, payment, isCurrent);
-      text = 'sent';
-      remember(KEPT + payment.order, key + ' ' + hash);
-      payment.sent(hash);
+      const sent = await pay(wallet.provider, payment, {
+        isCurrent,
+        isAnyway,
+        asking: (send) => alone(order, async () => {
+          const other = find(order);
+          // Another page was pressed meanwhile.
+          if (other && markOf(other) !== shown) throw new WalletError('');
+          isAsked = true;
+          shown = markOf(kept);
+          // Before the request: this page may be gone when it is answered.
+          keep(order, kept);
+          return send();
+        }),
+      });
+      const known = { ...kept, ...sent };
+      keep(order, known);
+      shown = markOf(known);
+      if (isMine()) text = 'sent';
+      // Whatever the page shows by now: the money is on its way.
+      if (sent.hash) payment.sent(sent.hash + ' ' + address);
     } catch (error) {
-      text = error instanceof WalletError ? error.reason : 'unclear';
+      const reason = error instanceof WalletError ? error.reason : 'unclear';
+      if (isAsked && reason !== 'unclear') keep(order);
+      if (isMine()) text = reason;
     }
-    isBusy = false;
-    update();
-    if (!hash) return;
-    const sent = hash;
-    const ended = await follow(provider, payment.chainId, sent, () => !signal.aborted && hash === sent);
-    if (!ended || hash !== sent) return;
-    [text, hash] = [ended, ''];
+    timers.forEach(clearTimeout);
+    if (isMine()) [isBusy, isLate] = [false, false];
+    if (current) adopt(current);
     update();
   };
 
   /**
-   * Shows the apps that a phone may have, after its own handler, and says so where none of them has opened.
+   * Shows the apps that a phone may have, after its own handler, and says so where none of them has opened; in a frame
+   * without wallets, the way to the page on which they are.
    *
    * @param {HTMLElement} place @param {WalletPayment} payment
    */
@@ -114,12 +242,17 @@ export const create = (words, root, signal) => {
       shown.dataset.testid = 'wallet-app-' + app;
       return shown;
     });
-    below.replaceChildren(...apps, none);
+    // Its address gives access to the order: it is nowhere before a press.
+    const page = make('button', { type: 'button', className: 'secondary wallet-page', onclick: () => open(payment.page, '_blank', 'noopener'), textContent: say('page') });
+    page.setAttribute('part', 'button secondary');
+    page.dataset.testid = 'wallet-page';
+    below.replaceChildren(...apps, page, none);
     instructions.querySelector('a.wallet')?.addEventListener('click', pressed);
-    // In a wallet's own browser, that wallet is the way.
     hideApps = () => {
+      // In a wallet's own browser, that wallet is the way.
       apps.forEach((app) => (app.hidden = wallets.length > 0 && !!payment.chainId));
-      below.hidden = none.hidden && apps.every((app) => app.hidden);
+      page.hidden = isPhone || !isNone || parent === window || !payment.chainId;
+      below.hidden = none.hidden && page.hidden && apps.every((app) => app.hidden);
     };
     hideApps();
   };
@@ -134,55 +267,76 @@ export const create = (words, root, signal) => {
     // A transaction that differs from what the page shows is offered to no wallet.
     if (!agrees(payment)) return;
     current = payment;
+    const { order, address } = payment;
     const key = keyOf(payment);
-    if (!isBusy && about !== key) [about, text, hash] = [key, '', ''];
-    const [keptKey, keptHash] = (recall(KEPT + payment.order) || '').split(' ');
-    if (payment.hint) {
-      remember(KEPT + payment.order);
-      if (!isBusy && !text) [text, hash] = ['sent', payment.hint];
-    } else if (keptKey === key && !isBusy && !text) {
-      // The page was loaded again before the proxy had it.
-      [text, hash] = ['sent', keptHash];
-      payment.sent(keptHash);
-    }
+    // Another attempt of the order may be on its way still; of this one, a part has arrived.
+    const isOther = about.order === order && about.address !== address && UNDER_WAY.includes(text);
+    if (!isBusy && about.key !== key && !isOther) [about, text] = [{ order, address, key }, ''];
+    adopt(payment);
+    if (payment.hint && !isBusy && !text) text = 'sent';
     const coin = CHAINS[payment.chainId]?.coin || '';
     const list = make('div', { className: 'wallet-list' });
     const status = make('p', { className: 'wallet-status' });
-    place.replaceChildren(...(isProgress ? [status] : [list, status]));
-    /** @type {HTMLButtonElement[]} */
-    const buttons = [];
+    status.dataset.testid = 'wallet-status';
+    const anyway = make('button', { type: 'button', className: 'secondary', hidden: true, textContent: say('anyway'), onclick: () => {
+      const wallet = wallets.find((one) => one.name === name);
+      if (wallet) press(wallet, true);
+    } });
+    anyway.setAttribute('part', 'button secondary');
+    anyway.dataset.testid = 'wallet-anyway';
+    place.replaceChildren(...(isProgress ? [status] : [list, status, anyway]));
+    /** @type {Map<Wallet, HTMLButtonElement>} */
+    const buttons = new Map();
+    /** @param {Wallet} wallet */
+    const buttonOf = (wallet) => {
+      const button = make('button', { type: 'button', onclick: () => press(wallet) });
+      button.dataset.testid = 'wallet-' + wallet.name;
+      if (wallet.icon) button.append(make('img', { src: wallet.icon, alt: '', width: 24, height: 24, onerror: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.target).remove() }));
+      button.append(make('span', { dir: 'auto', textContent: say('pay', { wallet: wallet.name }) }));
+      buttons.set(wallet, button);
+      list.append(button);
+    };
+    /** What this place says: of another attempt, only that a payment may be on its way. */
+    const state = () => {
+      if (about.key === key) return text === 'sent' && !isProgress && payment.hint ? 'again' : text;
+      if (isBusy) return 'pending';
+      return text === 'sent' || text === 'unseen' ? 'again' : text === 'unclear' ? text : '';
+    };
     const draw = () => {
       if (!place.isConnected) return void places.delete(draw);
-      for (const wallet of isProgress ? [] : wallets.slice(buttons.length)) {
-        const label = say('pay', { wallet: wallet.name });
-        const button = make('button', { type: 'button', onclick: () => press(wallet) });
-        button.dataset.testid = 'wallet-' + wallet.name;
-        if (wallet.icon) button.append(make('img', { src: wallet.icon, alt: '', width: 24, height: 24, onerror: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.target).remove() }));
-        button.append(make('span', { dir: 'auto', textContent: label }));
-        buttons.push(button);
-        list.append(button);
+      if (!isProgress) {
+        wallets.filter((wallet) => !buttons.has(wallet)).forEach(buttonOf);
+        for (const [wallet, button] of buttons) if (!wallets.includes(wallet)) buttons.delete(wallet), button.remove();
       }
+      const shownState = state();
       // Until the proxy has the hash, the screen of a payment that is under way is about to follow.
-      const isSent = text === 'sent';
-      list.hidden = !buttons.length || (isSent && !payment.hint);
-      for (const button of buttons) {
+      list.hidden = !buttons.size || (shownState === 'sent' && !payment.hint);
+      for (const button of buttons.values()) {
         button.ariaDisabled = isBusy ? 'true' : null;
         // The one wallet is the way to pay here.
-        const look = buttons.length === 1 ? 'primary' : 'secondary';
+        const look = buttons.size === 1 ? 'primary' : 'secondary';
         button.className = look + ' wallet-button';
         button.setAttribute('part', 'button ' + look);
       }
+      anyway.hidden = shownState !== 'gas' || payment.data === '0x';
       // A link that may have no handler is not.
-      if (buttons.length) place.closest('.instructions')?.querySelector('a.wallet')?.classList.replace('primary', 'secondary');
-      const key = isSent && !isProgress && payment.hint ? 'again' : text;
-      const shown = key ? say(key, { wallet: name, asset: payment.asset, network: payment.network, coin }) : '';
-      if (status.textContent !== shown) {
-        status.textContent = shown;
-        if (shown) payment.announce(shown);
+      if (buttons.size) place.closest('.instructions')?.querySelector('a.wallet')?.classList.replace('primary', 'secondary');
+      // Test networks have names that the order does not.
+      const network = CHAINS[payment.chainId]?.name || payment.network;
+      const values = { wallet: name, asset: payment.asset, network, coin };
+      const sentence = shownState ? say(shownState, values) + (isLate && shownState === 'confirm' ? ' ' + say('none') : '') : '';
+      if (status.textContent !== sentence) {
+        status.textContent = sentence;
+        // One place announces it: not the instructions that are folded below the progress, nor the next screen once more.
+        if (sentence && sentence !== announced && !place.closest('details')) {
+          announced = sentence;
+          payment.announce(sentence);
+        }
       }
-      status.dataset.testid = 'wallet-status';
-      status.dataset.state = key;
-      status.classList.toggle('box', !!shown);
+      status.dataset.state = shownState;
+      status.classList.toggle('box', !!sentence);
+      // The way to pay again is not folded away when nothing is under way.
+      if (isProgress && (shownState === 'failed' || shownState === 'replaced')) place.closest('.screen')?.querySelector('details.again')?.setAttribute('open', '');
     };
     places.set(draw, !isProgress);
     draw();

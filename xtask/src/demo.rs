@@ -35,7 +35,7 @@ const DEMO: &str = "--package florin-demo";
 /// A sentence that says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> {
     // First, so that the answer does not come after a build.
-    check_ports(args.port_base, args.replicas)?;
+    check_ports(args.port_base, args.replicas, args.chain)?;
     florin_setup::set_up(workspace)?;
     if args.replicas > 1 && args.database_url.is_none() {
         florin_setup::install_postgresql(workspace, "several proxies share a PostgreSQL")?;
@@ -65,13 +65,15 @@ pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> 
 /// A `--port-base` whose ports are all free at this moment.
 pub(crate) fn free_port_base() -> Option<u16> {
     let bases = (18..60).map(|thousand| thousand * 1000 + 80);
-    bases
-        .into_iter()
-        .find(|base| ports(*base, 9).into_iter().all(|(_, port)| is_free(port)))
+    bases.into_iter().find(|base| {
+        ports(*base, 9, true)
+            .into_iter()
+            .all(|(_, port)| is_free(port))
+    })
 }
 
-fn check_ports(base: u16, replicas: u8) -> anyhow::Result<()> {
-    let Some((name, port)) = ports(base, replicas)
+fn check_ports(base: u16, replicas: u8, chain: bool) -> anyhow::Result<()> {
+    let Some((name, port)) = ports(base, replicas, chain)
         .into_iter()
         .find(|(_, port)| !is_free(*port))
     else {
@@ -85,13 +87,17 @@ fn check_ports(base: u16, replicas: u8) -> anyhow::Result<()> {
 }
 
 /// The same as `Ports` in `tools/demo`.
-fn ports(base: u16, replicas: u8) -> Vec<(String, u16)> {
+fn ports(base: u16, replicas: u8, chain: bool) -> Vec<(String, u16)> {
     let mut ports = vec![
         ("proxy".to_owned(), base),
         ("shop".to_owned(), base + 1),
         ("sandbox".to_owned(), base + 10),
         ("proxy's admin listener".to_owned(), base + 1010),
     ];
+    if chain {
+        ports.push(("page with the wallet".to_owned(), base + 2));
+        ports.push(("node of the chain".to_owned(), base + 3));
+    }
     if replicas > 1 {
         for number in 1..=replicas {
             let offset = u16::from(number);
@@ -118,18 +124,19 @@ mod tests {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
         // As the shop's, since the proxy's neighbours may be in use too.
-        let error = check_ports(port - 1, 1).unwrap_err().to_string();
+        let error = check_ports(port - 1, 1, false).unwrap_err().to_string();
         assert!(
             error.contains(
                 "is in use: stop the program that has it, or run `cargo xtask demo --port-base "
             ),
             "{error}"
         );
-        let numbers = |replicas| {
-            let ports = ports(8080, replicas).into_iter();
+        let numbers = |replicas, chain| {
+            let ports = ports(8080, replicas, chain).into_iter();
             ports.map(|(_, port)| port).collect::<Vec<_>>()
         };
-        assert_eq!(numbers(1), [8080, 8081, 8090, 9090]);
-        assert_eq!(numbers(2)[4..], [8101, 8111, 8102, 8112]);
+        assert_eq!(numbers(1, false), [8080, 8081, 8090, 9090]);
+        assert_eq!(numbers(2, false)[4..], [8101, 8111, 8102, 8112]);
+        assert_eq!(numbers(1, true)[4..], [8082, 8083]);
     }
 }

@@ -120,6 +120,11 @@ pub struct MarkPaid {
         schemars(regex(pattern = "^(0x)?[0-9A-Fa-f]{64}$"))
     )]
     pub transaction_hash: Option<String>,
+    /// The `address` of the attempt that this transaction pays; absent for the current one. A transaction for an earlier
+    /// attempt is kept with that one, and does not mark the current one as paid. Read beside `transaction_hash` alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[!-~]{26,90}$")))]
+    pub address: Option<String>,
 }
 
 /// Body of `POST /v1/checkout/email`.

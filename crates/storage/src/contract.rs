@@ -18,10 +18,13 @@ mod schema;
 mod statements;
 mod totals;
 
-use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, received, terms};
+use florin_orders::fixtures::{
+    ADDRESS, amount, at, exact, invoice, new_attempt, observed, received, terms,
+};
 use florin_orders::{
-    Abandoned, Assessment, EventType, EventType as E, LatePayment, NewOrder, Observation, OrderId,
-    OrderStatus, PaymentState, PollPriority, StoreId, TokenHash, TransactionHint,
+    Abandoned, Assessment, Attempt, Destination, EventType, EventType as E, LatePayment, NewOrder,
+    Observation, OrderId, OrderStatus, PaymentState, PollPriority, StoreId, TokenHash,
+    TransactionHint,
 };
 use jiff::SignedDuration;
 
@@ -30,8 +33,8 @@ use self::backend::{Backend, Test};
 pub(crate) use self::statements::statements;
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
-    MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, PollQueue,
-    PriceList, RecordedDelivery, RecordedObservation, StorageError,
+    MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened, OrderFilter,
+    OrderOperationError, PollQueue, PriceList, RecordedDelivery, RecordedObservation, StorageError,
 };
 
 /// Makes a test for each backend. A function that is missing here is reported as unused.
@@ -79,6 +82,7 @@ contract! {
         saying_paid_moves_the_screen_and_credits_nothing,
         a_credited_order_is_not_marked_as_paid,
         a_wallets_transaction_is_kept_as_a_hint,
+        a_transaction_for_an_earlier_attempt_marks_no_other,
         an_invoice_belongs_to_one_attempt,
     }
     credits {

@@ -51,7 +51,7 @@ pub use shared::{Asset, ChangeListener, Changed, LimitKey, OrderVersion, PriceLi
 pub use sqlite::SqliteStorage;
 pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
-    DueAttempt, KeptEmail, MarkedAsPaid, Opened, OrderFilter, PollQueue, RecordedObservation,
-    Settlement, Storage, TokenGrant,
+    DueAttempt, KeptEmail, MarkedAsPaid, NamedTransaction, Opened, OrderFilter, PollQueue,
+    RecordedObservation, Settlement, Storage, TokenGrant,
 };
 pub use verified::Verified;

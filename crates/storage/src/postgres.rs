@@ -39,7 +39,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -56,9 +56,9 @@ use crate::rules::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
     Asset, ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome,
     DueAttempt, DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid,
-    OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
-    PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement, Storage,
-    StorageError, StoredResponse, TokenGrant, Totals,
+    NamedTransaction, OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError,
+    OrderVersion, PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId,
+    ServerState, Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 
 #[cfg(test)]
@@ -342,14 +342,14 @@ impl Storage for PostgresStorage {
     async fn mark_as_paid(
         &self,
         order: &OrderId,
-        hint: Option<&TransactionHint>,
+        named: Option<&NamedTransaction>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError> {
-        let hint = hint.cloned();
-        transaction!(self, Repeat, [order, hint], |tx| attempts::mark_as_paid(
+        let named = named.cloned();
+        transaction!(self, Repeat, [order, named], |tx| attempts::mark_as_paid(
             tx,
             &order,
-            hint.as_ref(),
+            named.as_ref(),
             now
         )
         .await)

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use jiff::{SignedDuration, Timestamp};
 use sqlx::Sqlite;
@@ -37,9 +37,10 @@ use self::writer::{WriteTransaction, Writer};
 use crate::rules::{BATCH, InvoiceKind, RESERVED_FOR_MONEY, RESTART_BATCH};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
-    Fingerprint, KeptEmail, MarkedAsPaid, OpenAttemptError, OpenError, Opened, OrderFilter,
-    OrderOperationError, Outage, PollQueue, PriceList, RecordedDelivery, RecordedObservation,
-    RequestId, Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened,
+    OrderFilter, OrderOperationError, Outage, PollQueue, PriceList, RecordedDelivery,
+    RecordedObservation, RequestId, Settlement, Storage, StorageError, StoredResponse, TokenGrant,
+    Totals,
 };
 
 /// Storage in one SQLite file.
@@ -328,11 +329,11 @@ impl Storage for SqliteStorage {
     async fn mark_as_paid(
         &self,
         order: &OrderId,
-        hint: Option<&TransactionHint>,
+        named: Option<&NamedTransaction>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError> {
         let mut tx = self.begin().await?;
-        let marked = attempts::mark_as_paid(&mut tx, order, hint, now).await?;
+        let marked = attempts::mark_as_paid(&mut tx, order, named, now).await?;
         tx.commit().await?;
         Ok(marked)
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use florin_orders::{
-    Abandoned, Assessment, Attempt, AttemptId, Event, EventId, EventType, Invoice, InvoiceId,
-    NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PollPriority, Reference,
-    Snapshot, StoreId, Stretch, TokenHash, TransactionHint,
+    Abandoned, Assessment, Attempt, AttemptId, Destination, Event, EventId, EventType, Invoice,
+    InvoiceId, NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PollPriority,
+    Reference, Snapshot, StoreId, Stretch, TokenHash, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -105,6 +105,27 @@ pub struct MarkedAsPaid {
     pub snapshot: Snapshot,
     /// `true` if this call marked its invoice. It alone reports to the gateway.
     pub is_first: bool,
+}
+
+/// A transaction that the customer's wallet named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTransaction {
+    /// Its hash.
+    pub hint: TransactionHint,
+    /// Where it goes; absent for the current attempt.
+    pub address: Option<String>,
+}
+
+impl NamedTransaction {
+    /// The address of an attempt before this one, if the transaction pays that.
+    pub(crate) fn earlier_address(&self, current: Option<&Invoice>) -> Option<&str> {
+        let address = self.address.as_deref()?;
+        let is_current = current.is_some_and(|invoice| match &invoice.destination {
+            Destination::Address { address: of_it, .. } => of_it.eq_ignore_ascii_case(address),
+            Destination::Page { .. } => false,
+        });
+        (!is_current).then_some(address)
+    }
 }
 
 /// What a client token opens. It never changes: a token has one order and one end.
@@ -348,14 +369,14 @@ pub trait Storage: OperatorStorage {
 
     /// Records that the customer reports the payment, and the transaction that their wallet named, in place of an earlier
     /// one. A repetition changes nothing else, and of concurrent calls one alone is the first. A credited order keeps no
-    /// hint.
+    /// hint. A transaction to the address of an earlier attempt is kept with that one, and marks neither.
     ///
     /// # Errors
-    /// [`OrderOperationError::Closed`] when no invoice is open.
+    /// [`OrderOperationError::Closed`] when no invoice is open, or none has the transaction's address.
     async fn mark_as_paid(
         &self,
         order: &OrderId,
-        hint: Option<&TransactionHint>,
+        named: Option<&NamedTransaction>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError>;
 

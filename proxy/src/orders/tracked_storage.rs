@@ -12,13 +12,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash, TransactionHint,
+    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
     Asset, ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
-    DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, OpenAttemptError,
-    OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue, PriceList,
-    RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement, Storage,
+    DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, NamedTransaction,
+    OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
+    PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement, Storage,
     StorageError, StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -382,12 +382,12 @@ impl Storage for TrackedStorage {
     async fn mark_as_paid(
         &self,
         order: &OrderId,
-        hint: Option<&TransactionHint>,
+        named: Option<&NamedTransaction>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError> {
-        let (id, hint) = (order.clone(), hint.cloned());
+        let (id, named) = (order.clone(), named.cloned());
         let work = |storage: Arc<dyn Storage>| async move {
-            storage.mark_as_paid(&id, hint.as_ref(), now).await
+            storage.mark_as_paid(&id, named.as_ref(), now).await
         };
         self.write(of(order), work, |_| false).await
     }

@@ -5,9 +5,12 @@ import { loadWallets } from './files.js';
 /** The longest that the screens wait for them. */
 const WALLETS_PATIENCE_MS = 2000;
 
-/** Returns `true` if a wallet announces itself, or this is a phone, whose wallets are apps. Source: EIP-6963, EIP-1193. */
+/**
+ * Returns `true` if a wallet announces itself, or this is a phone, whose wallets are apps, or a frame, in which wallets may not
+ * be. Source: EIP-6963, EIP-1193.
+ */
 const mayHaveWallets = () => {
-  if ('ethereum' in window || matchMedia('(pointer: coarse)').matches) return true;
+  if ('ethereum' in window || parent !== window || matchMedia('(pointer: coarse)').matches) return true;
   let isFound = false;
   const find = () => (isFound = true);
   addEventListener('eip6963:announceProvider', find);

@@ -3,7 +3,9 @@
  *
  * The transaction comes from the proxy, which wrote it from the checked invoice. Nothing here computes an amount.
  */
+import { hasCalls, sendCalls } from './calls.js';
 import { toAdd } from './chains.js';
+import { ask, chainOf, number, pause, read } from './provider.js';
 /** @import { Provider, WalletPayment } from '../types.d.ts' */
 
 /** Why a wallet has not sent the payment, by the end of its text's key: `wallet_refused`, … */
@@ -24,13 +26,6 @@ const HASH = /^0x[0-9a-f]{64}$/i;
 /** @param {string} address */
 const word = (address) => address.slice(2).toLowerCase().padStart(64, '0');
 
-/** The number of a quantity; nothing for a text that is none. @param {unknown} id */
-const number = (id) => {
-  try {
-    return BigInt(/** @type {string} */ (id));
-  } catch {}
-};
-
 /**
  * Returns `true` if the transaction pays what the page shows: the QR code's text, which names chain, token, address and
  * amount, is written again from the transaction and must be the same.
@@ -49,6 +44,9 @@ export const agrees = ({ chainId, to, value, data, address, uri }) => {
 /** The codes of an error and of those in it: MetaMask wraps a node's. @param {any} error @returns {unknown[]} */
 const codes = (error) => [error?.code, error?.data?.originalError?.code, error?.cause?.code];
 
+/** @param {any} error */
+const textOf = (error) => String(error?.message || '') + String(error?.data?.message || '');
+
 /**
  * What an error means, by the end of its text's key. Source: EIP-1193, "Provider Errors"; EIP-3326 (4902); MetaMask's
  * -32002 for a request that already waits for an answer.
@@ -58,125 +56,117 @@ const codes = (error) => [error?.code, error?.data?.originalError?.code, error?.
 const reasonOf = (error, otherwise) => {
   if (error instanceof WalletError) return error.reason;
   const known = codes(error);
-  const text = String(error?.message || '') + String(error?.data?.message || '');
-  if (known.includes(4001) || known.includes('ACTION_REJECTED')) return 'refused';
+  const text = textOf(error);
+  // Some wallets decline without a code.
+  if (known.includes(4001) || known.includes('ACTION_REJECTED') || /user (rejected|denied|declined|cancell?ed)|(rejected|denied|declined|cancell?ed) by (the )?user/i.test(text)) return 'refused';
   if (known.includes(-32002)) return 'pending';
   if (known.includes(4100)) return 'account';
   if (known.includes(4200) || known.includes(-32601)) return 'unable';
   if (/insufficient funds/i.test(text)) return 'gas';
-  if (/locked/i.test(text)) return 'locked';
   return otherwise;
 };
 
-/** @param {Provider} provider @param {string} method @param {unknown[]} [params] @returns {Promise<any>} */
-const ask = (provider, method, params) => provider.request({ method, ...(params && { params }) });
+/** How long a wallet may take until it names the chain that it has switched to, and how often it is asked. */
+const SWITCHED_WITHIN_MS = 2000;
+const SWITCHED_EVERY_MS = 200;
 
 /** @param {Provider} provider @param {string} chainId */
-const isOn = async (provider, chainId) => number(await ask(provider, 'eth_chainId')) === BigInt(chainId);
+const isSwitched = async (provider, chainId) => {
+  for (const start = Date.now(); Date.now() - start < SWITCHED_WITHIN_MS; await pause(SWITCHED_EVERY_MS)) {
+    if ((await chainOf(provider)) === BigInt(chainId)) return true;
+  }
+};
+
+/** EIP-3326 has 4902; others wrap it, and leave its text. @param {any} error */
+const isUnknownChain = (error) => codes(error).includes(4902) || (codes(error).includes(-32603) && /unrecognized chain|wallet_addEthereumChain/i.test(textOf(error)));
 
 /** @param {Provider} provider @param {string} chainId */
 const switchChain = async (provider, chainId) => {
-  if (await isOn(provider, chainId)) return;
-  const wanted = [{ chainId }];
+  const chain = await chainOf(provider);
+  if (chain === undefined) throw new WalletError('unable');
+  if (chain === BigInt(chainId)) return;
+  const change = () => ask(provider, 'wallet_switchEthereumChain', [{ chainId }]);
   try {
-    await ask(provider, 'wallet_switchEthereumChain', wanted);
+    await change();
   } catch (error) {
-    const chain = toAdd(chainId);
-    if (!codes(error).includes(4902) || !chain) throw new WalletError(reasonOf(error, 'network'));
-    await ask(provider, 'wallet_addEthereumChain', [chain]).catch((error) => {
+    const unknown = toAdd(chainId);
+    if (!isUnknownChain(error) || !unknown) throw new WalletError(reasonOf(error, 'network'));
+    try {
+      await ask(provider, 'wallet_addEthereumChain', [unknown]);
+      // Adding a chain need not switch to it.
+      if ((await chainOf(provider)) !== BigInt(chainId)) await change();
+    } catch (error) {
       throw new WalletError(reasonOf(error, 'network'));
-    });
-    // Adding a chain need not switch to it.
-    if (!(await isOn(provider, chainId))) {
-      await ask(provider, 'wallet_switchEthereumChain', wanted).catch((error) => {
-        throw new WalletError(reasonOf(error, 'network'));
-      });
     }
   }
+  if (!(await isSwitched(provider, chainId))) throw new WalletError('network');
 };
 
 /**
  * Throws where the account cannot pay, so that the page can say what is missing. What cannot be read is left to the
- * wallet.
+ * wallet. `isAnyway`: something other than the account's coins may pay a token's fee.
  *
  * @param {Provider} provider @param {{ from: string, to: string, value: string, data: string }} transaction
+ * @param {boolean} isAnyway
  */
-const checkFunds = async (provider, transaction) => {
+const checkFunds = async (provider, transaction, isAnyway) => {
   const { from, to, value, data } = transaction;
-  const read = (/** @type {string} */ method, /** @type {unknown[]} */ ...params) => ask(provider, method, params).then(number, () => undefined);
-  const [balance, price, tokens] = await Promise.all([
-    read('eth_getBalance', from, 'latest'),
-    read('eth_gasPrice'),
-    data !== '0x' ? read('eth_call', { to, data: BALANCE_OF + word(from) }, 'latest') : undefined,
-  ]);
+  const [balance, price, tokens] = (await Promise.all([
+    read(provider, 'eth_getBalance', from, 'latest'),
+    read(provider, 'eth_gasPrice'),
+    data !== '0x' && read(provider, 'eth_call', { to, data: BALANCE_OF + word(from) }, 'latest'),
+  ])).map((text) => (text ? number(text) : undefined));
   const coins = BigInt(value);
   if (balance !== undefined && balance < coins) throw new WalletError('funds');
   if (tokens !== undefined && tokens < BigInt('0x' + data.slice(74))) throw new WalletError('funds');
-  if (balance === undefined || price === undefined) return;
-  const gas = await read('eth_estimateGas', transaction);
+  if (isAnyway || balance === undefined || price === undefined) return;
+  const gas = number(await read(provider, 'eth_estimateGas', transaction));
   if (gas !== undefined && balance < coins + gas * price) throw new WalletError('gas');
 };
 
 /**
- * Asks a wallet to send the payment; brings the transaction's hash. Nothing was sent by a {@link WalletError} of any reason
- * but `unclear`.
+ * Asks a wallet to send the payment; brings the transaction's hash, or the id of a smart account's call. Nothing was sent
+ * by a {@link WalletError} of any reason but `unclear`.
  *
  * @param {Provider} provider @param {WalletPayment} payment
- * @param {() => boolean} isCurrent Whether the page still asks for this payment.
+ * @param {{ isCurrent: () => boolean, isAnyway?: boolean, asking?: <T>(send: () => Promise<T>) => Promise<T> }} options
+ * `isCurrent`: whether the page still asks for this payment. `asking` sends the request.
+ * @returns {Promise<{ hash?: string, calls?: string }>}
  */
-export const pay = async (provider, payment, isCurrent) => {
+export const pay = async (provider, payment, { isCurrent, isAnyway = false, asking = (send) => send() }) => {
   const { chainId, to, value, data } = payment;
   if (!agrees(payment)) throw new WalletError('unable');
   const accounts = await ask(provider, 'eth_requestAccounts').catch((error) => {
-    throw new WalletError(reasonOf(error, 'locked'));
+    // Before it shares an account, none can have changed.
+    const reason = reasonOf(error, 'locked');
+    throw new WalletError(reason === 'account' ? 'locked' : reason);
   });
   const from = accounts?.[0];
   if (typeof from !== 'string' || !/^0x[\da-f]{40}$/i.test(from)) throw new WalletError('locked');
+  const isToken = data !== '0x';
+  let isSmart = false;
   try {
     await switchChain(provider, chainId);
-    await checkFunds(provider, { from, to, value, data });
+    isSmart = isToken && (await hasCalls(provider, from, chainId));
+    await checkFunds(provider, { from, to, value, data }, isToken && (isAnyway || isSmart));
     // The customer may have changed chain or account in the wallet since.
-    const [isOnChain, now] = await Promise.all([isOn(provider, chainId), ask(provider, 'eth_accounts')]);
-    if (!isOnChain) throw new WalletError('network');
+    const [chain, now] = await Promise.all([chainOf(provider), read(provider, 'eth_accounts')]);
+    if (chain !== BigInt(chainId)) throw new WalletError('network');
     if (String(now?.[0]).toLowerCase() !== from.toLowerCase()) throw new WalletError('account');
   } catch (error) {
     throw new WalletError(reasonOf(error, 'unable'));
   }
-  if (!isCurrent()) throw new WalletError('');
-  let hash;
+  /** @type {unknown} */
+  let sent;
   try {
-    hash = await ask(provider, 'eth_sendTransaction', [{ chainId, from, to, value, data }]);
+    sent = await asking(async () => {
+      if (!isCurrent()) throw new WalletError('');
+      return isSmart ? sendCalls(provider, from, payment) : ask(provider, 'eth_sendTransaction', [{ chainId, from, to, value, data }]);
+    });
   } catch (error) {
     throw new WalletError(reasonOf(error, 'unclear'));
   }
-  if (!HASH.test(hash)) throw new WalletError('unclear');
-  return String(hash).toLowerCase();
-};
-
-/** How often a transaction is looked up. */
-const FOLLOW_EVERY_MS = 3000;
-/** So many times in a row unknown to the wallet's node: it was replaced or dropped. */
-const UNKNOWN_TIMES = 10;
-
-/**
- * Follows a transaction by the wallet's node until it is in a block; brings `failed`, `dropped`, or nothing.
- *
- * @param {Provider} provider @param {string} chainId @param {string} hash @param {() => boolean} isCurrent
- */
-export const follow = async (provider, chainId, hash, isCurrent) => {
-  let unknown = 0;
-  while (unknown < UNKNOWN_TIMES) {
-    await new Promise((done) => setTimeout(done, FOLLOW_EVERY_MS));
-    if (!isCurrent()) return '';
-    try {
-      // Another chain knows nothing of it.
-      if (!(await isOn(provider, chainId))) continue;
-      const receipt = await ask(provider, 'eth_getTransactionReceipt', [hash]);
-      if (receipt) return number(receipt.status) === 0n ? 'failed' : '';
-      unknown = (await ask(provider, 'eth_getTransactionByHash', [hash])) ? 0 : unknown + 1;
-    } catch {
-      // Not every wallet passes these on.
-    }
-  }
-  return 'dropped';
+  if (isSmart && typeof sent === 'string' && sent) return { calls: sent };
+  if (isSmart || !HASH.test(String(sent))) throw new WalletError('unclear');
+  return { hash: String(sent).toLowerCase() };
 };

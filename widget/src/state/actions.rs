@@ -29,18 +29,19 @@ impl Checkout {
         let email = email.trim();
         let paid = MarkPaid {
             email: (!email.is_empty()).then(|| email.to_owned()),
-            transaction_hash: None,
+            ..MarkPaid::default()
         };
         self.send(Request::Paid(paid));
     }
 
-    /// Passes on the transaction by which a wallet has sent the payment, with "I have paid". It is tried again until the proxy
-    /// has it, beside every other request: the money is on its way.
-    pub(crate) fn report_transaction(self, hash: String) {
+    /// Passes on the transaction by which a wallet has sent the payment to an attempt's address, with "I have paid". It is
+    /// tried again until the proxy has it, beside every other request: the money is on its way.
+    pub(crate) fn report_transaction(self, hash: String, address: String) {
         let Some(shared) = self.shared() else { return };
         let paid = MarkPaid {
-            email: None,
             transaction_hash: Some(hash.clone()),
+            address: Some(address.clone()),
+            ..MarkPaid::default()
         };
         let done = move |answer: Result<OrderView, Problem>| {
             if self.is_removed() {
@@ -49,7 +50,9 @@ impl Checkout {
             match answer {
                 Ok(order) => self.update(order),
                 Err(problem) if problem.is_temporary() => {
-                    later(REPORT_AGAIN_MS, move || self.report_transaction(hash));
+                    later(REPORT_AGAIN_MS, move || {
+                        self.report_transaction(hash, address)
+                    });
                 }
                 // The order is over: what arrives is found without the hint.
                 Err(_) => {}

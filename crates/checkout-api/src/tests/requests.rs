@@ -61,8 +61,9 @@ fn requests_are_read_as_they_are_written() {
             MarkPaid {
                 email: email(),
                 transaction_hash: Some("0xab".to_owned()),
+                address: Some("0xcd".to_owned()),
             },
-            json!({ "email": "a@b.example", "transaction_hash": "0xab" }),
+            json!({ "email": "a@b.example", "transaction_hash": "0xab", "address": "0xcd" }),
         ),
     ] {
         assert_eq!(written(&paid), json);

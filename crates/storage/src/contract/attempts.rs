@@ -269,12 +269,18 @@ pub(super) async fn a_wallets_transaction_is_kept_as_a_hint(backend: Backend) {
     awaiting(&test.storage, 1).await;
     let hint = |digit: &str| TransactionHint::parse(&format!("0x{}", digit.repeat(64))).unwrap();
     let (first, second) = (hint("a"), hint("b"));
+    let named = |hint: &TransactionHint| NamedTransaction {
+        hint: hint.clone(),
+        address: None,
+    };
     let kept = |marked: &MarkedAsPaid| {
         let attempt = marked.snapshot.attempt.as_ref().unwrap();
         attempt.invoice().unwrap().transaction_hint.clone()
     };
     let storage = &test.storage;
-    let marked = storage.mark_as_paid(&id(1), Some(&first), at(5)).await;
+    let marked = storage
+        .mark_as_paid(&id(1), Some(&named(&first)), at(5))
+        .await;
     let marked = marked.unwrap();
     assert_eq!(
         (kept(&marked), marked.is_first),
@@ -284,10 +290,14 @@ pub(super) async fn a_wallets_transaction_is_kept_as_a_hint(backend: Backend) {
     // Pressed without a wallet, it stays.
     let again = storage.mark_as_paid(&id(1), None, at(6)).await.unwrap();
     assert_eq!((kept(&again), again.is_first), (Some(first.clone()), false));
-    let same = storage.mark_as_paid(&id(1), Some(&first), at(7)).await;
+    let same = storage
+        .mark_as_paid(&id(1), Some(&named(&first)), at(7))
+        .await;
     let same = same.unwrap();
     assert_eq!(same.snapshot.order.version, marked.snapshot.order.version);
-    let other = storage.mark_as_paid(&id(1), Some(&second), at(8)).await;
+    let other = storage
+        .mark_as_paid(&id(1), Some(&named(&second)), at(8))
+        .await;
     let other = other.unwrap();
     assert_eq!(
         (kept(&other), other.is_first),
@@ -298,9 +308,55 @@ pub(super) async fn a_wallets_transaction_is_kept_as_a_hint(backend: Backend) {
     assert_eq!(storage.settlement(&id(1)).await.unwrap(), None);
 
     observe(storage, 20, exact("COMPLETED")).await;
-    let late = storage.mark_as_paid(&id(1), Some(&first), at(30)).await;
+    let late = storage
+        .mark_as_paid(&id(1), Some(&named(&first)), at(30))
+        .await;
     let late = late.unwrap();
     assert_eq!((kept(&late), late.is_first), (Some(second), false));
+}
+
+pub(super) async fn a_transaction_for_an_earlier_attempt_marks_no_other(backend: Backend) {
+    let test = backend.test().await;
+    let storage = &test.storage;
+    awaiting(storage, 1).await;
+    let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
+    let mut second = invoice(2);
+    if let Destination::Address { address, .. } = &mut second.destination {
+        other.clone_into(address);
+    }
+    let begun = storage.begin_attempt(&id(1), &new_attempt(2), at(0)).await;
+    let opened = storage
+        .open_attempt(&begun.unwrap().terms.id, &second, at(0))
+        .await;
+    opened.unwrap();
+    let named = |address: &str| NamedTransaction {
+        hint: TransactionHint::parse(&format!("0x{}", "a".repeat(64))).unwrap(),
+        address: Some(address.to_owned()),
+    };
+    let hints = async || {
+        let history = storage.order_history(&id(1)).await.unwrap().unwrap();
+        let hint = |attempt: &Attempt| attempt.invoice().unwrap().transaction_hint.is_some();
+        let attempts = history.aggregate.attempts.iter();
+        attempts.map(hint).collect::<Vec<_>>()
+    };
+    let earlier = named(&ADDRESS.to_uppercase());
+    let marked = storage.mark_as_paid(&id(1), Some(&earlier), at(5)).await;
+    let marked = marked.unwrap();
+    assert!(!marked.is_first);
+    assert_eq!(marked.snapshot.order.status, OrderStatus::AwaitingPayment);
+    let current = marked.snapshot.attempt.unwrap();
+    assert_eq!(current.invoice().unwrap().marked_as_paid_at, None);
+    assert_eq!(hints().await, [true, false]);
+
+    let foreign = storage
+        .mark_as_paid(&id(1), Some(&named(&"9".repeat(30))), at(6))
+        .await;
+    assert!(matches!(foreign, Err(OrderOperationError::Closed { .. })));
+    let own = storage
+        .mark_as_paid(&id(1), Some(&named(other)), at(7))
+        .await;
+    assert!(own.unwrap().is_first);
+    assert_eq!(hints().await, [true, true]);
 }
 
 pub(super) async fn an_invoice_belongs_to_one_attempt(backend: Backend) {

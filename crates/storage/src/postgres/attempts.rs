@@ -17,7 +17,7 @@ use super::rows;
 use super::time::Time;
 use super::transaction::Transaction;
 use crate::rules::MAX_ATTEMPTS_PER_MINUTE;
-use crate::{MarkedAsPaid, OpenAttemptError, OrderOperationError, StorageError};
+use crate::{MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, StorageError};
 
 pub(super) async fn begin(
     tx: &mut Transaction,
@@ -259,7 +259,7 @@ pub(super) async fn stale(
 pub(super) async fn mark_as_paid(
     tx: &mut Transaction,
     id: &OrderId,
-    hint: Option<&TransactionHint>,
+    named: Option<&NamedTransaction>,
     now: Timestamp,
 ) -> Result<MarkedAsPaid, OrderOperationError> {
     lock(tx, id).await?;
@@ -268,6 +268,14 @@ pub(super) async fn mark_as_paid(
     };
     let from = known.order.status;
     let invoice = known.attempt.as_ref().and_then(Attempt::invoice);
+    if let Some((named, address)) = named.and_then(|one| Some((one, one.earlier_address(invoice)?)))
+    {
+        keep_earlier_hint(tx, id, &named.hint, address).await?;
+        return Ok(MarkedAsPaid {
+            snapshot: known,
+            is_first: false,
+        });
+    }
     let is_payable = |invoice: &&Invoice| invoice.payment_state != PaymentState::AddressChanged;
     let Some(invoice) = invoice.filter(is_payable) else {
         return Err(OrderOperationError::Closed {
@@ -287,14 +295,14 @@ pub(super) async fn mark_as_paid(
     .execute(&mut **tx)
     .await
     .map_err(StorageError::from)?;
-    let hinted = match hint {
+    let hinted = match named {
         None => 0,
-        Some(hint) => sqlx::query(
+        Some(named) => sqlx::query(
             "UPDATE attempts SET transaction_hint = $1 WHERE order_id = $2 AND invoice_id = $3
                  AND (transaction_hint IS NULL OR transaction_hint <> $1)
                  AND (SELECT settled_at FROM orders WHERE id = $2) IS NULL",
         )
-        .bind(hint.as_str())
+        .bind(named.hint.as_str())
         .bind(id.as_str())
         .bind(invoice.id.as_str())
         .execute(&mut **tx)
@@ -322,4 +330,31 @@ pub(super) async fn mark_as_paid(
         snapshot: marked.ok_or_else(|| OrderOperationError::NoOrder(id.clone()))?,
         is_first,
     })
+}
+
+/// Keeps a transaction with the earlier attempt that it pays.
+async fn keep_earlier_hint(
+    tx: &mut Transaction,
+    id: &OrderId,
+    hint: &TransactionHint,
+    address: &str,
+) -> Result<(), OrderOperationError> {
+    let kept = sqlx::query(
+        "UPDATE attempts SET transaction_hint = $1 WHERE order_id = $2 AND lower(address) = lower($3)
+             AND invoice_id IS NOT NULL
+             AND (SELECT settled_at FROM orders WHERE id = $2) IS NULL",
+    )
+    .bind(hint.as_str())
+    .bind(id.as_str())
+    .bind(address)
+    .execute(&mut **tx)
+    .await
+    .map_err(StorageError::from)?;
+    if kept.rows_affected() == 0 {
+        return Err(OrderOperationError::Closed {
+            from: OrderStatus::Open,
+            event: "payment of an earlier attempt",
+        });
+    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use florin_checkout_api::{
 use florin_gateway::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode};
 use florin_orders::{Flow, Order, Snapshot, TransactionHint};
-use florin_storage::{KeptEmail, MarkedAsPaid, OrderOperationError};
+use florin_storage::{KeptEmail, MarkedAsPaid, NamedTransaction, OrderOperationError};
 use serde_json::json;
 
 use crate::http::body::{Body, EmptyBody};
@@ -277,13 +277,15 @@ async fn mark_as_paid(
 ) -> Result<OrderView, ApiError> {
     let email = checked(paid.email)?;
     let hint = checked_hint(paid.transaction_hash.as_deref())?;
+    let address = checked_address(paid.address)?;
+    let named = hint.map(|hint| NamedTransaction { hint, address });
     if snapshot.order.terms.flow == Flow::Hosted {
         return Err(ApiError::PaidOnHostedPage);
     }
     let marked = app
         .deps
         .storage
-        .mark_as_paid(&snapshot.order.id, hint.as_ref(), app.now())
+        .mark_as_paid(&snapshot.order.id, named.as_ref(), app.now())
         .await;
     let marked = marked.map_err(|error| match error {
         OrderOperationError::Storage(error) => ApiError::from(error),
@@ -322,7 +324,7 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
             "\"I have paid\"",
             "It proves nothing, and makes the proxy poll at once. The gateway gets it too, with the address for a receipt: \
              the one that is given, else the one that is kept. A transaction that the customer's wallet named is kept with the \
-             order as a hint.",
+             order as a hint; one for an earlier attempt, by its address, is kept with that one and marks nothing.",
         )
         .by(operation::Caller::Customer)
         .takes_key(1)
@@ -412,6 +414,20 @@ fn checked_hint(hash: Option<&str>) -> Result<Option<TransactionHint>, ApiError>
             "Write the transaction's hash: 64 hexadecimal digits, with or without 0x before them.";
         ApiError::invalid("transaction_hash", message)
     })
+}
+
+/// The address of the attempt that a transaction pays.
+///
+/// # Errors
+/// [`ApiError::Invalid`] for a text that is no attempt's address.
+fn checked_address(address: Option<String>) -> Result<Option<String>, ApiError> {
+    let is_address =
+        |text: &str| (26..=90).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+    if address.as_deref().is_none_or(is_address) {
+        return Ok(address);
+    }
+    let message = "Write the attempt's address, as the order has it.";
+    Err(ApiError::invalid("address", message))
 }
 
 /// Stores an address with an order, or removes it. Views show only whether there is one.

@@ -27,6 +27,9 @@ pub(in crate::screens) fn Wallets<'a>(
     }
     let is_test = order.environment == Environment::Test;
     let hint = attempt.transaction_hint.as_deref();
+    let page = checkout.shared();
+    let page = page.map(|shared| shared.connection.link(&order.store.id));
+    let page = page.unwrap_or_default();
     let payment = object(&[
         ("order", &order.id),
         ("code", &attempt.crypto_code),
@@ -37,6 +40,7 @@ pub(in crate::screens) fn Wallets<'a>(
         ("asset", &attempt.asset),
         ("network", &attempt.network),
         ("hint", hint.unwrap_or_default()),
+        ("page", &page),
     ]);
     let insert = |name, value: &JsValue| {
         // A fresh, extensible object takes every member.
@@ -48,7 +52,11 @@ pub(in crate::screens) fn Wallets<'a>(
     insert("to", &text(transaction.map(|one| &one.to)));
     insert("value", &text(transaction.map(|one| &one.value)));
     insert("data", &text(transaction.map(|one| &one.data)));
-    let sent = move |hash| checkout.report_transaction(hash);
+    let sent = move |transaction: String| {
+        if let Some((hash, address)) = transaction.split_once(' ') {
+            checkout.report_transaction(hash.to_owned(), address.to_owned());
+        }
+    };
     let announce = move |text| {
         if !checkout.is_removed() {
             checkout.announce(text);

@@ -1,0 +1,160 @@
+//! Wallets in each display: what the page around a frame learns, and the way out where no wallet is in the frame.
+
+use support::{Browser, BrowserOptions, Chain, Engine, Site, World};
+
+use crate::helpers::{choose_asset, open_dialog};
+use crate::wallets::{WALLET, confirm, world_with_chain};
+
+/// The page of a shop that records all that it can learn of the frame, and disturbs it.
+const HOSTILE: &str = "<script>
+    window.heard = [];
+    addEventListener('message', ({ data }) => data?.florin && heard.push(JSON.stringify(data)));
+    setInterval(() => {
+        const frame = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('iframe');
+        if (!frame) return;
+        try { heard.push(frame.contentDocument?.body?.textContent ?? ''); } catch {}
+        try { heard.push(frame.contentWindow.ethereum ?? ''); } catch {}
+        const order = { florin: 1, type: 'sent', detail: { to: '0x' + '11'.repeat(20), value: '0x1' } };
+        frame.contentWindow?.postMessage(order, '*');
+    }, 50);
+</script>";
+
+async fn shop(display: &str) -> (Site, Chain, World) {
+    let site = Site::open().await;
+    let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
+    let proxy = world.proxy_url();
+    // As the background of an extension, the page carries the requests of the wallet in the frame.
+    site.set_script("wallet.js", Some(&chain.wallet()));
+    site.serve(
+        "",
+        &format!(
+            "{HOSTILE}<script src=\"/wallet.js\"></script><script src=\"{proxy}/florin.js\" async></script>
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\"></florin-checkout>"
+        ),
+    );
+    (site, chain, world)
+}
+
+/// Pays USDT within the frame of a display; the page around it learns nothing of the payment.
+async fn pays_within_a_frame(engine: Engine, display: &str) {
+    let (site, chain, world) = shop(display).await;
+    let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
+    browser.goto(site.url()).await;
+    if display == "modal" {
+        open_dialog(&browser).await;
+    }
+    browser.enter_checkout().await;
+    // As extensions are: in the frame too, and there before the asset is chosen.
+    browser.wait_for("asset-ETH").await;
+    browser.evaluate(&chain.wallet(), &[]).await;
+    let checkout = choose_asset(&world, &browser, "USDTERC20").await;
+    let view = checkout.view().await;
+    let attempt = &view["attempt"];
+    browser.press(WALLET).await;
+    confirm(&chain, &browser).await;
+    assert_eq!(chain.sent().await, 1);
+    browser.leave_checkout().await;
+    let heard = browser.evaluate("return heard.join()", &[]).await;
+    let heard = heard.as_str().unwrap();
+    assert!(heard.contains("status"), "{heard}");
+    for secret in [
+        &attempt["address"],
+        &attempt["amount_in_crypto"],
+        &attempt["evm_transaction"]["data"],
+        &attempt["qr_string"],
+    ] {
+        assert!(
+            !heard.contains(secret.as_str().unwrap()),
+            "{secret}: {heard}"
+        );
+    }
+    let asked = "return testWallet.asked.length";
+    assert_eq!(
+        browser.evaluate(asked, &[]).await,
+        0,
+        "the wallet of the page around the frame is not asked"
+    );
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_wallet_within_the_frame_pays_and_the_page_learns_nothing_in_chromium() {
+    pays_within_a_frame(Engine::Chromium, "frame").await;
+}
+
+#[tokio::test]
+async fn a_wallet_within_the_frame_pays_and_the_page_learns_nothing_in_firefox() {
+    pays_within_a_frame(Engine::Firefox, "frame").await;
+}
+
+#[tokio::test]
+async fn a_wallet_within_the_frame_pays_and_the_page_learns_nothing_in_webkit() {
+    pays_within_a_frame(Engine::WebKit, "frame").await;
+}
+
+#[tokio::test]
+async fn a_wallet_within_the_dialog_pays_in_chromium() {
+    pays_within_a_frame(Engine::Chromium, "modal").await;
+}
+
+#[tokio::test]
+async fn a_wallet_within_the_dialog_pays_in_firefox() {
+    pays_within_a_frame(Engine::Firefox, "modal").await;
+}
+
+#[tokio::test]
+async fn a_wallet_within_the_dialog_pays_in_webkit() {
+    pays_within_a_frame(Engine::WebKit, "modal").await;
+}
+
+#[tokio::test]
+async fn a_frame_without_a_wallet_leads_to_the_page_of_the_payment() {
+    let (site, _chain, world) = shop("frame").await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    let checkout = choose_asset(&world, &browser, "ETH").await;
+    let address = checkout.address().await;
+    browser
+        .evaluate("window.open = (url) => { window.opened = url; }", &[])
+        .await;
+    browser.press("wallet-page").await;
+    let link = browser.evaluate("return window.opened", &[]).await;
+    let link = link.as_str().unwrap().to_owned();
+    // The wallet that is there finds the same payment.
+    browser.leave_checkout().await;
+    browser.goto(&link).await;
+    browser.wait_for("status-awaiting_payment").await;
+    let shown = browser
+        .text("address")
+        .await
+        .replace(char::is_whitespace, "");
+    assert_eq!(shown, address);
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_wallet_that_announces_nothing_pays() {
+    let site = Site::open().await;
+    let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
+    let wallet = format!("globalThis.florinSilentWallet = true;\n{}", chain.wallet());
+    site.set_script("wallet.js", Some(&wallet));
+    let proxy = world.proxy_url();
+    site.serve(
+        "",
+        &format!(
+            "<script src=\"/wallet.js\"></script><script src=\"{proxy}/florin.js\" async></script>
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>"
+        ),
+    );
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    choose_asset(&world, &browser, "ETH").await;
+    browser.press("wallet-Web3").await;
+    confirm(&chain, &browser).await;
+    assert_eq!(chain.sent().await, 1);
+    browser.end().await;
+    world.end().await;
+}

@@ -1,0 +1,66 @@
+/** What a wallet was asked to pay, kept for every page of this browser: a reload or a second tab is no second payment. */
+import { WalletError } from './payment.js';
+import { pause } from './provider.js';
+
+/**
+ * A payment that a wallet was asked for; without hash and call, its answer is unknown.
+ *
+ * @typedef {{ key: string, address: string, wallet: string, name: string, at: number, hash?: string, calls?: string }} Kept
+ */
+
+const KEPT = 'florin:sent:';
+/** No payment of an order takes longer. */
+const KEPT_FOR_MS = 24 * 60 * 60 * 1000;
+/** A wallet that answers later than this holds up no other page. */
+const LOCKED_FOR_MS = 5 * 60 * 1000;
+
+/** Where storage is forbidden, as in frames of another site. @type {Map<string, string>} */
+const memory = new Map();
+
+/** Keeps a payment of an order; without one, removes it. @param {string} order @param {Kept} [kept] */
+export const keep = (order, kept) => {
+  const text = kept && JSON.stringify(kept);
+  memory.delete(KEPT + order);
+  try {
+    if (text) localStorage.setItem(KEPT + order, text);
+    else localStorage.removeItem(KEPT + order);
+  } catch {
+    if (text) memory.set(KEPT + order, text);
+  }
+};
+
+/** The payment of an order that was kept. @param {string} order @returns {Kept | undefined} */
+export const find = (order) => {
+  let text = memory.get(KEPT + order);
+  try {
+    text ??= localStorage.getItem(KEPT + order) ?? undefined;
+    return text && JSON.parse(text);
+  } catch {}
+};
+
+/** Removes what is older than a payment can be. */
+export const tidy = () => {
+  try {
+    for (const name of Object.keys(localStorage)) {
+      const order = name.slice(KEPT.length);
+      if (name.startsWith(KEPT) && !(Date.now() - Number(find(order)?.at) < KEPT_FOR_MS)) keep(order);
+    }
+  } catch {}
+};
+
+/**
+ * Does `work` while no other page of this browser asks for a payment of the same order.
+ *
+ * @template T
+ * @param {string} order @param {() => Promise<T>} work @returns {Promise<T>}
+ */
+export const alone = (order, work) => new Promise((done, fail) => {
+  const run = () => {
+    const working = work();
+    working.then(done, fail);
+    return Promise.race([working.then(() => {}, () => {}), pause(LOCKED_FOR_MS)]);
+  };
+  // Without a secure origin there are no locks, and none in a sandbox.
+  if (!navigator.locks) return void run();
+  navigator.locks.request(KEPT + order, { ifAvailable: true }, (lock) => (lock ? run() : fail(new WalletError('pending')))).catch(run);
+});
