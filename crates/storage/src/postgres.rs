@@ -18,6 +18,7 @@ mod failure;
 mod observe;
 mod open;
 mod operator;
+mod options;
 mod orders;
 mod polls;
 mod prices;
@@ -47,10 +48,12 @@ pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
 use self::announcements::ListenOptions;
 use self::clock::Lease;
 pub use self::clock::LeaseClock;
-use self::failure::Failure as _;
+use self::failure::{Failure as _, is_of_old_schema};
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
-use self::silence::{Reading, in_time};
+pub use self::options::PostgresOptions;
+use self::options::{Patience, Writers};
+use self::silence::{Reading, close_idle, in_time};
 use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
 use crate::rules::{BATCH, Known, RESTART_BATCH};
@@ -70,11 +73,19 @@ pub struct PostgresStorage {
     /// The name of this process in its leases.
     holder: Arc<str>,
     clock: LeaseClock,
+    patience: Patience,
     /// Of another connection, which listens.
     options: ListenOptions,
 }
 
 impl PostgresStorage {
+    fn writers(&self) -> Writers {
+        Writers {
+            pool: self.writer.clone(),
+            longest: self.patience.transaction,
+        }
+    }
+
     fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
         Lease {
             holder: self.holder.clone(),
