@@ -4,6 +4,7 @@
 //! and the checks. All checks run, and every problem is reported at once.
 
 pub(crate) mod catalog;
+pub(crate) mod database;
 mod environment;
 pub(crate) mod gateway;
 pub(crate) mod network;
@@ -14,6 +15,7 @@ pub(crate) mod rate_limit;
 mod reference;
 mod renamed;
 mod rights;
+pub(crate) mod roles;
 mod schema;
 mod secrets;
 pub(crate) mod server;
@@ -32,6 +34,7 @@ pub use operator::{Operator, Role};
 pub use problems::{Problem, Problems};
 pub use rate_limit::RateLimit;
 pub use reference::reference;
+pub use roles::{ProcessRole, Roles};
 pub use server::{Config, PublicUrl};
 pub use source::{admin_address, load, operator_token, parse};
 pub use store::Store;

@@ -1,4 +1,4 @@
-//! Running the proxy: two listeners, six workers, and an orderly shutdown.
+//! Running the proxy: two listeners, six workers, and an orderly shutdown. `roles` leaves out some of them.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::admin_routes;
-use crate::config::Config;
+use crate::config::{Config, ProcessRole};
 use crate::http::connections::slots::{ConnectionLimits, Slots};
 use crate::http::connections::{Server, Timeouts, serve};
 use crate::http::middleware::client_address::counted_address;
@@ -26,8 +26,8 @@ use crate::workers::{
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
 pub struct Listeners {
-    /// For browsers, stores and the gateway.
-    pub public: TcpListener,
+    /// For browsers, stores and the gateway; `None` without the role `http`.
+    pub public: Option<TcpListener>,
     /// For the operator.
     pub admin: TcpListener,
     /// How many connections the public listener may hold. See [`crate::open_files`].
@@ -45,7 +45,10 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
-    change_exchange::keep_assets(&core.app).await;
+    let roles = core.app.config.roles.clone();
+    if roles.has(ProcessRole::Http) {
+        change_exchange::keep_assets(&core.app).await;
+    }
     let mut components = JoinSet::new();
     let trusted = core.app.config.trusted_proxies.clone();
     let slots = Slots::new(ConnectionLimits {
@@ -53,15 +56,17 @@ pub async fn run(
         per_address: core.app.config.rate_limit.connections_per_ip,
     });
     let public_slots = core.app.public_slots.get_or_init(|| slots);
-    let public = Server {
-        listener: listeners.public,
-        routes: core.router(),
-        timeouts: Timeouts::DEFAULT,
-        slots: public_slots.clone(),
-        counted_address: Arc::new(move |peer| counted_address(peer, &trusted)),
-    };
-    let public = endless(serve(public, shutdown.clone()));
-    components.spawn(named("the public listener", public));
+    if let Some(listener) = listeners.public {
+        let public = Server {
+            listener,
+            routes: core.router(),
+            timeouts: Timeouts::DEFAULT,
+            slots: public_slots.clone(),
+            counted_address: Arc::new(move |peer| counted_address(peer, &trusted)),
+        };
+        let public = endless(serve(public, shutdown.clone()));
+        components.spawn(named("the public listener", public));
+    }
     let admin = Server {
         listener: listeners.admin,
         routes: core.admin_router(),
@@ -75,15 +80,17 @@ pub async fn run(
     let admin = endless(serve(admin, shutdown.clone()));
     components.spawn(named("the admin listener", admin));
     let app = core.app;
-    components.spawn(named(
-        "the payment poller",
-        endless(payment_poller::run(app.clone())),
-    ));
-    components.spawn(named(
-        "the webhook dispatcher",
-        endless(webhook_dispatcher::run(app.clone())),
-    ));
-    components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
+    if roles.has(ProcessRole::Poller) {
+        let poller = endless(payment_poller::run(app.clone()));
+        components.spawn(named("the payment poller", poller));
+    }
+    if roles.has(ProcessRole::Dispatcher) {
+        let dispatcher = endless(webhook_dispatcher::run(app.clone()));
+        components.spawn(named("the webhook dispatcher", dispatcher));
+    }
+    if roles.has(ProcessRole::Cleanup) {
+        components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
+    }
     components.spawn(named(
         "the storage monitor",
         endless(storage_monitor::run(app.clone())),

@@ -52,6 +52,7 @@ mod request_ids;
 mod restart;
 
 mod reverted_payments;
+mod roles;
 mod secret_leaks;
 mod store_api;
 mod store_isolation;

@@ -71,6 +71,7 @@ fn proxy(app: &AppState) -> Vec<Line> {
         line("admin_listen", &config.admin_listen),
         line("public_url", config.public_url.base()),
         line("database_url", &database),
+        line("roles", &config.roles),
         line("log", &config.log),
         line("trusted_proxies", &list(&config.trusted_proxies)),
         line("gateway.url", Origin::of(&config.gateway.url).as_str()),
