@@ -113,15 +113,23 @@ fn polling(app: &AppState) -> Value {
     })
 }
 
-/// The schema and the clock of a PostgreSQL server; null for a file, and while the server does not answer.
+/// The schema, the clock and the standbys of a PostgreSQL server; null for a file, and while the server does not answer.
 async fn database_server(app: &AppState) -> Value {
     let Ok(Some(server)) = app.deps.storage.server_state().await else {
         return Value::Null;
     };
     let ahead = server.now.duration_since(app.now());
+    let standbys = server.standbys.map(|standbys| {
+        json!({
+            "connected": standbys.connected,
+            "synchronous": standbys.synchronous,
+        })
+    });
     json!({
         "schema": server.schema,
         "clock_ahead_ms": i64::try_from(ahead.as_millis()).unwrap_or(i64::MAX),
+        "clocks_agree": ahead.abs() <= storage_monitor::MOST_SKEW,
+        "standbys": standbys,
     })
 }
 
@@ -150,6 +158,7 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
         "currencies": currencies(&app),
         "events_waiting": database.ok(),
         "ending": ending,
+        "roles": app.config().roles.words().collect::<Vec<_>>(),
     });
     (status, Json(report))
 }

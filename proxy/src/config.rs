@@ -4,6 +4,7 @@
 //! and the checks. All checks run, and every problem is reported at once.
 
 pub(crate) mod catalog;
+pub(crate) mod database;
 mod environment;
 pub(crate) mod gateway;
 mod in_force;
@@ -15,6 +16,7 @@ pub(crate) mod rate_limit;
 mod reference;
 mod renamed;
 mod rights;
+pub(crate) mod roles;
 mod schema;
 mod secrets;
 pub(crate) mod server;
@@ -34,6 +36,7 @@ pub use operator::{Operator, Role};
 pub use problems::{Problem, Problems};
 pub use rate_limit::RateLimit;
 pub use reference::{reference, reference_json};
+pub use roles::{ProcessRole, Roles};
 pub use secrets::SecretPair;
 pub use server::{Config, PublicUrl};
 pub(crate) use setting::changed_keys;

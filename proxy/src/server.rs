@@ -1,4 +1,4 @@
-//! Running the proxy: two listeners, six workers, and an orderly shutdown.
+//! Running the proxy: two listeners, six workers, and an orderly shutdown. `roles` leaves out some of them.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::admin_routes;
-use crate::config::Config;
+use crate::config::{Config, ProcessRole};
 use crate::connection_slots::{ConnectionLimits, Slots};
 use crate::http::connections::{Server, Timeouts, serve};
 use crate::http::middleware::client_address::counted_address;
@@ -27,8 +27,8 @@ use crate::workers::{
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
 pub struct Listeners {
-    /// For browsers, stores and the gateway.
-    pub public: TcpListener,
+    /// For browsers, stores and the gateway; `None` without the role `http`.
+    pub public: Option<TcpListener>,
     /// For the operator.
     pub admin: TcpListener,
     /// How many connections the public listener may hold. See [`crate::open_files`].
@@ -62,7 +62,10 @@ pub async fn run_reloading(
     mut reloads: mpsc::Receiver<Config>,
 ) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
-    change_exchange::keep_assets(&core.app).await;
+    let roles = core.app.config().roles.clone();
+    if roles.has(ProcessRole::Http) {
+        change_exchange::keep_assets(&core.app).await;
+    }
     let mut components = JoinSet::new();
     let counting = core.app.clone();
     let slots = Slots::new(ConnectionLimits {
@@ -70,17 +73,19 @@ pub async fn run_reloading(
         per_address: core.app.config().rate_limit.connections_per_ip,
     });
     let public_slots = core.app.public_slots.get_or_init(|| slots);
-    let public = Server {
-        listener: listeners.public,
-        routes: core.router(),
-        timeouts: Timeouts::DEFAULT,
-        slots: public_slots.clone(),
-        counted_address: Arc::new(move |peer| {
-            counted_address(peer, &counting.config().trusted_proxies)
-        }),
-    };
-    let public = endless(serve(public, shutdown.clone()));
-    components.spawn(named("the public listener", public));
+    if let Some(listener) = listeners.public {
+        let public = Server {
+            listener,
+            routes: core.router(),
+            timeouts: Timeouts::DEFAULT,
+            slots: public_slots.clone(),
+            counted_address: Arc::new(move |peer| {
+                counted_address(peer, &counting.config().trusted_proxies)
+            }),
+        };
+        let public = endless(serve(public, shutdown.clone()));
+        components.spawn(named("the public listener", public));
+    }
     let admin = Server {
         listener: listeners.admin,
         routes: core.admin_router(),
@@ -106,15 +111,17 @@ pub async fn run_reloading(
             shutdown.run_until_cancelled(reloads).await;
         }
     };
-    components.spawn(named(
-        "the payment poller",
-        endless(payment_poller::run(app.clone())),
-    ));
-    components.spawn(named(
-        "the webhook dispatcher",
-        endless(webhook_dispatcher::run(app.clone())),
-    ));
-    components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
+    if roles.has(ProcessRole::Poller) {
+        let poller = endless(payment_poller::run(app.clone()));
+        components.spawn(named("the payment poller", poller));
+    }
+    if roles.has(ProcessRole::Dispatcher) {
+        let dispatcher = endless(webhook_dispatcher::run(app.clone()));
+        components.spawn(named("the webhook dispatcher", dispatcher));
+    }
+    if roles.has(ProcessRole::Cleanup) {
+        components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
+    }
     components.spawn(named(
         "the storage monitor",
         endless(storage_monitor::run(app.clone())),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Subcommand;
 use florin_proxy::config::Config;
-use florin_storage::{Database, Verified, copy, is_postgres, migrate_postgres};
+use florin_storage::{CopyError, Database, Verified, copy, is_postgres, migrate_postgres};
 use serde_json::{Map, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -15,7 +15,8 @@ pub(crate) enum Action {
     /// Copies a file of SQLite into an empty PostgreSQL database, and checks the copy.
     ///
     /// Stop the proxy first, and run `florin-proxy migrate` on the target. Afterwards no proxy opens the file again. If
-    /// the copy fails, the target is empty as before and the file can still be used.
+    /// the copy fails, the target is empty as before and the file can still be used. One that was interrupted is completed
+    /// by the same command.
     Copy {
         /// The file, as `sqlite://path/to/florin.db`
         #[arg(long, value_name = "URL")]
@@ -106,7 +107,10 @@ fn copy_to_server(config: &Config, from: &str, to: Option<&str>, json: bool) -> 
         bail!("--to: write postgres://user:password@host/database");
     }
     let copied = runtime()?.block_on(copy(from, to, config.environment.as_str()));
-    let copied = copied.map_err(|error| anyhow::anyhow!("nothing was copied: {error}"))?;
+    let copied = copied.map_err(|error| match error {
+        CopyError::NotMarked(_) => anyhow::anyhow!("{error}"),
+        error => anyhow::anyhow!("nothing was copied: {error}"),
+    })?;
     if json {
         let tables = copied.iter();
         let tables: Vec<_> = tables
@@ -149,7 +153,8 @@ pub(crate) fn migrate(config: &Config, json: bool) -> anyhow::Result<()> {
 /// # Errors
 /// What is wrong with it, with the remedy.
 pub(crate) async fn open(config: &Config) -> anyhow::Result<Database> {
-    let opened = Database::open(&config.database_url, config.environment.as_str()).await;
+    let environment = config.environment.as_str();
+    let opened = Database::open_limited(&config.database_url, environment, &config.database).await;
     opened.map_err(|error| match error.outage() {
         Some(outage) => anyhow::anyhow!("database_url: {error}. {}", outage.remedy()),
         None => anyhow::anyhow!("database_url: {error}"),

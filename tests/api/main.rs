@@ -59,6 +59,7 @@ mod restart;
 mod restores;
 
 mod reverted_payments;
+mod roles;
 mod secret_leaks;
 mod source_imports;
 mod store_api;

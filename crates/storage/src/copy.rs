@@ -1,6 +1,7 @@
 //! `florin-proxy store copy`: a file of SQLite becomes a database of PostgreSQL.
 //!
-//! Both sides are one transaction. Each table is written as the lines of `COPY`, in the order of its key, and read back: the
+//! Both sides are one transaction; the target's is committed first, with the copy's id. A crash before the file is marked
+//! leaves both: the same command then finds the id, and only marks the file. Each table is written as the lines of `COPY`, in the order of its key, and read back: the
 //! number of rows and the SHA-256 of the lines must be the same on both sides. Only a row at a time is in memory.
 
 mod tables;
@@ -10,10 +11,11 @@ use std::fmt::Write as _;
 use futures_util::TryStreamExt as _;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
-use sqlx::postgres::PgTransaction;
-use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
+use sqlx::postgres::{PgCopyIn, PgTransaction};
+use sqlx::{AssertSqlSafe, PgConnection, Row as _, SqliteConnection};
 
 use self::tables::{Kind, TABLES, Table};
+use crate::sqlite::WriteTransaction;
 use crate::{PostgresStorage, SqliteStorage, StorageError};
 
 /// Lines are sent in pieces of this size.
@@ -30,7 +32,7 @@ pub struct CopiedTable {
     pub sha256: String,
 }
 
-/// Why a database was not copied. The target is as before, and the source can be opened.
+/// Why a database was not copied. The target is as before, and the source can be opened, unless the variant says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// The target has orders already.
@@ -39,6 +41,11 @@ pub enum CopyError {
     /// The target holds something else than was sent.
     #[error("table {0} differs from the source after it was copied; nothing was kept")]
     Differs(&'static str),
+    /// The target holds the whole copy, and the source can still be opened.
+    #[error(
+        "everything was copied, and the file could not be marked as copied: run the same command again before any proxy starts ({0})"
+    )]
+    NotMarked(StorageError),
     /// One of the databases failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -51,10 +58,10 @@ impl From<sqlx::Error> for CopyError {
 }
 
 /// Copies a file into an empty, migrated PostgreSQL database of the same environment. The file is not opened by a proxy
-/// again.
+/// again. A target that already has the copy of this very content, because a copy was interrupted, is left as it is.
 ///
 /// # Errors
-/// [`CopyError::NotEmpty`]; [`CopyError::Differs`]; [`CopyError::Storage`] with the failures of both `open`.
+/// [`CopyError::NotEmpty`]; [`CopyError::NotMarked`]; [`CopyError::Differs`]; [`CopyError::Storage`] with the failures of both `open`.
 pub async fn copy(from: &str, to: &str, environment: &str) -> Result<Vec<CopiedTable>, CopyError> {
     let source = SqliteStorage::open(from, environment).await?;
     let target = PostgresStorage::open(to, environment).await?;
@@ -84,10 +91,17 @@ async fn copy_tables(
     let has_orders: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM orders)")
         .fetch_one(&mut *to)
         .await?;
-    if has_orders {
-        return Err(CopyError::NotEmpty);
-    }
     let mut copied = Vec::new();
+    if has_orders {
+        for table in &TABLES {
+            copied.push(lines(table, &mut from, None).await?);
+        }
+        if !is_copied(&copied, &mut to).await? {
+            return Err(CopyError::NotEmpty);
+        }
+        mark(from, place).await?;
+        return Ok(copied);
+    }
     for table in &TABLES {
         let sent = send(table, &mut from, &mut to).await?;
         if read_back(table, &mut to).await? != sent {
@@ -106,13 +120,57 @@ async fn copy_tables(
         );
         sqlx::query(AssertSqlSafe(next)).execute(&mut *to).await?;
     }
-    to.commit().await?;
-    sqlx::query("UPDATE identity SET moved_to = ?")
-        .bind(place)
-        .execute(&mut *from)
+    sqlx::query("INSERT INTO file_copies (id) VALUES ($1)")
+        .bind(id(&copied))
+        .execute(&mut *to)
         .await?;
-    from.commit().await?;
+    to.commit().await?;
+    mark(from, place).await?;
     Ok(copied)
+}
+
+/// The name of a content: a file that has changed since has another one.
+fn id(copied: &[CopiedTable]) -> String {
+    let mut digest = Sha256::new();
+    for table in copied {
+        digest.update(format!("{} {}\n", table.table, table.sha256));
+    }
+    hex::encode(digest.finalize())
+}
+
+async fn is_copied(copied: &[CopiedTable], to: &mut PgTransaction<'_>) -> sqlx::Result<bool> {
+    sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM file_copies WHERE id = $1)")
+        .bind(id(copied))
+        .fetch_one(&mut **to)
+        .await
+}
+
+/// Marks the file as copied.
+async fn mark(mut from: WriteTransaction, place: &str) -> Result<(), CopyError> {
+    let marked = async {
+        sqlx::query("UPDATE identity SET moved_to = ?")
+            .bind(place)
+            .execute(&mut *from)
+            .await?;
+        from.commit().await
+    };
+    marked.await.map_err(CopyError::NotMarked)
+}
+
+/// Each copied column, as `table.column`, of the target and of the source.
+#[cfg(test)]
+pub(crate) fn columns() -> Vec<(String, String)> {
+    let of_table = |table: &Table| {
+        let (name, source) = (table.name, table.source_table());
+        let named = |value: &str| match value.split_once('.') {
+            Some(_) => value.to_owned(),
+            None => format!("{source}.{value}"),
+        };
+        let fields = table.fields.iter();
+        let columns = fields.map(|(column, value, _)| (format!("{name}.{column}"), named(value)));
+        columns.collect::<Vec<_>>()
+    };
+    TABLES.iter().flat_map(of_table).collect()
 }
 
 /// Counts and digests lines.
@@ -147,6 +205,17 @@ async fn send(
     let columns = table.columns().collect::<Vec<_>>().join(", ");
     let into = format!("COPY {} ({columns}) FROM STDIN", table.name);
     let mut into = to.copy_in_raw(&into).await?;
+    let sent = lines(table, from, Some(&mut into)).await?;
+    into.finish().await?;
+    Ok(sent)
+}
+
+/// Reads a table as the lines of `COPY`, and sends them.
+async fn lines(
+    table: &Table,
+    from: &mut SqliteConnection,
+    mut into: Option<&mut PgCopyIn<&mut PgConnection>>,
+) -> Result<CopiedTable, CopyError> {
     let mut lines = Lines::default();
     let mut piece = String::new();
     let select = sqlx::query(AssertSqlSafe(table.select()));
@@ -164,13 +233,16 @@ async fn send(
         piece.push('\n');
         if piece.len() >= PIECE {
             lines.add(piece.as_bytes());
-            into.send(piece.as_bytes()).await?;
+            if let Some(into) = &mut into {
+                into.send(piece.as_bytes()).await?;
+            }
             piece.clear();
         }
     }
     lines.add(piece.as_bytes());
-    into.send(piece.as_bytes()).await?;
-    into.finish().await?;
+    if let Some(into) = into {
+        into.send(piece.as_bytes()).await?;
+    }
     Ok(lines.of(table))
 }
 

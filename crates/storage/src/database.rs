@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgConnectOptions;
 
-use crate::{PostgresStorage, SqliteStorage, Storage, StorageError, Verified, postgres, sqlite};
+use crate::{
+    LeaseClock, PostgresOptions, PostgresStorage, SqliteStorage, Storage, StorageError, Verified,
+    postgres, sqlite,
+};
 
 /// An open database of either kind.
 #[derive(Clone, Debug)]
@@ -23,10 +26,22 @@ impl Database {
     /// # Errors
     /// Those of [`SqliteStorage::open`] and [`PostgresStorage::open`].
     pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
+        Self::open_limited(url, environment, &PostgresOptions::DEFAULT).await
+    }
+
+    /// The same, with other limits of the connections to a server.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub async fn open_limited(
+        url: &str,
+        environment: &str,
+        limits: &PostgresOptions,
+    ) -> Result<Self, StorageError> {
         if is_postgres(url) {
-            Ok(Self::Postgres(
-                PostgresStorage::open(url, environment).await?,
-            ))
+            let clock = LeaseClock::Server;
+            let opened = PostgresStorage::open_limited(url, environment, clock, limits);
+            Ok(Self::Postgres(opened.await?))
         } else {
             Ok(Self::Sqlite(SqliteStorage::open(url, environment).await?))
         }

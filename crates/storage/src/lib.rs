@@ -28,6 +28,8 @@ mod totals;
 mod traits;
 mod verified;
 
+#[cfg(test)]
+pub(crate) use copy::columns as copied_columns;
 pub use copy::{CopiedTable, CopyError, copy};
 pub use database::{Database, backup, check_database, check_place, is_postgres, verify};
 pub use delivery::{
@@ -42,12 +44,14 @@ pub use operator::{
     OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StoredObservation,
 };
 pub use postgres::{
-    GatewayAccount, GatewayAccountStep, LeaseClock, NewGatewayAccount, PostgresStorage,
-    migrate as migrate_postgres,
+    GatewayAccount, GatewayAccountStep, LeaseClock, NewGatewayAccount, PostgresOptions,
+    PostgresStorage, migrate as migrate_postgres,
 };
 pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
 pub use rules::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE};
-pub use shared::{Asset, ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState};
+pub use shared::{
+    Asset, ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState, Standbys,
+};
 pub use sqlite::SqliteStorage;
 pub use totals::{Commits, Outbox, Totals};
 pub use traits::{

@@ -76,11 +76,22 @@ impl LimitKey {
     }
 }
 
-/// The schema and the clock of a database server.
+/// The schema, the clock and the standbys of a database server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerState {
     /// The number of the last migration.
     pub schema: i64,
     /// The time by the server's clock.
     pub now: Timestamp,
+    /// `None` for a role that may not see them.
+    pub standbys: Option<Standbys>,
+}
+
+/// Standbys that are connected to a primary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standbys {
+    /// All of them.
+    pub connected: i64,
+    /// Those that a commit waits for, or may wait for.
+    pub synchronous: i64,
 }

@@ -33,7 +33,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 pub(crate) use self::backup::{backup, verify};
 use self::file::DatabaseFile;
 pub(crate) use self::open::check_database;
-use self::writer::{WriteTransaction, Writer};
+pub(crate) use self::writer::WriteTransaction;
+use self::writer::Writer;
 use crate::rules::{BATCH, InvoiceKind, RESERVED_FOR_MONEY, RESTART_BATCH};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,

@@ -5,17 +5,20 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use florin_checkout_api::Environment;
 use florin_orders::StoreId;
+use florin_storage::PostgresOptions;
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use url::{Host, Url};
 
+use crate::config::database::{DatabaseTable, database};
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
 use crate::config::network::network;
 use crate::config::operator::{Operator, OperatorTable, operators};
 use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
+use crate::config::roles::{Roles, roles};
 use crate::config::secrets::{SecretPair, secret};
 use crate::config::setting::Setting;
 use crate::config::store::{Store, StoreTable, store};
@@ -33,6 +36,10 @@ pub struct Config {
     pub public_url: PublicUrl,
     /// `sqlite://…` or `postgres://…`.
     pub database_url: DatabaseUrl,
+    /// Limits of the connections to PostgreSQL.
+    pub database: PostgresOptions,
+    /// What this process does.
+    pub roles: Roles,
     /// Which money moves.
     pub environment: Environment,
     /// The payment gateway.
@@ -149,6 +156,10 @@ pub(crate) struct File {
     /// `test` or `production`; production must be set explicitly.
     #[schemars(extend("x-default" = "test"))]
     pub(crate) environment: Option<String>,
+    /// What this process does: some of `http`, `poller`, `dispatcher` and `cleanup`. Processes on one PostgreSQL may share
+    /// the work; each role needs one process at least. On SQLite one process does all.
+    #[schemars(extend("x-default" = "all of them"))]
+    pub(crate) roles: Option<Vec<String>>,
     /// A `tracing` filter, like `info` or `florin_proxy=debug`. Log lines are JSON when they do not go to a terminal.
     #[schemars(extend("x-default" = "info"))]
     pub(crate) log: Option<String>,
@@ -162,6 +173,8 @@ pub(crate) struct File {
     #[serde(default)]
     #[expect(dead_code, reason = "read before the file is, in config/rights.rs")]
     pub(crate) dangerous_allow_shared_files: bool,
+    #[serde(default)]
+    pub(crate) database: DatabaseTable,
     #[serde(default)]
     pub(crate) gateway: GatewayTable,
     #[serde(default)]
@@ -191,6 +204,16 @@ pub(crate) fn check(
     let admin_listen = admin_listen(&mut findings, file.admin_listen);
     let database_url = database_url(&mut findings, file.database_url, file.database_url_path);
     check_database_url(&mut findings, database_url.as_deref());
+    let is_server = database_url
+        .as_deref()
+        .is_none_or(florin_storage::is_postgres);
+    let database = database(&mut findings, &mut warnings, &file.database, is_server);
+    let roles = roles(
+        &mut findings,
+        &mut warnings,
+        file.roles.as_deref(),
+        is_server,
+    );
     // Port 0 is whichever port is free: two of them differ.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
         findings.add(
@@ -230,6 +253,8 @@ pub(crate) fn check(
             admin_listen: admin_listen?,
             public_url: public_url?,
             database_url: DatabaseUrl(database_url?),
+            database,
+            roles,
             environment: environment?,
             gateway: gateway?,
             stores,

@@ -544,3 +544,67 @@ fn the_admin_address_is_known_without_the_rest() {
     );
     assert!(at("admin_listen = \"x\"", None).is_err());
 }
+
+#[test]
+fn the_connections_to_postgresql_have_limits_with_defaults() {
+    let server = [(
+        "FLORIN_DATABASE_URL",
+        "postgres://florin:pw@127.0.0.1/florin",
+    )];
+    let config = loaded(COMPLETE, &server).unwrap();
+    assert_eq!(config.database, florin_storage::PostgresOptions::DEFAULT);
+    let given = "[database]\nconnections = 40\nacquire_timeout_seconds = 1\nstatement_timeout_seconds = 20\n\
+         lock_timeout_seconds = 4";
+    let config = loaded(&format!("{COMPLETE}\n{given}"), &server).unwrap();
+    assert_eq!(config.database.connections, 40);
+    assert_eq!(config.database.acquire_timeout.as_secs(), 1);
+    assert_eq!(config.database.statement_timeout.as_secs(), 20);
+    assert_eq!(config.database.lock_timeout.as_secs(), 4);
+    for (key, value) in [
+        ("connections", "1"),
+        ("connections", "501"),
+        ("acquire_timeout_seconds", "0"),
+        ("statement_timeout_seconds", "61"),
+        ("lock_timeout_seconds", "6"),
+    ] {
+        let given = format!("{COMPLETE}\n[database]\n{key} = {value}");
+        let refused = loaded(&given, &server).unwrap_err().0;
+        assert_eq!(refused.len(), 1, "{refused:?}");
+        assert_eq!(refused[0].key, format!("database.{key}"));
+    }
+    let config = loaded(&format!("{COMPLETE}\n{given}"), &[]).unwrap();
+    let warned = config
+        .warnings
+        .iter()
+        .find(|warning| warning.key == "database");
+    assert!(warned.is_some_and(|warning| warning.message.contains("SQLite")));
+}
+
+#[test]
+fn roles_are_all_unless_the_list_says_otherwise() {
+    let server = (
+        "FLORIN_DATABASE_URL",
+        "postgres://florin:pw@127.0.0.1/florin",
+    );
+    let words = |variables: &[(&str, &str)]| {
+        let config = loaded(COMPLETE, variables).unwrap();
+        (config.roles.to_string(), config.warnings)
+    };
+    let all = "http, poller, dispatcher, cleanup";
+    assert_eq!(words(&[]), (all.to_owned(), Vec::new()));
+    assert_eq!(
+        words(&[("FLORIN_ROLES", all)]),
+        (all.to_owned(), Vec::new())
+    );
+    let (roles, warnings) = words(&[server, ("FLORIN_ROLES", "poller,http")]);
+    assert_eq!(roles, "http, poller");
+    assert_eq!(warnings[0].key, "roles");
+    assert!(
+        warnings[0].message.contains("dispatcher, cleanup"),
+        "{warnings:?}"
+    );
+    for list in ["[]", "watcher", "poller"] {
+        let refused = loaded(COMPLETE, &[("FLORIN_ROLES", list)]).unwrap_err().0;
+        assert_eq!(refused[0].key, "roles", "{refused:?}");
+    }
+}

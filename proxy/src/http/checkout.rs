@@ -172,7 +172,7 @@ pub(crate) async fn rendered(
             .await?;
         Ok(found.first().map(|(_, version)| *version))
     };
-    let is_valid = |view: &RenderedView| is_valid(app, view);
+    let is_valid = |view: &RenderedView| is_valid(app, view, app.now());
     app.views.view(order, is_valid, version, load).await
 }
 

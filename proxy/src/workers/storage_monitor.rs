@@ -23,15 +23,46 @@ const LONGEST_WRITE: Duration = Duration::from_secs(3);
 /// A read that takes longer is the reason to try a write.
 const LONGEST_READ: Duration = Duration::from_secs(1);
 
+/// A larger difference between the clocks of this machine and of a database server is reported.
+pub(crate) const MOST_SKEW: SignedDuration = SignedDuration::from_secs(2);
+/// Pause between two comparisons of the clocks.
+const COMPARE_EVERY: SignedDuration = SignedDuration::from_secs(60);
+
 /// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
+    let (mut compared_at, mut agree) = (None, true);
     while !app.shutdown.is_cancelled() {
         check(&app, WRITE_EVERY).await;
+        let is_old = |at: Timestamp| app.now().duration_since(at).abs() >= COMPARE_EVERY;
+        if compared_at.is_none_or(is_old) {
+            compared_at = Some(app.now());
+            agree = compare_clocks(&app, agree).await;
+        }
         tokio::select! {
             () = app.shutdown.cancelled() => {}
             () = app.deps.clock.sleep(PAUSE) => {}
         }
     }
+}
+
+/// Reports once that the clock of the database server differs from this machine's, and that it does not any more. Returns
+/// `true` if the clocks agree.
+async fn compare_clocks(app: &AppState, agreed: bool) -> bool {
+    let Ok(Some(server)) = app.deps.storage.server_state().await else {
+        return agreed;
+    };
+    let ahead = server.now.duration_since(app.now());
+    let agree = ahead.abs() <= MOST_SKEW;
+    if agreed && !agree {
+        tracing::warn!(
+            server_ahead_seconds = ahead.as_secs(),
+            "the clocks of this machine and of the database server differ: orders expire and payments are polled at the \
+             wrong time. Synchronise both, by chrony or systemd-timesyncd"
+        );
+    } else if agree && !agreed {
+        tracing::info!("the clocks of this machine and of the database server agree again");
+    }
+    agree
 }
 
 /// Checks for the readiness page that an order could be stored and read now. Returns the number of events that wait.

@@ -267,7 +267,7 @@ async fn start_proxies(
         return Ok(Some(replicas));
     }
     let listeners = Listeners {
-        public: front,
+        public: Some(front),
         admin: bind(ports.admin).await?,
         public_connections: 1_000,
     };
@@ -376,7 +376,7 @@ async fn run_replica(config: PathBuf, listen: &str, admin: &str) -> anyhow::Resu
         listener.with_context(|| format!("{address} cannot be opened"))
     };
     let listeners = Listeners {
-        public: bind(listen).await?,
+        public: Some(bind(listen).await?),
         admin: bind(admin).await?,
         public_connections: 1_000,
     };

@@ -29,6 +29,12 @@ impl Table {
         self.fields.iter().map(|(column, _, _)| *column)
     }
 
+    /// The first table of the source.
+    #[cfg(test)]
+    pub(super) fn source_table(&self) -> &'static str {
+        self.source.split(' ').next().unwrap_or(self.source)
+    }
+
     /// The source's rows, every value as text.
     pub(super) fn select(&self) -> String {
         let values = self.fields.iter().map(|(_, value, kind)| match kind {

@@ -70,7 +70,7 @@ impl PostgresStorage {
         let read = async {
             let mut reading = Reading::begin(&self.reader).await?;
             let reader = reading.connection();
-            let row = in_time(async {
+            let row = in_time(self.patience, async {
                 let query = sqlx::query(query).bind(account).bind(self.clock.now(now));
                 Ok(query.fetch_one(reader).await?)
             });
@@ -101,7 +101,7 @@ impl PostgresStorage {
             written: Mutex::new(None),
         });
         run(
-            self.writer.clone(),
+            self.writers(),
             OnLoss::Repeat,
             move |tx: &mut Transaction| {
                 let change = change.clone();

@@ -15,8 +15,9 @@ use crate::{
     RecordedDelivery, StorageError,
 };
 
-/// Leases due events, so many that no more than [`MAX_DELIVERIES_PER_STORE`] are delivered at once by all processes, and
-/// that [`RESERVED_FOR_MONEY`] of them are left for events of orders with money.
+/// Leases due events without a lock of their orders, which `SKIP LOCKED` replaces: it writes the lease alone, and `next_at`,
+/// which the outcome overwrites. So many that no more than [`MAX_DELIVERIES_PER_STORE`] are delivered at once by all
+/// processes, and that [`RESERVED_FOR_MONEY`] of them are left for events of orders with money.
 pub(super) async fn due(
     tx: &mut PgConnection,
     store: &StoreId,
@@ -124,15 +125,28 @@ pub(super) async fn replan_future(
     tx: &mut PgConnection,
     now: Timestamp,
 ) -> Result<u64, StorageError> {
+    let orders: Vec<String> = sqlx::query_scalar(
+        "SELECT id FROM orders WHERE id IN (
+             SELECT order_id FROM outbox JOIN (
+                 SELECT order_id, sequence FROM events WHERE created_at > $1
+                 UNION SELECT order_id, sequence FROM deliveries JOIN events ON events.id = event_id WHERE tried_at > $1)
+                 AS written USING (order_id, sequence)
+             WHERE outbox.state = 'pending' AND outbox.next_at > $1)
+         ORDER BY id FOR UPDATE",
+    )
+    .bind(Time(now))
+    .fetch_all(&mut *tx)
+    .await?;
     let replanned = sqlx::query(
         "UPDATE outbox SET next_at = $1 FROM (
              SELECT order_id, sequence FROM events WHERE created_at > $1
              UNION SELECT order_id, sequence FROM deliveries JOIN events ON events.id = event_id WHERE tried_at > $1)
              AS written
          WHERE outbox.order_id = written.order_id AND outbox.sequence = written.sequence
-             AND outbox.state = 'pending' AND outbox.next_at > $1",
+             AND outbox.order_id = ANY($2) AND outbox.state = 'pending' AND outbox.next_at > $1",
     )
     .bind(Time(now))
+    .bind(&orders)
     .execute(tx)
     .await?;
     Ok(replanned.rows_affected())
@@ -443,14 +457,25 @@ pub(super) async fn restart(
     .fetch_one(&mut *tx)
     .await?;
     if let Some(last) = last {
+        let orders: Vec<String> = sqlx::query_scalar(
+            "SELECT id FROM orders WHERE id IN (SELECT order_id FROM outbox
+                 WHERE state = 'pending' AND store_id = $1 AND position > $2 AND position <= $3)
+             ORDER BY id FOR UPDATE",
+        )
+        .bind(store.as_str())
+        .bind(after)
+        .bind(last)
+        .fetch_all(&mut *tx)
+        .await?;
         sqlx::query(
             "UPDATE outbox SET tries = 0, next_at = $1
-             WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4",
+             WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4 AND order_id = ANY($5)",
         )
         .bind(Time(now))
         .bind(store.as_str())
         .bind(after)
         .bind(last)
+        .bind(&orders)
         .execute(tx)
         .await?;
     }

@@ -4,7 +4,7 @@
 macro_rules! transaction {
     ($storage:ident, $on_loss:ident, [$($value:ident),*], |$tx:ident| $work:expr) => {{
         $(let $value = $value.clone();)*
-        run($storage.writer.clone(), OnLoss::$on_loss, move |$tx: &mut Transaction| {
+        run($storage.writers(), OnLoss::$on_loss, move |$tx: &mut Transaction| {
             $(let $value = $value.clone();)*
             Box::pin(async move { $work })
         })
@@ -15,13 +15,24 @@ macro_rules! transaction {
 /// Reads with a connection that is closed if its answer is missing.
 macro_rules! read {
     ($storage:ident, |$reader:ident| $work:expr) => {{
-        let read = async {
-            let mut reading = Reading::begin(&$storage.reader).await?;
-            let $reader = reading.connection();
-            let found = in_time($work).await?;
-            reading.end();
-            Ok::<_, StorageError>(found)
-        };
-        read.await.map_err(StorageError::for_postgres)
+        let mut tries = 0;
+        loop {
+            let read = async {
+                let mut reading = Reading::begin(&$storage.reader).await?;
+                let $reader = reading.connection();
+                let found = in_time($storage.patience, $work).await?;
+                reading.end();
+                Ok::<_, StorageError>(found)
+            };
+            let found = read.await;
+            tries += 1;
+            match found {
+                // Its connection was closed; each other one may have prepared statements of that schema too.
+                Err(error) if is_of_old_schema(&error) && tries < $storage.patience.tries => {
+                    close_idle(&$storage.reader);
+                }
+                found => break found.map_err(StorageError::for_postgres),
+            }
+        }
     }};
 }

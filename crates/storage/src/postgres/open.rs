@@ -2,37 +2,24 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlStr};
 
 use super::announcements::ListenOptions;
 use super::clock::LeaseClock;
 use super::failure::Failure as _;
+use super::options::PostgresOptions;
 use super::silence::ANSWER;
 use super::transaction::{OnLoss, Transaction, run};
 use super::{PostgresStorage, polls};
 use crate::StorageError;
 
-/// Connections of one process, half of them for writing: those of three fit into the 100 of a default server.
-const WRITERS: u32 = 8;
-const READERS: u32 = 8;
-/// How long a request waits for a connection.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
-/// A connection through a firewall that forgets it ends before that.
-const MAX_LIFETIME: Duration = Duration::from_mins(10);
-/// Limits of the server's work for one statement, one lock, and one transaction that waits for its client.
-const SETTINGS: [(&str, &str); 3] = [
-    ("statement_timeout", "5s"),
-    ("lock_timeout", "2s"),
-    ("idle_in_transaction_session_timeout", "10s"),
-];
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
 const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
 
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 6] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 7] = [
     (
         1,
         "orders",
@@ -63,6 +50,11 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 6] = [
         "replanning",
         include_str!("../../migrations/postgres/0006_replanning.sql"),
     ),
+    (
+        7,
+        "compatibility",
+        include_str!("../../migrations/postgres/0007_compatibility.sql"),
+    ),
 ];
 
 impl PostgresStorage {
@@ -84,29 +76,39 @@ impl PostgresStorage {
         environment: &str,
         clock: LeaseClock,
     ) -> Result<Self, StorageError> {
+        Self::open_limited(url, environment, clock, &PostgresOptions::DEFAULT).await
+    }
+
+    /// The same, with other limits of its connections.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub async fn open_limited(
+        url: &str,
+        environment: &str,
+        clock: LeaseClock,
+        limits: &PostgresOptions,
+    ) -> Result<Self, StorageError> {
         let holder = holder()?;
-        let options = options(url)?
-            .application_name(&format!("florin-proxy {holder}"))
-            .options(SETTINGS);
+        let options = options(url)?.application_name(&format!("florin-proxy {holder}"));
+        let options = limits.limit(options);
         let mut connection = connect(url, &options).await?;
         let checked = check(&mut connection, url, environment).await;
         let _ = connection.close().await;
         checked.map_err(StorageError::for_postgres)?;
-        let pool = |most: u32| {
-            PgPoolOptions::new()
-                .max_connections(most)
-                .acquire_timeout(ACQUIRE_TIMEOUT)
-                .max_lifetime(MAX_LIFETIME)
-        };
         Ok(Self {
             // A lost connection fails the first statement, and the transaction is repeated.
-            writer: pool(WRITERS)
+            writer: limits
+                .pool(limits.writers())
                 .test_before_acquire(false)
                 .connect_lazy_with(options.clone()),
-            reader: pool(READERS).connect_lazy_with(options.clone()),
+            reader: limits
+                .pool(limits.readers())
+                .connect_lazy_with(options.clone()),
             options: ListenOptions(Arc::new(options)),
             holder: holder.into(),
             clock,
+            patience: limits.patience(),
         })
     }
 
@@ -134,9 +136,12 @@ pub async fn migrate(url: &str, environment: &str) -> Result<u64, StorageError> 
         .options(MIGRATION_SETTINGS);
     let mut connection = connect(url, &options).await?;
     let before = version(&mut connection).await?;
-    refuse_newer(before, url)?;
     refuse_foreign(&mut connection, url, before).await?;
-    migrator().run_direct(None, &mut connection, false).await?;
+    refuse_newer(&mut connection, before, url).await?;
+    // A newer version has applied all of these and more.
+    if before.is_none_or(|before| before <= latest()) {
+        migrator().run_direct(None, &mut connection, false).await?;
+    }
     sqlx::query("INSERT INTO identity (id, environment) VALUES (1, $1) ON CONFLICT DO NOTHING")
         .bind(environment)
         .execute(&mut connection)
@@ -189,15 +194,15 @@ fn holder() -> Result<String, StorageError> {
     Ok(hex::encode(bytes))
 }
 
-/// Checks that the schema is the one of this version, and that the database belongs to the environment.
+/// Checks that the schema is that of this version or a later one that this version may use, and that the database belongs to the environment.
 pub(super) async fn check(
     connection: &mut PgConnection,
     url: &str,
     environment: &str,
 ) -> Result<(), StorageError> {
     let found = version(connection).await?;
-    refuse_newer(found, url)?;
-    if found != Some(latest()) {
+    refuse_newer(connection, found, url).await?;
+    if found.is_none_or(|found| found < latest()) {
         return Err(StorageError::NotMigrated {
             url: shown(url),
             found: found.unwrap_or(0),
@@ -226,15 +231,32 @@ async fn version(connection: &mut PgConnection) -> Result<Option<i64>, StorageEr
     Ok(sqlx::query_scalar(version).fetch_one(connection).await?)
 }
 
-fn refuse_newer(found: Option<i64>, url: &str) -> Result<(), StorageError> {
-    match found {
-        Some(found) if found > latest() => Err(StorageError::Newer {
-            url: shown(url),
-            found,
-            known: latest(),
-        }),
-        _ => Ok(()),
+/// Refuses a schema of a later version that has removed what this one uses.
+async fn refuse_newer(
+    connection: &mut PgConnection,
+    found: Option<i64>,
+    url: &str,
+) -> Result<(), StorageError> {
+    let Some(found) = found.filter(|found| *found > latest()) else {
+        return Ok(());
+    };
+    let table: Option<String> =
+        sqlx::query_scalar("SELECT to_regclass('schema_compatibility')::text")
+            .fetch_one(&mut *connection)
+            .await?;
+    if table.is_some() {
+        let needed: i64 = sqlx::query_scalar("SELECT min_schema FROM schema_compatibility")
+            .fetch_one(connection)
+            .await?;
+        if needed <= latest() {
+            return Ok(());
+        }
     }
+    Err(StorageError::Newer {
+        url: shown(url),
+        found,
+        known: latest(),
+    })
 }
 
 /// A database with tables, of which none is ours, belongs to another program.

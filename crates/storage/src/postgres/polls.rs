@@ -8,8 +8,8 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::clock::{Lease, milliseconds};
-use super::failure::Failure as _;
-use super::silence::{Reading, in_time};
+use super::failure::{Failure as _, is_of_old_schema};
+use super::silence::{Reading, close_idle, in_time};
 use super::time::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use super::{PostgresStorage, rows};

@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use sqlx::PgConnection;
 
 use super::PostgresStorage;
-use super::failure::Failure as _;
-use super::silence::{Reading, in_time, no_answer};
+use super::failure::{Failure as _, is_of_old_schema};
+use super::silence::{Reading, close_idle, in_time, no_answer};
 use super::time::Time;
 use super::transaction::{OnLoss, Transaction, run};
-use crate::{ServerState, StorageError};
+use crate::{ServerState, Standbys, StorageError};
 
 /// Readiness fails within five seconds, and says that the server does not answer.
 const LONGEST_CHECK: Duration = Duration::from_millis(2500);
@@ -36,14 +36,26 @@ impl PostgresStorage {
     }
 }
 
-/// The schema's version and the time.
+/// The schema's version, the time, and the standbys.
 pub(super) async fn state(connection: &mut PgConnection) -> Result<ServerState, StorageError> {
-    let (schema, Time(now)): (i64, Time) = sqlx::query_as(
-        "SELECT coalesce(max(version), 0), clock_timestamp() FROM _sqlx_migrations WHERE success",
-    )
-    .fetch_one(connection)
-    .await?;
-    Ok(ServerState { schema, now })
+    let (schema, Time(now), may_see, connected, synchronous): (i64, Time, bool, i64, i64) =
+        sqlx::query_as(
+            "SELECT (SELECT coalesce(max(version), 0) FROM _sqlx_migrations WHERE success), clock_timestamp(),
+                 pg_has_role('pg_read_all_stats', 'USAGE'), count(*),
+                 count(*) FILTER (WHERE sync_state IN ('sync', 'quorum'))
+             FROM pg_stat_replication WHERE state = 'streaming'",
+        )
+        .fetch_one(connection)
+        .await?;
+    let standbys = Standbys {
+        connected,
+        synchronous,
+    };
+    Ok(ServerState {
+        schema,
+        now,
+        standbys: may_see.then_some(standbys),
+    })
 }
 
 /// Checks that a commit finds the synchronous standbys that it waits for: while one is missing, no commit ends. A role

@@ -12,14 +12,13 @@ use sqlx::postgres::{PgPool, Postgres};
 use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinSet;
 
+use super::options::Patience;
 use crate::StorageError;
 
 /// A living server begins a transaction by then.
 pub(super) const ANSWER: Duration = Duration::from_secs(2);
 /// A living server answers a ping by then.
 const PING: Duration = Duration::from_secs(1);
-/// Longer than the server's `statement_timeout`.
-const LONGEST_READ: Duration = Duration::from_secs(6);
 
 /// A connection that reads. It is closed unless its answer came: also when the caller gives up.
 pub(super) struct Reading(Option<PoolConnection<Postgres>>);
@@ -58,9 +57,10 @@ impl Drop for Reading {
 
 /// Waits for what a statement reads.
 pub(super) async fn in_time<T>(
+    patience: Patience,
     read: impl Future<Output = Result<T, StorageError>>,
 ) -> Result<T, StorageError> {
-    let read = tokio::time::timeout(LONGEST_READ, read).await;
+    let read = tokio::time::timeout(patience.read, read).await;
     read.unwrap_or_else(|_| Err(no_answer()))
 }
 
@@ -82,4 +82,11 @@ pub(super) async fn close_silent(pool: &PgPool) {
         });
     }
     idle.join_all().await;
+}
+
+/// Closes all idle connections: their prepared statements are of an older schema.
+pub(super) fn close_idle(pool: &PgPool) {
+    while let Some(connection) = pool.try_acquire() {
+        drop(connection.detach());
+    }
 }

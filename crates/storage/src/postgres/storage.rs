@@ -7,6 +7,7 @@ use sqlx::postgres::PgPool;
 
 use super::announcements::ListenOptions;
 use super::clock::{Lease, LeaseClock};
+use super::options::{Patience, Writers};
 
 /// Storage in a PostgreSQL database.
 #[derive(Clone, Debug)]
@@ -16,11 +17,19 @@ pub struct PostgresStorage {
     /// The name of this process in its leases.
     pub(super) holder: Arc<str>,
     pub(super) clock: LeaseClock,
+    pub(super) patience: Patience,
     /// Of another connection, which listens.
     pub(super) options: ListenOptions,
 }
 
 impl PostgresStorage {
+    pub(super) fn writers(&self) -> Writers {
+        Writers {
+            pool: self.writer.clone(),
+            longest: self.patience.transaction,
+        }
+    }
+
     pub(super) fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
         Lease {
             holder: self.holder.clone(),

@@ -2,6 +2,7 @@
 
 mod account;
 mod announcements;
+mod compatibility;
 mod copy;
 mod cursor;
 mod interleaving;
@@ -32,9 +33,17 @@ async fn store() -> (PostgresStorage, String) {
 /// Another process on the same database.
 async fn another(database: &str) -> PostgresStorage {
     let url = server().url(database);
-    PostgresStorage::open_with(&url, "test", LeaseClock::Caller)
-        .await
-        .unwrap()
+    opened(&url).await
+}
+
+/// A process that waits longer for a connection, on a machine with other work to do.
+async fn opened(url: &str) -> PostgresStorage {
+    let limits = PostgresOptions {
+        acquire_timeout: std::time::Duration::from_secs(20),
+        ..PostgresOptions::DEFAULT
+    };
+    let opened = PostgresStorage::open_limited(url, "test", LeaseClock::Caller, &limits).await;
+    opened.unwrap()
 }
 
 fn shared(storage: &PostgresStorage) -> Store {

@@ -17,12 +17,11 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, Postgres};
 use sqlx::{Executor as _, PgConnection};
 
-use super::failure::{Failure, Kind, kind};
-use super::silence::{ANSWER, close_silent, no_answer};
+use super::failure::{Failure, Kind, is_of_old_schema, kind};
+use super::options::Writers;
+use super::silence::{ANSWER, close_idle, close_silent, no_answer};
 use crate::StorageError;
 
-/// Longer than the server's `statement_timeout`: a server that does not answer by then is not there.
-const LONGEST: Duration = Duration::from_secs(10);
 /// Tries of a transaction that conflicts with another one, or whose connection was lost: for about 5 seconds.
 const TRIES: u32 = 25;
 const PAUSE: Duration = Duration::from_millis(200);
@@ -97,18 +96,18 @@ impl DerefMut for Transaction {
 }
 
 /// Runs a transaction in a separate task, and again where that is safe.
-pub(super) async fn run<T, E, F>(pool: PgPool, on_loss: OnLoss, work: F) -> Result<T, E>
+pub(super) async fn run<T, E, F>(writers: Writers, on_loss: OnLoss, work: F) -> Result<T, E>
 where
     T: Send + 'static,
     E: Failure,
     F: for<'t> Fn(&'t mut Transaction) -> Work<'t, T, E> + Send + Sync + 'static,
 {
-    let done = tokio::spawn(async move { repeat(&pool, on_loss, work).await });
+    let done = tokio::spawn(async move { repeat(&writers, on_loss, work).await });
     let lost = |_| E::from(StorageError::Database(sqlx::Error::PoolClosed));
     done.await.map_err(lost)?
 }
 
-async fn repeat<T, E, F>(pool: &PgPool, on_loss: OnLoss, work: F) -> Result<T, E>
+async fn repeat<T, E, F>(writers: &Writers, on_loss: OnLoss, work: F) -> Result<T, E>
 where
     E: Failure,
     F: for<'t> Fn(&'t mut Transaction) -> Work<'t, T, E>,
@@ -117,7 +116,8 @@ where
     let mut is_repeat = false;
     let mut tries = 0;
     loop {
-        let outcome = tokio::time::timeout(LONGEST, once(pool, is_repeat, &work));
+        let done = once(&writers.pool, is_repeat, &work);
+        let outcome = tokio::time::timeout(writers.longest, done);
         let error = match outcome.await {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => error,
@@ -131,6 +131,8 @@ where
             _ if tries == TRIES => return Err(error.for_postgres()),
             // At once: the other transaction has ended.
             Kind::Conflict => {}
+            // The transaction did nothing, and its connection was closed.
+            Kind::OldSchema => close_idle(&writers.pool),
             Kind::Lost if on_loss == OnLoss::Repeat => {
                 is_repeat = true;
                 pauses.tick().await;
@@ -152,6 +154,10 @@ where
             let ended = transaction.end("COMMIT").await;
             ended.map_err(StorageError::from)?;
             Ok(done)
+        }
+        Err(error) if error.storage().is_some_and(is_of_old_schema) => {
+            drop(transaction);
+            Err(error)
         }
         Err(error) => {
             // A failure closes the connection. The error of the statement is the one of interest.

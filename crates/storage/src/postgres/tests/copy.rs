@@ -1,5 +1,7 @@
 //! A file that becomes a database.
 
+use sqlx::Connection as _;
+
 use super::*;
 use crate::{CopyError, SqliteStorage};
 
@@ -138,4 +140,134 @@ async fn a_copy_that_differs_is_not_kept() {
         "0"
     );
     SqliteStorage::open(&from, "test").await.unwrap();
+}
+
+/// A crash between the two commits leaves the copy and an unmarked file.
+#[tokio::test]
+async fn a_copy_that_was_interrupted_before_the_file_was_marked_is_completed_by_the_same_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, name) = (file(&folder), database());
+    let to = server().url(&name);
+    filled(&from).await;
+    mark_is_refused(&from, true).await;
+    let interrupted = crate::copy(&from, &to, "test").await.unwrap_err();
+    assert!(
+        matches!(interrupted, CopyError::NotMarked(_)),
+        "{interrupted}"
+    );
+    let sentence = interrupted.to_string();
+    assert!(
+        sentence.contains("run the same command again"),
+        "{sentence}"
+    );
+    mark_is_refused(&from, false).await;
+    let orders = "SELECT count(*), max(sequence) FROM orders";
+    let before = server().psql(&name, orders).unwrap();
+    let copied = crate::copy(&from, &to, "test").await.unwrap();
+    assert_eq!(copied[0].rows, 6);
+    assert_eq!(server().psql(&name, orders).unwrap(), before);
+    let opened = SqliteStorage::open(&from, "test").await.unwrap_err();
+    assert!(matches!(opened, StorageError::Moved { .. }), "{opened}");
+}
+
+/// What the file stored after the interrupted copy is not in the target.
+#[tokio::test]
+async fn a_file_that_was_used_after_an_interrupted_copy_is_not_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, name) = (file(&folder), database());
+    let to = server().url(&name);
+    filled(&from).await;
+    mark_is_refused(&from, true).await;
+    crate::copy(&from, &to, "test").await.unwrap_err();
+    mark_is_refused(&from, false).await;
+    let storage = SqliteStorage::open(&from, "test").await.unwrap();
+    let used = storage.cancel_order(&id(9), at(99)).await;
+    used.unwrap();
+    storage.close().await;
+    let refused = crate::copy(&from, &to, "test").await;
+    assert!(matches!(refused, Err(CopyError::NotEmpty)), "{refused:?}");
+    SqliteStorage::open(&from, "test").await.unwrap();
+}
+
+/// Makes the file refuse its mark, as a process that ends before it does not write it.
+async fn mark_is_refused(url: &str, is_refused: bool) {
+    let statement = if is_refused {
+        "CREATE TRIGGER unmarked BEFORE UPDATE OF moved_to ON identity
+         BEGIN SELECT RAISE(ABORT, 'the process ended'); END"
+    } else {
+        "DROP TRIGGER unmarked"
+    };
+    let mut file = sqlx::SqliteConnection::connect(url).await.unwrap();
+    sqlx::raw_sql(statement).execute(&mut file).await.unwrap();
+    file.close().await.unwrap();
+}
+
+/// Tables of the target that hold nothing of the file: what a process knows about its server, its neighbours and its start.
+const TARGET_ALONE: [&str; 11] = [
+    "_sqlx_migrations",
+    "assets",
+    "delays",
+    "file_copies",
+    "gateway_accounts",
+    "identity",
+    "price_lists",
+    "rate_limits",
+    "schema_compatibility",
+    "store_deliveries",
+    "write_checks",
+];
+/// Columns of the target that a copy begins anew: leases, and the transaction of an event or a poll.
+const TARGET_ANEW: [&str; 7] = [
+    "events.tx",
+    "outbox.leased_by",
+    "outbox.leased_until",
+    "polls.lease_next_at",
+    "polls.leased_by",
+    "polls.leased_until",
+    "polls.recorded_tx",
+];
+/// Tables of the file that are not copied.
+const SOURCE_ALONE: [&str; 5] = [
+    "_sqlx_migrations",
+    "identity",
+    "price_lists",
+    "waiting_events",
+    "write_checks",
+];
+/// Columns of the file that are not copied: leases.
+const SOURCE_ANEW: [&str; 1] = ["attempts.lease_until"];
+
+#[tokio::test]
+async fn every_table_and_column_of_both_databases_is_copied_or_named_as_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, name) = (file(&folder), database());
+    filled(&from).await;
+    let copied = crate::copied_columns();
+    let columns =
+        "SELECT string_agg(table_name || '.' || column_name, ' ' ORDER BY table_name, column_name)
+         FROM information_schema.columns WHERE table_schema = 'public'";
+    let target = server().psql(&name, columns).unwrap();
+    let is_named = |column: &str, tables: &[&str], columns: &[&str]| {
+        let table = column.split('.').next().unwrap();
+        tables.contains(&table) || columns.contains(&column)
+    };
+    for column in target.split_whitespace() {
+        let is_copied = copied.iter().any(|(target, _)| target == column);
+        let is_named = is_named(column, &TARGET_ALONE, &TARGET_ANEW);
+        assert!(is_copied != is_named, "{column} of the target: {is_copied}");
+    }
+    let mut file = sqlx::SqliteConnection::connect(&from).await.unwrap();
+    let columns =
+        "SELECT m.name || '.' || c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
+         WHERE m.type = 'table' AND m.name NOT GLOB 'sqlite_*'";
+    let source: Vec<String> = sqlx::query_scalar(columns)
+        .fetch_all(&mut file)
+        .await
+        .unwrap();
+    assert!(source.len() > 80, "{source:?}");
+    for column in &source {
+        let is_copied = copied.iter().any(|(_, source)| source == column);
+        let is_named = is_named(column, &SOURCE_ALONE, &SOURCE_ANEW);
+        assert!(is_copied != is_named, "{column} of the file: {is_copied}");
+    }
 }

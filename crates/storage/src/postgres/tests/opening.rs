@@ -29,7 +29,8 @@ async fn a_database_of_a_newer_version_is_refused() {
     let name = database();
     let newer =
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
-         VALUES (99, 'later', true, '', 0)";
+         VALUES (99, 'later', true, '', 0);
+         UPDATE schema_compatibility SET min_schema = 99";
     server().psql(&name, newer).unwrap();
     let sentence = refused(&name).await;
     assert!(
@@ -72,4 +73,29 @@ async fn the_connections_of_three_processes_fit_into_a_default_server() {
         limits,
         "idle_in_transaction_session_timeout=10000 lock_timeout=2000 statement_timeout=5000"
     );
+}
+
+#[tokio::test]
+async fn other_limits_are_those_of_every_connection() {
+    let second = std::time::Duration::from_secs(1);
+    let given = PostgresOptions {
+        connections: 5,
+        acquire_timeout: second * 4,
+        statement_timeout: second * 7,
+        lock_timeout: second * 3,
+    };
+    let url = server().url(&database());
+    let opened = PostgresStorage::open_limited(&url, "test", LeaseClock::Server, &given).await;
+    let storage = opened.unwrap();
+    for (pool, connections) in [(&storage.writer, 2), (&storage.reader, 3)] {
+        assert_eq!(pool.options().get_max_connections(), connections);
+        assert_eq!(pool.options().get_acquire_timeout(), second * 4);
+        let limits =
+            "SELECT current_setting('statement_timeout') || ' ' || current_setting('lock_timeout')";
+        let limits: String = sqlx::query_scalar(limits).fetch_one(pool).await.unwrap();
+        assert_eq!(limits, "7s 3s");
+    }
+    // The proxy waits longer than the server works.
+    assert!(storage.patience.read > given.statement_timeout);
+    assert!(storage.patience.transaction > given.statement_timeout);
 }

@@ -9,6 +9,41 @@ use florin_postgres::{Durability, PostgresServer};
 /// What every test's database is a copy of.
 const TEMPLATE: &str = "florin_template";
 
+/// Refuses a write of an order's rows by a transaction that has not locked the order's row, or made it. Leases are the
+/// exception: they say which process works, and change nothing else.
+const LOCKED_FIRST: &str = "
+    CREATE FUNCTION require_locked_order() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE
+        mine bigint := pg_current_xact_id()::text::bigint % 4294967296;
+        is_locked boolean;
+    BEGIN
+        -- It gives all events new places at once, with their table locked.
+        IF current_setting('application_name') = 'florin-proxy migrate' THEN
+            RETURN NULL;
+        END IF;
+        IF TG_TABLE_NAME = 'outbox' AND TG_OP = 'UPDATE' THEN
+            IF NEW.leased_until IS DISTINCT FROM OLD.leased_until AND NEW.leased_until IS NOT NULL
+                AND (NEW.state, NEW.tries, NEW.is_head, NEW.was_taken, NEW.position)
+                    = (OLD.state, OLD.tries, OLD.is_head, OLD.was_taken, OLD.position) THEN
+                RETURN NULL;
+            END IF;
+        END IF;
+        SELECT xmin::text::bigint = mine OR xmax::text::bigint = mine INTO is_locked
+        FROM orders WHERE id = NEW.order_id;
+        IF NOT coalesce(is_locked, false) THEN
+            RAISE EXCEPTION '% of % without a lock of order %', TG_OP, TG_TABLE_NAME, NEW.order_id;
+        END IF;
+        RETURN NULL;
+    END $$;
+    CREATE TRIGGER locked_first AFTER INSERT OR UPDATE ON outbox
+        FOR EACH ROW EXECUTE FUNCTION require_locked_order();
+    CREATE TRIGGER locked_first AFTER INSERT OR UPDATE ON attempts
+        FOR EACH ROW EXECUTE FUNCTION require_locked_order();
+    CREATE TRIGGER locked_first AFTER INSERT ON credits
+        FOR EACH ROW EXECUTE FUNCTION require_locked_order();
+    CREATE TRIGGER locked_first AFTER INSERT ON events
+        FOR EACH ROW EXECUTE FUNCTION require_locked_order();";
+
 /// The server. It ends with this process.
 pub(crate) fn server() -> &'static PostgresServer {
     static SERVER: OnceLock<PostgresServer> = OnceLock::new();
@@ -26,6 +61,7 @@ pub(crate) fn server() -> &'static PostgresServer {
         });
         let applied = migrated.join().unwrap().unwrap();
         assert_eq!(applied, crate::postgres::open::MIGRATIONS.len() as u64);
+        server.psql(TEMPLATE, LOCKED_FIRST).unwrap();
         server
     })
 }

@@ -1,0 +1,96 @@
+//! Limits of the connections of one process.
+
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+
+/// A connection through a firewall that forgets it ends before that.
+const MAX_LIFETIME: Duration = Duration::from_mins(10);
+/// A transaction that waits for its client is ended by the server after this time.
+const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(10);
+/// An answer is awaited for so much longer than the server works on it.
+const ANSWER: Duration = Duration::from_secs(1);
+/// A transaction has several statements.
+const STATEMENTS: u32 = 2;
+
+/// Limits of the connections of one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PostgresOptions {
+    /// Connections, 2 at least: one half writes, the other reads. One more listens.
+    pub connections: u32,
+    /// How long a request waits for a free connection.
+    pub acquire_timeout: Duration,
+    /// How long the server works on a statement; whole milliseconds.
+    pub statement_timeout: Duration,
+    /// How long a statement waits for a lock; whole milliseconds.
+    pub lock_timeout: Duration,
+}
+
+impl PostgresOptions {
+    /// Three processes fit into the 100 connections of a default server.
+    pub const DEFAULT: Self = Self {
+        connections: 16,
+        acquire_timeout: Duration::from_secs(3),
+        statement_timeout: Duration::from_secs(5),
+        lock_timeout: Duration::from_secs(2),
+    };
+
+    pub(super) fn writers(&self) -> u32 {
+        (self.connections / 2).max(1)
+    }
+
+    pub(super) fn readers(&self) -> u32 {
+        self.connections.saturating_sub(self.writers()).max(1)
+    }
+
+    /// A pool that connects when it is used.
+    pub(super) fn pool(&self, most: u32) -> PgPoolOptions {
+        PgPoolOptions::new()
+            .max_connections(most)
+            .acquire_timeout(self.acquire_timeout)
+            .max_lifetime(MAX_LIFETIME)
+    }
+
+    /// The server's limits for each connection.
+    pub(super) fn limit(&self, connect: PgConnectOptions) -> PgConnectOptions {
+        connect.options(
+            [
+                ("statement_timeout", self.statement_timeout),
+                ("lock_timeout", self.lock_timeout),
+                ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION),
+            ]
+            .map(|(setting, limit)| (setting, format!("{}ms", limit.as_millis()))),
+        )
+    }
+
+    pub(super) fn patience(&self) -> Patience {
+        Patience {
+            read: self.statement_timeout + ANSWER,
+            transaction: self.statement_timeout * STATEMENTS,
+            tries: self.connections + 1,
+        }
+    }
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// How long an answer is awaited: longer than the server's `statement_timeout`. A server that does not answer by then is
+/// not there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    pub(super) read: Duration,
+    pub(super) transaction: Duration,
+    /// Tries of a read on connections that were opened before the schema was changed.
+    pub(super) tries: u32,
+}
+
+/// A pool, and how long a transaction on it may last.
+#[derive(Clone, Debug)]
+pub(super) struct Writers {
+    pub(super) pool: PgPool,
+    pub(super) longest: Duration,
+}
