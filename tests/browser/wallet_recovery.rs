@@ -81,7 +81,7 @@ async fn a_second_page_of_the_browser_does_not_ask_at_the_same_time() {
     // As another page holds it while its wallet is open.
     let hold = "navigator.locks.request('florin:sent:' + arguments[0], () => new Promise((done) => (window.letGo = done)))";
     browser
-        .evaluate(&format!("void {hold}"), &[order.clone()])
+        .evaluate(&format!("void {hold}"), std::slice::from_ref(&order))
         .await;
     browser.press(WALLET).await;
     wait_for_state(&browser, "pending").await;

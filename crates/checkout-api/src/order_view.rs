@@ -6,7 +6,7 @@ use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::{AttemptView, MAX_TITLE_CHARS};
+use crate::AttemptView;
 
 /// Which money moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +153,7 @@ pub struct OrderView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineView {
     /// What it is: 1 to 120 characters.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MAX_TITLE_CHARS)))]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = crate::MAX_TITLE_CHARS)))]
     pub title: String,
     /// How many.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
