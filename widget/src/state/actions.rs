@@ -51,7 +51,7 @@ impl Checkout {
                 Ok(order) => self.update(order),
                 Err(problem) if problem.is_temporary() => {
                     later(REPORT_AGAIN_MS, move || {
-                        self.report_transaction(hash, address)
+                        self.report_transaction(hash, address);
                     });
                 }
                 // The order is over: what arrives is found without the hint.
