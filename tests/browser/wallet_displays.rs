@@ -7,13 +7,13 @@ use crate::wallets::{WALLET, confirm, world_with_chain};
 
 /// The page of a shop that records all that it can learn of the frame, and disturbs it.
 const HOSTILE: &str = "<script>
-    window.heard = [];
-    addEventListener('message', ({ data }) => data?.florin && heard.push(JSON.stringify(data)));
+    window.received = [];
+    addEventListener('message', ({ data }) => data?.florin && received.push(JSON.stringify(data)));
     setInterval(() => {
         const frame = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('iframe');
         if (!frame) return;
-        try { heard.push(frame.contentDocument?.body?.textContent ?? ''); } catch {}
-        try { heard.push(frame.contentWindow.ethereum ?? ''); } catch {}
+        try { received.push(frame.contentDocument?.body?.textContent ?? ''); } catch {}
+        try { received.push(frame.contentWindow.ethereum ?? ''); } catch {}
         const order = { florin: 1, type: 'sent', detail: { to: '0x' + '11'.repeat(20), value: '0x1' } };
         frame.contentWindow?.postMessage(order, '*');
     }, 50);
@@ -54,9 +54,9 @@ async fn pays_within_a_frame(engine: Engine, display: &str) {
     confirm(&chain, &browser).await;
     assert_eq!(chain.sent().await, 1);
     browser.leave_checkout().await;
-    let heard = browser.evaluate("return heard.join()", &[]).await;
-    let heard = heard.as_str().unwrap();
-    assert!(heard.contains("status"), "{heard}");
+    let received = browser.evaluate("return received.join()", &[]).await;
+    let received = received.as_str().unwrap();
+    assert!(received.contains("status"), "{received}");
     for secret in [
         &attempt["address"],
         &attempt["amount_in_crypto"],
@@ -64,8 +64,8 @@ async fn pays_within_a_frame(engine: Engine, display: &str) {
         &attempt["qr_string"],
     ] {
         assert!(
-            !heard.contains(secret.as_str().unwrap()),
-            "{secret}: {heard}"
+            !received.contains(secret.as_str().unwrap()),
+            "{secret}: {received}"
         );
     }
     let asked = "return testWallet.asked.length";

@@ -161,7 +161,7 @@ for (const [name, answers, states] of [
   ['a transaction in a block', (time) => ({ eth_getTransactionByHash: () => TRANSACTION, eth_getTransactionReceipt: () => after(60000, { status: '0x1' })(time) }), []],
   ['a failed transaction', () => ({ eth_getTransactionReceipt: () => ({ status: '0x0' }) }), [['failed', 0]]],
   ['a transaction that no node shows', () => ({}), [['unseen', 5]]],
-  ['one that no node shows while the account goes on', () => ({ eth_getTransactionCount: () => '0x9' }), [['unseen', 5]]],
+  ['one that no node shows while the account sends others', () => ({ eth_getTransactionCount: () => '0x9' }), [['unseen', 5]]],
   ['one that is shown after ten minutes', (time) => ({ eth_getTransactionByHash: () => after(600000, TRANSACTION)(time) }), [['unseen', 5], ['sent', 10]]],
   ['one that vanishes while its number is free', (time) => ({ eth_getTransactionByHash: () => after(60000, null, TRANSACTION)(time) }), [['unseen', 6]]],
   ['one whose number another has', (time) => ({ eth_getTransactionByHash: () => after(60000, null, TRANSACTION)(time), eth_getTransactionCount: () => '0x6' }), [['replaced', 1]]],
