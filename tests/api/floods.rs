@@ -208,7 +208,7 @@ async fn a_slow_store_is_sent_a_payment_while_other_events_are_under_way() {
     let before = world.webhooks.deliveries().len();
     world
         .webhooks
-        .reply_with(Reply::After(Duration::from_secs(12)));
+        .reply_with(Reply::After(Duration::from_secs(14)));
     for _ in 0..5 {
         world.shopper().open("ebook").await;
     }
@@ -218,12 +218,18 @@ async fn a_slow_store_is_sent_a_payment_while_other_events_are_under_way() {
     pause(Duration::from_millis(1500)).await;
     assert_eq!(others(), 3);
     world.sandbox().pay(&buyer, "exact").await;
-    let sent = within(Duration::from_secs(5), async || {
+    eventually("the payment is seen", async || {
+        let view = buyer.view().await;
+        (view["status"] != "awaiting_payment").then_some(())
+    })
+    .await;
+    let sent = within(Duration::from_secs(2), async || {
         let sent = world.webhooks.deliveries().into_iter().skip(before);
         sent.map(|delivery| delivery.order)
             .find(|order| *order == buyer.order)
     });
     assert!(sent.await.is_some(), "the payment waits for other events");
+    assert_eq!(others(), 4, "no other event has made room for it");
     world.webhooks.reply_with(Reply::Accept);
     world.wait_for_deliveries().await;
     world.end().await;

@@ -226,28 +226,6 @@ async fn a_blocked_clipboard_is_named_and_the_checkout_continues() {
 }
 
 #[tokio::test]
-async fn a_policy_that_hides_the_wallet_of_the_browser_is_named() {
-    let shop = Shop::open(WorldConfig::default(), true).await;
-    // As in a browser with a wallet inside, whose policy the page's header denies.
-    shop.browser
-        .run_before_every_page(
-            "Object.defineProperty(document, 'featurePolicy', { value: {
-                features: () => ['ethereum'], allowsFeature: () => false,
-            } });",
-        )
-        .await;
-    shop.open_page("", "frame").await;
-    let line = format!(
-        "Permissions-Policy: ethereum=(self \"{}\")",
-        shop.world.proxy_url()
-    );
-    let diagnosis = shop.wait_for_value(&line).await;
-    assert!(diagnosis.panel.unwrap().contains(&line));
-    shop.wait_until(Outcome::Frame).await;
-    shop.end().await;
-}
-
-#[tokio::test]
 async fn a_sandbox_that_hides_wallets_is_named() {
     let shop = Shop::open(WorldConfig::default(), true).await;
     let proxy = shop.world.proxy_url();

@@ -8,6 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::ports::free_port;
 use crate::wait::pause;
 
 /// Forwards connections to a server. Cut, it refuses them, as a server that is down. Frozen, it accepts everything and
@@ -26,9 +27,10 @@ pub struct TcpProxy {
 impl TcpProxy {
     /// Starts forwarding to a server on this machine.
     pub async fn to(there: SocketAddr) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await;
-        let listener = listener.expect("a port is free");
-        let here = listener.local_addr().expect("it is bound");
+        // It is bound again after a cut.
+        let here = SocketAddr::from(([127, 0, 0, 1], free_port()));
+        let listener = TcpListener::bind(here).await;
+        let listener = listener.expect("the port is free");
         let mut proxy = Self {
             here,
             there,

@@ -22,6 +22,7 @@ use self::server::RunningProxy;
 use crate::clock::MovableClock;
 use crate::log::Log;
 use crate::operator::OperatorApi;
+use crate::ports::free_port;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::shopper::{Checkout, HostedPage, Shopper};
@@ -332,11 +333,11 @@ impl World {
     }
 }
 
+/// The proxy binds it again after a restart.
 async fn bind() -> (TcpListener, SocketAddr) {
-    let listener = TcpListener::bind("127.0.0.1:0").await;
-    let listener = listener.expect("a port is free");
-    let address = listener.local_addr().expect("it is bound");
-    (listener, address)
+    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    let listener = TcpListener::bind(address).await;
+    (listener.expect("the port is free"), address)
 }
 
 /// Pays and confirms the invoice that is shown, and waits until the order is paid.

@@ -143,16 +143,13 @@ const mistakes = (element, say) => {
 };
 
 /** @param {Case} examined @returns {Promise<Finding[]>} */
-const findings = async ({ element, display, blocked, isRejected, isClipboardBlocked, isWalletBlocked }) => {
+const findings = async ({ element, display, blocked, isRejected, isClipboardBlocked }) => {
   const names = brokenBuiltins();
   if (names && display === 'inline') return [{ isFatal: true, why: ['page_broken', { names }] }];
   const store = element.getAttribute('store');
   // The frames around this one may forbid what the checkout and the wallets need.
   if (self.origin === 'null') return [{ isFatal: true, why: ['sandboxed'], line: 'sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox"' }];
-  /** @param {keyof DiagnosticTexts} text @param {string} feature @returns {Finding} */
-  const policy = (text, feature) => ({ why: [text], line: 'Permissions-Policy: ' + feature + '=(self "' + ORIGIN + '")' });
-  const missing = [isClipboardBlocked && policy('clipboard_blocked', 'clipboard-write'), isWalletBlocked && policy('wallet_blocked', 'ethereum')].filter((one) => !!one);
-  if (missing.length) return missing;
+  if (isClipboardBlocked) return [{ why: ['clipboard_blocked'], line: 'Permissions-Policy: clipboard-write=(self "' + ORIGIN + '")' }];
   const alive = await isAlive();
   if (!alive) return forbidden(blocked);
   const isHere = display === 'page' || display === 'inline';

@@ -43,15 +43,14 @@ export const createFrame = (element, display, title, signal, onMessage) => {
     className: 'fl-frame',
     src: pageAddress(element, display),
     title,
-    // A browser with a wallet inside asks for the second.
-    allow: 'clipboard-write;ethereum',
+    allow: 'clipboard-write',
     referrerPolicy: 'strict-origin',
   });
   // Forms belong to the gateway's own page, in a frame of this one; modals are the dialog for printing. Windows of
   // wallets and explorers are whole pages.
   frame.sandbox = /** @type {any} */ ('allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation');
   addEventListener('message', ({ data, origin, source }) => {
-    if (source === frame.contentWindow && origin === ORIGIN && data?.florin) onMessage(data);
+    if (source === frame.contentWindow && origin === ORIGIN && data?.florin === 1) onMessage(data);
   }, { signal });
   return frame;
 };

@@ -29,8 +29,6 @@ export interface Signs {
   isRejected?: boolean;
   /** The page keeps the clipboard from the frame. */
   isClipboardBlocked?: boolean;
-  /** The page keeps the wallets from the frame. */
-  isWalletBlocked?: boolean;
 }
 
 /** A display that does not work, as diagnostics.js examines it. */

@@ -61,9 +61,7 @@ export const showPage = (context, params = new URLSearchParams(location.hash.sli
     if (isModal) addEventListener('keydown', (event) => event.key === 'Escape' && !event.defaultPrevented && send('escape', null), { signal });
     // The page around this one has the header to change, and its console.
     const { featurePolicy } = /** @type {any} */ (document);
-    const isBlocked = (/** @type {string} */ feature) => featurePolicy?.features().includes(feature) && !featurePolicy.allowsFeature(feature);
-    const signs = { isClipboardBlocked: isBlocked('clipboard-write'), isWalletBlocked: isBlocked('ethereum') };
-    if (signs.isClipboardBlocked || signs.isWalletBlocked) send('examine', signs);
+    if (featurePolicy?.allowsFeature('clipboard-write') === false) send('examine', { isClipboardBlocked: true });
     // Read with the frame, and later than all that the customer waits for.
     element.addEventListener('florin-ready', () => findTitle(context).then((title) => title && send('title', title), () => {}), { signal });
     EVENTS.forEach((type) => element.addEventListener('florin-' + type, (event) => send(type, /** @type {CustomEvent} */ (event).detail), { signal }));
