@@ -323,6 +323,11 @@ impl Gateway {
         pauses.retain(|pause| !forgetful.contains(&pause.process));
     }
 
+    /// Forgets the pauses that have ended: by a clock that is set back, their end would lie in the future again.
+    pub(crate) fn forget_pauses_until(&self, now: Millis) {
+        self.state().pauses.retain(|pause| pause.until > now);
+    }
+
     /// Returns the record up to a moment.
     pub(crate) fn evidence(&self, now: Millis) -> florin_invariants::Gateway {
         let state = self.state();

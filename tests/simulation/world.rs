@@ -104,6 +104,7 @@ impl World {
     }
 
     pub(crate) fn set_wall_clock(&self, by: Millis) {
+        self.gateway.forget_pauses_until(self.wall());
         self.wall_offset.fetch_add(by, Ordering::Relaxed);
         self.log(|| format!("the wall clock is set by {by} ms"));
         self.gateway
