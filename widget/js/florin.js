@@ -236,7 +236,7 @@ if (ORIGIN && !customElements.get(TAG)) {
         notice?.remove();
         place.hidden = false;
         place.className = 'fl-place';
-        if (type === 'resize' && display === 'frame') frame.style.height = Math.max(480, detail.height | 0) + 2 + 'px';
+        if (type === 'resize' && display === 'frame') frame.style.height = Math.max(482, detail.height + 2) + 'px';
         if (type === 'escape') this.close();
         else if (type === 'examine') this.#examine(display, detail);
         else if (type === 'title') frame.title = detail;
