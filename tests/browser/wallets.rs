@@ -67,6 +67,7 @@ async fn a_wallet_pays_usdt(engine: Engine) {
         (browser.evaluate(place, &[]).await == true).then_some(())
     })
     .await;
+    assert!(!browser.is_visible("wallet-anyway").await);
     browser.press(WALLET).await;
     confirm(&chain, &browser).await;
     assert_eq!(chain.sent().await, 1);

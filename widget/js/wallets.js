@@ -24,7 +24,7 @@ STYLE.replaceSync(`
 .wallet-button[aria-disabled]{opacity:.6;cursor:default}
 .wallet-status,.wallet-none{margin:0}
 .wallet-links{display:grid;gap:var(--s2);margin-block-start:var(--s2)}
-:is(.wallet-links,.wallet-app,.wallet-page,.wallet-none)[hidden]{display:none}`);
+:is(.wallet-links,.wallet-app,.wallet-page,.wallet-none,.wallet-anyway)[hidden]{display:none}`);
 
 /** So long without an answer, the customer reads what else can be done. */
 const UNANSWERED_MS = 60000;
@@ -278,7 +278,7 @@ export const create = (words, root, signal) => {
     const list = make('div', { className: 'wallet-list' });
     const status = make('p', { className: 'wallet-status' });
     status.dataset.testid = 'wallet-status';
-    const anyway = make('button', { type: 'button', className: 'secondary', hidden: true, textContent: say('anyway'), onclick: () => {
+    const anyway = make('button', { type: 'button', className: 'secondary wallet-anyway', hidden: true, textContent: say('anyway'), onclick: () => {
       const wallet = wallets.find((one) => one.name === name);
       if (wallet) press(wallet, true);
     } });
