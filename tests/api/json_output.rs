@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use support::{Folder, Program, ProgramOutput, World, empty_postgres_database, secrets};
 
+use crate::operator_commands::underpaid;
 use crate::program::{complete_environment, start_program};
 
 /// Commands that print the gateway's response as it came, which is JSON, to a change of the account.
@@ -60,12 +61,7 @@ async fn json(words: &[&str], variables: &[(&'static str, &str)], input: &str) -
 #[tokio::test]
 async fn every_command_prints_json() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
-    checkout.choose("BTC").await;
-    world.sandbox().pay(&checkout, "half").await;
-    world.sandbox().mine(3).await;
-    checkout.wait_for("underpaid").await;
-    world.wait_for_deliveries().await;
+    let checkout = underpaid(&world).await;
     let id = checkout.order.as_str();
     let event = world.webhooks.accepted(id)[0].id.clone();
     let invoice = world.sandbox().invoice_of(&checkout.address().await).await;

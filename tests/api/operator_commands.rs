@@ -47,7 +47,7 @@ async fn ada_fails(world: &World, words: &[&str]) -> (Option<i32>, String) {
 }
 
 /// An order of which half is paid and confirmed.
-async fn underpaid(world: &World) -> Checkout {
+pub(crate) async fn underpaid(world: &World) -> Checkout {
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "half").await;
