@@ -78,13 +78,13 @@ impl FromRequestParts<Arc<AppState>> for ShownOrder {
         let now = app.now();
         let grant = app.views.grant(token, now, grant).await?;
         let order = &grant.as_ref().ok_or(ApiError::NoSuchOrder)?.order_id;
-        let (view, at) = if let Some(view) = kept(app, order, now) {
+        let config = app.config();
+        let (view, at) = if let Some(view) = kept(app, &config, order, now) {
             (view, now)
         } else {
             let view = rendered(app, order).instrument(span()).await?;
             (view, app.now())
         };
-        let config = app.config();
         let store = config.store(&view.store);
         let store = store.ok_or(ApiError::NoSuchOrder)?;
         require_listed_origin(&config, store, &parts.headers)?;
@@ -172,18 +172,24 @@ pub(crate) async fn rendered(
             .await?;
         Ok(found.first().map(|(_, version)| *version))
     };
-    let is_valid = |view: &RenderedView| is_valid(app, view, app.now());
+    let is_valid = |view: &RenderedView| is_valid(app, &app.config(), view, app.now());
     app.views.view(order, is_valid, version, load).await
 }
 
 /// The order's view, if it was rendered before and is current.
-fn kept(app: &AppState, order: &OrderId, now: Timestamp) -> Option<Arc<RenderedView>> {
-    app.views.current(order, |view| is_valid(app, view, now))
+fn kept(
+    app: &AppState,
+    config: &Config,
+    order: &OrderId,
+    now: Timestamp,
+) -> Option<Arc<RenderedView>> {
+    app.views
+        .current(order, |view| is_valid(app, config, view, now))
 }
 
 /// Returns `true` if a view of the order as it is at this time would show the same.
-fn is_valid(app: &AppState, view: &RenderedView, now: Timestamp) -> bool {
-    view.generation == app.config().generation && view.is_valid(app.is_delayed(), now)
+fn is_valid(app: &AppState, config: &Config, view: &RenderedView, now: Timestamp) -> bool {
+    view.generation == config.generation && view.is_valid(app.is_delayed(), now)
 }
 
 /// Reads the order again after a change.
