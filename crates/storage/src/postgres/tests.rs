@@ -36,10 +36,12 @@ async fn another(database: &str) -> PostgresStorage {
     opened(&url).await
 }
 
-/// A process that waits longer for a connection, on a machine with other work to do.
+/// A process that waits longer for a connection and for locks, on a machine with other work to do.
 async fn opened(url: &str) -> PostgresStorage {
     let limits = PostgresOptions {
         acquire_timeout: std::time::Duration::from_secs(20),
+        lock_timeout: std::time::Duration::from_secs(20),
+        statement_timeout: std::time::Duration::from_secs(30),
         ..PostgresOptions::DEFAULT
     };
     let opened = PostgresStorage::open_limited(url, "test", LeaseClock::Caller, &limits).await;
