@@ -6,7 +6,9 @@ use florin_proxy::clock::{Clock as _, SystemClock};
 
 /// Longest wait: a delivery of a killed proxy stays leased for 30 s and is repeated then.
 const BOUND: Duration = Duration::from_secs(45);
-const POLL_EVERY: Duration = Duration::from_millis(40);
+/// The first pause between two polls. Each is longer than the last, up to `LONGEST_PAUSE`.
+const FIRST_PAUSE: Duration = Duration::from_millis(4);
+const LONGEST_PAUSE: Duration = Duration::from_millis(40);
 
 /// Polls until the probe returns something, for 45 seconds at most.
 ///
@@ -21,11 +23,13 @@ pub async fn eventually<T>(what: &str, probe: impl AsyncFn() -> Option<T>) -> T 
 /// Polls until the probe returns something, for `bound` at most.
 pub async fn within<T>(bound: Duration, probe: impl AsyncFn() -> Option<T>) -> Option<T> {
     let found = tokio::time::timeout(bound, async {
+        let mut wait = FIRST_PAUSE;
         loop {
             if let Some(found) = probe().await {
                 return found;
             }
-            pause(POLL_EVERY).await;
+            pause(wait).await;
+            wait = (wait * 3 / 2).min(LONGEST_PAUSE);
         }
     });
     found.await.ok()

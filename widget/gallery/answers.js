@@ -2,6 +2,10 @@
 
 const realFetch = window.fetch;
 const CHECKOUT = '/v1/checkout';
+/** A state is complete after so long without a change. */
+const QUIET_MS = 60;
+/** Requests that are still to be answered. */
+let pending = 0;
 
 /** RFC 7396: what is named replaces, `null` removes. */
 const patched = (whole, patch) => {
@@ -30,6 +34,19 @@ const filled = (value, text, name) => {
   if (Array.isArray(value)) return value.map((one) => filled(one, text));
   if (value && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, text, name)]));
   return value;
+};
+
+/** The same response; it counts as pending until its body is complete. */
+const counted = async (response) => {
+  pending += 1;
+  try {
+    const got = await response;
+    got.clone().arrayBuffer().catch(() => {}).finally(() => (pending -= 1));
+    return got;
+  } catch (error) {
+    pending -= 1;
+    throw error;
+  }
 };
 
 const never = (signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
@@ -95,7 +112,7 @@ export const answer = (table, state, params) => {
     if (at >= 0) return answered(pathname.slice(at + CHECKOUT.length), asked);
     // The texts of the screens after the asset choice, which come with the payment module.
     if (state.payment && /\.payment-[0-9a-f]{8}\.json$/.test(pathname)) return payment(asked);
-    const real = await realFetch(asked);
+    const real = await counted(realFetch(asked));
     if (!params.get('dir') || !/\/assets\/[a-zA-Z-]+-[0-9a-f]{8}\.json$/.test(pathname)) return real;
     return new Response(JSON.stringify({ ...(await real.json()), direction: params.get('dir') }));
   };
@@ -107,8 +124,12 @@ export const act = (context, state) => {
   const wanted = [...(state.press || [])];
   let losses = state.lost ? 3 : 0;
   let isThere = false;
+  let changedAt = performance.now();
   delete element.dataset.shown;
   element.addEventListener('florin-ready', () => (isThere = true), { signal });
+  const observer = new MutationObserver(() => (changedAt = performance.now()));
+  observer.observe(element.shadowRoot, { attributes: true, characterData: true, childList: true, subtree: true });
+  const isMoving = () => element.shadowRoot.getAnimations().some((one) => one.playState === 'running' && one.effect.getComputedTiming().iterations !== Infinity);
   const timer = setInterval(() => {
     if (!isThere) return;
     const [name, text] = wanted.length ? wanted[0].split('=') : [];
@@ -125,10 +146,14 @@ export const act = (context, state) => {
       dispatchEvent(new Event('offline'));
     }
     const isAwaited = state.awaits && !element.shadowRoot.querySelector(`[data-testid="${state.awaits}"]`);
-    if (wanted.length || losses || isAwaited) return;
+    if (found || wanted.length || losses || isAwaited) return;
+    // Tests and pictures wait until everything that was pressed is answered and shown.
+    if (pending || isMoving() || performance.now() - changedAt < QUIET_MS) return;
     clearInterval(timer);
-    // What was pressed has been answered by then; tests and pictures wait for it.
-    setTimeout(() => (element.dataset.shown = state.name), 200);
-  }, 60);
-  signal.addEventListener('abort', () => clearInterval(timer));
+    element.dataset.shown = state.name;
+  }, 20);
+  signal.addEventListener('abort', () => {
+    clearInterval(timer);
+    observer.disconnect();
+  });
 };

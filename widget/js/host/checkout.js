@@ -99,7 +99,10 @@ export const showCheckout = async (context, read, isPage) => {
   showEarlyChoice().catch(() => {});
   try {
     // Without the order and its prices the screens would start smaller than they soon are, and what is below would move.
-    const pause = (/** @type {number} */ time) => new Promise((done) => setTimeout(done, time));
+    const pause = (/** @type {number} */ time) => new Promise((done) => {
+      const timer = setTimeout(done, time);
+      signal.addEventListener('abort', () => clearTimeout(timer));
+    });
     const priced = async () => {
       await first;
       await Promise.race([opened, pause(PRICES_PATIENCE_MS)]);

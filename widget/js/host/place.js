@@ -85,7 +85,10 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
         // Any site can send a link: its colours are removed where they hide the text.
         if (!signal.aborted && theme.checkContrast(place) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', TOKENS.map((name) => [name, null]));
       };
-      requestAnimationFrame(() => setTimeout(look, isAlone ? 0 : CHECK_AFTER_MS));
+      requestAnimationFrame(() => {
+        const timer = setTimeout(look, isAlone ? 0 : CHECK_AFTER_MS);
+        signal.addEventListener('abort', () => clearTimeout(timer));
+      });
     },
   };
 };
