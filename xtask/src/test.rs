@@ -25,6 +25,10 @@ const SIMULATION_SEED: u64 = 11;
 /// The seed of the kills. `cargo xtask bench --kills` draws others.
 const KILL_SEED: u64 = 4242;
 
+/// The journeys start programs as well; `cargo test` alone does not build them. Built together, programs and tests share their
+/// libraries; a package that is built alone compiles them once more, with other features.
+const PROGRAMS_AND_TESTS: &str = "build --locked --quiet --workspace --bins --tests --examples";
+
 /// A check: what is true when it passes, and how that is found out.
 type Check = (&'static str, fn(&Workspace) -> anyhow::Result<()>);
 
@@ -123,11 +127,7 @@ const CHECKS: [Check; 12] = [
     ("The tests pass", |workspace| {
         // With `--only`, this check would test the bundle that was built last.
         bundle::make(workspace, Variant::Release)?;
-        // The journeys start these as programs as well; `cargo test` alone does not build them.
-        cargo(
-            workspace,
-            "build --locked --quiet --package florin-proxy --package florin-sandbox --package florin-auditor",
-        )?;
+        bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
         let test = workspace.cargo("test --locked --workspace --no-fail-fast");
         // Just enough to see that it runs: another check simulates the rest, optimised.
         let test = test.env("FLORIN_SIM_ORDERS", "100");
@@ -254,12 +254,7 @@ fn has_advisories() -> anyhow::Result<bool> {
 fn http(workspace: &Workspace) -> anyhow::Result<()> {
     let st = florin_setup::schemathesis(workspace)?;
     bundle::make(workspace, Variant::Release)?;
-    bundle::cargo_with(
-        workspace,
-        Variant::Release,
-        "build --locked --quiet --package florin-demo",
-    )
-    .run()?;
+    bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
     let sh = &workspace.sh;
     let (folder, demo) = (
         sh.create_temp_dir()?,
