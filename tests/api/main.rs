@@ -45,6 +45,7 @@ mod operators_entries;
 mod operators_pages;
 mod order_lines;
 mod order_tokens;
+mod payload_snapshots;
 mod payment_links;
 mod payments;
 mod postgres;
