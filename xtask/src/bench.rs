@@ -73,6 +73,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if order_flood(workspace).is_err() {
         broken.push("a store learns of a payment later than promised while orders are flooded");
     }
+    if watched_orders(workspace, "public").is_err() {
+        broken.push("a public address costs more than promised");
+    }
     if watched_orders(workspace, "reads").is_err() {
         broken.push("status reads are slower than promised");
     }
@@ -187,7 +190,8 @@ fn poll_plan(workspace: &Workspace) -> anyhow::Result<()> {
     Ok(workspace.cargo(example).run()?)
 }
 
-/// Measures what open pages cost, beside a bare router that returns the same bytes: `reads` or `streams`.
+/// Measures what open pages cost, beside a bare router that returns the same bytes (`reads`, `streams`), and what public
+/// addresses cost (`public`).
 fn watched_orders(workspace: &Workspace, what: &str) -> anyhow::Result<()> {
     output::step("Building the benchmark of open pages…");
     let example = "run --locked --quiet --release --package florin-proxy --example watched-orders";

@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -50,6 +50,15 @@ impl Connection {
             }
             return Ok(());
         }
+    }
+
+    /// A header of the last response.
+    pub(crate) fn header(&self, name: &str) -> anyhow::Result<String> {
+        let text = std::str::from_utf8(&self.buffer[..self.head])?;
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        Ok(value.with_context(|| format!("no {name}"))?.to_owned())
     }
 
     /// The body of the last response.

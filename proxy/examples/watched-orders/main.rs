@@ -2,6 +2,7 @@
 //! all that it needs and runs it.
 
 mod connection;
+mod public;
 mod reads;
 mod server;
 mod streams;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Measures status reads, event streams, and what watchers cost.
+/// Measures status reads, event streams, and what public addresses and watchers cost.
 #[derive(Parser)]
 #[command(name = "watched-orders")]
 struct Arguments {
@@ -34,6 +35,11 @@ enum Command {
         /// How many.
         #[arg(long, value_name = "N", default_value_t = streams::STREAMS)]
         streams: usize,
+    },
+    /// Processor time of a request to each public address.
+    Public {
+        /// `florin-proxy`, as it is released.
+        proxy: PathBuf,
     },
     /// Calls of the gateway for an order that many pages watch.
     Watchers {
@@ -59,6 +65,7 @@ async fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Reads { proxy } => reads::compare(&proxy).await,
         Command::Streams { proxy, streams } => streams::compare(&proxy, streams).await,
+        Command::Public { proxy } => public::compare(&proxy).await,
         Command::Watchers {
             proxy,
             sandbox,
