@@ -1,12 +1,13 @@
-//! Assessment: the one place that decides whether an order is paid.
+//! Assessment: decides whether an observation pays an order.
 //!
-//! An order is credited if and only if the gateway reports COMPLETED, it asked for exactly our price,
-//! and each of the three received amounts covers that price, less the store's
-//! `underpayment_tolerance`. In such a response a missing amount, address, asset or currency needs
-//! review and is not credited. Before COMPLETED an absent received amount means zero. An unknown
-//! status, an unreadable amount, and an asset, currency or requested amount other than ours need
-//! review in every response; unreadable confirmations are ignored. An attempt whose address the
-//! gateway changed is never credited, whatever it reports later.
+//! An observation credits an order if and only if the gateway reports COMPLETED, it asked for exactly our price, and each
+//! of the three received amounts covers that price, less the store's `underpayment_tolerance`. The one other way to a
+//! credit is an operator's decision ([`crate::Aggregate::decide`]).
+//!
+//! In a COMPLETED response a missing amount, address, asset or currency needs review and is not credited. Before COMPLETED
+//! an absent received amount means zero. An unknown status, an unreadable amount, and an asset, currency or requested
+//! amount other than ours need review in every response; unreadable confirmations are ignored. No observation credits an
+//! attempt whose address the gateway changed.
 
 mod expected_amounts;
 

@@ -3,9 +3,13 @@
 //! A store ([`Storage`]) applies what `florin-orders` decides in one transaction: observation, state, credit and outbox
 //! row together, or nothing.
 //!
-//! Invariants, kept by code and by the database's own triggers:
-//! - an order is credited at most once, ever, and only by an observation that covers its price;
-//! - a price, a credit, an observation and an event never change once written;
+//! Invariants that the database keeps, by keys and triggers:
+//! - an order is credited at most once, ever, and is paid only with its credit;
+//! - a price, a credit, an observation and an event never change once written.
+//!
+//! Invariants that the code keeps:
+//! - an order is credited only by an observation that covers its price less the store's tolerance, or by an operator's
+//!   decision;
 //! - every change of an order's status has an event, but for the customer's own "I have paid", which proves nothing; the
 //!   events of an order are numbered without a gap.
 //!
