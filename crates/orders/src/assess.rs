@@ -119,7 +119,7 @@ fn assess_invoice(
         });
     }
     let status = required("transaction_status", observation.status.as_ref())?;
-    // A gateway that showed one customer two addresses is not trusted again about this invoice.
+    // The gateway named two addresses for this invoice: none of its later responses credits it.
     if invoice.payment_state == PaymentState::AddressChanged {
         return Err(ReviewReason::AddressWasChanged {
             status: status.chars().take(40).collect(),

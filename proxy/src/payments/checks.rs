@@ -103,8 +103,8 @@ pub(crate) fn check_invoice(
     ))
 }
 
-/// Where the invoice is paid, by what the gateway's QR code says. The row keeps that text; customers are shown what the
-/// target writes.
+/// The target of the payment, parsed from the gateway's QR code. The row keeps the gateway's text; customers see the text that
+/// the target writes.
 pub(crate) fn target(
     asset: Asset,
     terms: &CustomTerms,

@@ -371,7 +371,7 @@ impl Call {
         }
     }
 
-    /// Calls a person. The page of an order shows a blocked invoice; a hosted order has nothing to show.
+    /// Raises an alert. The page of an order shows a blocked invoice; a hosted order has nothing to show.
     fn blocked(
         &self,
         order: &OrderId,

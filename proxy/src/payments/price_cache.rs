@@ -138,7 +138,7 @@ impl PriceCache {
             .cloned()
     }
 
-    /// Drops all prices, those of other processes too: the gateway does not honour one of them.
+    /// Drops all prices, those of other processes too: the gateway rejected one of them.
     pub(crate) async fn forget(&self, storage: &dyn Storage) {
         self.offered.write().clear();
         if let Err(error) = storage.withdraw_prices().await {

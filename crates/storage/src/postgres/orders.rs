@@ -461,7 +461,7 @@ pub(super) async fn emit(
     Ok(())
 }
 
-/// Calls a person to an order.
+/// Requests attention for an order.
 pub(super) async fn call_attention(
     tx: &mut PgConnection,
     id: &OrderId,
