@@ -30,7 +30,6 @@ mod silence;
 mod storage;
 #[cfg(test)]
 pub(crate) mod tests;
-mod time;
 mod totals;
 mod transaction;
 mod verify;

@@ -8,8 +8,8 @@ use sqlx::postgres::PgRow;
 
 use super::PostgresStorage;
 use super::failure::Failure as _;
+use super::rows::Time;
 use super::silence::{Reading, in_time};
-use super::time::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use crate::StorageError;
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use sqlx::{PgConnection, Row as _};
 
-use super::time::Time;
+use super::rows::Time;
 use crate::{Asset, StorageError};
 
 pub(super) async fn keep(

@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 use super::clock::milliseconds;
-use super::time::Time;
+use super::rows::Time;
 use crate::{DELAY_REPORT, StorageError};
 
 /// Reports for this process; returns `true` if a report of another one counts.

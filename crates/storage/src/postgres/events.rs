@@ -6,8 +6,7 @@ use florin_orders::{Event, EventId, EventType, Order, OrderRecord, Snapshot, Sto
 use jiff::Timestamp;
 use sqlx::PgConnection;
 
-use super::rows;
-use super::time::Time;
+use super::rows::{self, Time};
 use crate::StorageError;
 use crate::rules::{MONEY, OTHER};
 

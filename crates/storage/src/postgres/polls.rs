@@ -9,8 +9,8 @@ use sqlx::{PgConnection, Row as _};
 
 use super::clock::{Lease, milliseconds};
 use super::failure::{Failure as _, is_of_old_schema};
+use super::rows::Time;
 use super::silence::{Reading, close_idle, in_time};
-use super::time::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use super::{PostgresStorage, rows};
 use crate::rules::InvoiceKind;

@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use sqlx::{PgConnection, Row as _};
 
-use super::rows;
-use super::time::Time;
+use super::rows::{self, Time};
 use crate::{PriceList, StorageError};
 
 /// A repetition may keep the list twice, which changes nothing.

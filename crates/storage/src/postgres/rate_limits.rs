@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use sqlx::PgConnection;
 
 use super::clock::milliseconds;
-use super::time::Time;
+use super::rows::Time;
 use crate::{LimitKey, StorageError};
 
 /// Counts a request; returns how long to wait when the key's minute is used. One statement decides, and a refused request

@@ -7,8 +7,8 @@ use sqlx::PgConnection;
 
 use super::PostgresStorage;
 use super::failure::{Failure as _, is_of_old_schema};
+use super::rows::Time;
 use super::silence::{Reading, close_idle, in_time, no_answer};
-use super::time::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use crate::{ServerState, Standbys, StorageError};
 
