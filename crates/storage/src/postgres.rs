@@ -8,10 +8,8 @@ mod macros;
 
 mod account;
 mod announcements;
-mod assets;
 mod attempts;
 mod clock;
-mod delays;
 mod deliveries;
 mod events;
 mod failure;
@@ -21,11 +19,10 @@ mod operator;
 mod options;
 mod orders;
 mod polls;
-mod prices;
-mod rate_limits;
 mod requests;
 mod rows;
 mod server;
+mod shared;
 mod silence;
 mod storage;
 #[cfg(test)]
@@ -99,19 +96,22 @@ impl Storage for PostgresStorage {
     }
 
     async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [prices], |tx| prices::keep(tx, &prices).await)
+        transaction!(self, Repeat, [prices], |tx| shared::keep_prices(
+            tx, &prices
+        )
+        .await)
     }
 
     async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError> {
-        read!(self, |reader| prices::after(reader, fetched_after))
+        read!(self, |reader| shared::prices_after(reader, fetched_after))
     }
 
     async fn withdraw_prices(&self) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [], |tx| prices::withdraw(tx).await)
+        transaction!(self, Repeat, [], |tx| shared::withdraw_prices(tx).await)
     }
 
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {
-        transaction!(self, Repeat, [], |tx| prices::delete_expired(
+        transaction!(self, Repeat, [], |tx| shared::delete_expired_prices(
             tx,
             fetched_until,
             BATCH
@@ -126,7 +126,7 @@ impl Storage for PostgresStorage {
         now: Timestamp,
     ) -> Result<Option<SignedDuration>, StorageError> {
         let clock = self.clock.now(now);
-        transaction!(self, Fail, [], |tx| rate_limits::count(
+        transaction!(self, Fail, [], |tx| shared::count_request(
             tx, key, each, clock
         )
         .await)
@@ -134,7 +134,7 @@ impl Storage for PostgresStorage {
 
     async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64, StorageError> {
         let clock = self.clock.now(now);
-        transaction!(self, Fail, [], |tx| rate_limits::delete_unused(
+        transaction!(self, Fail, [], |tx| shared::delete_unused_counts(
             tx, clock, BATCH
         )
         .await)
@@ -142,7 +142,7 @@ impl Storage for PostgresStorage {
 
     async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool, StorageError> {
         let (holder, clock) = (&self.holder, self.clock.now(now));
-        transaction!(self, Repeat, [holder], |tx| delays::share(
+        transaction!(self, Repeat, [holder], |tx| shared::share_delay(
             tx, &holder, is_delayed, clock
         )
         .await)
@@ -150,14 +150,14 @@ impl Storage for PostgresStorage {
 
     async fn keep_assets(&self, assets: &[Asset], now: Timestamp) -> Result<(), StorageError> {
         let (assets, clock): (Arc<[Asset]>, _) = (assets.into(), self.clock.now(now));
-        transaction!(self, Repeat, [assets], |tx| assets::keep(
+        transaction!(self, Repeat, [assets], |tx| shared::keep_assets(
             tx, &assets, clock
         )
         .await)
     }
 
     async fn asset(&self, name: &str) -> Result<Option<Asset>, StorageError> {
-        read!(self, |reader| assets::find(reader, name))
+        read!(self, |reader| shared::asset(reader, name))
     }
 
     async fn open_order(
