@@ -21,11 +21,11 @@ mod copy;
 mod database;
 mod delivery;
 mod error;
+mod idempotency;
+mod limits;
 mod observation;
 mod operator;
 mod postgres;
-mod request;
-mod rules;
 mod shared;
 mod sqlite;
 mod totals;
@@ -43,6 +43,8 @@ pub use delivery::{
 pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
+pub use idempotency::{Claim, Fingerprint, RequestId, StoredResponse};
+pub use limits::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE};
 pub use operator::{
     AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
     OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StoredObservation,
@@ -51,8 +53,6 @@ pub use postgres::{
     GatewayAccount, GatewayAccountStep, LeaseClock, NewGatewayAccount, PostgresOptions,
     PostgresStorage, migrate as migrate_postgres,
 };
-pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
-pub use rules::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE};
 pub use shared::{
     Asset, ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState, Standbys,
 };

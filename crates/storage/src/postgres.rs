@@ -10,6 +10,7 @@ mod account;
 mod announcements;
 mod attempts;
 mod clock;
+mod dead_connections;
 mod deliveries;
 mod events;
 mod failure;
@@ -23,7 +24,6 @@ mod requests;
 mod rows;
 mod server;
 mod shared;
-mod silence;
 mod storage;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -42,15 +42,15 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
 pub use self::clock::LeaseClock;
+use self::dead_connections::{Reading, close_idle, in_time};
 use self::failure::{Failure as _, is_of_old_schema};
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
 pub use self::options::PostgresOptions;
-use self::silence::{Reading, close_idle, in_time};
 pub use self::storage::PostgresStorage;
 use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
-use crate::rules::{BATCH, InvoiceKind, RESTART_BATCH};
+use crate::limits::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
     Asset, ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome,
     DueAttempt, DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid,

@@ -35,7 +35,7 @@ use self::file::DatabaseFile;
 pub(crate) use self::open::check_database;
 pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
-use crate::rules::{BATCH, InvoiceKind, RESERVED_FOR_MONEY, RESTART_BATCH};
+use crate::limits::{BATCH, InvoiceKind, RESERVED_FOR_MONEY, RESTART_BATCH};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened,

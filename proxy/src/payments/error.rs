@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::payments::turns::NoTurn;
+use crate::payments::fair_queue::NoTurn;
 use florin_gateway::{CallError, ErrorCode, GatewayError};
 use florin_orders::OrderStatus;
 use florin_storage::{OrderOperationError, StorageError};

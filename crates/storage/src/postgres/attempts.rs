@@ -15,7 +15,7 @@ use super::orders::{
 use super::polls;
 use super::rows::{self, Time};
 use super::transaction::Transaction;
-use crate::rules::MAX_ATTEMPTS_PER_MINUTE;
+use crate::limits::MAX_ATTEMPTS_PER_MINUTE;
 use crate::{MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, StorageError};
 
 pub(super) async fn begin(

@@ -22,7 +22,7 @@ use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::payments;
-use crate::payments::confirm::confirm;
+use crate::payments::confirmation::confirm;
 use crate::payments::currencies::Names;
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::Method;
