@@ -54,7 +54,7 @@ pub use postgres::{
     PostgresStorage, migrate as migrate_postgres,
 };
 pub use shared::{
-    Asset, ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState, Standbys,
+    ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState, Standbys, StaticFile,
 };
 pub use sqlite::SqliteStorage;
 pub use totals::{Commits, Outbox, Totals};

@@ -52,11 +52,11 @@ use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
 use crate::limits::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
-    Asset, ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome,
-    DueAttempt, DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid,
-    NamedTransaction, OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError,
-    OrderVersion, PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId,
-    ServerState, Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
+    DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, NamedTransaction,
+    OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
+    PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement,
+    StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 
 #[cfg(test)]
@@ -148,16 +148,20 @@ impl Storage for PostgresStorage {
         .await)
     }
 
-    async fn keep_assets(&self, assets: &[Asset], now: Timestamp) -> Result<(), StorageError> {
-        let (assets, clock): (Arc<[Asset]>, _) = (assets.into(), self.clock.now(now));
-        transaction!(self, Repeat, [assets], |tx| shared::keep_assets(
-            tx, &assets, clock
+    async fn keep_static_files(
+        &self,
+        files: &[StaticFile],
+        now: Timestamp,
+    ) -> Result<(), StorageError> {
+        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock.now(now));
+        transaction!(self, Repeat, [files], |tx| shared::keep_static_files(
+            tx, &files, clock
         )
         .await)
     }
 
-    async fn asset(&self, name: &str) -> Result<Option<Asset>, StorageError> {
-        read!(self, |reader| shared::asset(reader, name))
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError> {
+        read!(self, |reader| shared::static_file(reader, name))
     }
 
     async fn open_order(

@@ -11,10 +11,10 @@ use florin_orders::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    Asset, ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery,
+    ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery,
     EndpointStatus, Fingerprint, LimitKey, OpenAttemptError, OpenError, OperatorStorage,
     OrderOperationError, OrderVersion, PriceList, RecordedDelivery, RequestId, ServerState,
-    StorageError, StoredResponse, Totals,
+    StaticFile, StorageError, StoredResponse, Totals,
 };
 
 /// An opened order.
@@ -230,12 +230,16 @@ pub trait Storage: OperatorStorage {
 
     /// Keeps the files of this process's version for processes of other versions, and deletes those that no process has kept
     /// for 30 days.
-    async fn keep_assets(&self, _assets: &[Asset], _now: Timestamp) -> Result<(), StorageError> {
+    async fn keep_static_files(
+        &self,
+        _files: &[StaticFile],
+        _now: Timestamp,
+    ) -> Result<(), StorageError> {
         Ok(())
     }
 
     /// A file that a process of another version has kept.
-    async fn asset(&self, _name: &str) -> Result<Option<Asset>, StorageError> {
+    async fn static_file(&self, _name: &str) -> Result<Option<StaticFile>, StorageError> {
         Ok(None)
     }
 

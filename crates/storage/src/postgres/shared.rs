@@ -7,7 +7,7 @@ use sqlx::{PgConnection, Row as _};
 
 use super::clock::milliseconds;
 use super::rows::{self, Time};
-use crate::{Asset, DELAY_REPORT, LimitKey, PriceList, StorageError};
+use crate::{DELAY_REPORT, LimitKey, PriceList, StaticFile, StorageError};
 
 /// Keeps a price list for as long as quotes of it are honoured. A repetition may keep the list twice, which changes nothing.
 pub(super) async fn keep_prices(
@@ -66,12 +66,12 @@ pub(super) async fn delete_expired_prices(
 
 /// Keeps files of a version, and deletes those that no process has kept for 30 days. During an upgrade, a page of one version
 /// asks a process of another for them.
-pub(super) async fn keep_assets(
+pub(super) async fn keep_static_files(
     tx: &mut PgConnection,
-    assets: &[Asset],
+    files: &[StaticFile],
     clock: Option<Time>,
 ) -> Result<(), StorageError> {
-    let names: Vec<&str> = assets.iter().map(|asset| asset.name.as_str()).collect();
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let known: Vec<String> = sqlx::query_scalar(
         "UPDATE assets SET used_at = coalesce($2, clock_timestamp()) WHERE name = ANY($1) RETURNING name",
     )
@@ -80,14 +80,14 @@ pub(super) async fn keep_assets(
     .fetch_all(&mut *tx)
     .await?;
     let known: HashSet<String> = known.into_iter().collect();
-    for asset in assets.iter().filter(|asset| !known.contains(&asset.name)) {
+    for file in files.iter().filter(|file| !known.contains(&file.name)) {
         sqlx::query(
             "INSERT INTO assets (name, whole, brotli, used_at) VALUES ($1, $2, $3, coalesce($4, clock_timestamp()))
              ON CONFLICT (name) DO NOTHING",
         )
-        .bind(&asset.name)
-        .bind(&asset.whole)
-        .bind(&asset.brotli)
+        .bind(&file.name)
+        .bind(&file.whole)
+        .bind(&file.brotli)
         .bind(clock)
         .execute(&mut *tx)
         .await?;
@@ -101,22 +101,22 @@ pub(super) async fn keep_assets(
     Ok(())
 }
 
-pub(super) async fn asset(
+pub(super) async fn static_file(
     connection: &mut PgConnection,
     name: &str,
-) -> Result<Option<Asset>, StorageError> {
+) -> Result<Option<StaticFile>, StorageError> {
     let found = sqlx::query("SELECT name, whole, brotli FROM assets WHERE name = $1")
         .bind(name)
         .fetch_optional(connection)
         .await?;
-    let asset = found.map(|row| {
-        Ok::<_, StorageError>(Asset {
+    let file = found.map(|row| {
+        Ok::<_, StorageError>(StaticFile {
             name: row.try_get("name")?,
             whole: row.try_get("whole")?,
             brotli: row.try_get("brotli")?,
         })
     });
-    asset.transpose()
+    file.transpose()
 }
 
 /// Reports whether this process finds payments later than planned: a page shows the same, whichever process serves it.
