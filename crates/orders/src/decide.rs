@@ -100,11 +100,11 @@ impl Aggregate {
         now: Timestamp,
     ) {
         let causes = self.attention_causes();
-        let is_news = causes.iter().any(|cause| !before.contains(cause))
+        let has_new_cause = causes.iter().any(|cause| !before.contains(cause))
             || events.iter().any(|event| event.calls_a_person());
         if causes.is_empty() {
             self.attention_since = None;
-        } else if is_news {
+        } else if has_new_cause {
             self.attention_since = Some(now);
         }
     }

@@ -239,7 +239,7 @@ fn attempt_view(
         quotes::in_local_currency(&terms.requested, part, rounding).map(Amount::to_text)
     };
     let excess = excess.filter(|_| order.status == OrderStatus::Overpaid);
-    let was_seen = invoice.progress.is_something();
+    let was_seen = invoice.progress.has_payment();
     let (count, required) = invoice
         .progress
         .confirmations
