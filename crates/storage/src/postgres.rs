@@ -106,8 +106,8 @@ impl Storage for PostgresStorage {
         read!(self, |reader| shared::prices_after(reader, fetched_after))
     }
 
-    async fn withdraw_prices(&self) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [], |tx| shared::withdraw_prices(tx).await)
+    async fn invalidate_prices(&self) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [], |tx| shared::invalidate_prices(tx).await)
     }
 
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {

@@ -143,9 +143,9 @@ impl Storage for SqliteStorage {
         self.read(prices::after(&mut reader, fetched_after).await)
     }
 
-    async fn withdraw_prices(&self) -> Result<(), StorageError> {
+    async fn invalidate_prices(&self) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
-        prices::withdraw(&mut tx).await?;
+        prices::invalidate(&mut tx).await?;
         tx.commit().await
     }
 

@@ -201,7 +201,7 @@ pub trait Storage: OperatorStorage {
     async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError>;
 
     /// Deletes all prices, after the gateway rejected one of them.
-    async fn withdraw_prices(&self) -> Result<(), StorageError>;
+    async fn invalidate_prices(&self) -> Result<(), StorageError>;
 
     /// Deletes a batch of the prices that were fetched until a time. Returns their number; 0 if none is left.
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;

@@ -195,8 +195,8 @@ impl Storage for TrackedStorage {
         self.inner.prices(fetched_after).await
     }
 
-    async fn withdraw_prices(&self) -> Result<(), StorageError> {
-        self.inner.withdraw_prices().await
+    async fn invalidate_prices(&self) -> Result<(), StorageError> {
+        self.inner.invalidate_prices().await
     }
 
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {

@@ -139,9 +139,9 @@ impl PriceCache {
     }
 
     /// Drops all prices, those of other processes too: the gateway rejected one of them.
-    pub(crate) async fn forget(&self, storage: &dyn Storage) {
+    pub(crate) async fn invalidate(&self, storage: &dyn Storage) {
         self.offered.write().clear();
-        if let Err(error) = storage.withdraw_prices().await {
+        if let Err(error) = storage.invalidate_prices().await {
             log_failure(&error, "prices were not withdrawn");
         }
     }

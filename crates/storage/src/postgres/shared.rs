@@ -43,7 +43,7 @@ pub(super) async fn prices_after(
 }
 
 /// Deletes all price lists.
-pub(super) async fn withdraw_prices(tx: &mut PgConnection) -> Result<(), StorageError> {
+pub(super) async fn invalidate_prices(tx: &mut PgConnection) -> Result<(), StorageError> {
     sqlx::query("DELETE FROM price_lists").execute(tx).await?;
     Ok(())
 }
