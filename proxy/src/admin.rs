@@ -9,18 +9,22 @@ mod pages;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
+use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use florin_gateway::Health;
 use serde_json::{Value, json};
 
-use crate::admin::pages::headers::guarded;
 use crate::metrics::scrape::scrape;
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
 use crate::workers::storage_monitor;
+
+/// What a page may load: its own style sheet. It may send forms to itself, and nothing may frame it.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
+                      frame-ancestors 'none'";
 
 /// The health pages, the metrics, and the description to read.
 pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
@@ -72,6 +76,25 @@ fn page_routes() -> Router<Arc<AppState>> {
         .route("/configuration", get(configuration::page))
         .route("/operator.css", get(layout::style))
         .layer(map_response(guarded))
+}
+
+/// Adds the headers of every page and of the API.
+pub(crate) async fn guarded(mut answer: Response) -> Response {
+    let headers = answer.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    answer
 }
 
 /// The gateway's currencies compared with ours; null until they were compared.

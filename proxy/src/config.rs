@@ -6,6 +6,7 @@
 pub(crate) mod catalog;
 pub(crate) mod database;
 mod environment;
+mod file_permissions;
 pub(crate) mod gateway;
 mod in_force;
 pub(crate) mod network;
@@ -15,7 +16,6 @@ mod problems;
 pub(crate) mod rate_limit;
 mod reference;
 mod renamed;
-mod rights;
 pub(crate) mod roles;
 mod schema;
 mod secrets;

@@ -5,8 +5,8 @@
 //! attempt's row is written, then the gateway makes an invoice, which is checked before it is shown ([`payments`]). The
 //! payment poller polls the gateway and records each observation; the webhook dispatcher delivers the events ([`workers`]).
 //!
-//! The proxy never takes a price from a browser, never shows an address that it has not checked, never trusts a callback,
-//! and never calls an order paid that was not credited.
+//! The proxy takes no price from a browser except a donation's, within the store's bounds. It never shows an address
+//! that it has not checked, never trusts a callback, and never calls an order paid that was not credited.
 
 mod admin;
 mod auth;

@@ -1,19 +1,9 @@
 //! `florin-proxy`: the command line.
 
-mod check_command;
-mod deliveries_command;
-mod diagnosis;
-mod doctor_command;
-mod gateway_command;
-mod health_command;
-mod init_command;
+mod commands;
+mod content_security_policy;
+mod doctor;
 mod operator_client;
-mod order_text;
-mod orders_command;
-mod page_policy;
-mod reference_command;
-mod secrets_command;
-mod store_command;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,27 +46,27 @@ enum Command {
     /// Writes a complete configuration with random secrets, and prints what comes next.
     ///
     /// The file is `florin.toml`, or that of --config; it is never replaced.
-    Init(init_command::Init),
+    Init(commands::init::Init),
     /// Draws secrets.
     Secrets {
         #[command(subcommand)]
-        action: secrets_command::Action,
+        action: commands::secrets::Action,
     },
     /// Asks a running proxy for its health. Exits with 0 if it is ready, with 1 if it is not or does not answer.
-    Health(health_command::Health),
+    Health(commands::health::Health),
     /// Lists and shows the orders of a running proxy, and decides about them, as an operator.
-    Orders(orders_command::Orders),
+    Orders(commands::orders::Orders),
     /// Lists what a running proxy has sent to the stores, and sends it again, as an operator.
-    Deliveries(deliveries_command::Deliveries),
+    Deliveries(commands::deliveries::Deliveries),
     /// Tests the stores' endpoints from a running proxy, as an operator.
-    Webhooks(deliveries_command::Webhooks),
+    Webhooks(commands::deliveries::Webhooks),
     /// Reports everything that is wrong with the configuration, by key, and exits with 2.
-    CheckConfig(check_command::Check),
+    CheckConfig(commands::check::Check),
     /// Examines what a payment needs: gateway, clock, webhook endpoints, database, `public_url`, and a page of the shop.
     ///
     /// Each finding has its remedy. Exits with 1 if something failed. The endpoints get a delivery with a wrong signature,
     /// which they must refuse.
-    Doctor(doctor_command::Doctor),
+    Doctor(commands::doctor::Doctor),
     /// Prints every key with unit, default and reason.
     ConfigReference,
     /// Prints the help of every command, as it is in docs/reference/commands.md.
@@ -90,14 +80,14 @@ enum Command {
     /// Copies or checks the database.
     Store {
         #[command(subcommand)]
-        action: store_command::Action,
+        action: commands::database::Action,
     },
     /// Sends one signed call to the gateway and prints the JSON of its response.
     ///
     /// The answer is printed as it came. A refusal is a sentence on standard error and the exit code 1.
     Gateway {
         #[command(subcommand)]
-        call: gateway_command::Call,
+        call: commands::gateway::Call,
     },
     /// The name that `gateway` had in early versions.
     #[command(hide = true)]
@@ -120,36 +110,39 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Some(Command::HelpReference) => {
-            print!("{}", reference_command::reference(Arguments::command()));
+            print!("{}", commands::reference::reference(Arguments::command()));
             ExitCode::SUCCESS
         }
         Some(Command::Service { .. }) => {
             eprintln!("florin-proxy: `service` is named `gateway` now");
             ExitCode::from(2)
         }
-        Some(Command::Init(init)) => ended(init_command::run(&init, file, json)),
-        Some(Command::Secrets { action }) => ended(secrets_command::run(&action, json)),
+        Some(Command::Init(init)) => ended(commands::init::run(&init, file, json)),
+        Some(Command::Secrets { action }) => ended(commands::secrets::run(&action, json)),
         Some(Command::Health(health)) => {
             let admin_listen = || Ok(admin_address(file, &variables())?);
-            ended(health_command::run(&health, admin_listen, json))
+            ended(commands::health::run(&health, admin_listen, json))
         }
         Some(Command::Orders(orders)) => {
             let client = OperatorClient::new(&orders.connection, file, &variables());
-            called(client.and_then(|client| orders_command::run(&orders, &client, json)))
+            called(client.and_then(|client| commands::orders::run(&orders, &client, json)))
         }
         Some(Command::Deliveries(deliveries)) => {
             let client = OperatorClient::new(&deliveries.connection, file, &variables());
             called(
-                client
-                    .and_then(|client| deliveries_command::deliveries(&deliveries, &client, json)),
+                client.and_then(|client| {
+                    commands::deliveries::deliveries(&deliveries, &client, json)
+                }),
             )
         }
         Some(Command::Webhooks(webhooks)) => {
             let client = OperatorClient::new(&webhooks.connection, file, &variables());
-            called(client.and_then(|client| deliveries_command::webhooks(&webhooks, &client, json)))
+            called(
+                client.and_then(|client| commands::deliveries::webhooks(&webhooks, &client, json)),
+            )
         }
         Some(Command::CheckConfig(check)) => {
-            check_command::run(&check, load(file, &variables()), json)
+            commands::check::run(&check, load(file, &variables()), json)
         }
         command => match load(file, &variables()) {
             Ok(config) => with_config(config, file, command, json),
@@ -169,10 +162,10 @@ fn with_config(
     json: bool,
 ) -> ExitCode {
     ended(match command {
-        Some(Command::Gateway { call }) => gateway_command::run(&config, call),
-        Some(Command::Migrate) => store_command::migrate(&config, json),
-        Some(Command::Store { action }) => store_command::run(&config, action, json),
-        Some(Command::Doctor(doctor)) => match doctor_command::run(&doctor, &config, json) {
+        Some(Command::Gateway { call }) => commands::gateway::run(&config, call),
+        Some(Command::Migrate) => commands::database::migrate(&config, json),
+        Some(Command::Store { action }) => commands::database::run(&config, action, json),
+        Some(Command::Doctor(doctor)) => match commands::doctor::run(&doctor, &config, json) {
             Ok(true) => return ExitCode::SUCCESS,
             Ok(false) => return ExitCode::FAILURE,
             Err(error) => Err(error),
@@ -233,7 +226,7 @@ fn serve(config: Config, file: Option<&Path>) -> anyhow::Result<()> {
             public,
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
-        let database = store_command::open(&config).await?;
+        let database = commands::database::open(&config).await?;
         let settings = config.gateway.client_settings();
         let gateway = gateway_account::client(settings, &database, Arc::new(SystemClock));
         let gateway = gateway.context("gateway")?;

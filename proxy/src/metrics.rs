@@ -7,7 +7,6 @@
 //!
 //! These numbers are for dashboards and alerts. Totals of orders and money are those of the database.
 
-mod commits;
 mod gateway;
 mod labels;
 mod process;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
-use crate::health_command::reachable;
+use crate::commands::health::reachable;
 
 /// The largest answer that is read: an order with every response of the gateway is far below.
 const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;

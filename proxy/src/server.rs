@@ -64,7 +64,7 @@ pub async fn run_reloading(
     let core = Core::new(config, dependencies, shutdown.clone());
     let roles = core.app.config().roles.clone();
     if roles.has(ProcessRole::Http) {
-        change_exchange::keep_assets(&core.app).await;
+        change_exchange::keep_static_files(&core.app).await;
     }
     let mut components = JoinSet::new();
     let counting = core.app.clone();

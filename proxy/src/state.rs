@@ -25,9 +25,9 @@ use crate::orders::subscriptions::OrderSubscriptions;
 use crate::orders::tracked_storage::TrackedStorage;
 use crate::orders::view_cache::ViewCache;
 use crate::payments::currencies::Currencies;
+use crate::payments::fair_queue::FairQueue;
 use crate::payments::price_cache::PriceCache;
 use crate::payments::rendered_view::RenderedView;
-use crate::payments::turns::Turns;
 use crate::rate_limit::RateLimit;
 use crate::request_ids::RequestIds;
 use crate::storage_health::StorageHealth;
@@ -100,8 +100,8 @@ pub(crate) struct AppState {
     pub attempt_limit: RateLimit<IpAddr>,
     /// Limits the use of the order tokens of one reference.
     pub order_token_limit: RateLimit<(StoreId, Reference)>,
-    /// The turns of the clients that open attempts.
-    pub turns: Arc<Turns>,
+    /// The queue of the clients that open attempts.
+    pub invoice_queue: Arc<FairQueue>,
     /// Wakes the payment poller: a poll may be due sooner.
     pub poller_wakeup: Notify,
     /// Wakes the webhook dispatcher: an event may be due.
@@ -175,7 +175,7 @@ impl AppState {
             order_limit: RateLimit::new("orders", per_minute),
             attempt_limit: RateLimit::new("attempts", per_minute),
             order_token_limit: RateLimit::new("order tokens", ORDER_TOKENS_PER_MINUTE),
-            turns: Turns::new(),
+            invoice_queue: FairQueue::new(),
             operator_sessions: OperatorSessions::default(),
             password_checks: Semaphore::new(1),
             subscriptions,

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use florin_storage::Asset;
+use florin_storage::StaticFile;
 use sha2::{Digest as _, Sha256};
 
 mod dist {
@@ -52,7 +52,7 @@ impl File {
     }
 
     /// A file that a proxy of another version has kept.
-    pub(crate) fn kept(asset: Asset) -> Self {
+    pub(crate) fn kept(asset: StaticFile) -> Self {
         Self {
             name: Cow::Owned(asset.name),
             whole: asset.whole.into(),
@@ -87,13 +87,13 @@ pub(crate) fn find_asset(name: &str) -> Option<&'static File> {
 }
 
 /// The files named by their content, for proxies of other versions.
-pub(crate) fn assets() -> Vec<Asset> {
-    let assets = dist::FILES.iter().filter_map(|file| {
-        Some(Asset {
+pub(crate) fn static_files() -> Vec<StaticFile> {
+    let files = dist::FILES.iter().filter_map(|file| {
+        Some(StaticFile {
             name: file.name.strip_prefix(ASSETS)?.to_owned(),
             whole: file.whole.to_vec(),
             brotli: file.brotli.as_ref().map(|bytes| bytes.to_vec()),
         })
     });
-    assets.collect()
+    files.collect()
 }

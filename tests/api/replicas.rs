@@ -260,13 +260,13 @@ async fn a_page_of_another_version_gets_its_files() {
     let other = florin_storage::PostgresStorage::open(&url, "test")
         .await
         .unwrap();
-    let asset = florin_storage::Asset {
+    let asset = florin_storage::StaticFile {
         name: "florin-0123456789abcdef.js".to_owned(),
         whole: b"export const version = 0;".to_vec(),
         brotli: None,
     };
     let now = world.clock.now();
-    florin_storage::Storage::keep_assets(&other, std::slice::from_ref(&asset), now)
+    florin_storage::Storage::keep_static_files(&other, std::slice::from_ref(&asset), now)
         .await
         .unwrap();
     let get = async |name: &str| {

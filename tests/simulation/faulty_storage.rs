@@ -235,7 +235,7 @@ shaken! {
     Storage;
     async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError>;
     async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError>;
-    async fn withdraw_prices(&self) -> Result<(), StorageError>;
+    async fn invalidate_prices(&self) -> Result<(), StorageError>;
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;
     async fn open_order(
         &self, id: &OrderId, terms: &NewOrder, token: TokenHash, token_expires_at: Timestamp, now: Timestamp,

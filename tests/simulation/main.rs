@@ -58,7 +58,6 @@ mod random;
 mod runner;
 mod schedule;
 mod sender;
-mod shop;
 mod stores;
 mod timeline;
 mod transport;

@@ -14,7 +14,7 @@ use crate::gateway::Gateway;
 use crate::outage::Outage;
 use crate::queries::{Database, Queries};
 use crate::random::SeededRandom;
-use crate::shop::Shop;
+use crate::stores::Shop;
 use crate::timeline::{Millis, Timeline};
 
 /// The wall clock at the start of a world: 2026-09-21.

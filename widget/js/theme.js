@@ -58,7 +58,7 @@ export const applyTheme = (element, prefix, tokens) => {
   }
 };
 
-/** The theme of this page's store, before its order is there; see proxy/src/http/page.rs. */
+/** The theme of this page's store, before its order is there; see proxy/src/http/checkout_page.rs. */
 export const announcedTheme = () => {
   const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
   const announced = navigation?.serverTiming?.find(({ name }) => name === 'theme')?.description;

@@ -1,8 +1,8 @@
-//! The contract between the browser and the proxy: what a checkout shows, asks and is refused.
+//! The contract between the browser and the proxy: requests, responses and errors of the checkout.
 //!
 //! Both ends derive their JSON from these types with serde. The browser reads every text through [`from_json`], which
-//! takes out the characters that a browser obeys instead of showing. No I/O, no calculation: amounts are texts that the
-//! proxy has computed.
+//! removes control characters and those that change the direction of text. No I/O, no calculation: amounts are texts that
+//! the proxy has computed.
 //!
 //! Source: interfaces in docs/reference/http.md, "For the browser".
 

@@ -7,7 +7,6 @@
 
 mod account_row;
 mod error;
-mod health;
 mod http;
 mod limiter;
 mod limits;
@@ -40,9 +39,8 @@ pub use self::account_row::{
     AccountRow, AccountRowError, AccountState, AccountStep, NewAccountState,
 };
 pub use self::error::{AmbiguousOutcome, CallError};
-pub use self::health::Health;
 pub use self::http::InvoiceResponse;
-pub use self::limits::Priority;
+pub use self::limits::{Health, Priority};
 pub use self::nonces::NonceRule;
 pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequestError};
 pub use self::settings::{

@@ -1,4 +1,4 @@
-//! The signature of a delivery. The code that signs must not verify: these lines share nothing with the proxy's.
+//! The signature of a delivery, computed without the proxy's code: a shared error would go unnoticed.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -19,18 +19,18 @@
 
 #[cfg(feature = "arithmetic")]
 mod amount;
+mod amount_text;
 mod asset;
 mod currency;
 #[cfg(feature = "arithmetic")]
 mod price;
 #[cfg(feature = "schema")]
 mod schema;
-mod text;
 
 #[cfg(feature = "arithmetic")]
 pub use amount::{Amount, AmountError, Rounding};
+pub use amount_text::{AmountText, InvalidAmount};
 pub use asset::{Asset, CryptoCode, InvalidCryptoCode};
 pub use currency::{Currency, InvalidCurrency};
 #[cfg(feature = "arithmetic")]
 pub use price::{InvalidPrice, Price, TooManyDecimals};
-pub use text::{AmountText, InvalidAmount};

@@ -1,19 +1,20 @@
-//! Assessment: the one place that decides whether an order is paid.
+//! Assessment: decides whether an observation pays an order.
 //!
-//! An order is credited if and only if the gateway reports COMPLETED, it asked for exactly our price,
-//! and each of the three received amounts covers that price, less the store's
-//! `underpayment_tolerance`. In such a response a missing amount, address, asset or currency needs
-//! review and is not credited. Before COMPLETED an absent received amount means zero. An unknown
-//! status, an unreadable amount, and an asset, currency or requested amount other than ours need
-//! review in every response; unreadable confirmations are ignored. An attempt whose address the
-//! gateway changed is never credited, whatever it reports later.
+//! An observation credits an order if and only if the gateway reports COMPLETED, it asked for exactly our price, and each
+//! of the three received amounts covers that price, less the store's `underpayment_tolerance`. The one other way to a
+//! credit is an operator's decision ([`crate::Aggregate::decide`]).
+//!
+//! In a COMPLETED response a missing amount, address, asset or currency needs review and is not credited. Before COMPLETED
+//! an absent received amount means zero. An unknown status, an unreadable amount, and an asset, currency or requested
+//! amount other than ours need review in every response; unreadable confirmations are ignored. No observation credits an
+//! attempt whose address the gateway changed.
 
 mod expected_amounts;
 
 use florin_money::{Amount, CryptoCode, Rounding};
 
 use self::expected_amounts::{
-    ExpectedAmounts, amount, confirmations, non_empty, required, same, same_address,
+    ExpectedAmounts, amount, confirmations, expect_equal, non_empty, required, same_address,
 };
 use crate::{
     Amounts, Attempt, Destination, Invoice, Observation, Order, PaymentState, Progress,
@@ -102,9 +103,9 @@ fn assess_invoice(
 ) -> Result<Assessment, ReviewReason> {
     let over = observation.observed_at >= invoice.expires_at;
     if !observation.is_known {
-        return forgotten(invoice, over);
+        return unknown_invoice(invoice, over);
     }
-    same(
+    expect_equal(
         "invoice_id",
         invoice.id.as_str(),
         required("invoice_id", observation.invoice_id.as_ref())?,
@@ -118,9 +119,9 @@ fn assess_invoice(
         });
     }
     let status = required("transaction_status", observation.status.as_ref())?;
-    // A gateway that showed one customer two addresses is not trusted again about this invoice.
+    // The gateway named two addresses for this invoice: none of its later responses credits it.
     if invoice.payment_state == PaymentState::AddressChanged {
-        return Err(ReviewReason::AddressWasChanged {
+        return Err(ReviewReason::AddressChangedBefore {
             status: status.chars().take(40).collect(),
         });
     }
@@ -131,11 +132,11 @@ fn assess_invoice(
     expected_amounts.check(observation)?;
     let progress = progress(&expected_amounts, observation, Absent::MeansZero)?;
     Ok(match status {
-        "CHECKING" if progress.is_something() => Assessment::Detected(progress),
+        "CHECKING" if progress.has_payment() => Assessment::Detected(progress),
         "CHECKING" if over => Assessment::Expired,
         "CHECKING" => Assessment::Waiting,
         "PROCESSING" => Assessment::Confirming(progress),
-        "FAILED" if over && !progress.is_something() => Assessment::Expired,
+        "FAILED" if over && !progress.has_payment() => Assessment::Expired,
         "FAILED" => Assessment::Failed(progress),
         "CANCELLED" => Assessment::Cancelled(progress),
         unknown => {
@@ -147,12 +148,12 @@ fn assess_invoice(
 }
 
 /// Source: payment-service.md, "Errors": `INVALID_INVOICE_ID` means that an invoice does not exist or has expired.
-fn forgotten(invoice: &Invoice, over: bool) -> Result<Assessment, ReviewReason> {
+fn unknown_invoice(invoice: &Invoice, over: bool) -> Result<Assessment, ReviewReason> {
     let is_address_changed = invoice.payment_state == PaymentState::AddressChanged;
-    if over && !is_address_changed && !invoice.progress.is_something() {
+    if over && !is_address_changed && !invoice.progress.has_payment() {
         return Ok(Assessment::Expired);
     }
-    Err(ReviewReason::Forgotten)
+    Err(ReviewReason::UnknownInvoice)
 }
 
 /// The full-payment check: all three amounts must be present, equal to what we asked for, and
@@ -178,7 +179,7 @@ fn completed(
     let requested = expected_amounts.amounts(observation)?;
     let progress = progress(expected_amounts, observation, Absent::NeedsReview)?;
     for (requested, received) in requested.zip(progress.received).each() {
-        if received < enough(order, requested)? {
+        if received < min_accepted(order, requested)? {
             return Ok(Assessment::Underpaid(progress));
         }
     }
@@ -191,7 +192,7 @@ fn completed(
 }
 
 /// The least part of `requested` that counts as paid: all of it, minus the store's tolerance.
-fn enough(order: &Order, requested: Amount) -> Result<Amount, ReviewReason> {
+fn min_accepted(order: &Order, requested: Amount) -> Result<Amount, ReviewReason> {
     let (price, tolerance) = (order.terms.amount, order.terms.tolerance);
     if tolerance.is_zero() {
         return Ok(requested);

@@ -194,7 +194,7 @@ pub struct Progress {
 
 impl Progress {
     /// Nothing has arrived.
-    pub const NOTHING: Self = Self {
+    pub const NONE: Self = Self {
         received: Amounts {
             crypto: Amount::ZERO,
             usd: Amount::ZERO,
@@ -206,7 +206,7 @@ impl Progress {
     };
 
     /// Returns `true` if a payment is on its way or has arrived.
-    pub fn is_something(&self) -> bool {
+    pub fn has_payment(&self) -> bool {
         !self.received.crypto.is_zero() || self.transaction_hash.is_some()
     }
 }
@@ -246,7 +246,7 @@ impl Invoice {
             transaction_hint: None,
             payment_state: PaymentState::Waiting,
             state_since: opened_at,
-            progress: Progress::NOTHING,
+            progress: Progress::NONE,
             was_seen: false,
             late_amount_notified: None,
             needs_review: false,

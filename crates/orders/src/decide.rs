@@ -84,7 +84,7 @@ impl Aggregate {
         present.map(|(cause, _)| cause).collect()
     }
 
-    /// Calls a person, if there is a cause: something about the order is new.
+    /// Requests attention from `now` on, if there is a cause.
     pub fn call_attention(&mut self, now: Timestamp) {
         if !self.attention_causes().is_empty() {
             self.attention_since = Some(now);
@@ -92,7 +92,7 @@ impl Aggregate {
         }
     }
 
-    /// Sets since when a person is called, after a change that had the causes `before` and emitted `events`.
+    /// Updates the request for attention after a change that had the causes `before` and emitted `events`.
     pub(crate) fn update_attention(
         &mut self,
         before: &[AttentionCause],
@@ -100,11 +100,11 @@ impl Aggregate {
         now: Timestamp,
     ) {
         let causes = self.attention_causes();
-        let is_news = causes.iter().any(|cause| !before.contains(cause))
+        let has_new_cause = causes.iter().any(|cause| !before.contains(cause))
             || events.iter().any(|event| event.calls_a_person());
         if causes.is_empty() {
             self.attention_since = None;
-        } else if is_news {
+        } else if has_new_cause {
             self.attention_since = Some(now);
         }
     }

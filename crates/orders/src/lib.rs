@@ -1,7 +1,8 @@
 //! Orders, attempts and observations: a pure state machine.
 //!
-//! Two pure functions decide everything about money: [`assess`] turns an order, an attempt and one observation into a
+//! Two pure functions decide what an observation changes: [`assess`] turns an order, an attempt and one observation into an
 //! [`Assessment`], and [`transition`] turns that into a [`Transition`], which `florin-storage` applies in one transaction.
+//! [`Aggregate::decide`] applies an operator's decision: it can credit an order that no observation credited.
 //!
 //! What this crate refuses to do: I/O, reading a clock, and depending on the source of an observation: no HTTP, no SQL, and no
 //! types of the gateway.

@@ -81,7 +81,7 @@ pub enum ReviewReason {
     NoInvoice,
     /// The gateway does not know the invoice, before its expiry or although a payment was detected.
     #[error("the gateway does not know the invoice")]
-    Forgotten,
+    UnknownInvoice,
     /// A required field is absent or empty.
     #[error("the gateway's response lacks {0}")]
     Missing(&'static str),
@@ -90,7 +90,7 @@ pub enum ReviewReason {
     Unreadable(&'static str, String),
     /// The gateway named another address before. Only a person can decide which of the two it pays out from.
     #[error("the gateway named another address before, and reports {status} for the shown one now")]
-    AddressWasChanged {
+    AddressChangedBefore {
         /// What the gateway says now; it is not believed.
         status: String,
     },
@@ -109,10 +109,10 @@ pub enum ReviewReason {
     },
     /// The attempt does not ask for the order's price.
     #[error("the attempt does not ask for the order's price")]
-    OtherPrice,
+    PriceMismatch,
     /// The response asks for an amount of zero, which any payment would cover.
     #[error("the response asks for nothing: {0} is zero")]
-    AsksNothing(&'static str),
+    ZeroRequestedAmount(&'static str),
     /// An amount exceeds the supported range.
     #[error("the amounts are out of range: {0}")]
     OutOfRange(#[from] AmountError),

@@ -127,8 +127,9 @@ pub struct Order {
     pub receipt_email: Option<String>,
 }
 
-/// The status of an order. `Paid` and `Overpaid` are final; every other status can still become one
-/// of them, because money that arrives late is found and credited.
+/// The status of an order. `Paid` and `Overpaid` are final. Every other status can still become one
+/// of them, because money that arrives late is found and credited; after an operator has closed the
+/// order, only by another decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum OrderStatus {

@@ -112,7 +112,7 @@ pub fn next_poll_after_review(invoice: &Invoice, now: Timestamp) -> Option<Times
 }
 
 /// The time of the next poll of a settled attempt while more is on its way to its address.
-pub(crate) fn next_poll_of_top_up(invoice: &Invoice, now: Timestamp) -> Timestamp {
+pub(crate) fn next_poll_of_additional_payment(invoice: &Invoice, now: Timestamp) -> Timestamp {
     now + pause_under_way(now.duration_since(invoice.opened_at))
 }
 

@@ -22,15 +22,15 @@
 //!
 //! An order that an operator closed is not credited by any observation: see [`crate::DecisionKind`].
 //!
-//! An assessment without news changes nothing. An observation that contradicts a credit changes no status: it emits one
-//! event each time that the contradiction changes.
+//! An assessment that repeats what is known changes nothing. An observation that contradicts a credit changes no status: it
+//! emits one event each time that the contradiction changes.
 
 use florin_money::Amount;
 use jiff::Timestamp;
 
 use crate::{
     Assessment, Attempt, EventType, Invoice, Order, OrderStatus, PaymentState, Progress,
-    ReviewReason, next_poll, next_poll_after_review, poll::next_poll_of_top_up,
+    ReviewReason, next_poll, next_poll_after_review, poll::next_poll_of_additional_payment,
 };
 
 /// The changes that an assessment makes to its order.
@@ -63,7 +63,7 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     };
     let is_current = order.is_current(attempt);
     if order.is_credited_by(attempt) && order.is_accepted() {
-        if is_top_up(invoice, assessment) {
+        if is_additional_payment(invoice, assessment) {
             return unchanged;
         }
         return recheck_acceptance(invoice, assessment, payment_state, &unchanged);
@@ -74,8 +74,8 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     let more_arrived = assessment
         .progress()
         .is_some_and(|now| now.received != invoice.progress.received);
-    let is_news = payment_state != invoice.payment_state || more_arrived;
-    if !is_news {
+    let has_changed = payment_state != invoice.payment_state || more_arrived;
+    if !has_changed {
         return unchanged;
     }
     if order.status.is_settled() || order.is_closed() {
@@ -195,7 +195,7 @@ fn recheck_credit(
     let credited = invoice.progress.received.crypto;
     let now = assessment.progress().map(|now| now.received.crypto);
     let stands = says == PaymentState::Settled && now.is_some_and(|now| now >= credited);
-    if is_top_up(invoice, assessment) {
+    if is_additional_payment(invoice, assessment) {
         return unchanged.clone();
     }
     let reverted = (!stands).then_some(says);
@@ -250,7 +250,7 @@ fn recheck_acceptance(
 
 /// Returns `true` if more than was credited is on its way to the credited attempt's address: the invoice is then unfinished
 /// until the second payment is, and the first one stands.
-fn is_top_up(invoice: &Invoice, assessment: &Assessment) -> bool {
+fn is_additional_payment(invoice: &Invoice, assessment: &Assessment) -> bool {
     match assessment {
         Assessment::Detected(progress) | Assessment::Confirming(progress) => {
             progress.received.crypto > invoice.progress.received.crypto
@@ -285,12 +285,12 @@ pub fn next_invoice(
     let mut kept = known.clone();
     // The credited state stays on record, even when the gateway contradicts it.
     let is_credited = order.is_credited_by(attempt);
-    let tops_up = is_credited && is_top_up(known, assessment);
-    let stays = is_credited && (change.reverted.is_some() || tops_up);
+    let is_additional = is_credited && is_additional_payment(known, assessment);
+    let stays = is_credited && (change.reverted.is_some() || is_additional);
     if !stays {
         kept.payment_state = assessment.payment_state().unwrap_or(known.payment_state);
         kept.progress = match assessment {
-            Assessment::Waiting | Assessment::Expired => Progress::NOTHING,
+            Assessment::Waiting | Assessment::Expired => Progress::NONE,
             _ => assessment.progress().unwrap_or(&known.progress).clone(),
         };
     }
@@ -305,7 +305,7 @@ pub fn next_invoice(
     kept.observed_at = Some(now);
     kept.next_poll_at = match assessment {
         Assessment::NeedsReview(_) => next_poll_after_review(&kept, now),
-        _ if tops_up => Some(next_poll_of_top_up(&kept, now)),
+        _ if is_additional => Some(next_poll_of_additional_payment(&kept, now)),
         _ => next_poll(&kept, now),
     };
     Some(kept)
@@ -315,7 +315,7 @@ pub fn next_invoice(
 /// not contradict the credit.
 fn needs_review(is_credited: bool, assessment: &Assessment) -> bool {
     match assessment {
-        Assessment::NeedsReview(ReviewReason::Forgotten) => !is_credited,
+        Assessment::NeedsReview(ReviewReason::UnknownInvoice) => !is_credited,
         Assessment::NeedsReview(_) | Assessment::AddressChanged { .. } => true,
         _ => false,
     }
@@ -329,7 +329,7 @@ fn sees_a_payment(assessment: &Assessment) -> bool {
             | Assessment::Settled { .. }
             | Assessment::Underpaid(_)
     );
-    is_on_its_way || assessment.progress().is_some_and(Progress::is_something)
+    is_on_its_way || assessment.progress().is_some_and(Progress::has_payment)
 }
 
 #[cfg(test)]

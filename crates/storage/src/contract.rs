@@ -157,7 +157,7 @@ contract! {
         what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right,
     }
     prices {
-        prices_are_kept_until_they_are_withdrawn_or_expire,
+        prices_are_kept_until_they_are_invalidated_or_expire,
         prices_survive_the_process,
     }
     requests {

@@ -3,9 +3,13 @@
 //! A store ([`Storage`]) applies what `florin-orders` decides in one transaction: observation, state, credit and outbox
 //! row together, or nothing.
 //!
-//! Invariants, kept by code and by the database's own triggers:
-//! - an order is credited at most once, ever, and only by an observation that covers its price;
-//! - a price, a credit, an observation and an event never change once written;
+//! Invariants that the database keeps, by keys and triggers:
+//! - an order is credited at most once, ever, and is paid only with its credit;
+//! - a price, a credit, an observation and an event never change once written.
+//!
+//! Invariants that the code keeps:
+//! - an order is credited only by an observation that covers its price less the store's tolerance, or by an operator's
+//!   decision;
 //! - every change of an order's status has an event, but for the customer's own "I have paid", which proves nothing; the
 //!   events of an order are numbered without a gap.
 //!
@@ -17,11 +21,11 @@ mod copy;
 mod database;
 mod delivery;
 mod error;
+mod idempotency;
+mod limits;
 mod observation;
 mod operator;
 mod postgres;
-mod request;
-mod rules;
 mod shared;
 mod sqlite;
 mod totals;
@@ -39,6 +43,8 @@ pub use delivery::{
 pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
+pub use idempotency::{Claim, Fingerprint, RequestId, StoredResponse};
+pub use limits::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE};
 pub use operator::{
     AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
     OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StoredObservation,
@@ -47,10 +53,8 @@ pub use postgres::{
     GatewayAccount, GatewayAccountStep, LeaseClock, NewGatewayAccount, PostgresOptions,
     PostgresStorage, migrate as migrate_postgres,
 };
-pub use request::{Claim, Fingerprint, RequestId, StoredResponse};
-pub use rules::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE};
 pub use shared::{
-    Asset, ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState, Standbys,
+    ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState, Standbys, StaticFile,
 };
 pub use sqlite::SqliteStorage;
 pub use totals::{Commits, Outbox, Totals};

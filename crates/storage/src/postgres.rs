@@ -8,10 +8,9 @@ mod macros;
 
 mod account;
 mod announcements;
-mod assets;
 mod attempts;
 mod clock;
-mod delays;
+mod dead_connections;
 mod deliveries;
 mod events;
 mod failure;
@@ -21,16 +20,13 @@ mod operator;
 mod options;
 mod orders;
 mod polls;
-mod prices;
-mod rate_limits;
 mod requests;
 mod rows;
 mod server;
-mod silence;
+mod shared;
 mod storage;
 #[cfg(test)]
 pub(crate) mod tests;
-mod time;
 mod totals;
 mod transaction;
 mod verify;
@@ -46,21 +42,21 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
 pub use self::clock::LeaseClock;
+use self::dead_connections::{Reading, close_idle, in_time};
 use self::failure::{Failure as _, is_of_old_schema};
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
 pub use self::options::PostgresOptions;
-use self::silence::{Reading, close_idle, in_time};
 pub use self::storage::PostgresStorage;
 use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
-use crate::rules::{BATCH, InvoiceKind, RESTART_BATCH};
+use crate::limits::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
-    Asset, ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome,
-    DueAttempt, DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid,
-    NamedTransaction, OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError,
-    OrderVersion, PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId,
-    ServerState, Settlement, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
+    DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, NamedTransaction,
+    OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
+    PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement,
+    StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 
 #[cfg(test)]
@@ -100,19 +96,22 @@ impl Storage for PostgresStorage {
     }
 
     async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [prices], |tx| prices::keep(tx, &prices).await)
+        transaction!(self, Repeat, [prices], |tx| shared::keep_prices(
+            tx, &prices
+        )
+        .await)
     }
 
     async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError> {
-        read!(self, |reader| prices::after(reader, fetched_after))
+        read!(self, |reader| shared::prices_after(reader, fetched_after))
     }
 
-    async fn withdraw_prices(&self) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [], |tx| prices::withdraw(tx).await)
+    async fn invalidate_prices(&self) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [], |tx| shared::invalidate_prices(tx).await)
     }
 
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {
-        transaction!(self, Repeat, [], |tx| prices::delete_expired(
+        transaction!(self, Repeat, [], |tx| shared::delete_expired_prices(
             tx,
             fetched_until,
             BATCH
@@ -127,7 +126,7 @@ impl Storage for PostgresStorage {
         now: Timestamp,
     ) -> Result<Option<SignedDuration>, StorageError> {
         let clock = self.clock.now(now);
-        transaction!(self, Fail, [], |tx| rate_limits::count(
+        transaction!(self, Fail, [], |tx| shared::count_request(
             tx, key, each, clock
         )
         .await)
@@ -135,7 +134,7 @@ impl Storage for PostgresStorage {
 
     async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64, StorageError> {
         let clock = self.clock.now(now);
-        transaction!(self, Fail, [], |tx| rate_limits::delete_unused(
+        transaction!(self, Fail, [], |tx| shared::delete_unused_counts(
             tx, clock, BATCH
         )
         .await)
@@ -143,22 +142,26 @@ impl Storage for PostgresStorage {
 
     async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool, StorageError> {
         let (holder, clock) = (&self.holder, self.clock.now(now));
-        transaction!(self, Repeat, [holder], |tx| delays::share(
+        transaction!(self, Repeat, [holder], |tx| shared::share_delay(
             tx, &holder, is_delayed, clock
         )
         .await)
     }
 
-    async fn keep_assets(&self, assets: &[Asset], now: Timestamp) -> Result<(), StorageError> {
-        let (assets, clock): (Arc<[Asset]>, _) = (assets.into(), self.clock.now(now));
-        transaction!(self, Repeat, [assets], |tx| assets::keep(
-            tx, &assets, clock
+    async fn keep_static_files(
+        &self,
+        files: &[StaticFile],
+        now: Timestamp,
+    ) -> Result<(), StorageError> {
+        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock.now(now));
+        transaction!(self, Repeat, [files], |tx| shared::keep_static_files(
+            tx, &files, clock
         )
         .await)
     }
 
-    async fn asset(&self, name: &str) -> Result<Option<Asset>, StorageError> {
-        read!(self, |reader| assets::find(reader, name))
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError> {
+        read!(self, |reader| shared::static_file(reader, name))
     }
 
     async fn open_order(

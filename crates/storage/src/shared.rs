@@ -43,7 +43,7 @@ pub trait ChangeListener: Send + std::fmt::Debug {
 
 /// A file whose name changes with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asset {
+pub struct StaticFile {
     /// Its name.
     pub name: String,
     /// The content.

@@ -35,7 +35,7 @@ use self::file::DatabaseFile;
 pub(crate) use self::open::check_database;
 pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
-use crate::rules::{BATCH, InvoiceKind, RESERVED_FOR_MONEY, RESTART_BATCH};
+use crate::limits::{BATCH, InvoiceKind, RESERVED_FOR_MONEY, RESTART_BATCH};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
     Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened,
@@ -143,9 +143,9 @@ impl Storage for SqliteStorage {
         self.read(prices::after(&mut reader, fetched_after).await)
     }
 
-    async fn withdraw_prices(&self) -> Result<(), StorageError> {
+    async fn invalidate_prices(&self) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
-        prices::withdraw(&mut tx).await?;
+        prices::invalidate(&mut tx).await?;
         tx.commit().await
     }
 

@@ -44,7 +44,7 @@ pub struct Commits {
 }
 
 impl Commits {
-    /// Bounds of durations, the shortest first. A disk that keeps its promises takes 1 to 10 ms.
+    /// Bounds of durations, the shortest first. A disk that really writes takes 1 to 10 ms.
     pub const BOUNDS: [Duration; 4] = [
         Duration::from_millis(5),
         Duration::from_millis(25),

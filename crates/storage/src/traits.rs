@@ -11,10 +11,10 @@ use florin_orders::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    Asset, ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery,
+    ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery,
     EndpointStatus, Fingerprint, LimitKey, OpenAttemptError, OpenError, OperatorStorage,
     OrderOperationError, OrderVersion, PriceList, RecordedDelivery, RequestId, ServerState,
-    StorageError, StoredResponse, Totals,
+    StaticFile, StorageError, StoredResponse, Totals,
 };
 
 /// An opened order.
@@ -200,14 +200,14 @@ pub trait Storage: OperatorStorage {
     /// The prices that were fetched after a time, oldest first.
     async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError>;
 
-    /// Deletes all prices: the gateway does not honour one of them.
-    async fn withdraw_prices(&self) -> Result<(), StorageError>;
+    /// Deletes all prices, after the gateway rejected one of them.
+    async fn invalidate_prices(&self) -> Result<(), StorageError>;
 
     /// Deletes a batch of the prices that were fetched until a time. Returns their number; 0 if none is left.
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;
 
-    /// Counts a request of a key over all processes: each takes `each` of the key's minute. Returns how long to wait, when the
-    /// minute is used. A store without other writers counts nothing: its process does.
+    /// Counts a request against the limit of its key, over all processes. A request uses `each` of the key's minute. Returns
+    /// how long to wait if the minute is used up. Without other writers nothing is counted here: the process counts in memory.
     async fn count_request(
         &self,
         _key: LimitKey,
@@ -230,12 +230,16 @@ pub trait Storage: OperatorStorage {
 
     /// Keeps the files of this process's version for processes of other versions, and deletes those that no process has kept
     /// for 30 days.
-    async fn keep_assets(&self, _assets: &[Asset], _now: Timestamp) -> Result<(), StorageError> {
+    async fn keep_static_files(
+        &self,
+        _files: &[StaticFile],
+        _now: Timestamp,
+    ) -> Result<(), StorageError> {
         Ok(())
     }
 
     /// A file that a process of another version has kept.
-    async fn asset(&self, _name: &str) -> Result<Option<Asset>, StorageError> {
+    async fn static_file(&self, _name: &str) -> Result<Option<StaticFile>, StorageError> {
         Ok(None)
     }
 
@@ -418,16 +422,17 @@ pub trait Storage: OperatorStorage {
     /// The polls that are due by `until`, counted up to `most` per priority.
     async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError>;
 
-    /// The same for a callback, by the gateway's id of the invoice; two seconds after the last poll
-    /// at the earliest. Returns `false` for an unknown invoice.
+    /// Brings the next poll of an invoice forward to `at`, after a callback; two seconds after the
+    /// last poll at the earliest. Returns `false` for an unknown invoice.
     async fn schedule_poll_of_invoice(
         &self,
         invoice: &InvoiceId,
         at: Timestamp,
     ) -> Result<bool, StorageError>;
 
-    /// The same for a settled invoice, when a callback contradicts that; a minute after the last
-    /// poll at the earliest. Returns `false` for any other invoice.
+    /// Brings the next poll of a settled invoice forward to `at`, after a callback that contradicts
+    /// the settlement; a minute after the last poll at the earliest. Returns `false` for any other
+    /// invoice.
     async fn schedule_recheck(
         &self,
         invoice: &InvoiceId,
@@ -462,12 +467,10 @@ pub trait Storage: OperatorStorage {
         limit: u32,
     ) -> Result<Option<Vec<Event>>, StorageError>;
 
-    /// Leases up to `limit` events that are due for delivery, those of orders with money before all others, and one fewer
-    /// of the others: `limit` is what the store may still receive at once, and the last place is kept for money. Of a
-    /// database that several processes share, no more than
-    /// [`crate::MAX_DELIVERIES_PER_STORE`] of a store are leased at once. Of one order only the earliest
-    /// pending event is among them: events are delivered in order per order. Empty while the
-    /// store's endpoint is disabled.
+    /// Leases events of a store that are due for delivery, at most `limit`. Events of orders with money come first; the last
+    /// of the `limit` places is reserved for them. Of each order only the earliest pending event is leased, which keeps the
+    /// events of an order in order. Processes that share a database lease at most [`crate::MAX_DELIVERIES_PER_STORE`] of a
+    /// store at once. Empty while the store's endpoint is disabled.
     async fn due_deliveries(
         &self,
         store: &StoreId,

@@ -44,8 +44,8 @@ pub(crate) fn sentence(cause: AttentionCause) -> &'static str {
              gateway has explained it."
         }
         AttentionCause::LatePayment => {
-            "The payment came after the invoice had expired, and was credited at the price of that time. Nothing is missing; close \
-             the entry once you have decided to ship."
+            "The payment came after the invoice had expired. It covered the amounts of that invoice and was credited; the asset may \
+             be worth less by now. Close the entry once you have decided to ship."
         }
         AttentionCause::SecondPayment => {
             "More money arrived for an order that is paid or closed. Refund it or agree with the customer on what it is for, then \

@@ -5,7 +5,6 @@ pub(crate) mod configuration;
 mod decision;
 mod error;
 pub(crate) mod gateway;
-pub(crate) mod headers;
 pub(crate) mod layout;
 pub(crate) mod orders;
 pub(crate) mod settlements;

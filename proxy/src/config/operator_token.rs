@@ -5,8 +5,8 @@ use std::path::Path;
 
 use secrecy::SecretString;
 
+use crate::config::file_permissions::refuse_shared;
 use crate::config::problems::Findings;
-use crate::config::rights::refuse_shared;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 
 /// Holds the token.

@@ -171,7 +171,10 @@ pub(crate) struct File {
     /// sets their permissions.
     #[schemars(extend("x-default" = "false"))]
     #[serde(default)]
-    #[expect(dead_code, reason = "read before the file is, in config/rights.rs")]
+    #[expect(
+        dead_code,
+        reason = "read before the file is, in config/file_permissions.rs"
+    )]
     pub(crate) dangerous_allow_shared_files: bool,
     #[serde(default)]
     pub(crate) database: DatabaseTable,

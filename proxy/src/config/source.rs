@@ -14,7 +14,7 @@ use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::schema::schema;
 use crate::config::server::{self, Config, File, check};
 use crate::config::shape::{self, Text, check_table};
-use crate::config::{environment, in_force, operator_token as token, renamed, rights};
+use crate::config::{environment, file_permissions, in_force, operator_token as token, renamed};
 
 /// Reads and checks the configuration.
 ///
@@ -70,12 +70,15 @@ pub fn operator_token(
     file: Option<&Path>,
     variables: &BTreeMap<String, String>,
 ) -> Result<SecretString, Problems> {
-    let switch = environment::variable(&[rights::SWITCH]);
+    let switch = environment::variable(&[file_permissions::SWITCH]);
     let may_be_shared = match (variables.get(&switch), file) {
         (Some(text), _) => text == "true",
         (None, Some(path)) => {
             let (_, settings) = read(path)?;
-            settings.get(rights::SWITCH).and_then(toml::Value::as_bool) == Some(true)
+            settings
+                .get(file_permissions::SWITCH)
+                .and_then(toml::Value::as_bool)
+                == Some(true)
         }
         (None, None) => false,
     };
@@ -98,7 +101,7 @@ fn checked(
     let written = settings.clone();
     environment::overlay(&mut findings, &mut settings, &schema, variables);
     let file = file.map(|path| (path, &written));
-    rights::check(&mut findings, &schema, file, &settings);
+    file_permissions::check(&mut findings, &schema, file, &settings);
     let root = shape::Path::default();
     if !check_table(&mut findings, &text, &schema, &mut settings, &root) {
         return findings.finish(None);

@@ -46,10 +46,10 @@ async fn of_other_version(app: &AppState, name: &str) -> Result<Option<Arc<File>
     {
         return Ok(None);
     }
-    let Some(asset) = app.deps.storage.asset(name).await? else {
+    let Some(kept) = app.deps.storage.static_file(name).await? else {
         return Ok(None);
     };
-    let file = Arc::new(File::kept(asset));
+    let file = Arc::new(File::kept(kept));
     app.other_assets.insert(name.to_owned(), file.clone());
     Ok(Some(file))
 }

@@ -12,16 +12,18 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use florin_orders::{AttentionCause, PollPriority};
-use florin_storage::{PollQueue, StorageError, Totals};
+use florin_storage::{Commits, PollQueue, StorageError, Totals};
 use jiff::{SignedDuration, Timestamp};
+use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::Registry;
 use strum::VariantArray as _;
 
-use super::commits::CountedCommits;
 use super::labels::priority_name;
 use super::process::Process;
 use super::{Labels, Metrics, StoreLabels};
@@ -259,6 +261,33 @@ fn storage(registry: &mut Registry, totals: &Totals) {
         gauge(registry, "florin_storage_free_bytes", help, bytes);
     }
     registry.register_collector(Box::new(CountedCommits(totals.commits)));
+}
+
+/// Commits of the storage, which counts them itself.
+#[derive(Debug)]
+struct CountedCommits(Commits);
+
+impl Collector for CountedCommits {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), std::fmt::Error> {
+        let Self(commits) = self;
+        let bounds = Commits::BOUNDS.iter().map(std::time::Duration::as_secs_f64);
+        let buckets: Vec<_> = bounds
+            .chain([f64::INFINITY])
+            .zip(commits.by_duration)
+            .collect();
+        let count = commits.by_duration.iter().sum();
+        let help = "Time of commits to the disk";
+        let name = "florin_storage_commit_seconds";
+        let mut histogram = encoder.encode_descriptor(name, help, None, MetricType::Histogram)?;
+        let sum = commits.total.as_secs_f64();
+        histogram.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)?;
+        let transactions = ConstCounter::new(commits.transactions);
+        let help =
+            "Transactions that were committed; those that wait at the same time share a commit";
+        let name = "florin_storage_transactions";
+        let encoder = encoder.encode_descriptor(name, help, None, transactions.metric_type())?;
+        transactions.encode(encoder)
+    }
 }
 
 /// Whole seconds. A clock that was set back makes no time negative.

@@ -15,11 +15,11 @@ use florin_orders::{
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
-    Asset, ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
+    ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
     DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, NamedTransaction,
     OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
-    PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement, Storage,
-    StorageError, StoredResponse, TokenGrant, Totals,
+    PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement,
+    StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -175,12 +175,16 @@ impl Storage for TrackedStorage {
         self.inner.share_delay(is_delayed, now).await
     }
 
-    async fn keep_assets(&self, assets: &[Asset], now: Timestamp) -> Result<(), StorageError> {
-        self.inner.keep_assets(assets, now).await
+    async fn keep_static_files(
+        &self,
+        files: &[StaticFile],
+        now: Timestamp,
+    ) -> Result<(), StorageError> {
+        self.inner.keep_static_files(files, now).await
     }
 
-    async fn asset(&self, name: &str) -> Result<Option<Asset>, StorageError> {
-        self.inner.asset(name).await
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError> {
+        self.inner.static_file(name).await
     }
 
     async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
@@ -191,8 +195,8 @@ impl Storage for TrackedStorage {
         self.inner.prices(fetched_after).await
     }
 
-    async fn withdraw_prices(&self) -> Result<(), StorageError> {
-        self.inner.withdraw_prices().await
+    async fn invalidate_prices(&self) -> Result<(), StorageError> {
+        self.inner.invalidate_prices().await
     }
 
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {

@@ -55,7 +55,7 @@ pub(crate) fn check_invoice(
     now: Timestamp,
 ) -> Result<florin_orders::Invoice, InvoiceMismatch> {
     let asset = Asset::of(&terms.crypto_code).ok_or(InvoiceMismatch::UnknownAsset)?;
-    expect_eq(
+    expect_equal(
         "deposit_crypto",
         terms.crypto_code.as_str(),
         &response.deposit_crypto,
@@ -76,7 +76,7 @@ pub(crate) fn check_invoice(
         requested.amounts.local,
         &response.local_currency_amount,
     )?;
-    expect_eq(
+    expect_equal(
         "local_currency_code",
         requested.local_currency.as_str(),
         &response.local_currency_code,
@@ -103,8 +103,8 @@ pub(crate) fn check_invoice(
     ))
 }
 
-/// Where the invoice is paid, by what the gateway's QR code says. The row keeps that text; customers are shown what the
-/// target writes.
+/// The target of the payment, parsed from the gateway's QR code. The row keeps the gateway's text; customers see the text that
+/// the target writes.
 pub(crate) fn target(
     asset: Asset,
     terms: &CustomTerms,
@@ -128,7 +128,7 @@ fn warnings(texts: &[String]) -> Vec<String> {
     texts.iter().take(MAX_WARNINGS).map(cut).collect()
 }
 
-fn expect_eq(field: &'static str, expected: &str, found: &str) -> Result<(), InvoiceMismatch> {
+fn expect_equal(field: &'static str, expected: &str, found: &str) -> Result<(), InvoiceMismatch> {
     if expected == found {
         return Ok(());
     }
@@ -149,7 +149,7 @@ fn expect_amount(
     if amount == expected {
         Ok(())
     } else {
-        expect_eq(field, &expected.to_string(), found)
+        expect_equal(field, &expected.to_string(), found)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::payments::turns::NoTurn;
+use crate::payments::fair_queue::QueueError;
 use florin_gateway::{CallError, ErrorCode, GatewayError};
 use florin_orders::OrderStatus;
 use florin_storage::{OrderOperationError, StorageError};
@@ -113,8 +113,8 @@ impl From<OrderOperationError> for PaymentError {
     }
 }
 
-impl From<NoTurn> for PaymentError {
-    fn from(_: NoTurn) -> Self {
+impl From<QueueError> for PaymentError {
+    fn from(_: QueueError) -> Self {
         Self::GatewayUnavailable {
             retry_after: Duration::from_secs(5),
         }

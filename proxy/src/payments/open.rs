@@ -21,8 +21,8 @@ use url::Url;
 use crate::config::{Config, Store};
 use crate::payments::checks::{InvoiceMismatch, SessionMismatch, check_invoice, check_session};
 use crate::payments::error::{MissingForHosted, PaymentError, is_about_price, log_rejection};
+use crate::payments::fair_queue::{Client, Turn};
 use crate::payments::quotes::{self, QuoteError};
-use crate::payments::turns::{Client, Turn};
 use crate::payments::view;
 use crate::rate_limit::network;
 use crate::state::AppState;
@@ -31,7 +31,7 @@ use crate::state::AppState;
 const LAST_MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
 /// How the customer wants to pay.
-pub(crate) enum Method<'a> {
+pub(crate) enum PaymentMethod<'a> {
     /// To an address, at the price of a quote.
     Address {
         /// The asset.
@@ -53,7 +53,7 @@ pub(crate) enum Method<'a> {
 pub(crate) async fn open(
     app: &Arc<AppState>,
     snapshot: &Snapshot,
-    method: Method<'_>,
+    method: PaymentMethod<'_>,
     client: Option<IpAddr>,
 ) -> Result<(), PaymentError> {
     let Some(mut call) = call_for(app, snapshot, &method).await? else {
@@ -65,7 +65,10 @@ pub(crate) async fn open(
         |address| Client::Address(network(address)),
     );
     let (gateway, clock) = (&*app.deps.gateway, &*app.deps.clock);
-    let turn = app.turns.take_with_budget(next, gateway, clock).await?;
+    let turn = app
+        .invoice_queue
+        .take_with_budget(next, gateway, clock)
+        .await?;
     if turn.has_waited {
         // Another request may have opened an attempt meanwhile.
         let current = app.deps.storage.snapshot(order).await?;
@@ -84,11 +87,11 @@ pub(crate) async fn open(
 async fn call_for(
     app: &AppState,
     snapshot: &Snapshot,
-    method: &Method<'_>,
+    method: &PaymentMethod<'_>,
 ) -> Result<Option<Call>, PaymentError> {
     let order = &snapshot.order;
     let call = match *method {
-        Method::Address {
+        PaymentMethod::Address {
             crypto_code,
             quote_id,
         } => {
@@ -100,7 +103,7 @@ async fn call_for(
             }
             invoice_call(app, order, crypto_code, quote_id).await?
         }
-        Method::HostedPage => {
+        PaymentMethod::HostedPage => {
             if order.terms.flow == Flow::Custom {
                 return Err(PaymentError::CustomOrder);
             }
@@ -146,15 +149,15 @@ enum Call {
     },
 }
 
-/// What the gateway made.
-struct Made {
+/// The gateway's record of an attempt: an invoice or a session.
+struct GatewayInvoice {
     /// The gateway's id of the invoice or session.
     id: String,
     /// The invoice, if it passed the checks.
     checked: Result<Invoice, Mismatch>,
 }
 
-/// Why what the gateway made is not shown.
+/// Why an invoice or session of the gateway is not shown.
 #[derive(Debug, thiserror::Error)]
 enum Mismatch {
     #[error(transparent)]
@@ -265,8 +268,8 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
     // The invoice's time runs from before the call, so that it ends here no later than at the gateway.
     let sent_at = app.now();
     drop(turn);
-    let made = match call.make(app, sent_at).await {
-        Ok(made) => made,
+    let created = match call.create(app, sent_at).await {
+        Ok(created) => created,
         Err(error) => {
             let reason = if error.definitely_not_executed() {
                 Abandoned::Refused
@@ -279,7 +282,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
             return Err(call.failed(app, error).await);
         }
     };
-    let stored = match made.checked {
+    let stored = match created.checked {
         Ok(invoice) => store(app, &attempt, &invoice).await?,
         Err(mismatch) => Err(mismatch),
     };
@@ -293,7 +296,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
                 .abandon_attempt(&attempt.id, Abandoned::Blocked, app.now())
                 .await?;
             app.metrics.order_events(&[EventType::Blocked]);
-            call.blocked(order, &attempt, &made.id, &mismatch)
+            call.blocked(order, &attempt, &created.id, &mismatch)
         }
     };
     app.wake_dispatcher();
@@ -328,14 +331,18 @@ impl Call {
         }
     }
 
-    /// Calls the gateway once and checks what it made.
-    async fn make(&self, app: &AppState, sent_at: Timestamp) -> Result<Made, CallError> {
+    /// Calls the gateway once and checks what it created.
+    async fn create(
+        &self,
+        app: &AppState,
+        sent_at: Timestamp,
+    ) -> Result<GatewayInvoice, CallError> {
         let gateway = &app.deps.gateway;
         match self {
             Self::Invoice { terms, request } => {
                 let invoice = gateway.create_invoice(request).await?;
                 let checked = check_invoice(terms, &invoice, app.config().environment, sent_at);
-                Ok(Made {
+                Ok(GatewayInvoice {
                     id: invoice.invoice_id.as_str().to_owned(),
                     checked: checked.map_err(Mismatch::from),
                 })
@@ -346,7 +353,7 @@ impl Call {
             } => {
                 let session = gateway.checkout(request).await?;
                 let checked = check_session(&session, checkout_url, sent_at);
-                Ok(Made {
+                Ok(GatewayInvoice {
                     id: session.session_id.as_str().to_owned(),
                     checked: checked.map_err(Mismatch::from),
                 })
@@ -360,7 +367,7 @@ impl Call {
             Self::Invoice { .. } => {
                 log_rejection(&error, "no invoice was made");
                 if is_about_price(&error) {
-                    app.prices.forget(&*app.deps.storage).await;
+                    app.prices.invalidate(&*app.deps.storage).await;
                 }
                 PaymentError::of_invoice_call(error)
             }
@@ -371,7 +378,7 @@ impl Call {
         }
     }
 
-    /// Calls a person. The page of an order shows a blocked invoice; a hosted order has nothing to show.
+    /// Raises an alert. The page of an order shows a blocked invoice; a hosted order has nothing to show.
     fn blocked(
         &self,
         order: &OrderId,

@@ -138,10 +138,10 @@ impl PriceCache {
             .cloned()
     }
 
-    /// Drops all prices, those of other processes too: the gateway does not honour one of them.
-    pub(crate) async fn forget(&self, storage: &dyn Storage) {
+    /// Drops all prices, those of other processes too: the gateway rejected one of them.
+    pub(crate) async fn invalidate(&self, storage: &dyn Storage) {
         self.offered.write().clear();
-        if let Err(error) = storage.withdraw_prices().await {
+        if let Err(error) = storage.invalidate_prices().await {
             log_failure(&error, "prices were not withdrawn");
         }
     }

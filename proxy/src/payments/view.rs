@@ -116,8 +116,8 @@ pub(crate) fn store_view(store: &Store) -> StoreView {
     }
 }
 
-/// The gateway's page, while it makes sense to go there: until the session runs out, and for as long as money is on its
-/// way; never a page elsewhere than on the gateway's checkout address.
+/// The gateway's page, until the session expires, and while a payment is on its way. `None` for a page outside the gateway's
+/// checkout address.
 pub(crate) fn hosted_page(
     snapshot: &Snapshot,
     checkout_url: Option<&Url>,
@@ -239,7 +239,7 @@ fn attempt_view(
         quotes::in_local_currency(&terms.requested, part, rounding).map(Amount::to_text)
     };
     let excess = excess.filter(|_| order.status == OrderStatus::Overpaid);
-    let was_seen = invoice.progress.is_something();
+    let was_seen = invoice.progress.has_payment();
     let (count, required) = invoice
         .progress
         .confirmations

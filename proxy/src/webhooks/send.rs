@@ -40,7 +40,7 @@ pub trait Webhooks: Send + Sync {
 #[derive(Clone, Debug)]
 pub struct WebhookSender {
     public_only: reqwest::Client,
-    anywhere: reqwest::Client,
+    unrestricted: reqwest::Client,
 }
 
 /// The outcome of a delivery.
@@ -95,7 +95,7 @@ impl WebhookSender {
         let public_only = Arc::new(PublicOnly(lookup));
         Ok(Self {
             public_only: builder().dns_resolver(public_only).build()?,
-            anywhere: builder().build()?,
+            unrestricted: builder().build()?,
         })
     }
 }
@@ -104,7 +104,7 @@ impl WebhookSender {
 impl Webhooks for WebhookSender {
     async fn send(&self, webhook: &Webhook, event: &Event, now: Timestamp) -> SendOutcome {
         let client = if webhook.dangerous_allow_private_targets {
-            &self.anywhere
+            &self.unrestricted
         } else if names_a_private_address(&webhook.url) {
             return SendOutcome::Failed("the address is not of the public internet".into());
         } else {

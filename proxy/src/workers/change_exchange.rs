@@ -48,7 +48,7 @@ pub(crate) async fn run(app: Arc<AppState>) {
         exchange.announce(),
         exchange.listen(),
         exchange.compare(),
-        exchange.keep_assets(),
+        exchange.keep_static_files(),
     );
 }
 
@@ -131,13 +131,13 @@ impl Exchange {
         }
     }
 
-    /// The proxy has kept them once before it listened ([`keep_assets`]).
-    async fn keep_assets(&self) {
+    /// The proxy has kept them once before it listened ([`keep_static_files`]).
+    async fn keep_static_files(&self) {
         let app = &self.app;
         while !app.shutdown.is_cancelled() {
             tokio::select! {
                 () = app.shutdown.cancelled() => return,
-                () = app.deps.clock.sleep(KEEP_EVERY) => keep_assets(app).await,
+                () = app.deps.clock.sleep(KEEP_EVERY) => keep_static_files(app).await,
             }
         }
     }
@@ -171,12 +171,12 @@ impl Exchange {
 }
 
 /// Keeps this version's files for the other proxies on the same database: a page that was loaded here asks one of them.
-pub(crate) async fn keep_assets(app: &AppState) {
+pub(crate) async fn keep_static_files(app: &AppState) {
     if !app.deps.storage.has_other_writers() {
         return;
     }
-    let assets = widget_files::assets();
-    let kept = app.deps.storage.keep_assets(&assets, app.now());
+    let files = widget_files::static_files();
+    let kept = app.deps.storage.keep_static_files(&files, app.now());
     let failure = match tokio::time::timeout(LONGEST_KEEP, kept).await {
         Ok(Ok(())) => return,
         Ok(Err(error)) => error.to_string(),

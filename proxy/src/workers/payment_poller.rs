@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
-use crate::payments::confirm::{confirm, is_marked_as_paid};
+use crate::payments::confirmation::{confirm, is_marked_as_paid};
 use crate::state::{AppState, PollingPace};
 use crate::storage_health::error_unless_outage;
 

@@ -2,7 +2,6 @@
 //! events, and proxies and the primary are killed.
 
 mod cluster;
-mod options;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use florin_proxy::clock::{Clock as _, SystemClock};
 
 use self::cluster::Cluster;
-pub use self::options::Options;
+pub use self::cluster::Options;
 use super::counters::Counters;
 use super::event_reader::EVENT_LOG;
 use super::kill_plan::{TARGETS, Target};

@@ -5,13 +5,10 @@
 //! rule with the number of checked objects, and below it what breaks the rule. Exits with 0 if all rules hold, 1 if one
 //! is broken, 2 if evidence is missing.
 
-mod clock_log;
 mod database_file;
 mod database_server;
-mod event_log;
-mod lines;
+mod logs;
 mod sandbox_log;
-mod shop_log;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -81,7 +78,7 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
         gateway, ended_at, ..
     } = SandboxLog::read(&arguments.sandbox_log)?;
     let clock = match &arguments.clock_log {
-        Some(path) => clock_log::read(path, ended_at + AFTERWARDS)?,
+        Some(path) => logs::clock_changes(path, ended_at + AFTERWARDS)?,
         None => ClockRecord::default(),
     };
     let (mut database, files) = if database_server::is_address(&arguments.database) {
@@ -90,7 +87,7 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
         let path = Path::new(&arguments.database);
         (database_file::read(path).await?, database_file::bytes(path))
     };
-    let listing = arguments.event_log.as_deref().map(event_log::read);
+    let listing = arguments.event_log.as_deref().map(logs::listing);
     for credit in &mut database.credits {
         credit.at = clock.right_time(credit.at);
     }
@@ -101,7 +98,7 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
         database,
         gateway,
         shop: Shop {
-            deliveries: shop_log::read(&arguments.shop_log)?,
+            deliveries: logs::deliveries(&arguments.shop_log)?,
             subscribed: None,
             webhook_secret: secret.context("the webhook's secret is whsec_ and base64")?,
             listing: listing.transpose()?,

@@ -9,7 +9,7 @@ use florin_invariants::{Gateway, Invoice, Millis, Part, Pause, Report, Request, 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::lines::lines;
+use crate::logs::lines;
 
 /// Requests that were sent before the response with the pause arrived, on a machine with other work to do.
 const IN_FLIGHT: Millis = 1000;

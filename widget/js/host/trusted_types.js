@@ -1,5 +1,5 @@
 /**
- * The policy of the proxy's page for Trusted Types. The page demands them of scripts and markup (proxy/src/http/page.rs);
+ * The policy of the proxy's page for Trusted Types. The page demands them of scripts and markup (proxy/src/http/checkout_page.rs);
  * the screens set static markup through a template's `innerHTML`, and nothing else does. Where a browser has no Trusted
  * Types, nothing is demanded.
  */

@@ -12,7 +12,7 @@ mod retry_after;
 
 use core::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use self::budget::Priority;
@@ -22,13 +22,28 @@ pub(super) use self::outcome::{Outcome, OutcomeKind, Response};
 use self::retry::RetryBudget;
 use self::retry_after::RetryAfter;
 use super::nonces::Nonces;
-use super::{CallError, Health, NonceRule};
+use super::{CallError, NonceRule};
 use crate::Nonce;
 
 /// When to ask again while the only call that may be sent is under way.
 const CALL_TAKES: Duration = Duration::from_millis(100);
 /// A call without an answer may still be on its way for so long after its caller gave up.
 const LINGERS: Duration = Duration::from_secs(2);
+
+/// The state of the connection to the gateway.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// `true` while the circuit is open: only probes are sent.
+    pub is_circuit_open: bool,
+    /// The rest of the Retry-After pause.
+    pub pause: Duration,
+    /// `true` while the gateway asks for a pause of more than five minutes. One call tries each five minutes.
+    pub is_pause_excessive: bool,
+    /// The present rate limit, in calls per minute.
+    pub requests_per_minute: u64,
+    /// How far its clock is ahead of ours, in whole seconds; `None` before its first answer.
+    pub skew: Option<SignedDuration>,
+}
 
 /// What the configuration says about the limits.
 #[derive(Clone, Copy, Debug)]

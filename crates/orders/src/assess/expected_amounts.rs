@@ -42,13 +42,13 @@ impl<'a> ExpectedAmounts<'a> {
         if let Some(code) = non_empty(observation.crypto_code.as_ref()) {
             match self {
                 Self::Custom(terms, _) => {
-                    same("transaction_crypto", terms.crypto_code.as_str(), code)?;
+                    expect_equal("transaction_crypto", terms.crypto_code.as_str(), code)?;
                 }
                 Self::Hosted(_) => is_an_asset(code)?,
             }
         }
         if let Some(code) = non_empty(observation.local_currency.as_ref()) {
-            same("local_currency_code", self.local_currency().as_str(), code)?;
+            expect_equal("local_currency_code", self.local_currency().as_str(), code)?;
         }
         for ((field, expected), found) in NAMES.zip(self.named()).zip(requested(observation)).each()
         {
@@ -78,7 +78,7 @@ impl<'a> ExpectedAmounts<'a> {
         let read = |field: &'static str, text: Option<&str>| {
             let amount = amount(field, text.ok_or(ReviewReason::Missing(field))?)?;
             if amount.is_zero() {
-                return Err(ReviewReason::AsksNothing(field));
+                return Err(ReviewReason::ZeroRequestedAmount(field));
             }
             Ok(amount)
         };
@@ -131,7 +131,7 @@ fn check_price(order: &Order, terms: &CustomTerms) -> Result<(), ReviewReason> {
     if in_local || in_usd {
         Ok(())
     } else {
-        Err(ReviewReason::OtherPrice)
+        Err(ReviewReason::PriceMismatch)
     }
 }
 
@@ -164,7 +164,11 @@ pub(super) fn confirmations(text: &str) -> Option<(u32, u32)> {
     Some((count.parse().ok()?, required.parse().ok()?))
 }
 
-pub(super) fn same(field: &'static str, expected: &str, found: &str) -> Result<(), ReviewReason> {
+pub(super) fn expect_equal(
+    field: &'static str,
+    expected: &str,
+    found: &str,
+) -> Result<(), ReviewReason> {
     if expected == found {
         return Ok(());
     }

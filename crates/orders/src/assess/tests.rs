@@ -177,7 +177,7 @@ fn an_attempt_that_does_not_ask_for_the_price_never_credits() {
     let assessment = assess(&order(OrderStatus::AwaitingPayment), &cheap, &observation);
     assert_eq!(
         assessment,
-        Assessment::NeedsReview(ReviewReason::OtherPrice)
+        Assessment::NeedsReview(ReviewReason::PriceMismatch)
     );
 }
 
@@ -210,7 +210,7 @@ fn a_changed_address_is_never_trusted_again() {
         "CANCELLED",
         "REFUNDED",
     ] {
-        let needs_review = Assessment::NeedsReview(ReviewReason::AddressWasChanged {
+        let needs_review = Assessment::NeedsReview(ReviewReason::AddressChangedBefore {
             status: status.into(),
         });
         assert_eq!(assess(&order, &changed, &exact(status)), needs_review);
@@ -221,7 +221,7 @@ fn a_changed_address_is_never_trusted_again() {
     unknown.observed_at = crate::fixtures::at(1000);
     assert_eq!(
         assess(&order, &changed, &unknown),
-        Assessment::NeedsReview(ReviewReason::Forgotten)
+        Assessment::NeedsReview(ReviewReason::UnknownInvoice)
     );
 }
 
@@ -266,7 +266,7 @@ fn an_invoice_that_the_gateway_forgot_expires_with_its_time_and_not_before() {
     observation.is_known = false;
     assert_eq!(
         assessment(&observation),
-        Assessment::NeedsReview(ReviewReason::Forgotten)
+        Assessment::NeedsReview(ReviewReason::UnknownInvoice)
     );
     observation.observed_at = at(900);
     assert_eq!(name(&observation), "expired");
@@ -275,7 +275,10 @@ fn an_invoice_that_the_gateway_forgot_expires_with_its_time_and_not_before() {
         invoice.progress.received.crypto = amount("0.0001");
     }
     let assessment = assess(&order(OrderStatus::Checking), &paid, &observation);
-    assert_eq!(assessment, Assessment::NeedsReview(ReviewReason::Forgotten));
+    assert_eq!(
+        assessment,
+        Assessment::NeedsReview(ReviewReason::UnknownInvoice)
+    );
 }
 
 #[test]
@@ -414,7 +417,8 @@ fn what_a_hosted_page_asks_in_the_asset_must_be_covered() {
     ));
     let mut nothing = exact("COMPLETED");
     nothing.requested.crypto = Some("0".into());
-    let needs_review = Assessment::NeedsReview(ReviewReason::AsksNothing("invoice_crypto_amount"));
+    let needs_review =
+        Assessment::NeedsReview(ReviewReason::ZeroRequestedAmount("invoice_crypto_amount"));
     assert_eq!(on_the_page(&nothing), needs_review);
 }
 
@@ -429,7 +433,7 @@ fn a_hosted_session_waits_without_an_asset_and_is_cancelled_without_a_code() {
     observation.status = Some("CANCELLED".into());
     assert_eq!(
         on_the_page(&observation),
-        Assessment::Cancelled(Progress::NOTHING)
+        Assessment::Cancelled(Progress::NONE)
     );
 }
 

@@ -28,7 +28,7 @@ fn change_of(
         invoice.payment_state = payment_state;
         let assessment = assess(&order, &self::attempt(number), observation);
         if Some(payment_state) == assessment.payment_state() {
-            invoice.progress = assessment.progress().cloned().unwrap_or(Progress::NOTHING);
+            invoice.progress = assessment.progress().cloned().unwrap_or(Progress::NONE);
         }
     }
     let assessment = assess(&order, &attempt, observation);

@@ -9,7 +9,7 @@ fn prices(fetched: i64) -> PriceList {
     }
 }
 
-pub(super) async fn prices_are_kept_until_they_are_withdrawn_or_expire(backend: Backend) {
+pub(super) async fn prices_are_kept_until_they_are_invalidated_or_expire(backend: Backend) {
     let test = backend.test().await;
     let storage = &test.storage;
     for fetched in [30, 0, 60] {
@@ -21,7 +21,7 @@ pub(super) async fn prices_are_kept_until_they_are_withdrawn_or_expire(backend: 
     assert_eq!(storage.delete_expired_prices(at(30)).await.unwrap(), 2);
     assert_eq!(storage.delete_expired_prices(at(30)).await.unwrap(), 0);
     assert_eq!(after(-1).await, [prices(60)]);
-    storage.withdraw_prices().await.unwrap();
+    storage.invalidate_prices().await.unwrap();
     assert_eq!(after(-1).await, []);
 }
 

@@ -7,9 +7,9 @@ use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 
 use super::PostgresStorage;
+use super::dead_connections::{Reading, in_time};
 use super::failure::Failure as _;
-use super::silence::{Reading, in_time};
-use super::time::Time;
+use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use crate::StorageError;
 

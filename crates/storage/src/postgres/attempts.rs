@@ -13,10 +13,9 @@ use super::orders::{
     attempt, call_attention, emit, end_attention, get, lock, maybe_attempt, set_status, snapshot,
 };
 use super::polls;
-use super::rows;
-use super::time::Time;
+use super::rows::{self, Time};
 use super::transaction::Transaction;
-use crate::rules::MAX_ATTEMPTS_PER_MINUTE;
+use crate::limits::MAX_ATTEMPTS_PER_MINUTE;
 use crate::{MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, StorageError};
 
 pub(super) async fn begin(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::time::Time;
+use super::rows::Time;
 
 /// Whose clock ends a lease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,10 +6,9 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::clock::{Lease, milliseconds};
-use super::rows;
-use super::time::Time;
+use super::rows::{self, Time};
 use super::transaction::Transaction;
-use crate::rules::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, RESERVED_FOR_MONEY};
+use crate::limits::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, RESERVED_FOR_MONEY};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery, StorageError,

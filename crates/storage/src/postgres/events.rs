@@ -6,10 +6,9 @@ use florin_orders::{Event, EventId, EventType, Order, OrderRecord, Snapshot, Sto
 use jiff::Timestamp;
 use sqlx::PgConnection;
 
-use super::rows;
-use super::time::Time;
+use super::rows::{self, Time};
 use crate::StorageError;
-use crate::rules::{MONEY, OTHER};
+use crate::limits::{MONEY, OTHER};
 
 /// Appends events to the outbox, numbered from `first`. Their payload shows the order with the snapshot's attempt.
 pub(super) async fn append(

@@ -8,8 +8,7 @@ use jiff::Timestamp;
 use sqlx::{PgConnection, Row as _};
 
 use super::polls::{self, Fence};
-use super::rows;
-use super::time::Time;
+use super::rows::{self, Time};
 use super::transaction::Transaction;
 use super::{events, orders};
 use crate::observation::{bounded, facts, text_of};

@@ -9,9 +9,9 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlStr};
 
 use super::announcements::ListenOptions;
 use super::clock::LeaseClock;
+use super::dead_connections::ANSWER;
 use super::failure::Failure as _;
 use super::options::PostgresOptions;
-use super::silence::ANSWER;
 use super::transaction::{OnLoss, Transaction, run};
 use super::{PostgresStorage, polls};
 use crate::StorageError;

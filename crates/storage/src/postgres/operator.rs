@@ -10,10 +10,9 @@ use jiff::Timestamp;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
+use super::dead_connections::{Reading, close_idle, in_time};
 use super::failure::{Failure as _, is_of_old_schema};
-use super::rows;
-use super::silence::{Reading, close_idle, in_time};
-use super::time::Time;
+use super::rows::{self, Time};
 use super::transaction::{OnLoss, Transaction, run};
 use super::{PostgresStorage, deliveries, events, observe, orders};
 use crate::operator::{DecidedOrder, search_terms};

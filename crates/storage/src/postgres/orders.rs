@@ -9,8 +9,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::events::append;
-use super::rows;
-use super::time::Time;
+use super::rows::{self, Time};
 use super::transaction::Transaction;
 use crate::{
     KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, StorageError,
@@ -461,7 +460,7 @@ pub(super) async fn emit(
     Ok(())
 }
 
-/// Calls a person to an order.
+/// Requests attention for an order.
 pub(super) async fn call_attention(
     tx: &mut PgConnection,
     id: &OrderId,

@@ -8,12 +8,12 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::clock::{Lease, milliseconds};
+use super::dead_connections::{Reading, close_idle, in_time};
 use super::failure::{Failure as _, is_of_old_schema};
-use super::silence::{Reading, close_idle, in_time};
-use super::time::Time;
+use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use super::{PostgresStorage, rows};
-use crate::rules::InvoiceKind;
+use crate::limits::InvoiceKind;
 use crate::{DueAttempt, PollQueue, StorageError};
 
 /// A clock further behind the server's than this one plans nothing anew: not the others were ahead, but this one is wrong.

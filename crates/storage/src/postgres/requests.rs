@@ -5,8 +5,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::clock::Lease;
-use super::rows;
-use super::time::Time;
+use super::rows::{self, Time};
 use super::transaction::Transaction;
 use crate::{Claim, Fingerprint, RequestId, StorageError, StoredResponse};
 

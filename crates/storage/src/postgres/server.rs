@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use sqlx::PgConnection;
 
 use super::PostgresStorage;
+use super::dead_connections::{Reading, close_idle, in_time, no_answer};
 use super::failure::{Failure as _, is_of_old_schema};
-use super::silence::{Reading, close_idle, in_time, no_answer};
-use super::time::Time;
+use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use crate::{ServerState, Standbys, StorageError};
 

@@ -17,9 +17,9 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, Postgres};
 use sqlx::{Executor as _, PgConnection};
 
+use super::dead_connections::{ANSWER, close_idle, close_silent, no_answer};
 use super::failure::{Failure, Kind, is_of_old_schema, kind};
 use super::options::Writers;
-use super::silence::{ANSWER, close_idle, close_silent, no_answer};
 use crate::StorageError;
 
 /// Tries of a transaction that conflicts with another one, or whose connection was lost: for about 5 seconds.

@@ -12,7 +12,7 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::orders::{call_attention, emit, end_attention, get, set_status, snapshot};
 use super::rows::{self, millis};
-use crate::rules::{InvoiceKind, MAX_ATTEMPTS_PER_MINUTE};
+use crate::limits::{InvoiceKind, MAX_ATTEMPTS_PER_MINUTE};
 use crate::{
     DueAttempt, MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, PollQueue,
     StorageError,

@@ -6,7 +6,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::{self, millis};
-use crate::rules::{MONEY, OTHER, RESERVED_FOR_MONEY};
+use crate::limits::{MONEY, OTHER, RESERVED_FOR_MONEY};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery, StorageError,

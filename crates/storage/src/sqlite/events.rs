@@ -6,7 +6,7 @@ use sqlx::SqliteConnection;
 
 use super::rows::{self, millis};
 use crate::StorageError;
-use crate::rules::{MONEY, OTHER};
+use crate::limits::{MONEY, OTHER};
 
 /// Appends events to the outbox, numbered from `first`. Their payload shows the order with the snapshot's attempt.
 pub(super) async fn append(

@@ -392,7 +392,7 @@ pub(super) async fn emit(
     Ok(())
 }
 
-/// Calls a person to an order.
+/// Requests attention for an order.
 pub(super) async fn call_attention(
     tx: &mut SqliteConnection,
     id: &OrderId,

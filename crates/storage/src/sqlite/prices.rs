@@ -38,7 +38,7 @@ pub(super) async fn after(
     lists.collect()
 }
 
-pub(super) async fn withdraw(tx: &mut SqliteConnection) -> Result<(), StorageError> {
+pub(super) async fn invalidate(tx: &mut SqliteConnection) -> Result<(), StorageError> {
     sqlx::query("DELETE FROM price_lists").execute(tx).await?;
     Ok(())
 }

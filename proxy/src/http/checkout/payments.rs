@@ -22,10 +22,10 @@ use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::payments;
-use crate::payments::confirm::confirm;
+use crate::payments::confirmation::confirm;
 use crate::payments::currencies::Names;
 use crate::payments::error::{PaymentError, log_rejection};
-use crate::payments::open::Method;
+use crate::payments::open::PaymentMethod;
 use crate::payments::price_cache::PriceSnapshot;
 use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, price, quote};
 use crate::state::{AppState, Dependencies};
@@ -170,7 +170,7 @@ pub(crate) async fn attempt(
     let work = {
         let app = app.clone();
         async move {
-            let method = Method::Address {
+            let method = PaymentMethod::Address {
                 crypto_code: &chosen.crypto_code,
                 quote_id: &chosen.quote_id,
             };
@@ -223,7 +223,7 @@ pub(crate) async fn session(
     let work = {
         let app = app.clone();
         async move {
-            payments::open::open(&app, &snapshot, Method::HostedPage, client).await?;
+            payments::open::open(&app, &snapshot, PaymentMethod::HostedPage, client).await?;
             view_of(&app, &reload(&app, &snapshot).await?)
         }
     };

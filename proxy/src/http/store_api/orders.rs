@@ -31,7 +31,7 @@ use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, OrderJson, order_id, 
 use crate::orders::lines::{self, Line, MAX_LINES};
 use crate::orders::open::Opening;
 use crate::payments::error::PaymentError;
-use crate::payments::open::{HostedNeeds, Method};
+use crate::payments::open::{HostedNeeds, PaymentMethod};
 use crate::payments::view;
 use crate::state::AppState;
 use crate::{orders, payments};
@@ -176,7 +176,7 @@ async fn open_and_prepare(
         token,
     } = orders::open::open(app, terms).await?;
     if terms.flow == Flow::Hosted && snapshot.order.takes_attempts(app.now()) {
-        payments::open::open(app, &snapshot, Method::HostedPage, None).await?;
+        payments::open::open(app, &snapshot, PaymentMethod::HostedPage, None).await?;
         snapshot = reload(app, &snapshot).await?;
     }
     let stored = StoredOrder {

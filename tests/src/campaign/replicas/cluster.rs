@@ -1,6 +1,7 @@
 //! Several proxies on one PostgreSQL, behind one address, with a gateway, a shop and customers.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +12,6 @@ use tokio::sync::{RwLock, broadcast};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::options::Options;
 use crate::campaign::background_load::{inject_faults, mine_blocks};
 use crate::campaign::counters::Counters;
 use crate::campaign::customer::Customers;
@@ -43,6 +43,21 @@ const PRINTED: Duration = Duration::from_secs(2);
 /// Longest time to read the rest of the list.
 const LISTED: Duration = Duration::from_secs(30);
 const POLL_EVERY: Duration = Duration::from_millis(20);
+
+/// Settings of a campaign.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Number of kills.
+    pub kills: u64,
+    /// Proxies on one database.
+    pub replicas: u64,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// `florin-proxy`
+    pub proxy: PathBuf,
+    /// No kill is begun after this time.
+    pub longest: Duration,
+}
 
 /// One of the proxies.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use super::super::time::Time;
+use super::super::rows::Time;
 use super::relay::{Cut, Relay};
 use super::*;
 use crate::{GatewayAccountStep, NewGatewayAccount};

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 
 use super::*;
-use crate::{Asset, LimitKey};
+use crate::{LimitKey, StaticFile};
 
 const EACH: SignedDuration = SignedDuration::from_secs(10);
 
@@ -84,7 +84,7 @@ async fn a_delay_is_reported_to_the_others_until_it_ends_or_its_process_does() {
 async fn files_of_a_version_are_kept_while_it_runs_and_thirty_days_after() {
     let (one, database) = store().await;
     let other = another(&database).await;
-    let asset = |name: &str| Asset {
+    let asset = |name: &str| StaticFile {
         name: name.to_owned(),
         whole: name.as_bytes().to_vec(),
         brotli: Some(vec![1]),
@@ -94,14 +94,17 @@ async fn files_of_a_version_are_kept_while_it_runs_and_thirty_days_after() {
         [asset("b.js"), asset("c.js")],
     );
     let day = |days: i64| at(days * 86_400);
-    one.keep_assets(&old, day(0)).await.unwrap();
-    other.keep_assets(&new, day(10)).await.unwrap();
+    one.keep_static_files(&old, day(0)).await.unwrap();
+    other.keep_static_files(&new, day(10)).await.unwrap();
     for kept in [&old[0], &old[1], &new[1]] {
-        assert_eq!(one.asset(&kept.name).await.unwrap().as_ref(), Some(kept));
+        assert_eq!(
+            one.static_file(&kept.name).await.unwrap().as_ref(),
+            Some(kept)
+        );
     }
-    other.keep_assets(&new, day(29)).await.unwrap();
-    assert!(one.asset("a.js").await.unwrap().is_some());
-    other.keep_assets(&new, day(31)).await.unwrap();
-    assert_eq!(one.asset("a.js").await.unwrap(), None);
-    assert!(one.asset("b.js").await.unwrap().is_some());
+    other.keep_static_files(&new, day(29)).await.unwrap();
+    assert!(one.static_file("a.js").await.unwrap().is_some());
+    other.keep_static_files(&new, day(31)).await.unwrap();
+    assert_eq!(one.static_file("a.js").await.unwrap(), None);
+    assert!(one.static_file("b.js").await.unwrap().is_some());
 }

@@ -53,7 +53,9 @@ impl Fixture {
             Assessment::NeedsReview(ReviewReason::Unreadable(..)) => "needs review: unreadable",
             Assessment::NeedsReview(ReviewReason::UnknownStatus(_)) => "needs review: status",
             Assessment::NeedsReview(ReviewReason::Mismatch { .. }) => "needs review: mismatch",
-            Assessment::NeedsReview(ReviewReason::AsksNothing(_)) => "needs review: nothing asked",
+            Assessment::NeedsReview(ReviewReason::ZeroRequestedAmount(_)) => {
+                "needs review: nothing asked"
+            }
             Assessment::NeedsReview(reason) => {
                 panic!("no cell of the table has this reason: {reason}")
             }

@@ -5,8 +5,8 @@ use clap::{Args, Subcommand};
 use florin_orders::{DecisionKind, OrderStatus};
 use serde_json::json;
 
+use crate::commands::order_text::{Decided, History, Page};
 use crate::operator_client::{CommandError, Connection, OperatorClient, print, visible};
-use crate::order_text::{Decided, History, Page};
 
 /// The orders.
 #[derive(Args)]

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Deserialize;
 
-use crate::deliveries_command::Delivery;
+use crate::commands::deliveries::Delivery;
 use crate::operator_client::visible;
 
 /// A page of orders.

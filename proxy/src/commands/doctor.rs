@@ -5,7 +5,7 @@ use florin_proxy::config::{Config, Problem};
 use serde_json::json;
 use url::Url;
 
-use crate::diagnosis::{Finding, Status, essentials, page, public_url};
+use crate::doctor::{Finding, Status, essentials, page, public_url};
 
 /// What is examined.
 #[derive(Args)]

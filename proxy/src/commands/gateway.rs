@@ -15,7 +15,7 @@ use florin_proxy::config::Config;
 use florin_proxy::gateway_account;
 use florin_storage::is_postgres;
 
-use crate::store_command;
+use crate::commands::database;
 
 /// The calls of the gateway.
 #[derive(Subcommand)]
@@ -102,7 +102,7 @@ async fn send(config: &Config, request: &RawRequest) -> anyhow::Result<Result<St
         let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
         return Ok(client.context("gateway")?.forward(request).await);
     }
-    let database = store_command::open(config).await?;
+    let database = database::open(config).await?;
     let client = gateway_account::client(settings, &database, Arc::new(SystemClock));
     let client = client.context("gateway")?;
     let answer = client.forward(request).await;

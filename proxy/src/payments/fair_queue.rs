@@ -1,7 +1,8 @@
-//! Turns towards the gateway: the clients that wait for an invoice are served one after another, not first come.
+//! A fair queue for the gateway: the clients that wait for an invoice are served in turn, whatever number of requests each
+//! has sent.
 //!
-//! The gateway's budget is a few requests a second. Without turns, a client that sends hundreds of requests gets most of
-//! it, and the others get errors.
+//! The gateway's budget is a few requests a second. Without the queue, a client that sends hundreds of requests gets
+//! most of it, and the others get errors.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -23,7 +24,7 @@ const MAX_BUDGET_WAIT: SignedDuration = SignedDuration::from_secs(5);
 /// Between two checks of the budget: the time of one request at ten a second.
 const BUDGET_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Who takes turns.
+/// Whose requests share a place in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
     /// All orders of an address.
@@ -32,13 +33,13 @@ pub(crate) enum Client {
     Order(OrderId),
 }
 
-/// No turn came in time.
+/// No turn came in time, or too many requests of the client wait.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NoTurn;
+pub(crate) struct QueueError;
 
-/// The turn that is taken and the requests that wait.
+/// The request whose turn it is, and those that wait.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct FairQueue {
     state: Mutex<State>,
 }
 
@@ -59,9 +60,9 @@ pub(crate) struct Turn {
 }
 
 #[derive(Debug)]
-struct Permit(Option<Arc<Turns>>);
+struct Permit(Option<Arc<FairQueue>>);
 
-impl Turns {
+impl FairQueue {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
@@ -75,13 +76,13 @@ impl Turns {
     /// Waits for the client's turn and for a request that the gateway's budget allows.
     ///
     /// # Errors
-    /// [`NoTurn`] if it takes too long, and at once if the client has eight waiting requests.
+    /// [`QueueError`] if it takes too long, and at once if the client has eight waiting requests.
     pub(crate) async fn take_with_budget(
         self: &Arc<Self>,
         client: Client,
         gateway: &dyn PaymentGateway,
         clock: &dyn Clock,
-    ) -> Result<Turn, NoTurn> {
+    ) -> Result<Turn, QueueError> {
         let mut turn = self.take(client, clock).await?;
         let began = clock.now();
         // An open circuit and a pause have their own errors.
@@ -93,7 +94,7 @@ impl Turns {
         };
         while has_no_budget() {
             if clock.now().duration_since(began) >= MAX_BUDGET_WAIT {
-                return Err(NoTurn);
+                return Err(QueueError);
             }
             turn.has_waited = true;
             clock.sleep(BUDGET_INTERVAL).await;
@@ -102,7 +103,7 @@ impl Turns {
     }
 
     /// Waits for the client's turn.
-    async fn take(self: &Arc<Self>, client: Client, clock: &dyn Clock) -> Result<Turn, NoTurn> {
+    async fn take(self: &Arc<Self>, client: Client, clock: &dyn Clock) -> Result<Turn, QueueError> {
         let waiting = {
             let mut state = self.state.lock();
             if !state.is_taken {
@@ -117,20 +118,20 @@ impl Turns {
         tokio::select! {
             biased;
             permit = waiting => Ok(Turn {
-                _permit: permit.map_err(|_| NoTurn)?,
+                _permit: permit.map_err(|_| QueueError)?,
                 has_waited: true,
             }),
-            () = clock.sleep(MAX_WAIT) => Err(NoTurn),
+            () = clock.sleep(MAX_WAIT) => Err(QueueError),
         }
     }
 }
 
 impl State {
-    fn wait(&mut self, client: Client) -> Result<oneshot::Receiver<Permit>, NoTurn> {
+    fn wait(&mut self, client: Client) -> Result<oneshot::Receiver<Permit>, QueueError> {
         let waiting = self.waiting.entry(client.clone()).or_default();
         waiting.retain(|request| !request.is_closed());
         if waiting.len() >= MAX_WAITING {
-            return Err(NoTurn);
+            return Err(QueueError);
         }
         if waiting.is_empty() && !self.order.contains(&client) {
             self.order.push_back(client);
@@ -167,9 +168,9 @@ impl State {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let Some(turns) = self.0.take() else { return };
-        let mut state = turns.state.lock();
-        let mut permit = Permit(Some(turns.clone()));
+        let Some(queue) = self.0.take() else { return };
+        let mut state = queue.state.lock();
+        let mut permit = Permit(Some(queue.clone()));
         while let Some(request) = state.next() {
             match request.send(permit) {
                 Ok(()) => return,
@@ -192,13 +193,13 @@ mod tests {
     const BUYER: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)));
     const OTHER: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 3)));
 
-    async fn taken(turns: &Arc<Turns>, client: Client) -> Turn {
-        turns.take(client, &SystemClock).await.unwrap()
+    async fn taken(queue: &Arc<FairQueue>, client: Client) -> Turn {
+        queue.take(client, &SystemClock).await.unwrap()
     }
 
     /// Waits until so many requests wait.
-    async fn until_waiting(turns: &Arc<Turns>, count: usize) {
-        while turns
+    async fn until_waiting(queue: &Arc<FairQueue>, count: usize) {
+        while queue
             .state
             .lock()
             .waiting
@@ -213,57 +214,60 @@ mod tests {
 
     #[tokio::test]
     async fn clients_are_served_in_turns_however_many_requests_one_sends() {
-        let turns = Turns::new();
-        let first = taken(&turns, FLOOD).await;
+        let queue = FairQueue::new();
+        let first = taken(&queue, FLOOD).await;
         let served = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = tokio::task::JoinSet::new();
         for (number, client) in [FLOOD, FLOOD, FLOOD, BUYER, OTHER].into_iter().enumerate() {
-            let (turns, served) = (turns.clone(), served.clone());
+            let (queue, served) = (queue.clone(), served.clone());
             tasks.spawn({
-                let turns = turns.clone();
+                let queue = queue.clone();
                 async move {
-                    let turn = taken(&turns, client.clone()).await;
+                    let turn = taken(&queue, client.clone()).await;
                     assert!(turn.has_waited);
                     served.lock().push(client);
                 }
             });
-            until_waiting(&turns, number + 1).await;
+            until_waiting(&queue, number + 1).await;
         }
         drop(first);
         while tasks.join_next().await.is_some() {}
         assert_eq!(*served.lock(), [FLOOD, BUYER, OTHER, FLOOD, FLOOD]);
-        assert!(!turns.state.lock().is_taken);
+        assert!(!queue.state.lock().is_taken);
     }
 
     #[tokio::test]
     async fn one_client_has_a_limited_number_of_waiting_requests() {
-        let turns = Turns::new();
-        let _first = taken(&turns, FLOOD).await;
+        let queue = FairQueue::new();
+        let _first = taken(&queue, FLOOD).await;
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..MAX_WAITING {
-            let turns = turns.clone();
-            tasks.spawn(async move { taken(&turns, FLOOD).await });
+            let queue = queue.clone();
+            tasks.spawn(async move { taken(&queue, FLOOD).await });
         }
-        until_waiting(&turns, MAX_WAITING).await;
-        assert_eq!(turns.take(FLOOD, &SystemClock).await.unwrap_err(), NoTurn);
-        let turns_of_buyer = turns.clone();
-        tasks.spawn(async move { taken(&turns_of_buyer, BUYER).await });
-        until_waiting(&turns, MAX_WAITING + 1).await;
+        until_waiting(&queue, MAX_WAITING).await;
+        assert_eq!(
+            queue.take(FLOOD, &SystemClock).await.unwrap_err(),
+            QueueError
+        );
+        let queue_of_buyer = queue.clone();
+        tasks.spawn(async move { taken(&queue_of_buyer, BUYER).await });
+        until_waiting(&queue, MAX_WAITING + 1).await;
     }
 
     #[tokio::test]
     async fn a_request_that_was_given_up_takes_no_turn() {
-        let turns = Turns::new();
-        let first = taken(&turns, FLOOD).await;
+        let queue = FairQueue::new();
+        let first = taken(&queue, FLOOD).await;
         let given_up = {
-            let turns = turns.clone();
-            tokio::spawn(async move { taken(&turns, OTHER).await })
+            let queue = queue.clone();
+            tokio::spawn(async move { taken(&queue, OTHER).await })
         };
-        until_waiting(&turns, 1).await;
+        until_waiting(&queue, 1).await;
         given_up.abort();
         assert!(given_up.await.is_err());
         drop(first);
-        assert!(!turns.state.lock().is_taken);
-        assert!(!taken(&turns, BUYER).await.has_waited);
+        assert!(!queue.state.lock().is_taken);
+        assert!(!taken(&queue, BUYER).await.has_waited);
     }
 }

@@ -14,7 +14,7 @@ use reqwest::{Response, redirect};
 use serde::Serialize;
 use url::Url;
 
-use crate::page_policy::{Policy, stopped};
+use crate::content_security_policy::{Policy, stopped};
 
 /// How long a page may take.
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -10,7 +10,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use florin_proxy::config::{Given, Problem, parse, template};
 use serde_json::json;
 
-use crate::secrets_command::Kind;
+use crate::commands::secrets::Kind;
 
 /// What is written.
 #[derive(Args)]
@@ -62,7 +62,7 @@ impl Language {
             ($folder:literal, $file:literal) => {
                 (
                     $file,
-                    include_str!(concat!("../../examples/receivers/", $folder, "/", $file)),
+                    include_str!(concat!("../../../examples/receivers/", $folder, "/", $file)),
                 )
             };
         }

@@ -1,8 +1,8 @@
-//! Connections that died without a word: a firewall forgot them, or the server's machine lost its power.
+//! Detection of dead connections: a firewall dropped their state, or the server's machine lost its power.
 //!
 //! sqlx 0.9.0 sets no keepalive of TCP, and waits without a limit for the answer to the ping of a connection that it takes
-//! back (transact-rs/sqlx#4349): each silent connection would occupy its place in the pool until the kernel gives up, which
-//! takes a quarter of an hour. So each statement has a time limit here, a connection in use is closed instead of given back
+//! back (transact-rs/sqlx#4349): each silent connection would occupy its place in the pool until the kernel closes it, after
+//! a quarter of an hour. So each statement has a time limit here, a connection in use is closed instead of given back
 //! when its answer is missing, and the first silent connection is the reason to try all idle ones.
 
 use std::time::Duration;

@@ -1,0 +1,200 @@
+//! State that processes share besides orders: prices, files, reports of delays, and limits that count over all of them.
+
+use std::collections::HashSet;
+
+use jiff::{SignedDuration, Timestamp};
+use sqlx::{PgConnection, Row as _};
+
+use super::clock::milliseconds;
+use super::rows::{self, Time};
+use crate::{DELAY_REPORT, LimitKey, PriceList, StaticFile, StorageError};
+
+/// Keeps a price list for as long as quotes of it are honoured. A repetition may keep the list twice, which changes nothing.
+pub(super) async fn keep_prices(
+    tx: &mut PgConnection,
+    prices: &PriceList,
+) -> Result<(), StorageError> {
+    sqlx::query("INSERT INTO price_lists (fetched_at, body) VALUES ($1, $2)")
+        .bind(Time(prices.fetched_at))
+        .bind(rows::text(&prices.body))
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// The price lists that were fetched after a time, oldest first.
+pub(super) async fn prices_after(
+    connection: &mut PgConnection,
+    fetched_after: Timestamp,
+) -> Result<Vec<PriceList>, StorageError> {
+    let found = sqlx::query(
+        "SELECT fetched_at, body FROM price_lists WHERE fetched_at > $1 ORDER BY fetched_at",
+    )
+    .bind(Time(fetched_after))
+    .fetch_all(connection)
+    .await?;
+    let lists = found.iter().map(|row| {
+        Ok::<_, StorageError>(PriceList {
+            fetched_at: rows::time(row, "fetched_at")?,
+            body: row.try_get("body")?,
+        })
+    });
+    lists.collect()
+}
+
+/// Deletes all price lists.
+pub(super) async fn invalidate_prices(tx: &mut PgConnection) -> Result<(), StorageError> {
+    sqlx::query("DELETE FROM price_lists").execute(tx).await?;
+    Ok(())
+}
+
+/// Deletes up to `limit` price lists that were fetched until a time; returns their number.
+pub(super) async fn delete_expired_prices(
+    tx: &mut PgConnection,
+    fetched_until: Timestamp,
+    limit: u32,
+) -> Result<u64, StorageError> {
+    let deleted = "DELETE FROM price_lists WHERE id IN (
+             SELECT id FROM price_lists WHERE fetched_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
+    let deleted = sqlx::query(deleted)
+        .bind(Time(fetched_until))
+        .bind(i64::from(limit))
+        .execute(tx)
+        .await?;
+    Ok(deleted.rows_affected())
+}
+
+/// Keeps files of a version, and deletes those that no process has kept for 30 days. During an upgrade, a page of one version
+/// asks a process of another for them.
+pub(super) async fn keep_static_files(
+    tx: &mut PgConnection,
+    files: &[StaticFile],
+    clock: Option<Time>,
+) -> Result<(), StorageError> {
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let known: Vec<String> = sqlx::query_scalar(
+        "UPDATE assets SET used_at = coalesce($2, clock_timestamp()) WHERE name = ANY($1) RETURNING name",
+    )
+    .bind(&names)
+    .bind(clock)
+    .fetch_all(&mut *tx)
+    .await?;
+    let known: HashSet<String> = known.into_iter().collect();
+    for file in files.iter().filter(|file| !known.contains(&file.name)) {
+        sqlx::query(
+            "INSERT INTO assets (name, whole, brotli, used_at) VALUES ($1, $2, $3, coalesce($4, clock_timestamp()))
+             ON CONFLICT (name) DO NOTHING",
+        )
+        .bind(&file.name)
+        .bind(&file.whole)
+        .bind(&file.brotli)
+        .bind(clock)
+        .execute(&mut *tx)
+        .await?;
+    }
+    sqlx::query(
+        "DELETE FROM assets WHERE used_at < coalesce($1, clock_timestamp()) - interval '30 days'",
+    )
+    .bind(clock)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn static_file(
+    connection: &mut PgConnection,
+    name: &str,
+) -> Result<Option<StaticFile>, StorageError> {
+    let found = sqlx::query("SELECT name, whole, brotli FROM assets WHERE name = $1")
+        .bind(name)
+        .fetch_optional(connection)
+        .await?;
+    let file = found.map(|row| {
+        Ok::<_, StorageError>(StaticFile {
+            name: row.try_get("name")?,
+            whole: row.try_get("whole")?,
+            brotli: row.try_get("brotli")?,
+        })
+    });
+    file.transpose()
+}
+
+/// Reports whether this process finds payments later than planned: a page shows the same, whichever process serves it.
+/// Returns `true` if a report of another one counts.
+pub(super) async fn share_delay(
+    tx: &mut PgConnection,
+    holder: &str,
+    is_delayed: bool,
+    clock: Option<Time>,
+) -> Result<bool, StorageError> {
+    let report = if is_delayed {
+        "INSERT INTO delays (holder, until) VALUES ($1, coalesce($2, clock_timestamp()) + $3 * interval '1 ms')
+         ON CONFLICT (holder) DO UPDATE SET until = excluded.until"
+    } else {
+        // With those that count no more.
+        "DELETE FROM delays WHERE holder = $1 OR until <= coalesce($2, clock_timestamp()) - $3 * interval '1 ms'"
+    };
+    sqlx::query(report)
+        .bind(holder)
+        .bind(clock)
+        .bind(milliseconds(DELAY_REPORT))
+        .execute(&mut *tx)
+        .await?;
+    let elsewhere = "SELECT EXISTS (SELECT 1 FROM delays WHERE holder <> $1 AND until > coalesce($2, clock_timestamp()))";
+    let elsewhere = sqlx::query_scalar(elsewhere).bind(holder).bind(clock);
+    Ok(elsewhere.fetch_one(tx).await?)
+}
+
+/// Counts a request; returns how long to wait when the key's minute is used. One statement decides, and a refused request
+/// changes nothing.
+pub(super) async fn count_request(
+    tx: &mut PgConnection,
+    key: LimitKey,
+    each: SignedDuration,
+    clock: Option<Time>,
+) -> Result<Option<SignedDuration>, StorageError> {
+    let counted: Option<bool> = sqlx::query_scalar(
+        "INSERT INTO rate_limits AS known (key, used_until)
+         VALUES ($1, coalesce($2, clock_timestamp()) + $3 * interval '1 ms')
+         ON CONFLICT (key) DO UPDATE
+             SET used_until = greatest(known.used_until, coalesce($2, clock_timestamp())) + $3 * interval '1 ms'
+             WHERE greatest(known.used_until, coalesce($2, clock_timestamp())) + $3 * interval '1 ms'
+                 <= coalesce($2, clock_timestamp()) + interval '1 min'
+         RETURNING true",
+    )
+    .bind(key.0.as_slice())
+    .bind(clock)
+    .bind(milliseconds(each))
+    .fetch_optional(&mut *tx)
+    .await?;
+    if counted.is_some() {
+        return Ok(None);
+    }
+    let wait: Option<i64> = sqlx::query_scalar(
+        "SELECT (1000 * extract(epoch FROM used_until - coalesce($2, clock_timestamp())))::bigint + $3 - 60000
+         FROM rate_limits WHERE key = $1",
+    )
+    .bind(key.0.as_slice())
+    .bind(clock)
+    .bind(milliseconds(each))
+    .fetch_optional(tx)
+    .await?;
+    Ok(wait.map(|wait| SignedDuration::from_millis(wait.max(1))))
+}
+
+/// Deletes up to `limit` keys whose minute is free again; returns their number.
+pub(super) async fn delete_unused_counts(
+    tx: &mut PgConnection,
+    clock: Option<Time>,
+    limit: u32,
+) -> Result<u64, StorageError> {
+    let deleted = sqlx::query(
+        "DELETE FROM rate_limits WHERE key = ANY (ARRAY (SELECT key FROM rate_limits
+             WHERE used_until <= coalesce($1, statement_timestamp()) LIMIT $2 FOR UPDATE SKIP LOCKED))",
+    )
+    .bind(clock)
+    .bind(i64::from(limit))
+    .execute(tx)
+    .await?;
+    Ok(deleted.rows_affected())
+}
