@@ -116,6 +116,7 @@ impl World {
             },
             agreed: expectations.agreed.clone(),
             known_paid: expectations.known_paid.clone(),
+            restores: Vec::new(),
             files: if is_drained {
                 self.database_files()
             } else {

@@ -10,6 +10,7 @@ mod database_file;
 mod database_server;
 mod event_log;
 mod lines;
+mod restore_log;
 mod sandbox_log;
 mod shop_log;
 
@@ -46,6 +47,9 @@ struct Arguments {
     /// The changes of the proxy's clock, if it was wrong at times: a JSON object for each.
     #[arg(long, value_name = "FILE")]
     clock_log: Option<PathBuf>,
+    /// The restored backups, if there were any: a JSON object for each.
+    #[arg(long, value_name = "FILE")]
+    restore_log: Option<PathBuf>,
     /// The secret of the store's webhook: `whsec_…`.
     #[arg(long, env = "AUDITOR_WEBHOOK_SECRET", hide_env_values = true)]
     webhook_secret: String,
@@ -91,7 +95,15 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
         (database_file::read(path).await?, database_file::bytes(path))
     };
     let listing = arguments.event_log.as_deref().map(event_log::read);
-    for credit in &mut database.credits {
+    let mut restores = match &arguments.restore_log {
+        Some(path) => restore_log::read(path).await?,
+        None => Vec::new(),
+    };
+    let others = restores
+        .iter_mut()
+        .flat_map(|restore| [&mut restore.backup, &mut restore.replaced]);
+    let databases = others.chain([&mut database]);
+    for credit in databases.flat_map(|database| &mut database.credits) {
         credit.at = clock.right_time(credit.at);
     }
     Ok(Evidence {
@@ -106,6 +118,7 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
             webhook_secret: secret.context("the webhook's secret is whsec_ and base64")?,
             listing: listing.transpose()?,
         },
+        restores,
         files,
         ..Evidence::default()
     })
