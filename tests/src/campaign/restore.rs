@@ -100,8 +100,13 @@ impl Shard {
     /// backup and pays it later; another one opens an order later.
     pub(super) async fn run_restore(&mut self, process: &mut ProxyProcess) {
         let customers = self.customers();
-        let order = customers.open(&mut self.random).await;
-        let order = order.expect("the shard is open");
+        let order = loop {
+            // `None`: too many orders were opened from this address.
+            if let Some(order) = customers.open(&mut self.random).await {
+                break order;
+            }
+            pause(RETRY_EVERY).await;
+        };
         let invoice = customers.open_invoice(&order, "LTC").await;
         self.restores += 1;
         let names = ["backup", "replaced"].map(|name| format!("{name}-{}.db", self.restores));
