@@ -319,7 +319,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
     (
         "no payment is found after a restore",
         "restored-is-credited",
-        Database("DELETE FROM credits"),
+        Database("UPDATE credits SET order_id = 'not ' || order_id"),
     ),
     (
         "an event has other content after a restore",
