@@ -370,10 +370,8 @@ fn copy(evidence: &Folder) -> Folder {
     let copy = Folder::new();
     let restored = fs::read_dir(evidence.path()).expect("the folder is ours");
     let restored = restored.filter_map(|file| file.ok()?.file_name().into_string().ok());
-    let restored = restored.filter(|name| {
-        let is_of_a_restore = name.starts_with("backup-") || name.starts_with("replaced-");
-        is_of_a_restore && name.ends_with(".db")
-    });
+    let restored =
+        restored.filter(|name| name.starts_with("backup-") || name.starts_with("replaced-"));
     let names = [
         "florin.db",
         "sandbox.jsonl",

@@ -14,7 +14,10 @@ pub(crate) fn change(log: &Path, change: fn(&mut Lines) -> bool) -> bool {
     let lines = text.lines().map(serde_json::from_str);
     let mut lines: Lines = lines.collect::<Result<_, _>>().expect("lines of JSON");
     let changed = change(&mut lines);
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text: String = lines
+        .iter()
+        .flat_map(|line| [line.to_string(), "\n".to_owned()])
+        .collect();
     fs::write(log, text).expect("the copy can be written");
     changed
 }
