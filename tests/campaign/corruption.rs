@@ -19,12 +19,16 @@ enum Corruption {
     ShopLog(fn(&mut Lines) -> bool),
     /// Lines of the sandbox's log, likewise.
     SandboxLog(fn(&mut Lines) -> bool),
+    /// Lines of the log of restored backups, likewise.
+    RestoreLog(fn(&mut Lines) -> bool),
+    /// SQL statements for the database that the first restore replaced.
+    Replaced(&'static str),
 }
 
-use Corruption::{Database, SandboxLog, ShopLog};
+use Corruption::{Database, Replaced, RestoreLog, SandboxLog, ShopLog};
 
 /// Description, the invariant that must break, and the change.
-const CORRUPTIONS: [(&str, &str, Corruption); 39] = [
+const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
     (
         "a credit is gone",
         "payment-is-credited",
@@ -292,6 +296,51 @@ const CORRUPTIONS: [(&str, &str, Corruption); 39] = [
              WHERE id = (SELECT min(id) FROM orders)",
         ),
     ),
+    (
+        "a restore is not recorded",
+        "delivery-has-event",
+        RestoreLog(log_lines::remove_all),
+    ),
+    (
+        "a restore is not recorded",
+        "lost-is-explained",
+        RestoreLog(log_lines::remove_all),
+    ),
+    (
+        "a backup lacks what was delivered before it",
+        "backup-is-complete",
+        RestoreLog(log_lines::make_backups_late),
+    ),
+    (
+        "the rows of a backup are gone",
+        "backup-is-kept",
+        Database("DELETE FROM attempts"),
+    ),
+    (
+        "no payment is found after a restore",
+        "restored-is-credited",
+        Database("UPDATE credits SET order_id = 'not ' || order_id"),
+    ),
+    (
+        "an event has other content after a restore",
+        "id-has-one-content",
+        Database("UPDATE events SET payload = payload || ' '"),
+    ),
+    (
+        "a delivery before a restore has no event",
+        "delivery-has-event",
+        Replaced("DELETE FROM events"),
+    ),
+    (
+        "an order was credited twice before a restore",
+        "credited-once",
+        Replaced(
+            "CREATE TABLE copy AS SELECT * FROM credits;
+             DROP TABLE credits;
+             ALTER TABLE copy RENAME TO credits;
+             INSERT INTO credits SELECT * FROM credits LIMIT 1",
+        ),
+    ),
 ];
 
 /// Applies every corruption to a copy of the evidence and checks that its invariant breaks.
@@ -319,8 +368,19 @@ pub(crate) async fn every_corruption_is_detected(campaign: &Campaign, auditor: &
 
 fn copy(evidence: &Folder) -> Folder {
     let copy = Folder::new();
-    for name in ["florin.db", "sandbox.jsonl", "shop.jsonl", "clock.jsonl"] {
-        fs::copy(evidence.file(name), copy.file(name)).expect("evidence can be copied");
+    let restored = fs::read_dir(evidence.path()).expect("the folder is ours");
+    let restored = restored.filter_map(|file| file.ok()?.file_name().into_string().ok());
+    let restored =
+        restored.filter(|name| name.starts_with("backup-") || name.starts_with("replaced-"));
+    let names = [
+        "florin.db",
+        "sandbox.jsonl",
+        "shop.jsonl",
+        "clock.jsonl",
+        "restores.jsonl",
+    ];
+    for name in names.map(str::to_owned).into_iter().chain(restored) {
+        fs::copy(evidence.file(&name), copy.file(&name)).expect("evidence can be copied");
     }
     copy
 }
@@ -331,6 +391,11 @@ impl Corruption {
             Database(statements) => run_statements(&copy.file("florin.db"), statements).await > 0,
             ShopLog(corruption) => log_lines::change(&copy.file("shop.jsonl"), *corruption),
             SandboxLog(corruption) => log_lines::change(&copy.file("sandbox.jsonl"), *corruption),
+            RestoreLog(corruption) => log_lines::change(&copy.file("restores.jsonl"), *corruption),
+            Replaced(statements) => {
+                let file = copy.file("replaced-1.db");
+                file.exists() && run_statements(&file, statements).await > 0
+            }
         }
     }
 }

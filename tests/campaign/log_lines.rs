@@ -14,8 +14,11 @@ pub(crate) fn change(log: &Path, change: fn(&mut Lines) -> bool) -> bool {
     let lines = text.lines().map(serde_json::from_str);
     let mut lines: Lines = lines.collect::<Result<_, _>>().expect("lines of JSON");
     let changed = change(&mut lines);
-    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
-    fs::write(log, text.join("\n") + "\n").expect("the copy can be written");
+    let text: String = lines
+        .iter()
+        .flat_map(|line| [line.to_string(), "\n".to_owned()])
+        .collect();
+    fs::write(log, text).expect("the copy can be written");
     changed
 }
 
@@ -109,4 +112,18 @@ pub(crate) fn add_retry_after(lines: &mut Lines) -> bool {
     };
     request["retry_after"] = json!(30);
     true
+}
+
+pub(crate) fn remove_all(lines: &mut Lines) -> bool {
+    let all = lines.len();
+    lines.clear();
+    all > 0
+}
+
+/// A backup is said to be made when it took the place of the database.
+pub(crate) fn make_backups_late(lines: &mut Lines) -> bool {
+    for line in lines.iter_mut() {
+        line["made_at"] = line["at"].clone();
+    }
+    !lines.is_empty()
 }

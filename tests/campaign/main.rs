@@ -61,6 +61,9 @@ fn check_coverage(campaign: &Campaign) {
         "orders paid exactly",
         "deliveries rejected by the shop",
         "times the gateway closed the connection",
+        "orders lost by a restore",
+        "lost invoices found by the command",
+        "orders paid before a restore and after it",
     ]
     .iter()
     .chain(&campaign::DISASTERS)

@@ -90,16 +90,9 @@ impl World {
 
     fn evidence(&self, moment: Moment) -> Evidence {
         let is_drained = moment == Moment::Drained;
-        let mut database = self.queries.read_tables(is_drained);
+        let database = self.read_tables(is_drained);
         let now = self.timeline.now();
         let expectations = self.expectations();
-        for credit in &mut database.credits {
-            credit.at = expectations
-                .credited
-                .get(&credit.order_id)
-                .copied()
-                .unwrap_or(now);
-        }
         let with_webhook = STORES.iter().filter(|store| store.has_webhook);
         Evidence {
             taken_at: self.wall(),
@@ -116,6 +109,7 @@ impl World {
             },
             agreed: expectations.agreed.clone(),
             known_paid: expectations.known_paid.clone(),
+            restores: self.restores().clone(),
             files: if is_drained {
                 self.database_files()
             } else {
@@ -124,8 +118,21 @@ impl World {
         }
     }
 
+    /// Reads the database in use, with the times of the credits by the gateway's clock.
+    pub(crate) fn read_tables(&self, with_damage: bool) -> florin_invariants::Database {
+        let mut database = self.queries.read_tables(with_damage);
+        let now = self.timeline.now();
+        let expectations = self.expectations();
+        for credit in &mut database.credits {
+            let at = expectations.credited.get(&credit.order_id);
+            credit.at = at.copied().unwrap_or(now);
+        }
+        database
+    }
+
     fn database_files(&self) -> Vec<StoredFile> {
-        let files = ["db", "db-wal"].map(|ending| self.database_file.with_extension(ending));
+        let file = self.database_file();
+        let files = ["db", "db-wal"].map(|ending| file.with_extension(ending));
         let files = files.into_iter().filter_map(|file| {
             let bytes = fs::read(&file).ok()?;
             let name = file.display().to_string();

@@ -5,7 +5,7 @@ use crate::disaster::DISASTERS;
 use crate::faults::{Endpoint, Fault};
 use crate::random::SeededRandom;
 
-const MUST_HAPPEN: [(&str, &[&str]); 14] = [
+const MUST_HAPPEN: [(&str, &[&str]); 15] = [
     (
         "order sources",
         &["Product", "OrderToken", "Donation", "StoreServer", "Hosted"],
@@ -45,6 +45,7 @@ const MUST_HAPPEN: [(&str, &[&str]); 14] = [
         ],
     ),
     ("keys", &["replayed"]),
+    ("restores", &["lost orders", "lost credits", "lost events"]),
     (
         "responses of the proxy",
         &["409 request_in_progress", "422 idempotency_key_reused"],

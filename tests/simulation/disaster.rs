@@ -1,4 +1,5 @@
-//! Disasters of a world: an outage of the storage, a wrong clock of the proxy's machine or of the gateway, an absurd pause.
+//! Disasters of a world: an outage of the storage, a wrong clock of the proxy's machine or of the gateway, an absurd pause,
+//! a restored backup.
 //! Each step of the proxy may draw one: a call of the storage, of the gateway, of a store, or of the clock.
 
 use std::sync::Arc;
@@ -38,10 +39,12 @@ pub(crate) enum Disaster {
     ClockBehind,
     GatewayClockSetBack,
     AbsurdRetryAfter,
+    /// A backup is made at the beginning and restored at the end.
+    Restore,
 }
 
 /// Every disaster with its weight.
-pub(crate) const DISASTERS: [(u64, Disaster); 11] = [
+pub(crate) const DISASTERS: [(u64, Disaster); 12] = [
     (4, Disaster::Storage(Outage::Full)),
     (4, Disaster::Storage(Outage::Io)),
     (2, Disaster::Storage(Outage::Gone)),
@@ -53,6 +56,7 @@ pub(crate) const DISASTERS: [(u64, Disaster); 11] = [
     (5, Disaster::ClockBehind),
     (5, Disaster::GatewayClockSetBack),
     (4, Disaster::AbsurdRetryAfter),
+    (6, Disaster::Restore),
 ];
 
 impl Disaster {
@@ -96,6 +100,7 @@ impl World {
             Disaster::ClockBehind => self.set_wall_clock(-HOUR),
             Disaster::GatewayClockSetBack => self.gateway.set_clock(HOUR),
             Disaster::AbsurdRetryAfter => self.gateway.ask_for_absurd_pause(),
+            Disaster::Restore => self.make_backup(),
         }
     }
 
@@ -106,6 +111,7 @@ impl World {
             Disaster::ClockBehind => self.set_wall_clock(HOUR),
             Disaster::GatewayClockSetBack => self.gateway.set_clock(0),
             Disaster::AbsurdRetryAfter => {}
+            Disaster::Restore => self.restore_wanted.notify_one(),
         }
         if matches!(disaster, Disaster::ClockAhead | Disaster::ClockBehind) {
             self.clock_was_off.store(true, Ordering::Relaxed);

@@ -11,8 +11,8 @@
 //! The rules are those of `florin-invariants`, which the auditor of the kill campaign checks too: `audit` fills their
 //! evidence. A run in which a required fault never happened fails.
 //!
-//! Faults are drawn for each call; `disaster` has those that last. A restored backup is not simulated: the rules compare
-//! one database with everything that the gateway and the stores recorded, and a backup does not know all of it.
+//! Faults are drawn for each call; `disaster` has those that last. After a restored backup the rules excuse what the
+//! replaced database has and the backup has not.
 //!
 //! A world that fails prints the two variables that repeat it. Its log on standard error shows every action of
 //! customers, gateway, stores and storage together with the proxy's log; the first `VIOLATED` is the cause. A new
@@ -55,6 +55,7 @@ mod process;
 mod proxy;
 mod queries;
 mod random;
+mod restore;
 mod runner;
 mod schedule;
 mod sender;

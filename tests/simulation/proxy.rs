@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
@@ -37,11 +37,16 @@ struct Machine {
     world: Arc<World>,
     /// Random numbers of the proxy: ids and tokens.
     random: Arc<SeededRandom>,
-    storage: SqliteStorage,
+    /// Of the database in use.
+    storage: Mutex<SqliteStorage>,
     config: PathBuf,
     running: Mutex<Option<RunningProcess>>,
     /// Processes so far.
     processes: AtomicU64,
+    /// Processes that may still run: the last one, and suspended ones.
+    begun: Mutex<Vec<Process>>,
+    /// `true` while no process may start.
+    is_stopped: AtomicBool,
 }
 
 /// The process that serves requests.
@@ -61,10 +66,12 @@ impl Proxy {
         Self(Arc::new(Machine {
             world,
             random,
-            storage,
+            storage: Mutex::new(storage),
             config,
             running: Mutex::default(),
             processes: AtomicU64::new(0),
+            begun: Mutex::default(),
+            is_stopped: AtomicBool::new(false),
         }))
     }
 
@@ -75,8 +82,12 @@ impl Proxy {
     /// Starts a process, beside an older one if that still runs.
     pub(crate) fn start(&self) {
         let machine = &self.0;
+        if machine.is_stopped.load(Ordering::Relaxed) {
+            return;
+        }
         let number = machine.processes.fetch_add(1, Ordering::Relaxed) + 1;
         let process = Process::begin(machine.world.clone(), number);
+        self.begun().push(process.clone());
         let config = load(Some(&machine.config), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own settings: {problems}"));
         let credentials = Credentials {
@@ -89,7 +100,7 @@ impl Proxy {
         let client = Client::with_transport(transport, settings, clock.clone(), random.clone());
         let dependencies = Dependencies {
             storage: Arc::new(FaultyStorage {
-                inner: machine.storage.clone(),
+                inner: self.storage(),
                 process: process.clone(),
             }),
             gateway: Arc::new(client.expect("our own settings")),
@@ -129,6 +140,40 @@ impl Proxy {
         self.running()
             .as_ref()
             .map(|running| running.process.clone())
+    }
+
+    /// Crashes every process; none starts until [`Self::start_on`].
+    pub(crate) fn stop_all(&self, moment: &'static str) {
+        self.0.is_stopped.store(true, Ordering::Relaxed);
+        self.running().take();
+        for process in self.begun().drain(..) {
+            if !process.ended.is_cancelled() {
+                process.end(moment);
+            }
+        }
+    }
+
+    /// Starts a process on another database.
+    pub(crate) fn start_on(&self, storage: SqliteStorage) {
+        let mut used = self
+            .0
+            .storage
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *used = storage;
+        drop(used);
+        self.0.is_stopped.store(false, Ordering::Relaxed);
+        self.start();
+    }
+
+    /// The storage of the database in use.
+    pub(crate) fn storage(&self) -> SqliteStorage {
+        let storage = self.0.storage.lock();
+        storage.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn begun(&self) -> MutexGuard<'_, Vec<Process>> {
+        self.0.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the process for good.

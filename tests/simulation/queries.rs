@@ -11,7 +11,7 @@ use std::thread::{self, Thread};
 
 use florin_invariants::ReadError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
-use sqlx::{ConnectOptions as _, Executor as _, SqlSafeStr as _};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 use tokio::runtime::Handle;
 
 /// Blocks until a database operation is done. The database uses other threads, and a world that continued meanwhile
@@ -51,14 +51,22 @@ pub(crate) struct Queries {
 
 impl Queries {
     pub(crate) fn open(database: &Database, file: &Path) -> Self {
-        let options = SqliteConnectOptions::new()
-            .filename(file)
-            .disable_statement_logging();
-        let connection = database.run(async { options.connect().await });
         Self {
             database: database.clone(),
-            connection: Mutex::new(connection.expect("the storage has created the file")),
+            connection: Mutex::new(connect(database, file)),
         }
+    }
+
+    /// Uses another file from now on.
+    pub(crate) fn switch_to(&self, file: &Path) {
+        let connection = connect(&self.database, file);
+        let mut before = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *before, connection);
+        let closed = self.database.run(before.close());
+        closed.expect("a sound database");
     }
 
     pub(crate) fn rows(&self, sql: &str) -> Vec<SqliteRow> {
@@ -136,4 +144,12 @@ impl Queries {
     pub(crate) fn arm(&self, rows: i64) {
         self.execute(&format!("UPDATE trap SET rows_left = {rows}"));
     }
+}
+
+fn connect(database: &Database, file: &Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .disable_statement_logging();
+    let connection = database.run(async { options.connect().await });
+    connection.expect("the storage has created the file")
 }

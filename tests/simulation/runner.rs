@@ -239,13 +239,15 @@ fn build_and_run(
         longest_minutes: schedule.longest_minutes,
         is_verbose,
     });
-    let proxy = Proxy::new(world.clone(), storage.clone(), settings);
+    let proxy = Proxy::new(world.clone(), storage, settings);
     runtime.block_on(schedule.run(proxy.clone(), ORDERS_PER_WORLD));
     proxy.end();
     drop(runtime);
-    database.run(storage.close());
-    for ending in ["db", "db-wal", "db-shm", "db-lock"] {
-        let _ = fs::remove_file(file.with_extension(ending));
+    database.run(proxy.storage().close());
+    for file in &*world.files() {
+        for ending in ["db", "db-wal", "db-shm", "db-lock"] {
+            let _ = fs::remove_file(file.with_extension(ending));
+        }
     }
     outcome.counters.take(&world.counters);
     outcome

@@ -71,6 +71,7 @@ impl Schedule {
                 number,
             ));
         }
+        tokio::spawn(proxy.clone().restore_backups());
         tokio::spawn(self.crash_at_random(proxy.clone()));
         tokio::spawn(self.freeze_once(proxy.clone()));
         tokio::spawn(self.change_clock(world.clone()));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use florin_invariants::Price;
+use florin_invariants::{Price, Restore};
 use tokio::sync::Notify;
 
 use crate::counters::Counters;
@@ -14,6 +14,7 @@ use crate::gateway::Gateway;
 use crate::outage::Outage;
 use crate::queries::{Database, Queries};
 use crate::random::SeededRandom;
+use crate::restore::Backup;
 use crate::stores::Shop;
 use crate::timeline::{Millis, Timeline};
 
@@ -32,7 +33,16 @@ pub(crate) struct World {
     pub(crate) shop: Shop,
     pub(crate) queries: Queries,
     pub(crate) database: Database,
-    pub(crate) database_file: PathBuf,
+    /// Where its databases are.
+    pub(crate) folder: PathBuf,
+    /// The name of its first database, without its ending.
+    pub(crate) name: String,
+    /// Every database so far; the last one is in use.
+    files: Mutex<Vec<PathBuf>>,
+    pub(crate) backup: Mutex<Option<Backup>>,
+    restores: Mutex<Vec<Restore>>,
+    /// Wakes the task that restores a backup.
+    pub(crate) restore_wanted: Notify,
     wall_offset: AtomicI64,
     injects_faults: AtomicBool,
     /// One lasts at a time.
@@ -75,6 +85,7 @@ impl World {
         let random = SeededRandom::new(options.seed);
         let queries = Queries::open(&options.database, options.file);
         queries.set_traps();
+        let name = options.file.file_stem().and_then(|name| name.to_str());
         let gateway = Gateway::new(SeededRandom::new(random.draw()), options.longest_minutes);
         Arc::new(Self {
             timeline: options.timeline,
@@ -84,7 +95,12 @@ impl World {
             shop: Shop::default(),
             queries,
             database: options.database,
-            database_file: options.file.to_owned(),
+            folder: options.file.parent().expect("a folder").to_owned(),
+            name: name.expect("our own name").to_owned(),
+            files: Mutex::new(vec![options.file.to_owned()]),
+            backup: Mutex::default(),
+            restores: Mutex::default(),
+            restore_wanted: Notify::new(),
             wall_offset: AtomicI64::new(FIRST_DAY),
             injects_faults: AtomicBool::new(true),
             has_disaster: AtomicBool::new(false),
@@ -121,6 +137,25 @@ impl World {
     /// Why the storage fails at present.
     pub(crate) fn outage(&self) -> MutexGuard<'_, Option<Outage>> {
         self.outage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The database in use.
+    pub(crate) fn database_file(&self) -> PathBuf {
+        self.files().last().expect("it has one").clone()
+    }
+
+    /// Every database so far.
+    pub(crate) fn files(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn use_file(&self, file: PathBuf) {
+        self.files().push(file);
+    }
+
+    /// Backups that were restored.
+    pub(crate) fn restores(&self) -> MutexGuard<'_, Vec<Restore>> {
+        self.restores.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn injects_faults(&self) -> bool {

@@ -1,9 +1,10 @@
 //! The kill campaign: the proxy is killed many times (`kill -9`) while customers buy, blocks are mined, callbacks
 //! arrive and webhooks are delivered. The proxy is the released program with its database on a disk. All its HTTP
 //! traffic goes through loggers, so that a kill can be timed to the most critical requests. Beside the kills come the
-//! disasters of [`disaster`]: the disk, the database's file, the clocks, a second process.
+//! disasters of [`disaster`]: the disk, the database's file, the clocks, a
+//! second process, a restored backup.
 //!
-//! The result is not judged here: the evidence, three files per shard, goes to `florin-auditor`, which shares no code
+//! The result is not judged here: the evidence, the database and logs of each shard, goes to `florin-auditor`, which shares no code
 //! with what it audits.
 //!
 //! Customers, kill plans, faults and the shop's replies follow from the seed. The exact moment of a kill depends on the
@@ -23,6 +24,7 @@ mod kill_plan;
 mod proxy_process;
 mod random;
 pub mod replicas;
+mod restore;
 mod shard;
 mod shop;
 mod supervisor;

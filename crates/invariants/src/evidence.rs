@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amount::{at_least, text};
+use crate::restore::Restore;
 
 /// Milliseconds: since 1970, or since a simulation began.
 pub type Millis = i64;
@@ -31,6 +32,8 @@ pub struct Evidence {
     pub agreed: BTreeMap<String, Price>,
     /// Orders that were reported as paid at an earlier moment.
     pub known_paid: BTreeSet<String>,
+    /// Backups that took the place of the database, oldest first.
+    pub restores: Vec<Restore>,
     /// Files that must not contain a client token.
     pub files: Vec<StoredFile>,
 }

@@ -39,6 +39,14 @@ impl Finding {
         self.check((!holds).then(offence));
     }
 
+    /// Adds what the same rule has found in another database.
+    pub(crate) fn include(&mut self, other: Self, place: &str) {
+        self.checked += other.checked;
+        let offences = other.offences.into_iter();
+        self.offences
+            .extend(offences.map(|offence| format!("{place}: {offence}")));
+    }
+
     /// Returns `true` if there is no offence.
     pub fn holds(&self) -> bool {
         self.offences.is_empty()

@@ -15,6 +15,7 @@ pub mod amount;
 mod database;
 mod evidence;
 mod finding;
+mod restore;
 mod rules;
 mod signature;
 
@@ -25,5 +26,6 @@ pub use evidence::{
     Shop, Shown, Signature, StoredFile,
 };
 pub use finding::Finding;
+pub use restore::Restore;
 pub use rules::{Moment, check};
 pub use signature::{secret, sign};

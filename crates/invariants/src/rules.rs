@@ -6,6 +6,7 @@ mod events;
 mod files;
 mod invoices;
 mod polling;
+mod restores;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +25,7 @@ pub enum Moment {
 type Rule = fn(&Evidence) -> Finding;
 
 /// Rules that hold between any two commits.
-const RUNNING: [Rule; 26] = [
+const RUNNING: [Rule; 29] = [
     credits::credited_once,
     credits::credit_has_payment,
     credits::credit_has_observation,
@@ -51,10 +52,13 @@ const RUNNING: [Rule; 26] = [
     polling::still_polled,
     polling::newest_response_counts,
     polling::pauses_kept,
+    restores::backup_is_complete,
+    restores::backup_is_kept,
+    restores::id_has_one_content,
 ];
 
 /// Rules that hold when the proxy is drained.
-const DRAINED: [Rule; 11] = [
+const DRAINED: [Rule; 12] = [
     credits::payment_is_credited,
     events::late_payment_has_event,
     events::underpaid_is_true,
@@ -64,16 +68,49 @@ const DRAINED: [Rule; 11] = [
     deliveries::shop_received_paid,
     invoices::lost_is_explained,
     polling::nothing_half_made,
+    restores::restored_is_credited,
     files::file_is_sound,
     files::no_token_in_clear,
 ];
 
-/// Checks every rule that holds at a moment.
+/// Rules that hold in each database alone, also in one that a backup has replaced.
+const EACH_DATABASE: [Rule; 17] = [
+    credits::credited_once,
+    credits::credit_has_payment,
+    credits::credit_has_observation,
+    credits::sums_agree,
+    credits::paid_has_credit,
+    credits::price_is_agreed,
+    events::state_has_event,
+    events::paid_stays_paid,
+    events::no_gap,
+    events::event_is_true,
+    events::donation_is_named,
+    deliveries::event_in_outbox,
+    deliveries::outbox_in_order,
+    deliveries::in_order,
+    invoices::row_is_invoice,
+    polling::newest_response_counts,
+    files::file_is_sound,
+];
+
+/// Checks every rule that holds at a moment. Replaced databases do not change: they are checked at the end.
 pub fn check(evidence: &Evidence, moment: Moment) -> Vec<Finding> {
     let drained: &[Rule] = match moment {
         Moment::Running => &[],
         Moment::Drained => &DRAINED,
     };
     let rules = RUNNING.iter().chain(drained);
-    rules.map(|rule| rule(evidence)).collect()
+    let mut findings: Vec<Finding> = rules.map(|rule| rule(evidence)).collect();
+    let restores = evidence.restores.iter();
+    for restore in restores.filter(|_| moment == Moment::Drained) {
+        let before = evidence.before(restore);
+        let place = format!("before the restore at {}", restore.at);
+        for found in EACH_DATABASE.map(|rule| rule(&before)) {
+            let same = findings.iter_mut().find(|it| it.name == found.name);
+            same.expect("it holds when the proxy is drained")
+                .include(found, &place);
+        }
+    }
+    findings
 }

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use super::counters::Counters;
 use super::invoice_index::InvoiceIndex;
 use super::random::SeededRandom;
+use super::restore::Lost;
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
 use crate::wait::pause;
@@ -111,11 +112,13 @@ pub(super) struct Customers {
     pub(super) is_closing: Arc<AtomicBool>,
     /// `true` while the proxy's clock is wrong: a token may be refused as too old or too new.
     pub(super) clock_is_wrong: Arc<AtomicBool>,
+    /// What restored backups have lost.
+    pub(super) lost: Arc<Lost>,
 }
 
 /// An order with its client token.
 pub(super) struct Purchase {
-    id: String,
+    pub(super) id: String,
     token: String,
 }
 
@@ -257,7 +260,7 @@ impl Customers {
     /// Opens an order in one of the four ways, repeating the request until it is answered. With a reference, an order
     /// token or an idempotency key a repeated request finds the same order; otherwise the first order is lost with its
     /// response.
-    async fn open(&self, random: &mut SeededRandom) -> Option<Purchase> {
+    pub(super) async fn open(&self, random: &mut SeededRandom) -> Option<Purchase> {
         let reference = format!("kill-{:016x}", random.next());
         let cents = 1000 + random.below(30_000);
         let amount = format!("{}.{:02}", cents / 100, cents % 100);
@@ -301,7 +304,12 @@ impl Customers {
         self.counters.count(name);
         if idempotency_key.is_some() && random.percent(50) {
             let again = self.send_until_answered(&request).await?;
-            let same = again["order"]["id"] == opened.id.as_str();
+            if self.lost.has_order(&opened.id) {
+                self.counters.count("customers whose order a restore lost");
+                return None;
+            }
+            let same = again["order"]["id"] == opened.id.as_str()
+                || again["error"]["code"] == "rate_limited";
             assert!(
                 same,
                 "requested twice, {} is another order: {again}",
@@ -314,7 +322,7 @@ impl Customers {
     }
 
     /// Requests an attempt until its invoice is shown; returns the gateway's id of it.
-    async fn open_invoice(&self, order: &Purchase, asset: &str) -> Option<String> {
+    pub(super) async fn open_invoice(&self, order: &Purchase, asset: &str) -> Option<String> {
         for _ in 0..MAX_TRIES {
             let view = self.page(order, Method::GET, "", None).await?;
             let attempt = &view["attempt"];
@@ -395,6 +403,10 @@ impl Customers {
                     {
                         self.counters.count("requests refused under a wrong clock");
                         pause(POLL_EVERY).await;
+                    }
+                    Some(_) if matches!(status, 401 | 404) && self.lost.explains(request) => {
+                        self.counters.count("customers whose order a restore lost");
+                        return None;
                     }
                     Some(body) if matches!(status, 401 | 404) => {
                         panic!("{}: it is gone: {body}", request.path)

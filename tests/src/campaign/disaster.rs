@@ -31,9 +31,11 @@ pub(super) enum Disaster {
     SecondProcess,
     /// Another process wants the database, and gets it when the first is killed.
     OverlappingRestart,
+    /// A backup takes the place of the database after a kill.
+    Restore,
 }
 
-pub(super) const ALL: [Disaster; 14] = [
+pub(super) const ALL: [Disaster; 15] = [
     Disaster::DiskFull,
     Disaster::WriteError,
     Disaster::SyncError,
@@ -48,6 +50,7 @@ pub(super) const ALL: [Disaster; 14] = [
     Disaster::AbsurdRetryAfter,
     Disaster::SecondProcess,
     Disaster::OverlappingRestart,
+    Disaster::Restore,
 ];
 
 impl Disaster {
@@ -68,6 +71,7 @@ impl Disaster {
             Self::AbsurdRetryAfter => "kills at an absurd Retry-After",
             Self::SecondProcess => "kills beside a second process",
             Self::OverlappingRestart => "kills before an overlapping restart",
+            Self::Restore => "kills after a backup was restored",
         }
     }
 

@@ -1,5 +1,5 @@
 //! Disasters beside the kills: the disk fails, the database's file is lost, a clock is wrong, the gateway asks for an absurd
-//! pause, a second process wants the database. Each is over before the next one.
+//! pause, a second process wants the database, a backup is restored. Each is over before the next one.
 //!
 //! What is checked here: while orders cannot be stored, readiness fails within five seconds and says why; the outage is one
 //! ERROR with its remedy; once the cause is gone the proxy is ready again without a restart. That nothing is lost, doubled
@@ -87,7 +87,7 @@ impl Shard {
         self.disasters.pop().expect("it was filled")
     }
 
-    fn kill_running(&mut self, process: &mut ProxyProcess) {
+    pub(super) fn kill_running(&mut self, process: &mut ProxyProcess) {
         if let Some(status) = process.exit_status() {
             let tail = self.supervisor.log_tail();
             panic!("the proxy exited by itself ({status}):\n{tail}");
@@ -112,6 +112,7 @@ impl Shard {
                 let takes_over = disaster == Disaster::OverlappingRestart;
                 self.run_second_process(process, takes_over).await;
             }
+            Disaster::Restore => self.run_restore(process).await,
             outage => self.run_outage(outage, process, in_the_middle).await,
         }
         let is_of_the_proxy = !matches!(
@@ -120,6 +121,7 @@ impl Shard {
                 | Disaster::AbsurdRetryAfter
                 | Disaster::SecondProcess
                 | Disaster::OverlappingRestart
+                | Disaster::Restore
         );
         in_the_middle && is_of_the_proxy
     }

@@ -17,6 +17,7 @@ use super::customer::Customers;
 use super::disaster::Disaster;
 use super::invoice_index::InvoiceIndex;
 use super::random::SeededRandom;
+use super::restore::Lost;
 use super::shop::Shop;
 use super::supervisor::Supervisor;
 use super::traffic_log::{Link, Passed, TrafficLog};
@@ -36,6 +37,7 @@ pub(super) const CUSTOMERS: u64 = 10;
 pub(super) const DATABASE: &str = "florin.db";
 pub(super) const SANDBOX_LOG: &str = "sandbox.jsonl";
 pub(super) const SHOP_LOG: &str = "shop.jsonl";
+pub(super) const RESTORE_LOG: &str = "restores.jsonl";
 pub(super) const CLOCK_LOG: &str = "clock.jsonl";
 
 /// A shard.
@@ -58,6 +60,9 @@ pub(super) struct Shard {
     pub(super) machine: Machine,
     /// The disasters that come next, in a random order; each comes before any comes again.
     pub(super) disasters: Vec<Disaster>,
+    /// Backups restored so far.
+    pub(super) restores: u64,
+    pub(super) lost: Arc<Lost>,
     /// `true` while the proxy's clock is wrong, and shortly after: tokens can be refused.
     pub(super) clock_is_wrong: Arc<AtomicBool>,
     /// Kept because dropping them closes their connections.
@@ -79,6 +84,7 @@ impl Shard {
     ) -> Self {
         let mut random = SeededRandom::new(seed).split(number);
         let folder = Folder::new();
+        write_private(&folder.file(RESTORE_LOG), "");
         let shutdown = CancellationToken::new();
         let traffic = broadcast::channel(1024).0;
         let (sandbox, sandbox_address) = bind().await;
@@ -142,6 +148,8 @@ impl Shard {
             gateway_traffic: gateway,
             machine,
             disasters: Vec::new(),
+            restores: 0,
+            lost: Arc::default(),
             clock_is_wrong: Arc::default(),
             _other_traffic: [proxy, store],
             mining: Arc::default(),
@@ -178,7 +186,7 @@ impl Shard {
         customers.run_final(&mut self.random).await;
     }
 
-    fn customers(&self) -> Customers {
+    pub(super) fn customers(&self) -> Customers {
         Customers {
             http: self.http.clone(),
             proxy: self.addresses.proxy_url(),
@@ -189,6 +197,7 @@ impl Shard {
             mining: self.mining.clone(),
             is_closing: self.is_closing.clone(),
             clock_is_wrong: self.clock_is_wrong.clone(),
+            lost: self.lost.clone(),
         }
     }
 

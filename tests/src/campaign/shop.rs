@@ -13,6 +13,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use florin_proxy::clock::{Clock as _, SystemClock};
+use jiff::Timestamp;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -95,6 +96,7 @@ impl Shop {
 }
 
 async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: String) -> StatusCode {
+    let at = SystemClock.now();
     let reply = shop.reply();
     let answer = match reply {
         _ if !is_timely(&headers) => Some(StatusCode::BAD_REQUEST),
@@ -107,7 +109,7 @@ async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: Strin
     if matches!(reply, Reply::AcceptSlowly) {
         pause(SLOW).await;
     }
-    shop.log_delivery(&headers, &body, answer);
+    shop.log_delivery(at, &headers, &body, answer);
     let Some(answer) = answer else {
         pause(NO_RESPONSE).await;
         return StatusCode::REQUEST_TIMEOUT;
@@ -135,10 +137,16 @@ impl Inner {
     }
 
     /// Logs one line before the response is sent, so that every accepted delivery is in the log.
-    fn log_delivery(&self, headers: &HeaderMap, body: &str, answer: Option<StatusCode>) {
+    fn log_delivery(
+        &self,
+        at: Timestamp,
+        headers: &HeaderMap,
+        body: &str,
+        answer: Option<StatusCode>,
+    ) {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let line = json!({
-            "at": SystemClock.now().to_string(),
+            "at": at.to_string(),
             "id": header("webhook-id").unwrap_or_default(),
             "timestamp": header("webhook-timestamp").unwrap_or_default(),
             "signature": header("webhook-signature").unwrap_or_default(),

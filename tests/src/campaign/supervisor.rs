@@ -33,14 +33,19 @@ pub(super) struct Supervisor {
 impl Supervisor {
     /// Starts a proxy.
     pub(super) fn start(&self) -> ProxyProcess {
+        let variables = self.variables();
+        ProxyProcess::start(&self.program, &self.config, &variables, &self.log)
+    }
+
+    /// The variables of its environment.
+    pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
         let variables = [
             ("FLORIN_LOG", "warn".to_owned()),
             ("FLORIN_DATABASE_URL", self.database_url.clone()),
             ("FLORIN_LISTEN", self.public.to_string()),
             ("FLORIN_ADMIN_LISTEN", self.admin.to_string()),
         ];
-        let variables = [&variables[..], &self.variables[..]].concat();
-        ProxyProcess::start(&self.program, &self.config, &variables, &self.log)
+        [&variables[..], &self.variables[..]].concat()
     }
 
     /// Waits until a started proxy is ready.

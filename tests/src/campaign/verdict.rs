@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::event_reader::EVENT_LOG;
-use super::shard::{CLOCK_LOG, DATABASE, SANDBOX_LOG, SHOP_LOG};
+use super::shard::{CLOCK_LOG, DATABASE, RESTORE_LOG, SANDBOX_LOG, SHOP_LOG};
 use crate::world::secrets;
 
 /// `florin-auditor`
@@ -24,24 +24,27 @@ impl Auditor {
     /// Audits the evidence in a folder.
     pub fn audit(&self, folder: &Path) -> Verdict {
         let database = folder.join(DATABASE).display().to_string();
-        self.audit_with(folder, &database, "--clock-log", CLOCK_LOG)
+        let logs = [("--clock-log", CLOCK_LOG), ("--restore-log", RESTORE_LOG)];
+        self.audit_with(folder, &database, &logs)
     }
 
     /// Audits the evidence in a folder, with the database of a server and the log of a reader of the events.
     pub fn audit_server(&self, folder: &Path, url: &str) -> Verdict {
-        self.audit_with(folder, url, "--event-log", EVENT_LOG)
+        self.audit_with(folder, url, &[("--event-log", EVENT_LOG)])
     }
 
-    fn audit_with(&self, folder: &Path, database: &str, option: &str, log: &str) -> Verdict {
-        let output = Command::new(&self.0)
+    fn audit_with(&self, folder: &Path, database: &str, logs: &[(&str, &str)]) -> Verdict {
+        let mut command = Command::new(&self.0);
+        for (option, log) in logs {
+            command.arg(option).arg(folder.join(log));
+        }
+        let output = command
             .env("AUDITOR_WEBHOOK_SECRET", secrets::WEBHOOK)
             .env("AUDITOR_DATABASE", database)
             .arg("--sandbox-log")
             .arg(folder.join(SANDBOX_LOG))
             .arg("--shop-log")
             .arg(folder.join(SHOP_LOG))
-            .arg(option)
-            .arg(folder.join(log))
             .output();
         let output = output.unwrap_or_else(|error| {
             panic!(

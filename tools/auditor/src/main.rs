@@ -8,6 +8,7 @@
 mod database_file;
 mod database_server;
 mod logs;
+mod restore_log;
 mod sandbox_log;
 
 use std::path::{Path, PathBuf};
@@ -43,6 +44,9 @@ struct Arguments {
     /// The changes of the proxy's clock, if it was wrong at times: a JSON object for each.
     #[arg(long, value_name = "FILE")]
     clock_log: Option<PathBuf>,
+    /// The restored backups, if there were any: a JSON object for each.
+    #[arg(long, value_name = "FILE")]
+    restore_log: Option<PathBuf>,
     /// The secret of the store's webhook: `whsec_…`.
     #[arg(long, env = "AUDITOR_WEBHOOK_SECRET", hide_env_values = true)]
     webhook_secret: String,
@@ -88,7 +92,15 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
         (database_file::read(path).await?, database_file::bytes(path))
     };
     let listing = arguments.event_log.as_deref().map(logs::listing);
-    for credit in &mut database.credits {
+    let mut restores = match &arguments.restore_log {
+        Some(path) => restore_log::read(path).await?,
+        None => Vec::new(),
+    };
+    let others = restores
+        .iter_mut()
+        .flat_map(|restore| [&mut restore.backup, &mut restore.replaced]);
+    let databases = others.chain([&mut database]);
+    for credit in databases.flat_map(|database| &mut database.credits) {
         credit.at = clock.right_time(credit.at);
     }
     Ok(Evidence {
@@ -103,6 +115,7 @@ async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
             webhook_secret: secret.context("the webhook's secret is whsec_ and base64")?,
             listing: listing.transpose()?,
         },
+        restores,
         files,
         ..Evidence::default()
     })

@@ -73,11 +73,11 @@ pub(super) fn event_is_accepted(evidence: &Evidence) -> Finding {
 pub(super) fn delivery_has_event(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "delivery-has-event",
-        "deliveries: each is an event of the database",
+        "deliveries: each is an event of the database that was in use",
     );
-    let known = evidence.database.events_by_id();
+    let known = evidence.events_in_time();
     for Delivery { id, at, .. } in &evidence.shop.deliveries {
-        finding.must(known.contains_key(id.as_str()), || {
+        finding.must(known.find(id, *at).is_some(), || {
             format!("the store received {id} at {at}, which is not in the database")
         });
     }
@@ -89,9 +89,9 @@ pub(super) fn delivery_is_wanted(evidence: &Evidence) -> Finding {
         "delivery-is-wanted",
         "deliveries: each is an event of a store with a webhook",
     );
-    let known = evidence.database.events_by_id();
+    let known = evidence.events_in_time();
     for delivery in &evidence.shop.deliveries {
-        if let Some(event) = known.get(delivery.id.as_str()) {
+        if let Some(event) = known.find(&delivery.id, delivery.at) {
             finding.must(evidence.is_wanted(event), || {
                 format!(
                     "{} was delivered, and {} has no webhook",
@@ -108,9 +108,9 @@ pub(super) fn same_bytes(evidence: &Evidence) -> Finding {
         "same-bytes",
         "deliveries: each has its event's payload, byte for byte",
     );
-    let known = evidence.database.events_by_id();
+    let known = evidence.events_in_time();
     for delivery in &evidence.shop.deliveries {
-        if let Some(event) = known.get(delivery.id.as_str()) {
+        if let Some(event) = known.find(&delivery.id, delivery.at) {
             finding.must(event.payload == delivery.body, || {
                 format!(
                     "{} was delivered at {} with another payload",
@@ -189,6 +189,7 @@ pub(super) fn in_order(evidence: &Evidence) -> Finding {
         "events: first accepted after the earlier ones of the same order",
     );
     let accepted = evidence.first_accepted();
+    let given_up = evidence.given_up_ever();
     let mut latest: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for event in &evidence.database.events {
         let Some(position) = accepted.get(event.id.as_str()).copied() else {
@@ -201,7 +202,9 @@ pub(super) fn in_order(evidence: &Evidence) -> Finding {
                 .map(|(_, earlier)| format!("the store accepted {} before {earlier}", event.id)),
         );
         // The later ones do not wait for an event that was given up: it may be delivered again after them.
-        if !event.is_given_up() && earlier.is_none_or(|(earlier, _)| earlier < position) {
+        if !given_up.contains(event.id.as_str())
+            && earlier.is_none_or(|(earlier, _)| earlier < position)
+        {
             latest.insert(&event.order_id, (position, &event.id));
         }
     }

@@ -9,19 +9,17 @@ use crate::finding::Finding;
 /// The number of attempts of each content that fit. Two attempts with the same content are counted together.
 fn count(evidence: &Evidence, fits: impl Fn(&Attempt) -> bool) -> BTreeMap<&Requested, usize> {
     let mut count = BTreeMap::new();
-    let attempts = evidence.database.attempts.iter();
+    let attempts = evidence.attempts_ever().into_iter();
     for attempt in attempts.filter(|attempt| fits(attempt)) {
         *count.entry(&attempt.requested).or_default() += 1;
     }
     count
 }
 
-/// The invoices that attempts hold.
+/// The invoices that attempts hold, and those whose attempts a restore lost.
 fn held(evidence: &Evidence) -> BTreeSet<&str> {
-    let attempts = evidence.database.attempts.iter();
-    attempts
-        .filter_map(|attempt| attempt.invoice_id.as_deref())
-        .collect()
+    let held = evidence.database.held_invoices();
+    held.chain(evidence.lost_invoices()).collect()
 }
 
 pub(super) fn invoice_shown_once(evidence: &Evidence) -> Finding {
@@ -30,7 +28,7 @@ pub(super) fn invoice_shown_once(evidence: &Evidence) -> Finding {
         "invoices of attempts: each belongs to one attempt, and so does its address",
     );
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
-    for attempt in &evidence.database.attempts {
+    for attempt in evidence.attempts_ever() {
         let names = [&attempt.invoice_id, &attempt.shown.address];
         for name in names.into_iter().flatten() {
             let other = seen.insert(name, &attempt.id);
@@ -112,10 +110,17 @@ pub(super) fn requests_the_price(evidence: &Evidence) -> Finding {
 pub(super) fn lost_is_explained(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "lost-is-explained",
-        "invoices of the gateway that no attempt holds: each has an attempt that was abandoned",
+        "invoices of the gateway that no attempt holds: each has an attempt that was abandoned, or that a restore lost",
     );
+    let (lost, held_before) = (evidence.lost_attempts(), evidence.held_before());
     let mut abandoned = count(evidence, |attempt| {
-        attempt.invoice_id.is_none() && matches!(attempt.state.as_str(), "unclear" | "blocked")
+        let id = attempt.id.as_str();
+        let is_abandoned = match attempt.state.as_str() {
+            "unclear" | "blocked" => true,
+            "creating" => lost.contains(id),
+            _ => false,
+        };
+        is_abandoned && attempt.invoice_id.is_none() && !held_before.contains(id)
     });
     let held = held(evidence);
     for (id, invoice) in &evidence.gateway.invoices {
@@ -142,7 +147,7 @@ pub(super) fn lost_is_explained(evidence: &Evidence) -> Finding {
 pub(super) fn paid_is_held(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
         "paid-is-held",
-        "invoices that received money: each belongs to an attempt",
+        "invoices that received money: each belongs to an attempt, or did before a restore",
     );
     let held = held(evidence);
     let invoices = evidence.gateway.invoices.iter();

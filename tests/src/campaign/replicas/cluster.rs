@@ -239,6 +239,7 @@ impl Cluster {
             mining: self.mining.clone(),
             is_closing: self.is_closing.clone(),
             clock_is_wrong: Arc::default(),
+            lost: Arc::default(),
         }
     }
 

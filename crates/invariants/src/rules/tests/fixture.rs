@@ -6,6 +6,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::super::*;
+use super::restored::add_restore;
 use crate::amount::units;
 use crate::evidence::{
     Attempt, Credit, Database, Delivery, Event, Gateway, Invoice, Listing, Millis, Observation,
@@ -281,7 +282,7 @@ pub(super) fn database() -> Database {
 pub(super) fn good() -> Evidence {
     let database = database();
     let paid = &database.orders[0];
-    Evidence {
+    let mut evidence = Evidence {
         clock: crate::ClockRecord::default(),
         taken_at: START + HOUR,
         due_at: START + HOUR,
@@ -305,8 +306,11 @@ pub(super) fn good() -> Evidence {
             name: "florin.db".into(),
             bytes: "7".repeat(64).into(),
         }],
+        restores: Vec::new(),
         database,
-    }
+    };
+    add_restore(&mut evidence);
+    evidence
 }
 
 /// Changes good evidence; the rule of this name must report it.
