@@ -29,9 +29,11 @@ pub(crate) async fn read(url: &str) -> anyhow::Result<(Database, Vec<StoredFile>
     Ok((database, texts))
 }
 
-/// Every row as text. The server's files also hold what was overwritten; no statement returns that.
+/// Every row as text, but for the widget's files, which are public and millions of digits long. The server's files also hold
+/// what was overwritten; no statement returns that.
 async fn texts(db: &mut PgConnection) -> anyhow::Result<Vec<StoredFile>> {
-    let tables = "SELECT format('%I', tablename) FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1";
+    let tables = "SELECT format('%I', tablename) FROM pg_tables
+         WHERE schemaname = current_schema() AND tablename <> 'assets' ORDER BY 1";
     let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut *db).await?;
     let mut texts = Vec::new();
     for table in tables {
