@@ -56,7 +56,7 @@ fn add(text: &mut String, title: &str, value: &Value) {
     writeln!(text, "{title}\n{json}\n").unwrap();
 }
 
-/// An order that is paid in two parts, and is told about each.
+/// An order that is paid in two parts. `each` is called in each status.
 async fn paid_in_two_parts(world: &World, mut each: impl AsyncFnMut(&str, &Checkout)) -> Checkout {
     let checkout = world.shopper().open("ebook").await;
     each("open", &checkout).await;

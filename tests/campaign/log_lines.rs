@@ -120,7 +120,7 @@ pub(crate) fn remove_all(lines: &mut Lines) -> bool {
     all > 0
 }
 
-/// A backup is said to be made when it took the place of the database.
+/// Writes of each backup that it was made when it took the place of the database.
 pub(crate) fn make_backups_late(lines: &mut Lines) -> bool {
     for line in lines.iter_mut() {
         line["made_at"] = line["at"].clone();

@@ -1,7 +1,6 @@
 //! A restored backup: a process makes a copy, every process ends later, and the next one starts on the copy.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use florin_invariants::{Database, Restore};
@@ -9,17 +8,10 @@ use florin_storage::SqliteStorage;
 
 use crate::proxy::Proxy;
 use crate::timeline::Millis;
-use crate::world::World;
+use crate::world::{Backup, World};
 
 /// Longest time between the last process and the copy in its place.
 const LONGEST_STOP: Millis = 20_000;
-
-/// A copy that is not restored yet.
-#[derive(Debug)]
-pub(crate) struct Backup {
-    made_at: Millis,
-    file: PathBuf,
-}
 
 impl World {
     /// Copies the database by the function of `florin-proxy store backup`.

@@ -14,7 +14,6 @@ use crate::gateway::Gateway;
 use crate::outage::Outage;
 use crate::queries::{Database, Queries};
 use crate::random::SeededRandom;
-use crate::restore::Backup;
 use crate::stores::Shop;
 use crate::timeline::{Millis, Timeline};
 
@@ -23,6 +22,13 @@ const FIRST_DAY: Millis = 1_790_000_000_000;
 
 /// A pause that seems longer, because the clock was set by more, is over for the proxy.
 const LONGEST_PAUSE: Millis = 300_000;
+
+/// A copy of the database that is not restored yet.
+#[derive(Debug)]
+pub(crate) struct Backup {
+    pub(crate) made_at: Millis,
+    pub(crate) file: PathBuf,
+}
 
 pub(crate) struct World {
     pub(crate) timeline: Timeline,

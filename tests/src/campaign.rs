@@ -21,6 +21,7 @@ mod hosted_page;
 mod invoice_index;
 mod kill_once;
 mod kill_plan;
+mod lost;
 mod proxy_process;
 mod random;
 pub mod replicas;

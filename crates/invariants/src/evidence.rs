@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amount::{at_least, text};
-use crate::restore::Restore;
 
 /// Milliseconds: since 1970, or since a simulation began.
 pub type Millis = i64;
@@ -36,6 +35,19 @@ pub struct Evidence {
     pub restores: Vec<Restore>,
     /// Files that must not contain a client token.
     pub files: Vec<StoredFile>,
+}
+
+/// A backup that took the place of the database while no proxy ran.
+#[derive(Clone, Debug, Default)]
+pub struct Restore {
+    /// When the backup was requested, by the right clock: it contains everything that was done before.
+    pub made_at: Millis,
+    /// When it took the place of the database, by the right clock.
+    pub at: Millis,
+    /// The backup.
+    pub backup: Database,
+    /// The database that it replaced, as the proxy left it.
+    pub replaced: Database,
 }
 
 /// How far the proxy's clock was ahead of the gateway's, from one moment to the next.

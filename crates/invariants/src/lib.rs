@@ -23,9 +23,8 @@ pub use database::ReadError;
 pub use evidence::{
     Attempt, ClockChange, ClockRecord, Credit, Database, Delivery, Event, Evidence, Gateway,
     Invoice, Listing, Millis, Observation, Order, Part, Pause, Price, Report, Request, Requested,
-    Shop, Shown, Signature, StoredFile,
+    Restore, Shop, Shown, Signature, StoredFile,
 };
 pub use finding::Finding;
-pub use restore::Restore;
 pub use rules::{Moment, check};
 pub use signature::{secret, sign};

@@ -2,20 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::evidence::{Attempt, Database, Event, Evidence, Millis};
-
-/// A backup that took the place of the database while no proxy ran.
-#[derive(Clone, Debug, Default)]
-pub struct Restore {
-    /// When the backup was requested, by the right clock: it contains everything that was done before.
-    pub made_at: Millis,
-    /// When it took the place of the database, by the right clock.
-    pub at: Millis,
-    /// The backup.
-    pub backup: Database,
-    /// The database that it replaced, as the proxy left it.
-    pub replaced: Database,
-}
+use crate::evidence::{Attempt, Database, Event, Evidence, Millis, Restore};
 
 impl Restore {
     /// Invoices that attempts of the replaced database held, and none of the backup: their attempts are lost.

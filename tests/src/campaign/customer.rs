@@ -12,8 +12,8 @@ use tokio::task::JoinSet;
 
 use super::counters::Counters;
 use super::invoice_index::InvoiceIndex;
+use super::lost::Lost;
 use super::random::SeededRandom;
-use super::restore::Lost;
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
 use crate::wait::pause;
@@ -404,7 +404,10 @@ impl Customers {
                         self.counters.count("requests refused under a wrong clock");
                         pause(POLL_EVERY).await;
                     }
-                    Some(_) if matches!(status, 401 | 404) && self.lost.explains(request) => {
+                    Some(_)
+                        if matches!(status, 401 | 404)
+                            && self.lost.explains(request.token, request.path) =>
+                    {
                         self.counters.count("customers whose order a restore lost");
                         return None;
                     }

@@ -3,20 +3,16 @@
 //! What a restore has lost is known exactly: the replaced database has it, and the backup has not. Customers accept a
 //! refusal of that alone, and the auditor excuses that alone.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use florin_proxy::clock::{Clock as _, SystemClock};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _};
 
-use super::customer::{Purchase, Request};
+use super::customer::Purchase;
+use super::lost::Rows;
 use super::proxy_process::ProxyProcess;
 use super::shard::{RESTORE_LOG, Shard};
 use super::supervisor::Supervisor;
@@ -35,65 +31,6 @@ const RETRY_EVERY: Duration = Duration::from_millis(100);
 const LOOKED_FOR: usize = 8;
 /// The gateway may fail by an injected fault, each time by another one.
 const MAX_TRIES: usize = 40;
-
-/// Orders and client tokens that restores have lost.
-#[derive(Debug, Default)]
-pub(super) struct Lost(Mutex<Rows>);
-
-/// Ids of orders, hashes of client tokens, and invoices of attempts.
-#[derive(Debug, Default)]
-struct Rows {
-    orders: BTreeSet<String>,
-    tokens: BTreeSet<Vec<u8>>,
-    invoices: BTreeSet<String>,
-}
-
-impl Lost {
-    pub(super) fn has_order(&self, id: &str) -> bool {
-        self.rows().orders.contains(id)
-    }
-
-    /// Returns `true` if a restore lost the client token of a request or the order in its path.
-    pub(super) fn explains(&self, request: &Request<'_>) -> bool {
-        let has_token = |token| {
-            let hash = Sha256::digest(token);
-            self.rows().tokens.contains(hash.as_slice())
-        };
-        let mut words = request.path.split('/');
-        request.token.is_some_and(has_token) || words.any(|word| self.has_order(word))
-    }
-
-    fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Rows {
-    /// Reads a file of SQLite; its journal is written into it.
-    async fn read(file: &Path) -> sqlx::Result<Self> {
-        let mut db = SqliteConnectOptions::new().filename(file).connect().await?;
-        let orders = sqlx::query_scalar("SELECT id FROM orders");
-        let orders: Vec<String> = orders.fetch_all(&mut db).await?;
-        let tokens = sqlx::query_scalar("SELECT hash FROM client_tokens");
-        let tokens: Vec<Vec<u8>> = tokens.fetch_all(&mut db).await?;
-        let invoices = "SELECT invoice_id FROM attempts WHERE invoice_id IS NOT NULL";
-        let invoices: Vec<String> = sqlx::query_scalar(invoices).fetch_all(&mut db).await?;
-        db.close().await?;
-        Ok(Self {
-            orders: orders.into_iter().collect(),
-            tokens: tokens.into_iter().collect(),
-            invoices: invoices.into_iter().collect(),
-        })
-    }
-
-    fn without(&self, others: &Self) -> Self {
-        Self {
-            orders: &self.orders - &others.orders,
-            tokens: &self.tokens - &others.tokens,
-            invoices: &self.invoices - &others.invoices,
-        }
-    }
-}
 
 impl Shard {
     /// Makes a backup, lets the proxy run on, kills it, and starts it on the backup. One customer has an invoice in the

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::evidence::{Attempt, Credit, Database, Event, Evidence, Order};
+use crate::evidence::{Attempt, Credit, Database, Event, Evidence, Order, Restore};
 use crate::finding::Finding;
-use crate::restore::Restore;
 
 pub(super) fn backup_is_complete(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(

@@ -3,8 +3,7 @@
 use sha2::{Digest as _, Sha256};
 
 use super::fixture::*;
-use crate::evidence::{Database, Event, Evidence, Order};
-use crate::restore::Restore;
+use crate::evidence::{Database, Event, Evidence, Order, Restore};
 
 /// The donation when its first invoice was open.
 fn backup(last: &Database) -> Database {
@@ -38,14 +37,14 @@ fn replaced(last: &Database) -> Database {
     database.observations = vec![observation(2, &attempt, 4)];
     database.credits = vec![credit(&attempt, 2, donation)];
     database.events.push(paid);
-    let lost = order("ord_9", "7.00", "awaiting_payment", 2);
+    let later = order("ord_9", "7.00", "awaiting_payment", 2);
     database
         .attempts
-        .push(super::fixture::attempt(9, &lost, "waiting"));
+        .push(super::fixture::attempt(9, &later, "waiting"));
     database
         .events
-        .extend(events(&lost, &["created", "attempt_opened"]));
-    database.orders.push(lost);
+        .extend(events(&later, &["created", "attempt_opened"]));
+    database.orders.push(later);
     database
 }
 
@@ -53,9 +52,9 @@ fn replaced(last: &Database) -> Database {
 pub(super) fn add_restore(evidence: &mut Evidence) {
     let last = &evidence.database;
     let (backup, replaced) = (backup(last), replaced(last));
-    let lost = &replaced.attempts[1];
-    evidence.gateway.requested.push(lost.requested.clone());
-    let invoice = invoice(lost, "0.25");
+    let missing = &replaced.attempts[1];
+    evidence.gateway.requested.push(missing.requested.clone());
+    let invoice = invoice(missing, "0.25");
     evidence.gateway.invoices.insert("inv_9".into(), invoice);
     let (made_at, at) = (START + 200, START + 300);
     let mut deliver = |event: &Event, at| {

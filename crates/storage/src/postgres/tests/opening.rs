@@ -59,7 +59,8 @@ async fn a_database_of_another_program_is_not_migrated() {
 
 #[tokio::test]
 async fn the_connections_of_three_processes_fit_into_a_default_server() {
-    let (storage, _) = store().await;
+    let url = server().url(&database());
+    let storage = PostgresStorage::open(&url, "test").await.unwrap();
     let connections = storage.writer.options().get_max_connections()
         + storage.reader.options().get_max_connections();
     assert!(3 * connections + 10 <= 100, "{connections}");
