@@ -47,15 +47,17 @@ async fn shop(display: &str) -> (Site, World) {
     (site, world)
 }
 
+/// What has moved, two frames after the first paint or later: shifts are recorded after the frame that has them.
 async fn shifts(browser: &Browser) -> Value {
-    assert!(
-        browser
-            .evaluate("return window.paints()", &[])
-            .await
-            .as_u64()
-            > Some(0)
-    );
-    browser.evaluate("return window.shifts", &[]).await
+    const READ: &str = "
+        const [done] = [...arguments].slice(-1);
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(window.shifts))));";
+    eventually("the page is painted", async || {
+        let paints = browser.evaluate("return window.paints()", &[]).await;
+        (paints.as_u64() > Some(0)).then_some(())
+    })
+    .await;
+    browser.evaluate_async(READ, &[]).await
 }
 
 /// `display` is one of the element's, or `page`: the checkout's own.
