@@ -27,6 +27,12 @@ enum Corruption {
 
 use Corruption::{Database, Replaced, RestoreLog, SandboxLog, ShopLog};
 
+/// The copy has no primary key.
+const CREDIT_TWICE: &str = "CREATE TABLE copy AS SELECT * FROM credits;
+    DROP TABLE credits;
+    ALTER TABLE copy RENAME TO credits;
+    INSERT INTO credits SELECT * FROM credits LIMIT 1";
+
 /// Description, the invariant that must break, and the change.
 const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
     (
@@ -37,12 +43,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
     (
         "an order is credited twice, in spite of the primary key",
         "credited-once",
-        Database(
-            "CREATE TABLE copy AS SELECT * FROM credits;
-             DROP TABLE credits;
-             ALTER TABLE copy RENAME TO credits;
-             INSERT INTO credits SELECT * FROM credits LIMIT 1",
-        ),
+        Database(CREDIT_TWICE),
     ),
     (
         "an order is credited that is not paid",
@@ -334,12 +335,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
     (
         "an order was credited twice before a restore",
         "credited-once",
-        Replaced(
-            "CREATE TABLE copy AS SELECT * FROM credits;
-             DROP TABLE credits;
-             ALTER TABLE copy RENAME TO credits;
-             INSERT INTO credits SELECT * FROM credits LIMIT 1",
-        ),
+        Replaced(CREDIT_TWICE),
     ),
 ];
 
