@@ -6,7 +6,7 @@
 //! dist/florin.d.ts          its types
 //! dist/pay.html             the checkout page
 //! dist/assets/<name>-<first 8 hex digits of its SHA-256>.<ext>
-//! dist/gallery/             every state of the checkout on canned answers, for the test environment
+//! dist/gallery/             every state of the checkout on canned responses, for the test environment
 //! ```
 //!
 //! `tools/bundle-js` writes the files. Beside each file of an optimised variant are `.br` and `.gz` when they are smaller. Names contain the content's hash, so

@@ -34,7 +34,7 @@ const DEMO: &str = "--package florin-demo";
 /// # Errors
 /// A sentence that says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> {
-    // First, so that the answer does not come after a build.
+    // First, so that the response does not come after a build.
     check_ports(args.port_base, args.replicas, args.chain)?;
     florin_setup::set_up(workspace)?;
     if args.replicas > 1 && args.database_url.is_none() {

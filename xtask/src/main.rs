@@ -8,6 +8,7 @@ mod bundle;
 mod demo;
 mod progress;
 mod test;
+mod test_run;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,192 @@
+//! `cargo test` of the whole workspace: its output as it comes, then each failed test with its message.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{BufRead as _, BufReader, pipe};
+use std::process::{Command, ExitStatus};
+
+use anyhow::{Context as _, bail, ensure};
+
+/// How cargo names the target whose tests drive real browsers.
+const BROWSER_TARGET: &str = "`-p florin-tests --test browser`";
+/// With more failed browser tests than these, none is run once more.
+const MOST_REPEATED: usize = 3;
+/// Lines of a target's failure messages that the summary repeats.
+const MOST_LINES: usize = 60;
+
+/// The failed tests of one target, such as `tests/api/main.rs`.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Failures {
+    tests: Vec<String>,
+    /// What libtest prints about them.
+    messages: Vec<String>,
+}
+
+/// What a run of `cargo test` printed about failures.
+#[derive(Debug, Default)]
+struct Report {
+    /// By the path of their target.
+    failures: BTreeMap<String, Failures>,
+    /// The targets that cargo lists as failed, those that crashed included.
+    failed_targets: Vec<String>,
+    target: String,
+    in_messages: bool,
+}
+
+impl Report {
+    fn read(&mut self, line: &str) {
+        let words = line.trim_start();
+        if let Some(target) = words.strip_prefix("Running ") {
+            target.clone_into(&mut self.target);
+        } else if let Some(library) = words.strip_prefix("Doc-tests ") {
+            self.target = format!("documentation of {library}");
+        } else if let Some(test) = line
+            .strip_prefix("test ")
+            .and_then(|line| line.strip_suffix(" ... FAILED"))
+        {
+            let test = test.trim_end_matches(" - should panic").to_owned();
+            self.failures().tests.push(test);
+        } else if line == "failures:" {
+            // The first heading is that of the messages, the second that of a list of names.
+            self.in_messages = !self.in_messages;
+        } else if line.starts_with("test result:") {
+            self.in_messages = false;
+        } else if self.in_messages {
+            self.failures().messages.push(line.to_owned());
+        } else if words.starts_with("`-p ") {
+            self.failed_targets.push(words.to_owned());
+        }
+    }
+
+    fn failures(&mut self) -> &mut Failures {
+        self.failures.entry(self.target.clone()).or_default()
+    }
+
+    /// The failed browser tests, if they are few and nothing else failed.
+    fn repeatable(&self) -> Option<&[String]> {
+        if self.failed_targets != [BROWSER_TARGET] {
+            return None;
+        }
+        let (_, browser) = self.failures.first_key_value()?;
+        let few = (1..=MOST_REPEATED).contains(&browser.tests.len());
+        few.then_some(&browser.tests)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.failed_targets.join(", "))?;
+        for failures in self.failures.values() {
+            let lines = failures.messages.iter().take(MOST_LINES);
+            for line in failures.tests.iter().chain(lines) {
+                write!(f, "\n  {line}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the command, prints its output as it comes, and reads it.
+fn run(mut command: Command) -> anyhow::Result<(ExitStatus, Report)> {
+    // Cargo names a target on standard error, and libtest its tests on standard output: one pipe keeps their order.
+    let (reader, writer) = pipe()?;
+    command.stdout(writer.try_clone()?).stderr(writer);
+    let mut child = command.spawn().context("cargo cannot be started")?;
+    // The command holds the writing end open.
+    drop(command);
+    let mut report = Report::default();
+    for line in BufReader::new(reader).split(b'\n') {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        report.read(&line);
+    }
+    Ok((child.wait()?, report))
+}
+
+/// Runs all tests of the workspace. `cargo_test` makes the command from the arguments behind `cargo test --workspace`.
+///
+/// Three browser engines share the machine with the tests. Up to three browser tests that fail while all others pass are run
+/// once more, alone. Returns the tests that passed only then. No other test is repeated.
+///
+/// # Errors
+/// A test failed. The error has each failed test and its message.
+pub(crate) fn all(cargo_test: impl Fn(&[&str]) -> Command) -> anyhow::Result<Vec<String>> {
+    let (status, report) = run(cargo_test(&["--no-fail-fast"]))?;
+    if status.success() {
+        return Ok(Vec::new());
+    }
+    let Some(tests) = report.repeatable() else {
+        bail!("{status}: {report}");
+    };
+    let alone = ["--test", "browser", "--", "--test-threads", "1", "--exact"];
+    let names = tests.iter().map(String::as_str);
+    let arguments: Vec<&str> = alone.into_iter().chain(names).collect();
+    let (status, again) = run(cargo_test(&arguments))?;
+    ensure!(status.success(), "{report}\nonce more, alone: {again}");
+    Ok(tests.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(text: &str) -> Report {
+        let mut report = Report::default();
+        text.lines().for_each(|line| report.read(line));
+        report
+    }
+
+    const BROWSER: &str = "     Running tests/browser/main.rs (target/debug/deps/browser-1)
+test engines::a ... ok
+test engines::b ... FAILED
+test engines::c - should panic ... FAILED
+test engines::d has been running for over 60 seconds
+
+failures:
+
+---- engines::b stdout ----
+the element is not on the page
+
+failures:
+    engines::b
+
+test result: FAILED. 1 passed; 2 failed
+error: 1 target failed:
+    `-p florin-tests --test browser`
+";
+
+    #[test]
+    fn a_failed_test_is_reported_with_its_message() {
+        let report = report(BROWSER);
+        assert_eq!(
+            report.to_string().lines().collect::<Vec<_>>(),
+            [
+                "`-p florin-tests --test browser`",
+                "  engines::b",
+                "  engines::c",
+                "  ",
+                "  ---- engines::b stdout ----",
+                "  the element is not on the page",
+                "  "
+            ]
+        );
+    }
+
+    #[test]
+    fn only_a_few_failed_browser_tests_are_repeated() {
+        let repeatable = |text: &str| report(text).repeatable().map(<[_]>::to_vec);
+        assert_eq!(repeatable(BROWSER).unwrap(), ["engines::b", "engines::c"]);
+        // A target that crashed has no failed test.
+        let crashed = format!("{BROWSER}    `-p florin-tests --test api`\n");
+        assert_eq!(repeatable(&crashed), None);
+        let api = BROWSER.replace("browser", "api");
+        assert_eq!(repeatable(&api), None);
+        let many = BROWSER.replace(
+            "test engines::a ... ok",
+            "test a ... FAILED\ntest b ... FAILED",
+        );
+        assert_eq!(repeatable(&many), None);
+        assert_eq!(repeatable("error: could not compile `florin-proxy`"), None);
+    }
+}
