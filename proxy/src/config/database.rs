@@ -19,7 +19,7 @@ pub(crate) struct DatabaseTable {
     /// Seconds that a request waits for a free connection, 1 to 30.
     #[schemars(extend("x-default" = PostgresOptions::DEFAULT.acquire_timeout.as_secs()))]
     pub(crate) acquire_timeout_seconds: Option<u32>,
-    /// Seconds that the server works on a statement, 1 to 60. The proxy waits a second longer for its answer.
+    /// Seconds that the server works on a statement, 1 to 60. The proxy waits a second longer for its response.
     #[schemars(extend("x-default" = PostgresOptions::DEFAULT.statement_timeout.as_secs()))]
     pub(crate) statement_timeout_seconds: Option<u32>,
     /// Seconds that a statement waits for a lock, 1 to `statement_timeout_seconds`.
