@@ -26,6 +26,7 @@ mod limits;
 mod observation;
 mod operator;
 mod postgres;
+mod rows;
 mod shared;
 mod sqlite;
 mod totals;

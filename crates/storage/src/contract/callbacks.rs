@@ -15,7 +15,7 @@ enum Action {
     /// The poller starts a poll, if one is due.
     PollStart,
     /// The response to the current poll arrives.
-    Answer(&'static str),
+    Response(&'static str),
     /// The current poll fails and is rescheduled in so many seconds.
     Deferral(i64),
 }
@@ -29,7 +29,7 @@ fn actions() -> impl Strategy<Value = Vec<(i64, Action)>> {
         3 => Just(Action::Callback),
         2 => Just(Action::Subscription),
         5 => Just(Action::PollStart),
-        4 => words.prop_map(Action::Answer),
+        4 => words.prop_map(Action::Response),
         1 => (1_i64..20).prop_map(Action::Deferral),
     ];
     let pause = prop_oneof![4 => 0_i64..4, 1 => 4_i64..90];
@@ -65,7 +65,7 @@ impl Watching<'_> {
                     self.under_way = Some((due, self.now + LEASE));
                 }
             }
-            Action::Answer(word) => {
+            Action::Response(word) => {
                 let Some((due, _)) = self.under_way.take() else {
                     return;
                 };

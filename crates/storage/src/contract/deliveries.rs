@@ -217,7 +217,7 @@ pub(super) async fn a_late_failure_does_not_undo_a_delivery(backend: Backend) {
         tried_at: at(1),
         took: SignedDuration::from_secs(1),
         http_status: None,
-        note: "no answer in time".into(),
+        note: "no response in time".into(),
     };
     for outcome in [
         DeliveryOutcome::Delivered,

@@ -11,7 +11,7 @@ async fn claim(storage: &Store, fingerprint: Fingerprint, now: i64) -> Claim {
     claim.await.unwrap()
 }
 
-fn answer() -> StoredResponse {
+fn response() -> StoredResponse {
     StoredResponse {
         status: 201,
         body: "{}".into(),
@@ -22,14 +22,14 @@ pub(super) async fn a_request_is_executed_once_and_replayed(backend: Backend) {
     let test = backend.test().await;
     let storage = &test.storage;
     order(storage, 1).await;
-    let answer = answer();
+    let response = response();
     assert_eq!(claim(storage, ASKED, 0).await, Claim::Acquired);
     assert_eq!(claim(storage, ASKED, 29).await, Claim::Running);
-    let kept = storage.store_response(REQUEST, at(30), &answer, at(900));
+    let kept = storage.store_response(REQUEST, at(30), &response, at(900));
     assert!(kept.await.unwrap());
     assert_eq!(
         claim(storage, ASKED, 31).await,
-        Claim::Completed(answer.clone())
+        Claim::Completed(response.clone())
     );
     let other = Fingerprint([3; 32]);
     assert_eq!(claim(storage, other, 31).await, Claim::Reused);
@@ -41,11 +41,11 @@ pub(super) async fn a_crash_locks_no_key_for_ever(backend: Backend) {
     let test = backend.test().await;
     let storage = &test.storage;
     order(storage, 1).await;
-    let answer = answer();
+    let response = response();
     assert_eq!(claim(storage, ASKED, 0).await, Claim::Acquired);
     assert_eq!(claim(storage, ASKED, 30).await, Claim::Acquired);
     // The previous holder of the lease comes too late.
-    let late = storage.store_response(REQUEST, at(30), &answer, at(900));
+    let late = storage.store_response(REQUEST, at(30), &response, at(900));
     assert!(!late.await.unwrap());
     storage.release_request(REQUEST, at(30)).await.unwrap();
     assert_eq!(claim(storage, ASKED, 31).await, Claim::Running);

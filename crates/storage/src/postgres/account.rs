@@ -124,7 +124,7 @@ impl Change {
         let changed_by: Option<String> = row.try_get("changed_by")?;
         let is_ours = changed_by.as_deref() == Some(&self.holder);
         if tx.is_repeat && is_ours && *self.written() == Some(account.version) {
-            // The first try was committed; its connection was lost before the answer.
+            // The first try was committed; its connection was lost before the response.
             return Ok(account.version);
         }
         let Some(new) = (self.step)(account.state.as_deref(), account.now) else {

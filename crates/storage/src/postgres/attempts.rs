@@ -13,9 +13,10 @@ use super::orders::{
     attempt, call_attention, emit, end_attention, get, lock, maybe_attempt, set_status, snapshot,
 };
 use super::polls;
-use super::rows::{self, Time};
+use super::rows::{Time, without_nul};
 use super::transaction::Transaction;
 use crate::limits::MAX_ATTEMPTS_PER_MINUTE;
+use crate::rows;
 use crate::{MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, StorageError};
 
 pub(super) async fn begin(
@@ -91,7 +92,7 @@ async fn insert(
     .bind(order_id.as_str())
     .bind(<&str>::from(terms.flow()))
     .bind(custom.map(|custom| custom.crypto_code.as_str()))
-    .bind(custom.map(|custom| rows::text(&custom.conversion_id)))
+    .bind(custom.map(|custom| without_nul(&custom.conversion_id)))
     .bind(figure(|amounts| amounts.crypto))
     .bind(figure(|amounts| amounts.usd))
     .bind(figure(|amounts| amounts.local))
@@ -176,8 +177,8 @@ async fn store_invoice(
          WHERE id = $8 AND state = 'creating'",
     )
     .bind(invoice.id.as_str())
-    .bind(address.map(|text| rows::text(text)))
-    .bind(qr_string.map(|text| rows::text(text)))
+    .bind(address.map(|found| without_nul(found)))
+    .bind(qr_string.map(|found| without_nul(found)))
     .bind(warnings.map(|texts| serde_json::Value::from(texts).to_string()))
     .bind(invoice.page().map(url::Url::as_str))
     .bind(Time(invoice.opened_at))

@@ -1,9 +1,9 @@
 //! Detection of dead connections: a firewall dropped their state, or the server's machine lost its power.
 //!
-//! sqlx 0.9.0 sets no keepalive of TCP, and waits without a limit for the answer to the ping of a connection that it takes
+//! sqlx 0.9.0 sets no keepalive of TCP, and waits without a limit for the response to the ping of a connection that it takes
 //! back (transact-rs/sqlx#4349): each silent connection would occupy its place in the pool until the kernel closes it, after
 //! a quarter of an hour. So each statement has a time limit here, a connection in use is closed instead of given back
-//! when its answer is missing, and the first silent connection is the reason to try all idle ones.
+//! when its response is missing, and the first silent connection is the reason to try all idle ones.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(super) const ANSWER: Duration = Duration::from_secs(2);
 /// A living server answers a ping by then.
 const PING: Duration = Duration::from_secs(1);
 
-/// A connection that reads. It is closed unless its answer came: also when the caller gives up.
+/// A connection that reads. It is closed unless its response came: also when the caller gives up.
 pub(super) struct Reading(Option<PoolConnection<Postgres>>);
 
 impl Reading {
@@ -61,15 +61,15 @@ pub(super) async fn in_time<T>(
     read: impl Future<Output = Result<T, StorageError>>,
 ) -> Result<T, StorageError> {
     let read = tokio::time::timeout(patience.read, read).await;
-    read.unwrap_or_else(|_| Err(no_answer()))
+    read.unwrap_or_else(|_| Err(no_response()))
 }
 
 /// The server did not answer.
-pub(super) fn no_answer() -> StorageError {
-    StorageError::Unreachable("no answer in time".to_owned())
+pub(super) fn no_response() -> StorageError {
+    StorageError::Unreachable("no response in time".to_owned())
 }
 
-/// Tries all idle connections at the same time and closes those without an answer.
+/// Tries all idle connections at the same time and closes those without a response.
 pub(super) async fn close_silent(pool: &PgPool) {
     let mut idle = JoinSet::new();
     while let Some(connection) = pool.try_acquire() {

@@ -1,17 +1,17 @@
 //! The outbox: pending events and their deliveries.
 
 use florin_orders::{DeliveryId, EndpointHash, EventId, StoreId};
-use jiff::{SignedDuration, Timestamp};
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row as _};
+use jiff::Timestamp;
+use sqlx::PgConnection;
 
 use super::clock::{Lease, milliseconds};
-use super::rows::{self, Time};
+use super::rows::{Time, without_nul};
 use super::transaction::Transaction;
 use crate::limits::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, RESERVED_FOR_MONEY};
+use crate::rows::{self, Record as _};
 use crate::{
-    Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
-    RecordedDelivery, StorageError,
+    Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,
+    StorageError,
 };
 
 /// Leases due events without a lock of their orders, which `SKIP LOCKED` replaces: it writes the lease alone, and `next_at`,
@@ -65,7 +65,7 @@ pub(super) async fn due(
         for row in &leased {
             due.push(DueDelivery {
                 event: rows::event(row)?,
-                tries: rows::number(row, "tries")?,
+                tries: row.number("tries")?,
             });
         }
     }
@@ -175,7 +175,7 @@ pub(super) async fn record(
     .bind(Time(delivery.tried_at))
     .bind(milliseconds(delivery.took))
     .bind(delivery.http_status.map(i32::from))
-    .bind(rows::text(&delivery.note))
+    .bind(without_nul(&delivery.note))
     .execute(&mut **tx)
     .await?;
     if let DeliveryOutcome::Gone(endpoint) = outcome {
@@ -232,7 +232,7 @@ async fn is_recorded(tx: &mut PgConnection, delivery: &Delivery) -> Result<bool,
         .bind(delivery.event_id.as_str())
         .bind(Time(delivery.tried_at))
         .bind(milliseconds(delivery.took))
-        .bind(rows::text(&delivery.note));
+        .bind(without_nul(&delivery.note));
     Ok(recorded.fetch_one(tx).await?)
 }
 
@@ -306,7 +306,7 @@ pub(super) async fn page(
         .await?;
     tries
         .iter()
-        .map(delivery)
+        .map(rows::delivery)
         .collect::<Result<_, _>>()
         .map(Some)
 }
@@ -325,7 +325,7 @@ pub(super) async fn of_event(
     .bind(i64::from(limit))
     .fetch_all(connection)
     .await?;
-    found.iter().map(delivery).collect()
+    found.iter().map(rows::delivery).collect()
 }
 
 async fn position(
@@ -340,23 +340,6 @@ async fn position(
         .bind(number)
         .bind(store.as_str());
     Ok(known.fetch_optional(connection).await?)
-}
-
-fn delivery(row: &PgRow) -> Result<RecordedDelivery, StorageError> {
-    let event_id = rows::read("an event id", EventId::parse(row.try_get("event_id")?))?;
-    let http_status: Option<i32> = row.try_get("http_status")?;
-    let http_status = http_status.map(u16::try_from).transpose();
-    Ok(RecordedDelivery {
-        id: DeliveryId::of(&event_id, rows::number(row, "number")?),
-        event_type: rows::event_type(row.try_get("type")?)?,
-        delivery: Delivery {
-            event_id,
-            tried_at: rows::time(row, "tried_at")?,
-            took: SignedDuration::from_millis(row.try_get("took_ms")?),
-            http_status: rows::read("a status", http_status)?,
-            note: row.try_get("note")?,
-        },
-    })
 }
 
 pub(super) async fn again(
@@ -418,15 +401,7 @@ pub(super) async fn endpoint_status(
         .await?;
     Ok(EndpointStatus {
         waiting: rows::read("a count", u64::try_from(waiting))?,
-        gone: gone.as_ref().map(gone_endpoint).transpose()?,
-    })
-}
-
-fn gone_endpoint(row: &PgRow) -> Result<DisabledEndpoint, StorageError> {
-    let endpoint: &[u8] = row.try_get("endpoint")?;
-    Ok(DisabledEndpoint {
-        endpoint: EndpointHash(rows::read("an endpoint", endpoint.try_into())?),
-        since: rows::time(row, "since")?,
+        gone: gone.as_ref().map(rows::disabled_endpoint).transpose()?,
     })
 }
 

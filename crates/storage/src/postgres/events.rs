@@ -6,9 +6,10 @@ use florin_orders::{Event, EventId, EventType, Order, OrderRecord, Snapshot, Sto
 use jiff::Timestamp;
 use sqlx::PgConnection;
 
-use super::rows::{self, Time};
+use super::rows::Time;
 use crate::StorageError;
 use crate::limits::{MONEY, OTHER};
+use crate::rows;
 
 /// Appends events to the outbox, numbered from `first`. Their payload shows the order with the snapshot's attempt.
 pub(super) async fn append(

@@ -12,7 +12,7 @@ macro_rules! transaction {
     }};
 }
 
-/// Reads with a connection that is closed if its answer is missing.
+/// Reads with a connection that is closed if its response is missing.
 macro_rules! read {
     ($storage:ident, |$reader:ident| $work:expr) => {{
         let mut tries = 0;

@@ -1,6 +1,6 @@
 //! Records an observation and everything that follows from it, in one transaction.
 
-use florin_money::{Amount, CryptoCode, Currency};
+use florin_money::CryptoCode;
 use florin_orders::{
     AppliedAssessment, Attempt, AttemptId, Observation, Order, OrderId, Snapshot, assess,
 };
@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use sqlx::{PgConnection, Row as _};
 
 use super::polls::{self, Fence};
-use super::rows::{self, Time};
+use super::rows::{Time, without_nul};
 use super::transaction::Transaction;
 use super::{events, orders};
 use crate::observation::{bounded, facts, text_of};
+use crate::rows;
 use crate::{DueAttempt, RecordedObservation, Settlement, StorageError};
 
 /// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded: a
@@ -46,7 +47,7 @@ pub(super) async fn record(
     after.put_off_poll(&due.attempt_id, due.stretch, now);
 
     let text = text_of(&assessment);
-    let text = rows::text(bounded(&text));
+    let text = without_nul(bounded(&text));
     let latest = latest(tx, &due.attempt_id).await?;
     let is_news = latest.as_ref().is_none_or(|latest| latest.text != *text);
     let facts = facts(observation);
@@ -149,7 +150,7 @@ async fn insert(
     .bind(due.attempt_id.as_str())
     .bind(i64::from(due.poll_seq))
     .bind(Time(observation.observed_at))
-    .bind(rows::text(bounded(&observation.raw)))
+    .bind(without_nul(bounded(&observation.raw)))
     .bind(text)
     .bind(facts)
     .fetch_one(tx)
@@ -199,7 +200,7 @@ async fn save_attempt(
     .bind(progress.received.local.to_string())
     .bind(count.map(i64::from))
     .bind(required.map(i64::from))
-    .bind(hash.map(rows::text))
+    .bind(hash.map(without_nul))
     .bind(invoice.observed_at.map(Time))
     .bind(progress.paid_in.as_ref().map(CryptoCode::as_str))
     .bind(Time(invoice.state_since))
@@ -243,16 +244,5 @@ pub(super) async fn settlement(
         .bind(id.as_str())
         .fetch_optional(connection)
         .await?;
-    let Some(row) = row else {
-        return Ok(None);
-    };
-    Ok(Some(Settlement {
-        order_id: id.clone(),
-        attempt_id: rows::read(
-            "an attempt id",
-            AttemptId::parse(row.try_get("attempt_id")?),
-        )?,
-        amount: rows::read("an amount", Amount::parse(row.try_get("amount")?))?,
-        currency: rows::read("a currency", Currency::parse(row.try_get("currency")?))?,
-    }))
+    row.map(|row| rows::settlement(&row, id)).transpose()
 }

@@ -8,7 +8,7 @@ use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 const MAX_LIFETIME: Duration = Duration::from_mins(10);
 /// A transaction that waits for its client is ended by the server after this time.
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(10);
-/// An answer is awaited for so much longer than the server works on it.
+/// A response is awaited for so much longer than the server works on it.
 const ANSWER: Duration = Duration::from_secs(1);
 /// A transaction has several statements.
 const STATEMENTS: u32 = 2;
@@ -78,7 +78,7 @@ impl Default for PostgresOptions {
     }
 }
 
-/// How long an answer is awaited: longer than the server's `statement_timeout`. A server that does not answer by then is
+/// How long a response is awaited: longer than the server's `statement_timeout`. A server that does not answer by then is
 /// not there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {

@@ -9,8 +9,9 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::events::append;
-use super::rows::{self, Time};
+use super::rows::{Time, without_nul};
 use super::transaction::Transaction;
+use crate::rows::{self, Record as _};
 use crate::{
     KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, StorageError,
     TokenGrant,
@@ -72,10 +73,10 @@ async fn insert(
     .bind(terms.amount.to_string())
     .bind(terms.currency.as_str())
     .bind(<&str>::from(terms.price_source))
-    .bind(rows::text(&terms.title))
+    .bind(without_nul(&terms.title))
     .bind(lines)
-    .bind(terms.customer_email.as_deref().map(rows::text))
-    .bind(terms.return_url.as_deref().map(rows::text))
+    .bind(terms.customer_email.as_deref().map(without_nul))
+    .bind(terms.return_url.as_deref().map(without_nul))
     .bind(metadata)
     .bind(assets.join(" "))
     .bind(<&str>::from(terms.flow))
@@ -132,8 +133,8 @@ pub(super) async fn token_grant(
         return Ok(None);
     };
     Ok(Some(TokenGrant {
-        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
-        expires_at: rows::time(&row, "expires_at")?,
+        order_id: row.parsed("order_id", OrderId::parse)?,
+        expires_at: row.time("expires_at")?,
     }))
 }
 
@@ -204,7 +205,7 @@ pub(super) async fn versions(
     .fetch_all(connection)
     .await?;
     let version = |row: &PgRow| {
-        let id = rows::read("an order id", OrderId::parse(row.try_get("id")?))?;
+        let id = row.parsed("id", OrderId::parse)?;
         let mut version = [0; 4];
         for (number, column) in
             version
@@ -399,7 +400,7 @@ pub(super) async fn keep_receipt_email(
     id: &OrderId,
     email: Option<&str>,
 ) -> Result<Option<KeptEmail>, StorageError> {
-    let email = email.map(rows::text);
+    let email = email.map(without_nul);
     let known: Option<Option<String>> =
         sqlx::query_scalar("SELECT receipt_email FROM orders WHERE id = $1 FOR UPDATE")
             .bind(id.as_str())

@@ -7,13 +7,14 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
+use super::PostgresStorage;
 use super::clock::{Lease, milliseconds};
 use super::dead_connections::{Reading, close_idle, in_time};
 use super::failure::{Failure as _, is_of_old_schema};
 use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
-use super::{PostgresStorage, rows};
 use crate::limits::InvoiceKind;
+use crate::rows::{self, Record as _};
 use crate::{DueAttempt, PollQueue, StorageError};
 
 /// A clock further behind the server's than this one plans nothing anew: not the others were ahead, but this one is wrong.
@@ -78,13 +79,10 @@ fn due_attempt(row: &PgRow, priority: PollPriority) -> Result<DueAttempt, Storag
     let invoice = InvoiceId::parse(row.try_get("invoice_id")?);
     Ok(DueAttempt {
         priority,
-        attempt_id: rows::read(
-            "an attempt id",
-            AttemptId::parse(row.try_get("attempt_id")?),
-        )?,
-        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
+        attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
+        order_id: row.parsed("order_id", OrderId::parse)?,
         invoice_id: rows::read("an invoice id", invoice)?,
-        poll_seq: rows::number(row, "poll_seq")?,
+        poll_seq: row.number("poll_seq")?,
         stretch: Stretch::NONE,
     })
 }

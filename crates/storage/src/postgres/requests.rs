@@ -5,8 +5,9 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::clock::Lease;
-use super::rows::{self, Time};
+use super::rows::Time;
 use super::transaction::Transaction;
+use crate::rows::{self, Record as _};
 use crate::{Claim, Fingerprint, RequestId, StorageError, StoredResponse};
 
 /// Claims a request, or returns its state. One statement decides: of two processes one alone acquires it.
@@ -51,7 +52,7 @@ pub(super) async fn claim(
     if let Some(response) = response_of(&row)? {
         return Ok(Claim::Completed(response));
     }
-    let is_ours = tx.is_repeat && rows::time(&row, "kept_until")? == lease.until;
+    let is_ours = tx.is_repeat && row.time("kept_until")? == lease.until;
     Ok(if is_ours {
         Claim::Acquired
     } else {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use sqlx::PgConnection;
 
 use super::PostgresStorage;
-use super::dead_connections::{Reading, close_idle, in_time, no_answer};
+use super::dead_connections::{Reading, close_idle, in_time, no_response};
 use super::failure::{Failure as _, is_of_old_schema};
 use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
@@ -32,7 +32,7 @@ impl PostgresStorage {
             })
         };
         let checked = tokio::time::timeout(LONGEST_CHECK, check).await;
-        checked.unwrap_or_else(|_| Err(no_answer()))
+        checked.unwrap_or_else(|_| Err(no_response()))
     }
 }
 

@@ -6,7 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::{PgConnection, Row as _};
 
 use super::clock::milliseconds;
-use super::rows::{self, Time};
+use super::rows::{Time, without_nul};
+use crate::rows::Record as _;
 use crate::{DELAY_REPORT, LimitKey, PriceList, StaticFile, StorageError};
 
 /// Keeps a price list for as long as quotes of it are honoured. A repetition may keep the list twice, which changes nothing.
@@ -16,7 +17,7 @@ pub(super) async fn keep_prices(
 ) -> Result<(), StorageError> {
     sqlx::query("INSERT INTO price_lists (fetched_at, body) VALUES ($1, $2)")
         .bind(Time(prices.fetched_at))
-        .bind(rows::text(&prices.body))
+        .bind(without_nul(&prices.body))
         .execute(tx)
         .await?;
     Ok(())
@@ -35,7 +36,7 @@ pub(super) async fn prices_after(
     .await?;
     let lists = found.iter().map(|row| {
         Ok::<_, StorageError>(PriceList {
-            fetched_at: rows::time(row, "fetched_at")?,
+            fetched_at: row.time("fetched_at")?,
             body: row.try_get("body")?,
         })
     });

@@ -1,10 +1,8 @@
 //! Totals, for the operator.
 
-use florin_orders::StoreId;
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row as _};
+use sqlx::PgConnection;
 
-use super::rows;
+use crate::rows;
 use crate::{Outbox, StorageError};
 
 pub(super) async fn needing_review(connection: &mut PgConnection) -> Result<u64, StorageError> {
@@ -17,7 +15,7 @@ pub(super) async fn needing_review(connection: &mut PgConnection) -> Result<u64,
 
 /// One row for each store. The index has the waiting events alone: they are counted one by one.
 pub(super) async fn outboxes(connection: &mut PgConnection) -> Result<Vec<Outbox>, StorageError> {
-    let rows = sqlx::query(
+    let found = sqlx::query(
         "SELECT store_id,
              (SELECT count(*) FROM outbox WHERE outbox.state = 'pending' AND outbox.store_id = stores.store_id) AS waiting,
              (SELECT events.created_at FROM outbox JOIN events USING (order_id, sequence)
@@ -30,15 +28,5 @@ pub(super) async fn outboxes(connection: &mut PgConnection) -> Result<Vec<Outbox
     )
     .fetch_all(connection)
     .await?;
-    rows.iter().map(outbox).collect()
-}
-
-fn outbox(row: &PgRow) -> Result<Outbox, StorageError> {
-    let waiting: i64 = row.try_get("waiting")?;
-    Ok(Outbox {
-        store_id: rows::read("a store id", StoreId::parse(row.try_get("store_id")?))?,
-        waiting: rows::read("a count", u64::try_from(waiting))?,
-        oldest_at: rows::maybe_time(row, "oldest_at")?,
-        is_disabled: row.try_get("is_gone")?,
-    })
+    found.iter().map(rows::outbox).collect()
 }

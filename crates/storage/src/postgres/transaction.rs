@@ -17,7 +17,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, Postgres};
 use sqlx::{Executor as _, PgConnection};
 
-use super::dead_connections::{ANSWER, close_idle, close_silent, no_answer};
+use super::dead_connections::{ANSWER, close_idle, close_silent, no_response};
 use super::failure::{Failure, Kind, is_of_old_schema, kind};
 use super::options::Writers;
 use crate::StorageError;
@@ -122,7 +122,7 @@ where
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => error,
             Err(_) => {
-                return Err(E::from(no_answer()));
+                return Err(E::from(no_response()));
             }
         };
         tries += 1;

@@ -11,8 +11,9 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::orders::{call_attention, emit, end_attention, get, set_status, snapshot};
-use super::rows::{self, millis};
+use super::rows::{millis, time};
 use crate::limits::{InvoiceKind, MAX_ATTEMPTS_PER_MINUTE};
+use crate::rows::{self, Record as _};
 use crate::{
     DueAttempt, MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, PollQueue,
     StorageError,
@@ -359,12 +360,9 @@ pub(super) async fn due(
 fn due_attempt(row: &SqliteRow, priority: PollPriority) -> Result<DueAttempt, StorageError> {
     Ok(DueAttempt {
         priority,
-        attempt_id: rows::read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
-        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
-        invoice_id: rows::read(
-            "an invoice id",
-            InvoiceId::parse(row.try_get("invoice_id")?),
-        )?,
+        attempt_id: row.parsed("id", AttemptId::parse)?,
+        order_id: row.parsed("order_id", OrderId::parse)?,
+        invoice_id: row.parsed("invoice_id", InvoiceId::parse)?,
         poll_seq: row.try_get("look")?,
         stretch: Stretch::NONE,
     })
@@ -473,7 +471,7 @@ pub(super) async fn poll_queue(
         .await?;
         queue.count(priority, due);
         if let Some(first) = first {
-            queue.first.insert(priority, rows::time(first)?);
+            queue.first.insert(priority, time(first)?);
         }
     }
     Ok(queue)

@@ -1,15 +1,15 @@
 //! The outbox: pending events and their deliveries.
 
 use florin_orders::{DeliveryId, EndpointHash, EventId, StoreId};
-use jiff::{SignedDuration, Timestamp};
-use sqlx::sqlite::SqliteRow;
+use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::rows::{self, millis};
+use super::rows::millis;
 use crate::limits::{MONEY, OTHER, RESERVED_FOR_MONEY};
+use crate::rows;
 use crate::{
-    Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
-    RecordedDelivery, StorageError,
+    Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,
+    StorageError,
 };
 
 pub(super) async fn due(
@@ -206,7 +206,7 @@ pub(super) async fn page(
         .await?;
     tries
         .iter()
-        .map(delivery)
+        .map(rows::delivery)
         .collect::<Result<_, _>>()
         .map(Some)
 }
@@ -225,7 +225,7 @@ pub(super) async fn of_event(
     .bind(limit)
     .fetch_all(connection)
     .await?;
-    found.iter().map(delivery).collect()
+    found.iter().map(rows::delivery).collect()
 }
 
 async fn position(
@@ -240,21 +240,6 @@ async fn position(
         .bind(number)
         .bind(store.as_str());
     Ok(known.fetch_optional(connection).await?)
-}
-
-fn delivery(row: &SqliteRow) -> Result<RecordedDelivery, StorageError> {
-    let event_id = rows::read("an event id", EventId::parse(row.try_get("event_id")?))?;
-    Ok(RecordedDelivery {
-        id: DeliveryId::of(&event_id, row.try_get("number")?),
-        event_type: rows::event_type(row.try_get("type")?)?,
-        delivery: Delivery {
-            event_id,
-            tried_at: rows::time(row.try_get("tried_at")?)?,
-            took: SignedDuration::from_millis(row.try_get("took_ms")?),
-            http_status: row.try_get("http_status")?,
-            note: row.try_get("note")?,
-        },
-    })
 }
 
 pub(super) async fn again(
@@ -312,15 +297,7 @@ pub(super) async fn endpoint_status(
         .await?;
     Ok(EndpointStatus {
         waiting: rows::read("a count", u64::try_from(waiting.unwrap_or(0)))?,
-        gone: gone.as_ref().map(gone_endpoint).transpose()?,
-    })
-}
-
-fn gone_endpoint(row: &SqliteRow) -> Result<DisabledEndpoint, StorageError> {
-    let endpoint: &[u8] = row.try_get("endpoint")?;
-    Ok(DisabledEndpoint {
-        endpoint: EndpointHash(rows::read("an endpoint", endpoint.try_into())?),
-        since: rows::time(row.try_get("since")?)?,
+        gone: gone.as_ref().map(rows::disabled_endpoint).transpose()?,
     })
 }
 

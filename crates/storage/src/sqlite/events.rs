@@ -4,9 +4,10 @@ use florin_orders::{Event, EventId, EventType, Order, OrderRecord, Snapshot, Sto
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 
-use super::rows::{self, millis};
+use super::rows::millis;
 use crate::StorageError;
 use crate::limits::{MONEY, OTHER};
+use crate::rows;
 
 /// Appends events to the outbox, numbered from `first`. Their payload shows the order with the snapshot's attempt.
 pub(super) async fn append(

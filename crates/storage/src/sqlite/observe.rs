@@ -1,15 +1,16 @@
 //! Records an observation and everything that follows from it, in one transaction.
 
-use florin_money::{Amount, CryptoCode, Currency};
+use florin_money::CryptoCode;
 use florin_orders::{
     AppliedAssessment, Attempt, AttemptId, Observation, Order, OrderId, Snapshot, assess,
 };
 use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::rows::{self, millis};
+use super::rows::millis;
 use super::{events, orders};
 use crate::observation::{bounded, facts, text_of};
+use crate::rows;
 use crate::{DueAttempt, RecordedObservation, Settlement, StorageError};
 
 /// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded.
@@ -224,16 +225,5 @@ pub(super) async fn settlement(
         .bind(id.as_str())
         .fetch_optional(connection)
         .await?;
-    let Some(row) = row else {
-        return Ok(None);
-    };
-    Ok(Some(Settlement {
-        order_id: id.clone(),
-        attempt_id: rows::read(
-            "an attempt id",
-            AttemptId::parse(row.try_get("attempt_id")?),
-        )?,
-        amount: rows::read("an amount", Amount::parse(row.try_get("amount")?))?,
-        currency: rows::read("a currency", Currency::parse(row.try_get("currency")?))?,
-    }))
+    row.map(|row| rows::settlement(&row, id)).transpose()
 }

@@ -1,21 +1,17 @@
 //! Queries and decisions of people.
 
 use async_trait::async_trait;
-use florin_money::{Amount, CryptoCode, Currency};
-use florin_orders::{
-    Aggregate, AttemptId, AuditId, DecisionOutcome, Event, EventId, OrderId, OrderStatus,
-    Reference, Snapshot, StoreId,
-};
+use florin_orders::{Aggregate, AuditId, Event, EventId, OrderId, OrderStatus, Snapshot, StoreId};
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use sqlx::SqliteConnection;
 
-use super::rows::{self, millis};
+use super::rows::millis;
 use super::{SqliteStorage, deliveries, events, observe, orders};
 use crate::operator::{DecidedOrder, search_terms};
+use crate::rows;
 use crate::{
-    AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StorageError, StoredObservation,
+    AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
+    OrderHistory, OrderSearch, SettledOrder, StorageError,
 };
 
 #[async_trait]
@@ -176,26 +172,7 @@ async fn audit_log(
             .bind(limit)
             .fetch_all(connection)
             .await?;
-    found.iter().map(audit_entry).collect()
-}
-
-fn audit_entry(row: &SqliteRow) -> Result<AuditEntry, StorageError> {
-    let order_id: Option<&str> = row.try_get("order_id")?;
-    let before: Option<&str> = row.try_get("status_before")?;
-    let after: Option<&str> = row.try_get("status_after")?;
-    let before = before.map(rows::word).transpose()?;
-    let after = after.map(rows::word).transpose()?;
-    Ok(AuditEntry {
-        position: row.try_get("position")?,
-        id: rows::read("an audit id", AuditId::parse(row.try_get("id")?))?,
-        at: rows::time(row.try_get("at")?)?,
-        operator: row.try_get("operator")?,
-        action: rows::word(row.try_get("action")?)?,
-        order_id: rows::read("an order id", order_id.map(OrderId::parse).transpose())?,
-        subject: row.try_get("subject")?,
-        reason: row.try_get("reason")?,
-        status: before.zip(after),
-    })
+    found.iter().map(rows::audit_entry).collect()
 }
 
 async fn find_orders(
@@ -325,7 +302,7 @@ async fn order_history(
             .fetch_all(&mut *connection)
             .await?;
         for row in &found {
-            observations.push(observation(row)?);
+            observations.push(rows::observation(row)?);
         }
     }
     let found = sqlx::query(
@@ -340,7 +317,7 @@ async fn order_history(
     for row in &found {
         let event = rows::event(row)?;
         let deliveries = deliveries::of_event(connection, &event.id, OrderHistory::MOST).await?;
-        events.push(recorded_event(row, event, deliveries)?);
+        events.push(rows::recorded_event(row, event, deliveries)?);
     }
     let audit = "SELECT * FROM audit WHERE order_id = ? ORDER BY position DESC LIMIT ?";
     let audit = sqlx::query(audit)
@@ -352,40 +329,11 @@ async fn order_history(
         aggregate,
         observations,
         events,
-        audit: audit.iter().map(audit_entry).collect::<Result<_, _>>()?,
+        audit: audit
+            .iter()
+            .map(rows::audit_entry)
+            .collect::<Result<_, _>>()?,
     }))
-}
-
-fn observation(row: &SqliteRow) -> Result<StoredObservation, StorageError> {
-    let (first, last): (i64, i64) = (row.try_get("observed_at")?, row.try_get("last_at")?);
-    let times: i64 = row.try_get("times")?;
-    Ok(StoredObservation {
-        attempt_id: rows::read(
-            "an attempt id",
-            AttemptId::parse(row.try_get("attempt_id")?),
-        )?,
-        first_at: rows::time(first)?,
-        // Rows of early versions have no last time.
-        last_at: rows::time(first.max(last))?,
-        times: rows::read("a count", u64::try_from(times))?,
-        raw: row.try_get("raw")?,
-        assessment: row.try_get("verdict")?,
-    })
-}
-
-fn recorded_event(
-    row: &SqliteRow,
-    event: Event,
-    deliveries: Vec<crate::RecordedDelivery>,
-) -> Result<RecordedEvent, StorageError> {
-    let state: EventState = rows::word(row.try_get("state")?)?;
-    let next_at = rows::time(row.try_get("next_at")?)?;
-    Ok(RecordedEvent {
-        event,
-        state,
-        next_at: (state == EventState::Pending).then_some(next_at),
-        deliveries,
-    })
 }
 
 async fn given_up_events(
@@ -443,24 +391,5 @@ async fn settled_orders(
     .bind(limit)
     .fetch_all(connection)
     .await?;
-    found.iter().map(settled_order).collect()
-}
-
-fn settled_order(row: &SqliteRow) -> Result<SettledOrder, StorageError> {
-    let asset: Option<&str> = row.try_get("crypto_code")?;
-    let picked: Option<&str> = row.try_get("paid_in")?;
-    let asset = asset.or(picked).map(CryptoCode::parse).transpose();
-    let decision: Option<&str> = row.try_get("decision")?;
-    let decision: Option<DecisionOutcome> = decision.map(rows::word).transpose()?;
-    Ok(SettledOrder {
-        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
-        store_id: rows::read("a store id", StoreId::parse(row.try_get("store_id")?))?,
-        reference: rows::read("a reference", Reference::parse(row.try_get("reference")?))?,
-        credited_at: rows::time(row.try_get("credited_at")?)?,
-        amount: rows::read("an amount", Amount::parse(row.try_get("amount")?))?,
-        currency: rows::read("a currency", Currency::parse(row.try_get("currency")?))?,
-        crypto_code: rows::read("a crypto code", asset)?,
-        received_crypto: rows::read("an amount", Amount::parse(row.try_get("received_crypto")?))?,
-        decision,
-    })
+    found.iter().map(rows::settled_order).collect()
 }

@@ -5,10 +5,11 @@ use florin_orders::{
     StoreId, TokenHash,
 };
 use jiff::Timestamp;
-use sqlx::{Row as _, SqliteConnection};
+use sqlx::SqliteConnection;
 
 use super::events::append;
-use super::rows::{self, millis};
+use super::rows::millis;
+use crate::rows::{self, Record as _};
 use crate::{
     KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError, TokenGrant,
 };
@@ -147,8 +148,8 @@ pub(super) async fn token_grant(
         return Ok(None);
     };
     Ok(Some(TokenGrant {
-        order_id: rows::read("an order id", OrderId::parse(row.try_get("order_id")?))?,
-        expires_at: rows::time(row.try_get("expires_at")?)?,
+        order_id: row.parsed("order_id", OrderId::parse)?,
+        expires_at: row.time("expires_at")?,
     }))
 }
 

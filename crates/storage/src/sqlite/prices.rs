@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::rows::{millis, time};
+use super::rows::millis;
+use crate::rows::Record as _;
 use crate::{PriceList, StorageError};
 
 pub(super) async fn keep(
@@ -31,7 +32,7 @@ pub(super) async fn after(
     .await?;
     let lists = found.iter().map(|row| {
         Ok::<_, StorageError>(PriceList {
-            fetched_at: time(row.try_get("fetched_at")?)?,
+            fetched_at: row.time("fetched_at")?,
             body: row.try_get("body")?,
         })
     });

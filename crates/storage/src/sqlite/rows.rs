@@ -1,20 +1,11 @@
-//! Rows as values. A row that cannot be parsed is corrupt: there are no defaults.
+//! Rows of SQLite: times are Unix milliseconds.
 
-use std::fmt::Display;
-use std::str::FromStr;
-
-use florin_money::{Amount, CryptoCode, Currency};
-use florin_orders::{
-    Aggregate, Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination, Event, EventId,
-    EventType, FinalDecision, Flow, Invoice, InvoiceId, InvoiceTerms, NewAttempt, NewOrder, Order,
-    OrderId, Progress, QuotedAmounts, Reference, Reverted, StoreId, TransactionHint,
-};
 use jiff::Timestamp;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
-use url::Url;
 
 use crate::StorageError;
+use crate::rows::{Record, read};
 
 /// A time as Unix milliseconds.
 pub(super) fn millis(time: Timestamp) -> i64 {
@@ -25,220 +16,29 @@ pub(super) fn time(millis: i64) -> Result<Timestamp, StorageError> {
     read("a time", Timestamp::from_millisecond(millis))
 }
 
-/// Parses a stored text.
-pub(super) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T, StorageError> {
-    parsed.map_err(|error| StorageError::Corrupt(format!("{what} ({error})")))
-}
+impl Record for SqliteRow {
+    const REQUESTED: [&str; 3] = ["asked_crypto", "asked_usd", "asked_local"];
+    const PAYMENT_STATE: &str = "standing";
+    const STATE_SINCE: &str = "standing_since";
+    const ASSESSMENT: &str = "verdict";
 
-pub(super) fn word<T: FromStr>(text: &str) -> Result<T, StorageError> {
-    text.parse().map_err(|_| corrupt_word(text))
-}
-
-fn corrupt_word(text: &str) -> StorageError {
-    StorageError::Corrupt(format!("the word {text:?}"))
-}
-
-fn amount(row: &SqliteRow, column: &str) -> Result<Amount, StorageError> {
-    read(column, Amount::parse(row.try_get(column)?))
-}
-
-fn maybe_amount(row: &SqliteRow, column: &str) -> Result<Option<Amount>, StorageError> {
-    let text: Option<&str> = row.try_get(column)?;
-    read(column, text.map(Amount::parse).transpose())
-}
-
-fn currency(row: &SqliteRow, column: &str) -> Result<Currency, StorageError> {
-    read(column, Currency::parse(row.try_get(column)?))
-}
-
-fn maybe_time(row: &SqliteRow, column: &str) -> Result<Option<Timestamp>, StorageError> {
-    row.try_get::<Option<i64>, _>(column)?.map(time).transpose()
-}
-
-pub(super) fn order(row: &SqliteRow) -> Result<Order, StorageError> {
-    let assets: &str = row.try_get("assets")?;
-    let assets = assets
-        .split_ascii_whitespace()
-        .map(CryptoCode::parse)
-        .collect();
-    let terms = NewOrder {
-        store_id: read("a store id", StoreId::parse(row.try_get("store_id")?))?,
-        reference: read("a reference", Reference::parse(row.try_get("reference")?))?,
-        amount: amount(row, "amount")?,
-        currency: currency(row, "currency")?,
-        price_source: word(row.try_get("price_source")?)?,
-        title: row.try_get("title")?,
-        lines: read("lines", serde_json::from_str(row.try_get("lines")?))?,
-        customer_email: row.try_get("customer_email")?,
-        return_url: row.try_get("return_url")?,
-        metadata: read("metadata", serde_json::from_str(row.try_get("metadata")?))?,
-        assets: read("assets", assets)?,
-        flow: word(row.try_get("flow")?)?,
-        tolerance: amount(row, "tolerance")?,
-        expires_at: time(row.try_get("expires_at")?)?,
-    };
-    let current: Option<&str> = row.try_get("current_attempt")?;
-    Ok(Order {
-        id: read("an order id", OrderId::parse(row.try_get("id")?))?,
-        terms,
-        status: word(row.try_get("status")?)?,
-        current_attempt: read("an attempt id", current.map(AttemptId::parse).transpose())?,
-        sequence: row.try_get("sequence")?,
-        version: read(
-            "a version",
-            u64::try_from(row.try_get::<i64, _>("version")?),
-        )?,
-        created_at: time(row.try_get("created_at")?)?,
-        settled_at: maybe_time(row, "settled_at")?,
-        reverted: reverted(row)?,
-        cancelled_at: maybe_time(row, "cancelled_at")?,
-        has_money: row.try_get("has_money")?,
-        late_payment: row
-            .try_get::<Option<&str>, _>("late_payment")?
-            .map(word)
-            .transpose()?,
-        decision: decision(row)?,
-        receipt_email: row.try_get("receipt_email")?,
-    })
-}
-
-/// An order with all its attempts.
-pub(super) fn aggregate(
-    row: &SqliteRow,
-    attempts: &[SqliteRow],
-) -> Result<Aggregate, StorageError> {
-    Ok(Aggregate {
-        order: order(row)?,
-        attempts: attempts.iter().map(attempt).collect::<Result<_, _>>()?,
-        late_event_at: maybe_time(row, "late_event_at")?,
-        attention_since: maybe_time(row, "attention_since")?,
-    })
-}
-
-fn decision(row: &SqliteRow) -> Result<Option<FinalDecision>, StorageError> {
-    let Some(at) = maybe_time(row, "decided_at")? else {
-        return Ok(None);
-    };
-    let outcome = word(row.try_get("decision")?)?;
-    Ok(Some(FinalDecision { outcome, at }))
-}
-
-fn reverted(row: &SqliteRow) -> Result<Option<Reverted>, StorageError> {
-    let Some(at) = maybe_time(row, "reverted_at")? else {
-        return Ok(None);
-    };
-    let payment_state = word(row.try_get("reverted_to")?)?;
-    Ok(Some(Reverted { at, payment_state }))
-}
-
-pub(super) fn attempt(row: &SqliteRow) -> Result<Attempt, StorageError> {
-    let terms = NewAttempt {
-        id: read("an attempt id", AttemptId::parse(row.try_get("id")?))?,
-        invoice: match word(row.try_get("flow")?)? {
-            Flow::Custom => InvoiceTerms::Custom(custom_ask(row)?),
-            Flow::Hosted => InvoiceTerms::Hosted,
-        },
-    };
-    let state = match row.try_get("state")? {
-        "creating" => AttemptState::Creating,
-        "open" => AttemptState::Open(Box::new(invoice(row)?)),
-        reason => AttemptState::Abandoned(word(reason)?),
-    };
-    Ok(Attempt {
-        order_id: read("an order id", OrderId::parse(row.try_get("order_id")?))?,
-        terms,
-        begun_at: time(row.try_get("begun_at")?)?,
-        state,
-    })
-}
-
-fn custom_ask(row: &SqliteRow) -> Result<CustomTerms, StorageError> {
-    Ok(CustomTerms {
-        crypto_code: read(
-            "a crypto code",
-            CryptoCode::parse(row.try_get("crypto_code")?),
-        )?,
-        conversion_id: row.try_get("conversion_id")?,
-        requested: QuotedAmounts {
-            amounts: Amounts {
-                crypto: amount(row, "asked_crypto")?,
-                usd: amount(row, "asked_usd")?,
-                local: amount(row, "asked_local")?,
-            },
-            local_currency: currency(row, "local_currency")?,
-        },
-    })
-}
-
-fn destination(row: &SqliteRow) -> Result<Destination, StorageError> {
-    if let Some(url) = row.try_get("page_url")? {
-        let url = read("a page's address", Url::parse(url))?;
-        return Ok(Destination::Page { url });
+    fn maybe_text(&self, column: &str) -> Result<Option<&str>, StorageError> {
+        Ok(self.try_get(column)?)
     }
-    Ok(Destination::Address {
-        address: row.try_get("address")?,
-        qr_string: row.try_get("qr_string")?,
-        warnings: read("warnings", serde_json::from_str(row.try_get("warnings")?))?,
-    })
-}
 
-fn invoice(row: &SqliteRow) -> Result<Invoice, StorageError> {
-    let count: Option<u32> = row.try_get("confirmations")?;
-    let required: Option<u32> = row.try_get("confirmations_required")?;
-    Ok(Invoice {
-        id: read(
-            "an invoice id",
-            InvoiceId::parse(row.try_get("invoice_id")?),
-        )?,
-        destination: destination(row)?,
-        opened_at: time(row.try_get("opened_at")?)?,
-        expires_at: time(row.try_get("expires_at")?)?,
-        marked_as_paid_at: maybe_time(row, "marked_as_paid_at")?,
-        transaction_hint: read(
-            "a transaction hash",
-            row.try_get::<Option<&str>, _>("transaction_hint")?
-                .map(TransactionHint::parse)
-                .transpose(),
-        )?,
-        payment_state: word(row.try_get("standing")?)?,
-        state_since: time(row.try_get("standing_since")?)?,
-        progress: Progress {
-            received: Amounts {
-                crypto: amount(row, "received_crypto")?,
-                usd: amount(row, "received_usd")?,
-                local: amount(row, "received_local")?,
-            },
-            confirmations: count.zip(required),
-            transaction_hash: row.try_get("transaction_hash")?,
-            paid_in: read(
-                "a crypto code",
-                row.try_get::<Option<&str>, _>("paid_in")?
-                    .map(CryptoCode::parse)
-                    .transpose(),
-            )?,
-        },
-        was_seen: row.try_get("was_seen")?,
-        late_amount_notified: maybe_amount(row, "late_amount_notified")?,
-        needs_review: row.try_get("needs_review")?,
-        observed_at: maybe_time(row, "observed_at")?,
-        next_poll_at: maybe_time(row, "next_poll_at")?,
-    })
-}
+    fn maybe_integer(&self, column: &str) -> Result<Option<i64>, StorageError> {
+        Ok(self.try_get(column)?)
+    }
 
-pub(super) fn event_type(word: &str) -> Result<EventType, StorageError> {
-    EventType::parse(word).ok_or_else(|| corrupt_word(word))
-}
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StorageError> {
+        self.maybe_integer(column)?.map(time).transpose()
+    }
 
-pub(super) fn event(row: &SqliteRow) -> Result<Event, StorageError> {
-    Ok(Event {
-        position: row.try_get("position")?,
-        id: read("an event id", EventId::parse(row.try_get("id")?))?,
-        store_id: read("a store id", StoreId::parse(row.try_get("store_id")?))?,
-        order_id: read("an order id", OrderId::parse(row.try_get("order_id")?))?,
-        sequence: row.try_get("sequence")?,
-        event_type: event_type(row.try_get("type")?)?,
-        kind: row.try_get("type")?,
-        created_at: time(row.try_get("created_at")?)?,
-        payload: row.try_get("payload")?,
-    })
+    fn flag(&self, column: &str) -> Result<bool, StorageError> {
+        Ok(self.try_get(column)?)
+    }
+
+    fn bytes(&self, column: &str) -> Result<&[u8], StorageError> {
+        Ok(self.try_get(column)?)
+    }
 }

@@ -1,10 +1,8 @@
 //! Totals, for the operator.
 
-use florin_orders::StoreId;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use sqlx::SqliteConnection;
 
-use super::rows;
+use crate::rows;
 use crate::{Outbox, StorageError};
 
 pub(super) async fn needing_review(connection: &mut SqliteConnection) -> Result<u64, StorageError> {
@@ -18,8 +16,8 @@ pub(super) async fn needing_review(connection: &mut SqliteConnection) -> Result<
 pub(super) async fn outboxes(
     connection: &mut SqliteConnection,
 ) -> Result<Vec<Outbox>, StorageError> {
-    let rows = sqlx::query(
-        "SELECT store_id, events,
+    let found = sqlx::query(
+        "SELECT store_id, events AS waiting,
              (SELECT created_at FROM events WHERE position = (
                  SELECT min(position) FROM outbox WHERE state = 'pending' AND outbox.store_id = waiting_events.store_id)
              ) AS oldest_at,
@@ -28,16 +26,5 @@ pub(super) async fn outboxes(
     )
     .fetch_all(connection)
     .await?;
-    rows.iter().map(outbox).collect()
-}
-
-fn outbox(row: &SqliteRow) -> Result<Outbox, StorageError> {
-    let oldest_at: Option<i64> = row.try_get("oldest_at")?;
-    let waiting: i64 = row.try_get("events")?;
-    Ok(Outbox {
-        store_id: rows::read("a store id", StoreId::parse(row.try_get("store_id")?))?,
-        waiting: rows::read("a count", u64::try_from(waiting))?,
-        oldest_at: oldest_at.map(rows::time).transpose()?,
-        is_disabled: row.try_get("is_gone")?,
-    })
+    found.iter().map(rows::outbox).collect()
 }

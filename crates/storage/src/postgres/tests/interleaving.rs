@@ -89,7 +89,7 @@ impl Gate {
 
 async fn forward(client: TcpStream, server: TcpStream, state: Arc<GateState>) {
     let (mut sent, mut requests) = client.into_split();
-    let (mut answers, mut received) = server.into_split();
+    let (mut responses, mut received) = server.into_split();
     let there = async {
         let mut bytes = vec![0; 65_536];
         while let Ok(length @ 1..) = sent.read(&mut bytes).await {
@@ -105,7 +105,7 @@ async fn forward(client: TcpStream, server: TcpStream, state: Arc<GateState>) {
         }
     };
     let back = async {
-        let _ = tokio::io::copy(&mut answers, &mut requests).await;
+        let _ = tokio::io::copy(&mut responses, &mut requests).await;
     };
     tokio::join!(there, back);
 }

@@ -16,7 +16,7 @@ const COMMIT: &[u8] = b"COMMIT\0";
 pub(super) enum Cut {
     /// Before the server receives it: nothing was committed.
     Before = 1,
-    /// After the server has answered it, without the answer: everything was committed.
+    /// After the server has answered it, without the response: everything was committed.
     After = 2,
 }
 

@@ -1,0 +1,141 @@
+//! Rows of either database as values. A row that cannot be parsed is corrupt: there are no defaults.
+
+mod event;
+mod operator;
+mod order;
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use florin_orders::EventType;
+use jiff::Timestamp;
+
+use crate::StorageError;
+
+pub(crate) use self::event::{
+    delivery, disabled_endpoint, event, outbox, recorded_event, settlement,
+};
+pub(crate) use self::operator::{audit_entry, observation, settled_order};
+pub(crate) use self::order::{aggregate, attempt, order};
+
+/// A row of either database. A column of another type, or without the value that is asked for, is an error.
+pub(crate) trait Record {
+    /// The columns of the requested amounts: crypto, dollars, local currency.
+    const REQUESTED: [&str; 3];
+    /// The column of an attempt's payment state.
+    const PAYMENT_STATE: &str;
+    /// The column of the time since which it holds.
+    const STATE_SINCE: &str;
+    /// The column of an observation's assessment.
+    const ASSESSMENT: &str;
+
+    /// A text, or NULL.
+    fn maybe_text(&self, column: &str) -> Result<Option<&str>, StorageError>;
+
+    /// A whole number, or NULL.
+    fn maybe_integer(&self, column: &str) -> Result<Option<i64>, StorageError>;
+
+    /// A time, or NULL.
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StorageError>;
+
+    /// A truth value.
+    fn flag(&self, column: &str) -> Result<bool, StorageError>;
+
+    /// Bytes.
+    fn bytes(&self, column: &str) -> Result<&[u8], StorageError>;
+
+    /// A text.
+    fn text(&self, column: &str) -> Result<&str, StorageError> {
+        self.maybe_text(column)?.ok_or_else(|| no_value(column))
+    }
+
+    /// A copy of a text.
+    fn string(&self, column: &str) -> Result<String, StorageError> {
+        self.text(column).map(str::to_owned)
+    }
+
+    /// A copy of a text, or NULL.
+    fn maybe_string(&self, column: &str) -> Result<Option<String>, StorageError> {
+        Ok(self.maybe_text(column)?.map(str::to_owned))
+    }
+
+    /// A whole number.
+    fn integer(&self, column: &str) -> Result<i64, StorageError> {
+        self.maybe_integer(column)?.ok_or_else(|| no_value(column))
+    }
+
+    /// A time.
+    fn time(&self, column: &str) -> Result<Timestamp, StorageError> {
+        self.maybe_time(column)?.ok_or_else(|| no_value(column))
+    }
+
+    /// A whole number within the limits of its type.
+    fn number<T: TryFrom<i64, Error: Display>>(&self, column: &str) -> Result<T, StorageError> {
+        read(column, T::try_from(self.integer(column)?))
+    }
+
+    /// A whole number within the limits of its type, or NULL.
+    fn maybe_number<T: TryFrom<i64, Error: Display>>(
+        &self,
+        column: &str,
+    ) -> Result<Option<T>, StorageError> {
+        let number = self.maybe_integer(column)?;
+        read(column, number.map(T::try_from).transpose())
+    }
+
+    /// A parsed text.
+    fn parsed<'r, T, E: Display>(
+        &'r self,
+        column: &str,
+        parse: impl FnOnce(&'r str) -> Result<T, E>,
+    ) -> Result<T, StorageError> {
+        read(column, parse(self.text(column)?))
+    }
+
+    /// A parsed text, or NULL.
+    fn maybe_parsed<'r, T, E: Display>(
+        &'r self,
+        column: &str,
+        parse: impl FnOnce(&'r str) -> Result<T, E>,
+    ) -> Result<Option<T>, StorageError> {
+        read(column, self.maybe_text(column)?.map(parse).transpose())
+    }
+
+    /// A word of a list.
+    fn word<T: FromStr>(&self, column: &str) -> Result<T, StorageError> {
+        word(self.text(column)?)
+    }
+
+    /// A word of a list, or NULL.
+    fn maybe_word<T: FromStr>(&self, column: &str) -> Result<Option<T>, StorageError> {
+        self.maybe_text(column)?.map(word).transpose()
+    }
+
+    /// The type of an event.
+    fn event_type(&self, column: &str) -> Result<EventType, StorageError> {
+        event_type(self.text(column)?)
+    }
+}
+
+/// The value, or which stored value cannot be parsed and why.
+pub(crate) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T, StorageError> {
+    parsed.map_err(|error| StorageError::Corrupt(format!("{what} ({error})")))
+}
+
+/// A word of a list.
+pub(crate) fn word<T: FromStr>(text: &str) -> Result<T, StorageError> {
+    text.parse().map_err(|_| corrupt_word(text))
+}
+
+/// The type of an event.
+pub(crate) fn event_type(text: &str) -> Result<EventType, StorageError> {
+    EventType::parse(text).ok_or_else(|| corrupt_word(text))
+}
+
+fn corrupt_word(text: &str) -> StorageError {
+    StorageError::Corrupt(format!("the word {text:?}"))
+}
+
+fn no_value(column: &str) -> StorageError {
+    StorageError::Corrupt(format!("{column} (NULL)"))
+}

@@ -1,0 +1,83 @@
+//! Events, their deliveries, and the credit that they report.
+
+use florin_money::{Amount, Currency};
+use florin_orders::{AttemptId, DeliveryId, EndpointHash, Event, EventId, OrderId, StoreId};
+use jiff::SignedDuration;
+
+use super::{Record, read};
+use crate::{
+    Delivery, DisabledEndpoint, EventState, Outbox, RecordedDelivery, RecordedEvent, Settlement,
+    StorageError,
+};
+
+pub(crate) fn event(row: &impl Record) -> Result<Event, StorageError> {
+    Ok(Event {
+        position: row.integer("position")?,
+        id: row.parsed("id", EventId::parse)?,
+        store_id: row.parsed("store_id", StoreId::parse)?,
+        order_id: row.parsed("order_id", OrderId::parse)?,
+        sequence: row.number("sequence")?,
+        event_type: row.event_type("type")?,
+        kind: row.string("type")?,
+        created_at: row.time("created_at")?,
+        payload: row.string("payload")?,
+    })
+}
+
+pub(crate) fn delivery(row: &impl Record) -> Result<RecordedDelivery, StorageError> {
+    let event_id = row.parsed("event_id", EventId::parse)?;
+    Ok(RecordedDelivery {
+        id: DeliveryId::of(&event_id, row.number("number")?),
+        event_type: row.event_type("type")?,
+        delivery: Delivery {
+            event_id,
+            tried_at: row.time("tried_at")?,
+            took: SignedDuration::from_millis(row.integer("took_ms")?),
+            http_status: row.maybe_number("http_status")?,
+            note: row.string("note")?,
+        },
+    })
+}
+
+pub(crate) fn recorded_event(
+    row: &impl Record,
+    event: Event,
+    deliveries: Vec<RecordedDelivery>,
+) -> Result<RecordedEvent, StorageError> {
+    let state = row.word("state")?;
+    let next_at = row.time("next_at")?;
+    Ok(RecordedEvent {
+        event,
+        state,
+        next_at: (state == EventState::Pending).then_some(next_at),
+        deliveries,
+    })
+}
+
+pub(crate) fn disabled_endpoint(row: &impl Record) -> Result<DisabledEndpoint, StorageError> {
+    let endpoint = row.bytes("endpoint")?.try_into();
+    Ok(DisabledEndpoint {
+        endpoint: EndpointHash(read("endpoint", endpoint)?),
+        since: row.time("since")?,
+    })
+}
+
+/// What waits for a store's endpoint.
+pub(crate) fn outbox(row: &impl Record) -> Result<Outbox, StorageError> {
+    Ok(Outbox {
+        store_id: row.parsed("store_id", StoreId::parse)?,
+        waiting: row.number("waiting")?,
+        oldest_at: row.maybe_time("oldest_at")?,
+        is_disabled: row.flag("is_gone")?,
+    })
+}
+
+/// How the order was credited.
+pub(crate) fn settlement(row: &impl Record, id: &OrderId) -> Result<Settlement, StorageError> {
+    Ok(Settlement {
+        order_id: id.clone(),
+        attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
+        amount: row.parsed("amount", Amount::parse)?,
+        currency: row.parsed("currency", Currency::parse)?,
+    })
+}

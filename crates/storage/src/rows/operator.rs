@@ -1,0 +1,54 @@
+//! What an operator reads: decisions, observations, credits.
+
+use florin_money::{Amount, CryptoCode, Currency};
+use florin_orders::{AttemptId, AuditId, OrderId, Reference, StoreId};
+
+use super::Record;
+use crate::{AuditEntry, SettledOrder, StorageError, StoredObservation};
+
+pub(crate) fn audit_entry(row: &impl Record) -> Result<AuditEntry, StorageError> {
+    let before = row.maybe_word("status_before")?;
+    Ok(AuditEntry {
+        position: row.integer("position")?,
+        id: row.parsed("id", AuditId::parse)?,
+        at: row.time("at")?,
+        operator: row.string("operator")?,
+        action: row.word("action")?,
+        order_id: row.maybe_parsed("order_id", OrderId::parse)?,
+        subject: row.maybe_string("subject")?,
+        reason: row.string("reason")?,
+        status: before.zip(row.maybe_word("status_after")?),
+    })
+}
+
+pub(crate) fn observation<R: Record>(row: &R) -> Result<StoredObservation, StorageError> {
+    let first_at = row.time("observed_at")?;
+    Ok(StoredObservation {
+        attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
+        first_at,
+        // Rows of early versions have 0 for their last time.
+        last_at: first_at.max(row.time("last_at")?),
+        times: row.number("times")?,
+        raw: row.string("raw")?,
+        assessment: row.string(R::ASSESSMENT)?,
+    })
+}
+
+/// An order and its credit.
+pub(crate) fn settled_order(row: &impl Record) -> Result<SettledOrder, StorageError> {
+    let asset = match row.maybe_parsed("crypto_code", CryptoCode::parse)? {
+        None => row.maybe_parsed("paid_in", CryptoCode::parse)?,
+        asset => asset,
+    };
+    Ok(SettledOrder {
+        order_id: row.parsed("order_id", OrderId::parse)?,
+        store_id: row.parsed("store_id", StoreId::parse)?,
+        reference: row.parsed("reference", Reference::parse)?,
+        credited_at: row.time("credited_at")?,
+        amount: row.parsed("amount", Amount::parse)?,
+        currency: row.parsed("currency", Currency::parse)?,
+        crypto_code: asset,
+        received_crypto: row.parsed("received_crypto", Amount::parse)?,
+        decision: row.maybe_word("decision")?,
+    })
+}
