@@ -77,9 +77,9 @@ async fn time_of_reads(router: &Router, token: &str) -> anyhow::Result<Duration>
     let begin = Instant::now();
     for _ in 0..READS {
         let request = Request::get("/v1/checkout").header(AUTHORIZATION, format!("Bearer {token}"));
-        let answer = router.clone().oneshot(request.body(Body::empty())?).await?;
-        ensure!(answer.status() == 200, "status {}", answer.status());
-        to_bytes(answer.into_body(), usize::MAX).await?;
+        let response = router.clone().oneshot(request.body(Body::empty())?).await?;
+        ensure!(response.status() == 200, "status {}", response.status());
+        to_bytes(response.into_body(), usize::MAX).await?;
     }
     Ok(begin.elapsed() / READS)
 }
@@ -87,13 +87,14 @@ async fn time_of_reads(router: &Router, token: &str) -> anyhow::Result<Duration>
 async fn open_order(router: &Router) -> anyhow::Result<String> {
     let body = json!({ "store": "demo", "product": "ebook" }).to_string();
     let request = Request::post("/v1/checkout").header(CONTENT_TYPE, "application/json");
-    let answer = router
+    let response = router
         .clone()
         .oneshot(request.body(Body::from(body))?)
         .await?;
-    let answer: Value = serde_json::from_slice(&to_bytes(answer.into_body(), usize::MAX).await?)?;
-    let token = answer["client_token"].as_str();
-    Ok(token.with_context(|| answer.to_string())?.to_owned())
+    let response: Value =
+        serde_json::from_slice(&to_bytes(response.into_body(), usize::MAX).await?)?;
+    let token = response["client_token"].as_str();
+    Ok(token.with_context(|| response.to_string())?.to_owned())
 }
 
 /// A store with a product. Its gateway is away: a status read needs none.

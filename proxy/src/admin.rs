@@ -79,8 +79,8 @@ fn page_routes() -> Router<Arc<AppState>> {
 }
 
 /// Adds the headers of every page and of the API.
-pub(crate) async fn guarded(mut answer: Response) -> Response {
-    let headers = answer.headers_mut();
+pub(crate) async fn guarded(mut response: Response) -> Response {
+    let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, "no-store"),
@@ -94,7 +94,7 @@ pub(crate) async fn guarded(mut answer: Response) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    answer
+    response
 }
 
 /// The gateway's currencies compared with ours; null until they were compared.

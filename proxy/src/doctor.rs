@@ -37,7 +37,7 @@ pub(crate) enum Status {
     Failed,
 }
 
-/// One answer.
+/// One response.
 #[derive(Debug, Serialize)]
 pub(crate) struct Finding {
     /// The key of the configuration that it is about, or `clock`, `page`.
@@ -103,7 +103,7 @@ pub(crate) async fn essentials(config: &Config) -> anyhow::Result<Vec<Finding>> 
     Ok(findings)
 }
 
-/// Sends one signed call within the limits that the proxies on the database share, and compares the clocks by its answer.
+/// Sends one signed call within the limits that the proxies on the database share, and compares the clocks by its response.
 async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Result<Vec<Finding>> {
     let (settings, clock) = (config.gateway.client_settings(), Arc::new(SystemClock));
     let client = match server {
@@ -119,8 +119,8 @@ async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Resu
         }
     };
     let request = RawRequest::new(Endpoint::Prices, "", None)?;
-    let answer = client.forward(&request).await;
-    let reached = match &answer {
+    let response = client.forward(&request).await;
+    let reached = match &response {
         Ok(_) => Finding::ok("gateway", "answers, and accepts the key and the signature"),
         Err(CallError::Refused {
             status: 401 | 403,
@@ -190,7 +190,7 @@ async fn webhooks(config: &Config) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// What the answer to a delivery with a wrong signature says of an endpoint.
+/// What the response to a delivery with a wrong signature says of an endpoint.
 fn endpoint(key: String, sent: SendOutcome) -> Finding {
     let response = match sent {
         SendOutcome::Failed(reason) => {
@@ -273,16 +273,16 @@ async fn database_server(server: OpenedServer) -> Finding {
 pub(crate) async fn public_url(config: &Config) -> anyhow::Result<Finding> {
     let key = "public_url";
     let url = format!("{}/florin.js", config.public_url.base());
-    let answer = match get(&url).await? {
-        Ok(answer) => answer,
+    let response = match get(&url).await? {
+        Ok(response) => response,
         Err(reason) => {
             let message = format!("{url} cannot be fetched: {reason}");
             let remedy = "start the proxy and the reverse proxy, and check the name in DNS, the certificate and the firewall";
             return Ok(Finding::failed(key, message, remedy));
         }
     };
-    let status = answer.status().as_u16();
-    let is_script = answer
+    let status = response.status().as_u16();
+    let is_script = response
         .headers()
         .get("content-type")
         .and_then(|text| text.to_str().ok())
@@ -305,10 +305,10 @@ pub(crate) async fn public_url(config: &Config) -> anyhow::Result<Finding> {
 
 /// Checks a page of a shop: its origin, its script, its policy.
 pub(crate) async fn page(config: &Config, page: &Url) -> anyhow::Result<Vec<Finding>> {
-    let mut answer = match get(page.as_str()).await? {
-        Ok(answer) if answer.status() == 200 => answer,
-        Ok(answer) => {
-            let message = format!("{page} has the status {}", answer.status().as_u16());
+    let mut response = match get(page.as_str()).await? {
+        Ok(response) if response.status() == 200 => response,
+        Ok(response) => {
+            let message = format!("{page} has the status {}", response.status().as_u16());
             return Ok(vec![Finding::failed(
                 "page",
                 message,
@@ -325,10 +325,10 @@ pub(crate) async fn page(config: &Config, page: &Url) -> anyhow::Result<Vec<Find
         }
     };
     let mut policies = Vec::new();
-    for value in answer.headers().get_all("content-security-policy") {
+    for value in response.headers().get_all("content-security-policy") {
         policies.extend(Policy::of_header(value.to_str().unwrap_or_default()));
     }
-    let html = String::from_utf8_lossy(&body(&mut answer).await).into_owned();
+    let html = String::from_utf8_lossy(&body(&mut response).await).into_owned();
     policies.extend(Policy::of_page(&html));
 
     let base = config.public_url.base();
@@ -390,8 +390,8 @@ async fn get(url: &str) -> anyhow::Result<Result<Response, String>> {
         .redirect(redirect::Policy::none())
         .timeout(TIMEOUT)
         .build()?;
-    let answer = client.get(url).send().await;
-    Ok(answer.map_err(|error| {
+    let response = client.get(url).send().await;
+    Ok(response.map_err(|error| {
         let mut source: &dyn std::error::Error = &error;
         while let Some(inner) = source.source() {
             source = inner;
@@ -401,9 +401,9 @@ async fn get(url: &str) -> anyhow::Result<Result<Response, String>> {
 }
 
 /// The beginning of a page.
-async fn body(answer: &mut Response) -> Vec<u8> {
+async fn body(response: &mut Response) -> Vec<u8> {
     let mut body = Vec::new();
-    while let Ok(Some(chunk)) = answer.chunk().await {
+    while let Ok(Some(chunk)) = response.chunk().await {
         body.extend_from_slice(&chunk);
         if body.len() >= MAX_PAGE_BYTES {
             break;

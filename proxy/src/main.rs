@@ -84,7 +84,7 @@ enum Command {
     },
     /// Sends one signed call to the gateway and prints the JSON of its response.
     ///
-    /// The answer is printed as it came. A refusal is a sentence on standard error and the exit code 1.
+    /// The response is printed as it came. A refusal is a sentence on standard error and the exit code 1.
     Gateway {
         #[command(subcommand)]
         call: commands::gateway::Call,

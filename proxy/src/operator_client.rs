@@ -59,14 +59,14 @@ pub(crate) struct OperatorClient {
     token: SecretString,
 }
 
-/// The JSON of a successful answer.
-pub(crate) struct Answer {
+/// The JSON of a successful response.
+pub(crate) struct AdminResponse {
     /// As it came.
     pub(crate) text: String,
     value: Value,
 }
 
-impl Answer {
+impl AdminResponse {
     /// Its members, typed.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl OperatorClient {
         &self,
         path: &[&str],
         query: &[(&str, Option<&str>)],
-    ) -> Result<Answer, CommandError> {
+    ) -> Result<AdminResponse, CommandError> {
         let mut url = self.url(path);
         let given = query
             .iter()
@@ -143,7 +143,11 @@ impl OperatorClient {
     ///
     /// # Errors
     /// [`CommandError`]
-    pub(crate) fn post(&self, path: &[&str], body: Option<&Value>) -> Result<Answer, CommandError> {
+    pub(crate) fn post(
+        &self,
+        path: &[&str],
+        body: Option<&Value>,
+    ) -> Result<AdminResponse, CommandError> {
         let url = self.url(path);
         self.runtime.block_on(self.send(Method::POST, url, body))
     }
@@ -163,7 +167,7 @@ impl OperatorClient {
         method: Method,
         url: Url,
         body: Option<&Value>,
-    ) -> Result<Answer, CommandError> {
+    ) -> Result<AdminResponse, CommandError> {
         let changes_something = method != Method::GET;
         let token = self.token.expose_secret();
         let mut request = self.http.request(method, url).bearer_auth(token);
@@ -171,15 +175,15 @@ impl OperatorClient {
             request = request.json(body);
         }
         let sent = request.send().await;
-        let mut answer = sent.map_err(|error| self.unanswered(&error, changes_something))?;
-        let text = read_bounded(&mut answer).await;
+        let mut response = sent.map_err(|error| self.unanswered(&error, changes_something))?;
+        let text = read_bounded(&mut response).await;
         let text = text.map_err(|reason| {
-            CommandError::Failed(format!("the proxy's answer ends early: {reason}"))
+            CommandError::Failed(format!("the proxy's response ends early: {reason}"))
         })?;
         let value: Option<Value> = serde_json::from_str(&text).ok();
         match value {
-            Some(value) if answer.status().is_success() => Ok(Answer { text, value }),
-            value => Err(refusal(answer.status().as_u16(), value.as_ref())),
+            Some(value) if response.status().is_success() => Ok(AdminResponse { text, value }),
+            value => Err(refusal(response.status().as_u16(), value.as_ref())),
         }
     }
 
@@ -194,7 +198,7 @@ impl OperatorClient {
         let what = if error.is_timeout() {
             "does not answer in time: allow more with --timeout"
         } else {
-            "ends the connection without an answer"
+            "ends the connection without a response"
         };
         let doubt = if changes_something {
             ". It may have been done all the same: `florin-proxy orders show` has the audit log of an order"
@@ -205,9 +209,9 @@ impl OperatorClient {
     }
 }
 
-async fn read_bounded(answer: &mut Response) -> Result<String, String> {
+async fn read_bounded(response: &mut Response) -> Result<String, String> {
     let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(|error| error.to_string())? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| error.to_string())? {
         body.extend_from_slice(&chunk);
         if body.len() > MAX_ANSWER_BYTES {
             return Err(format!("it has more than {MAX_ANSWER_BYTES} bytes"));
@@ -217,14 +221,14 @@ async fn read_bounded(answer: &mut Response) -> Result<String, String> {
 }
 
 /// The sentence of a refusal; `answer` is its JSON.
-fn refusal(status: u16, answer: Option<&Value>) -> CommandError {
+fn refusal(status: u16, response: Option<&Value>) -> CommandError {
     let error = |name: &str| {
-        let member = answer.and_then(|answer| answer["error"][name].as_str());
+        let member = response.and_then(|response| response["error"][name].as_str());
         member.map(visible)
     };
     let Some((code, message)) = error("code").zip(error("message")) else {
         return CommandError::Failed(format!(
-            "no answer of the operator's API (status {status}): is another program at this address, or an older version?"
+            "no response of the operator's API (status {status}): is another program at this address, or an older version?"
         ));
     };
     match code.as_str() {

@@ -106,8 +106,8 @@ async fn closed_after(public: SocketAddr, sent: &[u8]) -> Duration {
     let mut stream = TcpStream::connect(public).await.unwrap();
     let began = Instant::now();
     stream.write_all(sent).await.unwrap();
-    let mut answer = Vec::new();
-    let end = stream.read_to_end(&mut answer);
+    let mut response = Vec::new();
+    let end = stream.read_to_end(&mut response);
     let end = tokio::time::timeout(Duration::from_secs(30), end).await;
     // A connection that is reset has ended too.
     let _ = end.expect("a connection without a request is closed");

@@ -146,10 +146,10 @@ async fn a_partition_is_reported_and_over_without_a_restart() {
     let mut setup = Setup::start().await;
     let checkout = setup.checkout().await;
     setup.network.freeze();
-    setup.fails("no answer in time", REMEDY).await;
+    setup.fails("no response in time", REMEDY).await;
     setup.network.restore().await;
     ready_with(&setup.world, &setup.program, 200).await;
-    reported(&setup.program, "no answer in time", REMEDY);
+    reported(&setup.program, "no response in time", REMEDY);
     setup.pays(&checkout).await;
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{
-    Answer, Checkout, DiskError, Folder, Machine, MovedFile, Program, SpoiledFile, World,
+    Checkout, DiskError, Folder, HttpResponse, Machine, MovedFile, Program, SpoiledFile, World,
     eventually, limit_files, within,
 };
 
@@ -48,10 +48,10 @@ pub(crate) fn ebook() -> Value {
     json!({ "store": "demo", "product": "ebook" })
 }
 
-async fn readiness(world: &World) -> Option<Answer> {
+async fn readiness(world: &World) -> Option<HttpResponse> {
     let url = format!("{}/health/ready", world.admin_url());
-    let answer = world.http().get(url).send().await.ok()?;
-    Some(Answer::read(answer).await)
+    let response = world.http().get(url).send().await.ok()?;
+    Some(HttpResponse::read(response).await)
 }
 
 /// Waits until the readiness page has this status; returns its report.
@@ -59,7 +59,7 @@ pub(crate) async fn ready_with(world: &World, program: &Program, status: u16) ->
     let found = within(NOTICED, async || {
         readiness(world)
             .await
-            .filter(|answer| answer.status == status)
+            .filter(|response| response.status == status)
     });
     let found = found.await;
     let found = found.unwrap_or_else(|| panic!("not {status} in time:\n{}", program.printed()));
@@ -206,8 +206,8 @@ async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
     // The journal has separate room until it has to grow.
     let refused = within(Duration::from_secs(30), async || {
-        let answer = world.shopper().request_order(&ebook()).await;
-        (answer.status == 503).then_some(answer)
+        let response = world.shopper().request_order(&ebook()).await;
+        (response.status == 503).then_some(response)
     });
     let refused = refused.await.expect("the disk is full");
     refused.refused(503, "storage_unavailable");
@@ -322,7 +322,7 @@ async fn pages_that_are_spoiled_while_they_are_read_are_one_error_and_an_outage(
             checkout.order
         ))
         .bearer_auth(support::secrets::STORE_KEY);
-    let read = Answer::read(read.send().await.unwrap()).await;
+    let read = HttpResponse::read(read.send().await.unwrap()).await;
     read.refused(503, "storage_unavailable");
     let report = ready_with(&world, &program, 503).await;
     let reason = report["database_reason"].as_str().unwrap();
@@ -470,15 +470,17 @@ async fn an_overlapping_restart_waits_for_the_process_before() {
     assert_eq!(program.stop().await, Some(0));
     let up = within(NOTICED, async || {
         let health = world.http().get(format!("http://{admin}/health/ready"));
-        let answer = health.send().await.ok()?;
-        (answer.status() == 200).then_some(())
+        let response = health.send().await.ok()?;
+        (response.status() == 200).then_some(())
     });
     assert!(up.await.is_some(), "{}", next.printed());
     let known = world
         .http()
         .get(format!("http://{listen}/v1/checkout"))
         .bearer_auth(checkout.token());
-    let known = Answer::read(known.send().await.unwrap()).await.with(200);
+    let known = HttpResponse::read(known.send().await.unwrap())
+        .await
+        .with(200);
     assert_eq!(known.body["status"], "open");
     assert_eq!(next.stop().await, Some(0));
     world.end().await;

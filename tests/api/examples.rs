@@ -42,7 +42,7 @@ fn paid(number: u8) -> (Event, String) {
     (event, order)
 }
 
-/// Delivers an event as the proxy does, and returns the status of the answer.
+/// Delivers an event as the proxy does, and returns the status of the response.
 async fn deliver(url: &str, secret: &str, event: &Event, sent_at: Timestamp) -> u16 {
     let config = config(url, secret);
     let sender = WebhookSender::new().unwrap();
@@ -89,7 +89,7 @@ async fn each_receiver_accepts_what_the_proxy_signs_and_nothing_else() {
             400,
             "{language:?}"
         );
-        // Delivered again, as after a lost answer.
+        // Delivered again, as after a lost response.
         assert_eq!(
             deliver(&url, SECRET, &event, now()).await,
             204,

@@ -93,12 +93,12 @@ async fn a_store_without_access_reads_the_supported_currencies_only() {
         store.get("/v1/gateway/merchant/account").await,
         store.put("/v1/gateway/settings", &json!({})).await,
     ];
-    for answer in denied {
-        let answer = answer.refused(403, "gateway_access_denied");
+    for response in denied {
+        let response = response.refused(403, "gateway_access_denied");
         assert!(
-            answer.text.contains("gateway_access = true"),
+            response.text.contains("gateway_access = true"),
             "{}",
-            answer.text
+            response.text
         );
     }
     assert_eq!(world.sandbox().count("POST", "/preferences").await, 0);
@@ -130,8 +130,8 @@ async fn a_merchant_of_a_platform_acts_only_for_itself() {
         r#"{"merchant_id":"m-1","merchant_id":"m-2"}"#,
         r#"{"\u006derchantId":"m-2"}"#,
     ] {
-        let answer = store.send(Method::PUT, "/v1/gateway/settings", other).await;
-        answer.refused(403, "gateway_access_denied");
+        let response = store.send(Method::PUT, "/v1/gateway/settings", other).await;
+        response.refused(403, "gateway_access_denied");
     }
     let other = store
         .get("/v1/gateway/merchant/account?merchant_id=m-2")
@@ -157,8 +157,8 @@ async fn rejections_by_the_gateway_and_by_the_proxy_are_distinguishable() {
     let message = message["message"].as_str().unwrap();
     assert!(refused.text_at("/error/message").contains(message));
     for body in ["{", "", "{} {}"] {
-        let answer = store.send(Method::PUT, "/v1/gateway/settings", body).await;
-        answer.refused(400, "invalid_request");
+        let response = store.send(Method::PUT, "/v1/gateway/settings", body).await;
+        response.refused(400, "invalid_request");
     }
     let long = json!({ "a": "a".repeat(64 * 1024) });
     let long = store.put("/v1/gateway/settings", &long).await;
@@ -174,14 +174,14 @@ async fn a_call_with_an_ambiguous_outcome_is_not_repeated() {
         .sandbox()
         .inject_fault(json!({"endpoint": "any", "kind": "status", "status": 500, "times": 1}))
         .await;
-    let answer = store
+    let response = store
         .send(Method::POST, "/v1/gateway/preferences", WALLET)
         .await;
-    let answer = answer.refused(502, "gateway_failed");
+    let response = response.refused(502, "gateway_failed");
     assert!(
-        answer.text.contains("may have been done"),
+        response.text.contains("may have been done"),
         "{}",
-        answer.text
+        response.text
     );
     assert_eq!(world.sandbox().count("POST", "/preferences").await, 1);
     world.end().await;

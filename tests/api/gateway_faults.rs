@@ -18,12 +18,12 @@ async fn wait_until_ready(world: &World) {
 }
 
 #[track_caller]
-fn retry_after(answer: support::Answer) -> u64 {
-    let answer = answer.refused(503, "gateway_unavailable");
-    answer.header("retry-after").unwrap().parse().unwrap()
+fn retry_after(response: support::HttpResponse) -> u64 {
+    let response = response.refused(503, "gateway_unavailable");
+    response.header("retry-after").unwrap().parse().unwrap()
 }
 
-async fn request_attempt_at(checkout: &Checkout, quote: &Value) -> support::Answer {
+async fn request_attempt_at(checkout: &Checkout, quote: &Value) -> support::HttpResponse {
     let choice = json!({ "crypto_code": quote["crypto_code"], "quote_id": quote["quote_id"] });
     checkout.post("/attempt", &choice).await
 }
@@ -276,13 +276,13 @@ async fn an_address_that_fails_a_check_is_never_shown() {
     ] {
         let checkout = world.shopper().open("ebook").await;
         world.sandbox().override_next_invoice(change.clone()).await;
-        let answer = checkout.request_attempt("BTC").await.with(200);
-        assert_eq!(answer.body["status"], "blocked", "{change}");
+        let response = checkout.request_attempt("BTC").await.with(200);
+        assert_eq!(response.body["status"], "blocked", "{change}");
         assert_eq!(
-            answer.body["blocked_reason"], "invoice_rejected",
+            response.body["blocked_reason"], "invoice_rejected",
             "{change}"
         );
-        let texts = [answer.text, checkout.get("").await.text];
+        let texts = [response.text, checkout.get("").await.text];
         for text in &texts {
             for shown in ["tb1q", "bc1q", "0x529", "bitcoin:", "address", "qr_string"] {
                 assert!(!text.contains(shown), "{change}: {text}");

@@ -154,15 +154,15 @@ async fn an_absurd_pause_is_an_error_and_ends_with_an_answer() {
         .await
         .refused(503, "gateway_unavailable");
     let url = format!("{}/health/ready", world.admin_url());
-    let answer = world.http().get(&url).send().await.unwrap();
-    assert_eq!(answer.status(), 503);
+    let response = world.http().get(&url).send().await.unwrap();
+    assert_eq!(response.status(), 503);
     let gateway = ready(&world).await["gateway"].clone();
     assert_eq!(gateway["pause_excessive"], true);
     assert!(gateway["pause_seconds"].as_u64().unwrap() <= 300);
     world.skip(Duration::from_mins(5));
     pay_in_full(&world, &checkout).await;
-    let answer = world.http().get(&url).send().await.unwrap();
-    assert_eq!(answer.status(), 200);
+    let response = world.http().get(&url).send().await.unwrap();
+    assert_eq!(response.status(), 200);
     world.end().await;
 }
 

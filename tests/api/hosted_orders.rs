@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Answer, Checkout, World, WorldConfig, eventually, secrets};
+use support::{Checkout, HttpResponse, World, WorldConfig, eventually, secrets};
 
 use crate::helpers::{delivered_events, paid_event_count};
 
@@ -29,7 +29,7 @@ async fn open_order(world: &World) -> (Checkout, String) {
 }
 
 #[track_caller]
-fn page_url(opened: &Answer) -> String {
+fn page_url(opened: &HttpResponse) -> String {
     opened.text_at("/payment_process_url")
 }
 
@@ -302,11 +302,11 @@ async fn concurrent_requests_share_one_session() {
     let (a, b) = (lamp(), lamp());
     let (first, second) = tokio::join!(store.open(&a), store.open(&b));
     let mut pages = Vec::new();
-    for answer in [first, second] {
-        match answer.status {
-            200 | 201 => pages.push(page_url(&answer)),
+    for response in [first, second] {
+        match response.status {
+            200 | 201 => pages.push(page_url(&response)),
             _ => {
-                let refused = answer.refused(409, "attempt_in_progress");
+                let refused = response.refused(409, "attempt_in_progress");
                 assert!(refused.header("retry-after").is_some());
             }
         }

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use support::{Answer, Shopper, StoreServer, World, WorldConfig, eventually};
+use support::{HttpResponse, Shopper, StoreServer, World, WorldConfig, eventually};
 
 /// A key of 128 random bits.
 pub(crate) const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
@@ -20,8 +20,8 @@ pub(crate) fn lamp() -> Value {
     json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
 }
 
-pub(crate) fn is_replayed(answer: &Answer) -> bool {
-    answer.header("idempotency-replayed") == Some("true")
+pub(crate) fn is_replayed(response: &HttpResponse) -> bool {
+    response.header("idempotency-replayed") == Some("true")
 }
 
 /// The ids of all orders of the store.
@@ -38,19 +38,19 @@ pub(crate) async fn database(world: &World) -> SqliteConnection {
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
-pub(crate) async fn open_order(shopper: &Shopper, key: &str, request: &Value) -> Answer {
+pub(crate) async fn open_order(shopper: &Shopper, key: &str, request: &Value) -> HttpResponse {
     shopper.with_key(key).request_order(request).await
 }
 
 /// Repeats a request until it is answered with something else than 409.
-pub(crate) async fn send_until_done(shopper: &Shopper, key: &str, request: &Value) -> Answer {
+pub(crate) async fn send_until_done(shopper: &Shopper, key: &str, request: &Value) -> HttpResponse {
     eventually("the request is answered", async || {
-        let answer = open_order(shopper, key, request).await;
-        if answer.status != 409 {
-            return Some(answer);
+        let response = open_order(shopper, key, request).await;
+        if response.status != 409 {
+            return Some(response);
         }
-        let answer = answer.refused(409, "request_in_progress");
-        assert_eq!(answer.header("retry-after"), Some("1"));
+        let response = response.refused(409, "request_in_progress");
+        assert_eq!(response.header("retry-after"), Some("1"));
         None
     })
     .await
@@ -103,8 +103,8 @@ async fn a_response_replayed_to_the_stores_server_carries_a_fresh_link() {
     let path = format!("/v1/events/{}/redeliver", event.as_str().unwrap());
     let store = world.store().with_idempotency_key("8");
     for is_again in [false, true] {
-        let answer = store.post(&path, &json!({})).await.with(202);
-        assert_eq!(is_replayed(&answer), is_again);
+        let response = store.post(&path, &json!({})).await.with(202);
+        assert_eq!(is_replayed(&response), is_again);
     }
     world.end().await;
 }
@@ -127,12 +127,12 @@ async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
     let mut database = database(&world).await;
     let changed = sqlx::query(earlier).execute(&mut database).await.unwrap();
     assert_eq!(changed.rows_affected(), 2);
-    for answer in [
+    for response in [
         open_order(&world.shopper(), KEY, &book()).await,
         store.post(path, &onboarding).await,
     ] {
-        assert!(!is_replayed(&answer));
-        answer.refused(409, "idempotency_result_unreadable");
+        assert!(!is_replayed(&response));
+        response.refused(409, "idempotency_result_unreadable");
     }
     assert_eq!(orders(&world.store()).await, orders_before);
     let calls_after = world.sandbox().count("POST", "/aggregator/merchants").await;
@@ -191,17 +191,17 @@ async fn twenty_concurrent_requests_open_one_order_with_twenty_tokens() {
         let shopper = world.shopper();
         asking.spawn(async move { shopper.with_key(KEY).request_order(&book()).await });
     }
-    let mut answers = asking.join_all().await;
-    for answer in &mut answers {
-        if answer.status == 409 {
-            *answer = send_until_done(&world.shopper(), KEY, &book()).await;
+    let mut responses = asking.join_all().await;
+    for response in &mut responses {
+        if response.status == 409 {
+            *response = send_until_done(&world.shopper(), KEY, &book()).await;
         }
     }
-    let first = answers.iter().filter(|answer| !is_replayed(answer));
+    let first = responses.iter().filter(|response| !is_replayed(response));
     assert_eq!(first.count(), 1);
     let mut tokens = BTreeSet::new();
-    for answer in answers {
-        let token = answer.with(201).text_at("/client_token");
+    for response in responses {
+        let token = response.with(201).text_at("/client_token");
         let seen = world.shopper().with_token(&token, "").view().await;
         assert!(
             orders(&world.store())
@@ -221,9 +221,9 @@ async fn an_error_is_not_stored() {
     let mut wrong = book();
     wrong["product"] = json!("no such thing");
     for _ in 0..2 {
-        let answer = open_order(&world.shopper(), KEY, &wrong).await;
-        assert!(!is_replayed(&answer));
-        answer.refused(404, "unknown_product");
+        let response = open_order(&world.shopper(), KEY, &wrong).await;
+        assert!(!is_replayed(&response));
+        response.refused(404, "unknown_product");
     }
     open_order(&world.shopper(), KEY, &book()).await.with(201);
     // Nor is a failure of the gateway.
@@ -287,12 +287,12 @@ async fn a_request_is_completed_after_its_client_disconnects() {
         .await;
     assert!(gone.unwrap_err().is_timeout());
     let checkout = checkout.with_key(KEY);
-    let answer = eventually("the response is stored", async || {
-        let answer = checkout.post("/attempt", &choice).await;
-        (answer.status != 409).then_some(answer)
+    let response = eventually("the response is stored", async || {
+        let response = checkout.post("/attempt", &choice).await;
+        (response.status != 409).then_some(response)
     })
     .await;
-    assert!(is_replayed(&answer.with(200)));
+    assert!(is_replayed(&response.with(200)));
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     world.end().await;
 }
@@ -302,8 +302,8 @@ async fn a_key_has_1_to_255_visible_characters_and_16_at_least_without_authoriza
     let world = World::start().await;
     let name = "Idempotency-Key";
     for key in ["", "a b", "\u{e4}", "\t", &"k".repeat(256)] {
-        let answer = world.store().with_idempotency_key(key).open(&lamp()).await;
-        answer.refused(400, "invalid_request").naming(name);
+        let response = world.store().with_idempotency_key(key).open(&lamp()).await;
+        response.refused(400, "invalid_request").naming(name);
     }
     let longest = "k".repeat(255);
     world
@@ -312,8 +312,8 @@ async fn a_key_has_1_to_255_visible_characters_and_16_at_least_without_authoriza
         .open(&lamp())
         .await
         .with(201);
-    let answer = open_order(&world.shopper(), &KEY[..15], &book()).await;
-    answer.refused(400, "invalid_request").naming(name);
+    let response = open_order(&world.shopper(), &KEY[..15], &book()).await;
+    response.refused(400, "invalid_request").naming(name);
     open_order(&world.shopper(), &KEY[..16], &book())
         .await
         .with(201);
@@ -325,9 +325,9 @@ async fn a_key_has_1_to_255_visible_characters_and_16_at_least_without_authoriza
     let twice = request
         .header("idempotency-key", "1")
         .header("idempotency-key", "2");
-    let answer = Answer::read(twice.json(&lamp()).send().await.unwrap()).await;
-    let answer = answer.refused(400, "invalid_request");
-    let message = answer.text_at("/error/message");
+    let response = HttpResponse::read(twice.json(&lamp()).send().await.unwrap()).await;
+    let response = response.refused(400, "invalid_request");
+    let message = response.text_at("/error/message");
     assert!(message.starts_with("The header idempotency-key came more than once"));
     world.end().await;
 }
@@ -424,11 +424,11 @@ async fn no_token_is_stored_and_old_responses_are_deleted() {
 }
 
 /// Sends POST /v1/checkout from this IP address.
-async fn open_from(world: &World, address: &str, key: &str, body: &Value) -> Answer {
+async fn open_from(world: &World, address: &str, key: &str, body: &Value) -> HttpResponse {
     let url = format!("{}/v1/checkout", world.proxy_url());
     let request = world.http().post(url).header("x-forwarded-for", address);
     let request = request.header("idempotency-key", key).json(body);
-    Answer::read(request.send().await.unwrap()).await
+    HttpResponse::read(request.send().await.unwrap()).await
 }
 
 /// Returns the number of stored requests with keys.
@@ -447,9 +447,9 @@ async fn requests_with_keys_are_rate_limited_before_they_are_stored() {
     // The clock runs meanwhile: every two seconds allow one more.
     let until_refused = async |address: &str, key: &dyn Fn(i64) -> String, request: &Value| {
         for count in 0..60 {
-            let answer = open_from(&world, address, &key(count), request).await;
-            if answer.status == 429 {
-                answer.refused(429, "rate_limited");
+            let response = open_from(&world, address, &key(count), request).await;
+            if response.status == 429 {
+                response.refused(429, "rate_limited");
                 return count;
             }
         }

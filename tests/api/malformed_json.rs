@@ -4,7 +4,7 @@
 //! copied by hand.
 
 use reqwest::Method;
-use support::{Answer, CONTRACT, World, eventually, secrets};
+use support::{CONTRACT, HttpResponse, World, eventually, secrets};
 
 /// Invalid JSON values.
 const NO_VALUES: &[&str] = &[
@@ -222,30 +222,30 @@ fn order(reference: usize, note: &str) -> String {
     )
 }
 
-async fn open_order(world: &World, body: impl Into<reqwest::Body>) -> Answer {
+async fn open_order(world: &World, body: impl Into<reqwest::Body>) -> HttpResponse {
     try_open_order(world, body).await.unwrap()
 }
 
 /// `None` if the connection breaks, as it may when the proxy rejects a body before it has arrived.
-async fn try_open_order(world: &World, body: impl Into<reqwest::Body>) -> Option<Answer> {
+async fn try_open_order(world: &World, body: impl Into<reqwest::Body>) -> Option<HttpResponse> {
     let request = world
         .http()
         .post(format!("{}/v1/orders", world.proxy_url()))
         .bearer_auth(secrets::STORE_KEY)
         .header("content-type", "application/json")
         .body(body);
-    let answer = Answer::read(request.send().await.ok()?).await;
-    CONTRACT.check(&Method::POST, "/v1/orders", &answer);
-    Some(answer)
+    let response = HttpResponse::read(request.send().await.ok()?).await;
+    CONTRACT.check(&Method::POST, "/v1/orders", &response);
+    Some(response)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_json_is_rejected() {
     let world = World::start().await;
     for note in NO_VALUES.iter().chain(DOUBTFUL) {
-        let answer = open_order(&world, order(0, note)).await;
-        assert_eq!(answer.status, 400, "{note:?}: {}", answer.text);
-        answer.refused(400, "invalid_request");
+        let response = open_order(&world, order(0, note)).await;
+        assert_eq!(response.status, 400, "{note:?}: {}", response.text);
+        response.refused(400, "invalid_request");
     }
     let orders = world.store().get("/v1/orders").await.with(200);
     assert_eq!(orders.body["orders"], serde_json::json!([]));
@@ -256,8 +256,8 @@ async fn invalid_json_is_rejected() {
 async fn valid_json_is_accepted() {
     let world = World::start().await;
     for (reference, note) in VALUES.iter().enumerate() {
-        let answer = open_order(&world, order(reference, note)).await;
-        assert_eq!(answer.status, 201, "{note:?}: {}", answer.text);
+        let response = open_order(&world, order(reference, note)).await;
+        assert_eq!(response.status, 201, "{note:?}: {}", response.text);
     }
     world.end().await;
 }
@@ -304,8 +304,8 @@ async fn a_body_that_is_not_utf8_or_not_an_object_is_rejected() {
     }
     for body in bodies {
         let text = String::from_utf8_lossy(&body).into_owned();
-        let answer = open_order(&world, body).await;
-        assert_eq!(answer.status, 400, "{text:?}: {}", answer.text);
+        let response = open_order(&world, body).await;
+        assert_eq!(response.status, 400, "{text:?}: {}", response.text);
     }
     world.end().await;
 }

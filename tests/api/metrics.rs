@@ -13,17 +13,17 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The most series that one proxy may export.
 const MOST_SERIES: usize = 300;
 
-/// One answer of GET /metrics.
+/// One response of GET /metrics.
 pub(crate) struct Scrape(String);
 
 impl Scrape {
     pub(crate) async fn of(world: &World) -> Self {
         let url = format!("{}/metrics", world.admin_url());
-        let answer = world.http().get(url).send().await.unwrap();
-        assert_eq!(answer.status(), 200);
-        let content = answer.headers()["content-type"].to_str().unwrap();
+        let response = world.http().get(url).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        let content = response.headers()["content-type"].to_str().unwrap();
         assert!(content.starts_with("application/openmetrics-text; version=1.0.0"));
-        Self(answer.text().await.unwrap())
+        Self(response.text().await.unwrap())
     }
 
     /// Name and labels of each series.
@@ -103,15 +103,15 @@ async fn metrics_are_served_to_the_operator_alone() {
     let world = World::start().await;
     Scrape::of(&world).await;
     let url = format!("{}/metrics", world.proxy_url());
-    let answer = world.http().get(url).send().await.unwrap();
-    assert_eq!(answer.status(), 404);
+    let response = world.http().get(url).send().await.unwrap();
+    assert_eq!(response.status(), 404);
     world.end().await;
 }
 
 #[tokio::test]
 async fn the_page_of_metrics_lists_what_is_exported() {
     let world = World::start().await;
-    // The clock of the gateway is known after its first answer.
+    // The clock of the gateway is known after its first response.
     world.shopper().open("ebook").await.quotes().await;
     let table = Scrape::of(&world).await.table();
     let page = fs::read_to_string(format!("{ROOT}/docs/operations/metrics.md")).unwrap();
@@ -243,8 +243,8 @@ async fn refusals_are_counted_by_their_rule() {
     let order = json!({ "order_token": token });
     let mut refused = 0;
     for _ in 0..40 {
-        let answer = world.shopper().request_order(&order).await;
-        refused += u64::from(answer.status == 429);
+        let response = world.shopper().request_order(&order).await;
+        refused += u64::from(response.status == 429);
     }
     assert!(refused > 0);
     let scrape = Scrape::of(&world).await;

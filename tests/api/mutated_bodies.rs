@@ -268,15 +268,15 @@ async fn mutated_bodies_create_only_allowed_prices_and_no_errors() {
         let page = world.shopper().from_page_of(&page);
         asking.spawn(async move { (page.request_order_with(body.clone()).await, body) });
         while asking.len() >= 8 || (number + 1 == BODIES && !asking.is_empty()) {
-            let (answer, body) = asking.join_next().await.unwrap().unwrap();
+            let (response, body) = asking.join_next().await.unwrap().unwrap();
             let body = String::from_utf8_lossy(&body).into_owned();
-            match answer.status {
+            match response.status {
                 201 => created += 1,
                 200 => again += 1,
                 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 => refused += 1,
-                status => panic!("{status} {} for {body:?}", answer.text),
+                status => panic!("{status} {} for {body:?}", response.text),
             }
-            assert!(answer.status != 409, "{} for {body:?}", answer.text);
+            assert!(response.status != 409, "{} for {body:?}", response.text);
         }
     }
     println!("{created} created, {again} opened again, {refused} refused");

@@ -94,11 +94,11 @@ async fn a_page_of_the_store_reads_the_bounds_of_a_donation() {
 async fn an_amount_outside_the_bounds_is_rejected_with_the_bounds() {
     let world = World::start().await;
     for amount in ["1.99", "500.01", "0", "999999999999", "3.005", "3.000"] {
-        let answer = world.shopper().request_order(&coffee(&json!(amount))).await;
-        let answer = answer
+        let response = world.shopper().request_order(&coffee(&json!(amount))).await;
+        let response = response
             .refused(422, "donation_out_of_range")
             .naming("amount");
-        let message = answer.text_at("/error/message");
+        let message = response.text_at("/error/message");
         assert!(message.contains("2.00 to 500.00 USD"), "{message}");
     }
     for amount in [
@@ -112,8 +112,8 @@ async fn an_amount_outside_the_bounds_is_rejected_with_the_bounds() {
         json!(""),
         Value::Null,
     ] {
-        let answer = world.shopper().request_order(&coffee(&amount)).await;
-        answer.refused(400, "invalid_request");
+        let response = world.shopper().request_order(&coffee(&amount)).await;
+        response.refused(400, "invalid_request");
     }
     for amount in ["2", "500", "2.00"] {
         world

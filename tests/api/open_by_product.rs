@@ -5,7 +5,9 @@ use std::time::Duration;
 use reqwest::Method;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use support::{Answer, CONTRACT, Checkout, World, WorldConfig, eventually, pay_in_full, within};
+use support::{
+    CONTRACT, Checkout, HttpResponse, World, WorldConfig, eventually, pay_in_full, within,
+};
 
 use crate::helpers::{event_types, next_order, sequences};
 
@@ -300,8 +302,8 @@ async fn an_order_marked_as_paid_keeps_its_invoice_until_it_expires() {
 async fn nothing_is_paid_before_an_asset_is_chosen() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
-    let answer = checkout.post("/paid", &json!({})).await;
-    answer.refused(409, "nothing_to_pay");
+    let response = checkout.post("/paid", &json!({})).await;
+    response.refused(409, "nothing_to_pay");
     world.end().await;
 }
 
@@ -310,8 +312,8 @@ async fn a_receipt_goes_only_to_a_valid_address() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
-    let answer = checkout.post("/paid", &json!({ "email": "me" })).await;
-    answer.refused(400, "invalid_request").naming("email");
+    let response = checkout.post("/paid", &json!({ "email": "me" })).await;
+    response.refused(400, "invalid_request").naming("email");
     let email = json!({ "email": "me@example.org" });
     checkout.post("/paid", &email).await.with(200);
     support::eventually("the gateway knows the address", async || {
@@ -434,16 +436,16 @@ async fn one_ip_address_opens_thirty_orders_per_minute_and_others_are_not_limite
             .post(format!("{}/v1/checkout", world.proxy_url()))
             .header("x-forwarded-for", from)
             .json(body);
-        let answer = Answer::read(request.send().await.unwrap()).await;
-        CONTRACT.check(&Method::POST, "/v1/checkout", &answer);
-        answer
+        let response = HttpResponse::read(request.send().await.unwrap()).await;
+        CONTRACT.check(&Method::POST, "/v1/checkout", &response);
+        response
     };
     let ebook = json!({ "store": "demo", "product": "ebook" });
     let mut opened = 0;
     let refused = loop {
-        let answer = open_order("192.0.2.1", &ebook).await;
-        if answer.status != 201 {
-            break answer.refused(429, "rate_limited");
+        let response = open_order("192.0.2.1", &ebook).await;
+        if response.status != 201 {
+            break response.refused(429, "rate_limited");
         }
         opened += 1;
     };

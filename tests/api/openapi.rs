@@ -1,12 +1,12 @@
 //! The OpenAPI document of the proxy is complete and correct.
 //!
-//! `support::Answer` checks every response of every test against its description.
+//! `support::HttpResponse` checks every response of every test against its description.
 
 use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Answer, CONTRACT, World};
+use support::{CONTRACT, HttpResponse, World};
 
 /// A method that no route has.
 const NO_METHOD: &str = "PROPFIND";
@@ -18,9 +18,9 @@ async fn every_route_is_described_and_every_description_has_a_route() {
     for path in florin_proxy::paths() {
         let address = format!("{}{}", world.proxy_url(), filled(path));
         let request = world.http().request(NO_METHOD.parse().unwrap(), address);
-        let answer = Answer::read(request.send().await.unwrap()).await;
-        let answer = answer.refused(405, "method_not_allowed");
-        let allowed = answer
+        let response = HttpResponse::read(request.send().await.unwrap()).await;
+        let response = response.refused(405, "method_not_allowed");
+        let allowed = response
             .header("allow")
             .expect("it says which methods it takes");
         let methods = allowed
@@ -39,14 +39,14 @@ async fn every_route_is_described_and_every_description_has_a_route() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_document_is_served_to_any_page() {
     let world = World::start().await;
-    let answer = world
+    let response = world
         .shopper()
         .send(Method::GET, "/openapi.json", None, None)
         .await
         .with(200);
-    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
-    assert_eq!(answer.body, florin_proxy::openapi(&world.proxy_url()));
-    assert_eq!(answer.body["openapi"], "3.1.1");
+    assert_eq!(response.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(response.body, florin_proxy::openapi(&world.proxy_url()));
+    assert_eq!(response.body["openapi"], "3.1.1");
     world.end().await;
 }
 
@@ -84,7 +84,9 @@ async fn the_document_is_compressed_and_revalidated() {
 async fn the_reference_page_is_on_the_admin_port_and_loads_nothing() {
     let world = World::start().await;
     let page = world.http().get(format!("{}/docs", world.admin_url()));
-    let page = Answer::read(page.send().await.unwrap()).await.with(200);
+    let page = HttpResponse::read(page.send().await.unwrap())
+        .await
+        .with(200);
     assert_eq!(
         page.header("content-type"),
         Some("text/html; charset=utf-8")
@@ -144,12 +146,16 @@ fn every_post_except_callbacks_accepts_a_key() {
 #[test]
 fn an_undescribed_member_is_rejected_in_a_response() {
     let schema = CONTRACT.validator(&json!({ "$ref": "#/components/schemas/Refusal" }));
-    let mut answer = json!({ "error": {
+    let mut response = json!({ "error": {
         "code": "not_found", "message": "There is nothing.", "request_id": "req_0123456789abcdef",
     }});
-    assert!(schema.is_valid(&answer), "{:?}", schema.validate(&answer));
-    answer["error"]["more"] = json!(1);
-    assert!(!schema.is_valid(&answer));
+    assert!(
+        schema.is_valid(&response),
+        "{:?}",
+        schema.validate(&response)
+    );
+    response["error"]["more"] = json!(1);
+    assert!(!schema.is_valid(&response));
 }
 
 #[test]

@@ -195,8 +195,8 @@ async fn without_an_operators_token_the_api_answers_nothing() {
             caller.post(&path, &json!({})).await.with(401);
         }
     }
-    let answer = ada(&world).get("/api/orders").await;
-    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let response = ada(&world).get("/api/orders").await;
+    assert_eq!(response.header("cache-control"), Some("no-store"));
     world.end().await;
 }
 
@@ -217,8 +217,8 @@ async fn the_public_listener_has_nothing_for_operators() {
     ] {
         let url = format!("{}{path}", world.proxy_url());
         let request = world.http().get(url).bearer_auth(secrets::OPERATOR_TOKEN);
-        let answer = support::Answer::read(request.send().await.unwrap()).await;
-        answer.refused(404, "not_found");
+        let response = support::HttpResponse::read(request.send().await.unwrap()).await;
+        response.refused(404, "not_found");
     }
     world.end().await;
 }

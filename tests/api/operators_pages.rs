@@ -48,8 +48,8 @@ impl<'w> Pages<'w> {
         }
     }
 
-    async fn keep(&mut self, answer: Response) -> Page {
-        for cookie in answer.headers().get_all(SET_COOKIE) {
+    async fn keep(&mut self, response: Response) -> Page {
+        for cookie in response.headers().get_all(SET_COOKIE) {
             let cookie = cookie.to_str().unwrap();
             assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
             let (name, rest) = cookie.split_once('=').unwrap();
@@ -57,15 +57,15 @@ impl<'w> Pages<'w> {
             let value = rest.split_once(';').unwrap().0.to_owned();
             self.cookies.push((name.to_owned(), value));
         }
-        let headers = answer.headers().clone();
+        let headers = response.headers().clone();
         let location = headers
             .get(LOCATION)
             .map(|it| it.to_str().unwrap().to_owned());
         Page {
-            status: answer.status().as_u16(),
+            status: response.status().as_u16(),
             location,
             headers,
-            text: answer.text().await.unwrap(),
+            text: response.text().await.unwrap(),
         }
     }
 
@@ -80,8 +80,8 @@ impl<'w> Pages<'w> {
     pub(crate) async fn get(&mut self, path: &str) -> Page {
         let url = format!("{}{path}", self.world.admin_url());
         let request = self.world.http().get(url).header(COOKIE, self.cookie());
-        let answer = request.send().await.unwrap();
-        self.keep(answer).await
+        let response = request.send().await.unwrap();
+        self.keep(response).await
     }
 
     pub(crate) async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
@@ -90,8 +90,8 @@ impl<'w> Pages<'w> {
         let body = body.query().unwrap_or_default().to_owned();
         let request = self.world.http().post(url).header(COOKIE, self.cookie());
         let request = request.header("content-type", "application/x-www-form-urlencoded");
-        let answer = request.body(body).send().await.unwrap();
-        self.keep(answer).await
+        let response = request.body(body).send().await.unwrap();
+        self.keep(response).await
     }
 
     pub(crate) async fn sign_in(&mut self, name: &str, password: &str) -> Page {

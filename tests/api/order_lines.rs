@@ -1,7 +1,7 @@
 //! The lines of an order, the store's logo, and pictures from the configured `image_origins`.
 
 use serde_json::{Value, json};
-use support::{Answer, World, WorldConfig};
+use support::{HttpResponse, World, WorldConfig};
 
 const CDN: &str = "https://cdn.shop.example";
 const LOGO: &str = "https://shop.example/logo.svg";
@@ -20,7 +20,7 @@ fn order(reference: &str, lines: &Value) -> Value {
     json!({ "amount": "42.00", "currency": "USD", "reference": reference, "title": "A cart", "lines": lines })
 }
 
-async fn shown(world: &World, opened: &Answer) -> Value {
+async fn shown(world: &World, opened: &HttpResponse) -> Value {
     let token = opened.text_at("/client_token");
     world.shopper().with_token(&token, "").view().await
 }
@@ -96,11 +96,11 @@ async fn an_invalid_line_is_rejected_by_its_name() {
             "lines[0].image_url",
         ),
     ] {
-        let answer = world.store().open(&order("cart-1", &lines)).await;
-        let answer = answer.refused(400, "invalid_request");
-        assert_eq!(answer.body["error"]["field"], field, "{}", answer.text);
+        let response = world.store().open(&order("cart-1", &lines)).await;
+        let response = response.refused(400, "invalid_request");
+        assert_eq!(response.body["error"]["field"], field, "{}", response.text);
         if field.ends_with("image_url") {
-            assert!(answer.text.contains("image_origins"), "{}", answer.text);
+            assert!(response.text.contains("image_origins"), "{}", response.text);
         }
     }
     assert!(world.store().orders().await.is_empty());
@@ -139,8 +139,8 @@ async fn lines_of_an_order_token_follow_the_same_rules() {
         json!([{ "title": "A lamp", "image_url": "https://tracker.example/p.png" }]),
         json!([{ "title": "A lamp", "colour": "red" }]),
     ] {
-        let answer = world.shopper().request_order(&signs("lamp-3", wrong)).await;
-        answer.refused(401, "invalid_order_token");
+        let response = world.shopper().request_order(&signs("lamp-3", wrong)).await;
+        response.refused(401, "invalid_order_token");
     }
     assert!(world.logged("lines[0].image_url"), "the log names the line");
     world.end().await;
@@ -186,7 +186,9 @@ async fn the_page_loads_pictures_only_from_the_stores_origins() {
         ("/pay", "img-src 'self' data:;".to_owned()),
     ] {
         let page = world.http().get(format!("{}{path}", world.proxy_url()));
-        let page = Answer::read(page.send().await.unwrap()).await.with(200);
+        let page = HttpResponse::read(page.send().await.unwrap())
+            .await
+            .with(200);
         let policy = page.header("content-security-policy").unwrap();
         assert!(policy.contains(&sources), "{path}: {policy}");
     }

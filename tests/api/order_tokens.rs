@@ -71,11 +71,11 @@ async fn a_reference_at_another_price_is_rejected_and_logged_as_an_error() {
         world.token_signer().token("lamp-1", "41.99"),
         world.token_signer().sign(&euros),
     ] {
-        let answer = world
+        let response = world
             .shopper()
             .request_order(&json!({ "order_token": token }))
             .await;
-        answer.refused(409, "order_conflict");
+        response.refused(409, "order_conflict");
     }
     let orders = world.store().get("/v1/orders").await.with(200);
     assert_eq!(orders.body["orders"].as_array().unwrap().len(), 1);
@@ -94,7 +94,7 @@ async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reaso
     };
     let now = world.clock.now().as_second();
     let good = signer.token("lamp-1", "42.00");
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for (token, reason) in [
         (format!("{good}="), "base64url"),
         (format!("{good}x"), "its signature is not that of any key"),
@@ -129,21 +129,21 @@ async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reaso
         (with("amount", json!(42.0)), "a string"),
         (with("price", json!("1")), "unknown field `price`"),
     ] {
-        let answer = world
+        let response = world
             .shopper()
             .request_order(&json!({ "order_token": token }))
             .await;
-        let answer = answer.refused(401, "invalid_order_token");
+        let response = response.refused(401, "invalid_order_token");
         let reason = match reason {
             "in no store's name" => "it names the store",
             reason => reason,
         };
         assert!(world.logged(reason), "{reason}");
         assert!(!world.logged(&token), "the log holds the token");
-        answers.push(answer.without_request_id());
+        responses.push(response.without_request_id());
     }
-    answers.dedup();
-    assert_eq!(answers.len(), 1, "{answers:?}");
+    responses.dedup();
+    assert_eq!(responses.len(), 1, "{responses:?}");
     assert_eq!(
         world.store().get("/v1/orders").await.body["orders"],
         json!([])
@@ -157,11 +157,11 @@ async fn an_expired_token_opens_nothing_and_its_order_stays_payable() {
     let token = world.token_signer().token("lamp-1", "42.00");
     let checkout = world.shopper().open_token(&token).await;
     world.skip(Duration::from_secs(3600 + 90));
-    let answer = world
+    let response = world
         .shopper()
         .request_order(&json!({ "order_token": token }))
         .await;
-    answer.refused(401, "invalid_order_token");
+    response.refused(401, "invalid_order_token");
     checkout.choose("BTC").await;
     pay_in_full(&world, &checkout).await;
     world.end().await;
@@ -188,21 +188,21 @@ async fn a_token_is_accepted_only_from_a_listed_origin() {
     let world = World::start().await;
     let request = json!({ "order_token": world.token_signer().token("lamp-1", "42.00") });
     for origin in ["https://evil.example", "https://other.example", "null"] {
-        let answer = world
+        let response = world
             .shopper()
             .from_page_of(origin)
             .request_order(&request)
             .await;
-        answer.refused(403, "origin_not_allowed");
+        response.refused(403, "origin_not_allowed");
     }
     world.shopper().request_order(&request).await.with(201);
     let with_amount =
         json!({ "order_token": world.token_signer().token("lamp-2", "42.00"), "amount": "1.00" });
-    let answer = world
+    let response = world
         .shopper()
         .send(Method::POST, "/v1/checkout", None, Some(&with_amount))
         .await;
-    answer.refused(400, "invalid_request").naming("amount");
+    response.refused(400, "invalid_request").naming("amount");
     world.end().await;
 }
 

@@ -332,8 +332,8 @@ async fn simultaneous_reports_of_a_payment_send_one_confirmation() {
     checkout.choose("BTC").await;
     let nothing = serde_json::json!({});
     let reports = (0..20).map(|_| checkout.post("/paid", &nothing));
-    for answer in futures_util::future::join_all(reports).await {
-        assert_eq!(answer.with(200).body["status"], "checking");
+    for response in futures_util::future::join_all(reports).await {
+        assert_eq!(response.with(200).body["status"], "checking");
     }
     eventually("POST /confirm is sent", async || {
         (world.sandbox().count("POST", "/confirm").await > 0).then_some(())
@@ -352,8 +352,8 @@ async fn simultaneous_addresses_for_the_receipt_send_one_confirmation() {
     pay_in_full(&world, &checkout).await;
     let email = serde_json::json!({ "email": "buyer@shop.example" });
     let sent = (0..20).map(|_| checkout.post("/email", &email));
-    for answer in futures_util::future::join_all(sent).await {
-        answer.with(200);
+    for response in futures_util::future::join_all(sent).await {
+        response.with(200);
     }
     eventually("POST /confirm is sent", async || {
         (world.sandbox().count("POST", "/confirm").await > 0).then_some(())

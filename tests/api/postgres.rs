@@ -38,11 +38,11 @@ async fn a_purchase_on_postgresql_is_paid_delivered_and_kept() {
 #[tokio::test]
 async fn readiness_shows_the_schema_and_the_clock_of_the_server() {
     let ready = async |world: &World| {
-        let answer = world
+        let response = world
             .http()
             .get(format!("{}/health/ready", world.admin_url()));
-        let answer = answer.send().await.unwrap();
-        answer.json::<Value>().await.unwrap()
+        let response = response.send().await.unwrap();
+        response.json::<Value>().await.unwrap()
     };
     let world = World::start().await;
     assert_eq!(ready(&world).await["database_server"], Value::Null);

@@ -28,7 +28,7 @@ pub(crate) async fn wait_until_up(world: &World, program: &Program) {
             .send()
             .await
             .ok()
-            .filter(|answer| answer.status() == 200)
+            .filter(|response| response.status() == 200)
     };
     let up = support::within(std::time::Duration::from_secs(10), up).await;
     assert!(up.is_some(), "it does not start:\n{}", program.printed());

@@ -38,7 +38,7 @@ async fn send_raw(world: &World, bytes: &[u8]) -> TcpStream {
 }
 
 /// Reads until the proxy closes the connection.
-async fn answer(world: &World, bytes: &[u8]) -> String {
+async fn response(world: &World, bytes: &[u8]) -> String {
     let mut stream = send_raw(world, bytes).await;
     let mut all = Vec::new();
     let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut all));
@@ -48,8 +48,8 @@ async fn answer(world: &World, bytes: &[u8]) -> String {
 }
 
 /// Returns the statuses in what was received.
-fn statuses(answer: &str) -> Vec<&str> {
-    let lines = answer.lines().filter(|line| line.starts_with("HTTP/1."));
+fn statuses(response: &str) -> Vec<&str> {
+    let lines = response.lines().filter(|line| line.starts_with("HTTP/1."));
     lines.map(|line| &line[9..12]).collect()
 }
 
@@ -118,8 +118,8 @@ async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
         ("no request at all", b"\x00\x01\x02\xff\r\n\r\n".to_vec()),
     ];
     for (what, bytes) in &cases {
-        let answer = answer(&world, bytes).await;
-        assert_eq!(statuses(&answer), ["400"], "{what}: {answer}");
+        let response = response(&world, bytes).await;
+        assert_eq!(statuses(&response), ["400"], "{what}: {response}");
     }
     assert_eq!(orders(&world).await, [] as [Value; 0]);
     world.end().await;
@@ -138,10 +138,10 @@ async fn an_oversized_head_is_rejected() {
         ),
         ("a long path", get_request(&format!("/{long}"), "")),
     ] {
-        let answer = answer(&world, &bytes).await;
+        let response = response(&world, &bytes).await;
         // Unread bytes may reset the connection before the response is read.
-        let expected = statuses(&answer);
-        assert!(matches!(expected[..], ["431"] | []), "{what}: {answer}");
+        let expected = statuses(&response);
+        assert!(matches!(expected[..], ["431"] | []), "{what}: {response}");
     }
     world.end().await;
 }
@@ -175,10 +175,10 @@ async fn a_duplicate_header_is_rejected_by_name() {
             ),
         ),
     ] {
-        let answer = answer(&world, &bytes).await;
-        assert_eq!(statuses(&answer), ["400"], "{name}: {answer}");
+        let response = response(&world, &bytes).await;
+        assert_eq!(statuses(&response), ["400"], "{name}: {response}");
         let message = format!("The header {name} came more than once");
-        assert!(answer.contains(&message), "{answer}");
+        assert!(response.contains(&message), "{response}");
     }
     assert_eq!(orders(&world).await, [] as [Value; 0]);
     world.end().await;
@@ -195,8 +195,8 @@ async fn bytes_after_a_body_with_two_lengths_are_not_a_request() {
         "transfer-encoding: chunked\r\ncontent-length: 4\r\n",
     ] {
         let body = format!("{}{hidden}", chunked(EBOOK));
-        let answer = answer(&world, &open_order(lines, &body)).await;
-        assert_eq!(statuses(&answer), ["201"], "{answer}");
+        let response = response(&world, &open_order(lines, &body)).await;
+        assert_eq!(statuses(&response), ["201"], "{response}");
     }
     let orders = orders(&world).await;
     let prices: Vec<_> = orders.iter().map(|order| &order["amount"]).collect();
@@ -235,9 +235,13 @@ async fn a_body_of_another_length_than_announced_opens_nothing() {
         ),
     ];
     for (what, bytes, status) in &cases {
-        let answer = answer(&world, bytes).await;
-        assert_eq!(statuses(&answer).first(), Some(status), "{what}: {answer}");
-        assert!(!answer.contains("client_token"), "{what}: {answer}");
+        let response = response(&world, bytes).await;
+        assert_eq!(
+            statuses(&response).first(),
+            Some(status),
+            "{what}: {response}"
+        );
+        assert!(!response.contains("client_token"), "{what}: {response}");
     }
     assert_eq!(orders(&world).await, [] as [Value; 0]);
     world.end().await;
@@ -249,9 +253,9 @@ async fn a_body_announced_as_too_large_is_rejected_at_once() {
     let world = World::start().await;
     let lines = "content-length: 10000000000\r\nconnection: close\r\n";
     let request = open_order(lines, EBOOK);
-    let answer = tokio::time::timeout(Duration::from_secs(5), answer(&world, &request)).await;
-    let answer = answer.expect("the body is not awaited");
-    assert_eq!(statuses(&answer), ["413"], "{answer}");
+    let response = tokio::time::timeout(Duration::from_secs(5), response(&world, &request)).await;
+    let response = response.expect("the body is not awaited");
+    assert_eq!(statuses(&response), ["413"], "{response}");
     world.end().await;
 }
 
@@ -269,8 +273,8 @@ async fn unusual_request_forms_reach_no_other_route() {
         ("TRACE /v1/checkout HTTP/1.1", "405"),
         ("get /openapi.json HTTP/1.1", "405"),
     ] {
-        let answer = answer(&world, format!("{line}\r\n{close}").as_bytes()).await;
-        assert_eq!(statuses(&answer), [status], "{line}: {answer}");
+        let response = response(&world, format!("{line}\r\n{close}").as_bytes()).await;
+        assert_eq!(statuses(&response), [status], "{line}: {response}");
     }
     world.end().await;
 }

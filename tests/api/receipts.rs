@@ -13,8 +13,8 @@ async fn paid_order(world: &World) -> Checkout {
 /// Verifies a shown receipt as its store.
 async fn verified(world: &World, shown: &str) -> Value {
     let presented = json!({ "receipt": shown });
-    let answer = world.store().post("/v1/receipts/verify", &presented).await;
-    answer.with(200).body
+    let response = world.store().post("/v1/receipts/verify", &presented).await;
+    response.with(200).body
 }
 
 #[tokio::test]
@@ -82,8 +82,8 @@ async fn a_changed_receipt_or_one_of_another_store_is_invalid() {
     for shown in [token, code] {
         let presented = json!({ "receipt": shown });
         let other_store = world.other_store();
-        let answer = other_store.post("/v1/receipts/verify", &presented).await;
-        assert_eq!(answer.with(200).body, json!({ "valid": false }));
+        let response = other_store.post("/v1/receipts/verify", &presented).await;
+        assert_eq!(response.with(200).body, json!({ "valid": false }));
     }
     world.end().await;
 }

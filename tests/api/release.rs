@@ -226,7 +226,7 @@ async fn the_image_runs_without_root() {
     eventually("the container is ready", async || {
         let health = reqwest::get(format!("http://{admin}/health/ready")).await;
         health
-            .is_ok_and(|answer| answer.status() == 200)
+            .is_ok_and(|response| response.status() == 200)
             .then_some(())
     })
     .await;

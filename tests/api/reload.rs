@@ -44,8 +44,8 @@ pub(crate) async fn line(program: &Program, known: usize, text: &str) -> String 
 /// What the key of a pair is answered: GET /v1/orders.
 async fn status_with(world: &World, key: &str) -> StatusCode {
     let url = format!("{}/v1/orders", world.proxy_url());
-    let answer = world.http().get(url).bearer_auth(key).send().await;
-    answer.unwrap().status()
+    let response = world.http().get(url).bearer_auth(key).send().await;
+    response.unwrap().status()
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
         load.spawn(async move {
             let mut prices = Vec::new();
             while !done.load(Ordering::Relaxed) {
-                // Each panics on any other answer than 201 and 200.
+                // Each panics on any other response than 201 and 200.
                 let checkout = shopper.open("ebook").await;
                 prices.push(checkout.view().await["amount"].clone());
                 served.fetch_add(1, Ordering::Relaxed);
@@ -223,13 +223,13 @@ async fn keys_in_pairs_are_both_accepted_until_the_old_one_is_removed() {
     let callback = async |token: &str| {
         let url = format!("{}/callbacks/{token}", world.proxy_url());
         let hint = json!({ "invoice_id": "inv_1", "status": "COMPLETED" });
-        let answer = world.http().post(url).json(&hint).send().await;
-        answer.unwrap().status().as_u16()
+        let response = world.http().post(url).json(&hint).send().await;
+        response.unwrap().status().as_u16()
     };
     let operator = async |token: &str| {
         let url = format!("{}/api/orders", world.admin_url());
-        let answer = world.http().get(url).bearer_auth(token).send().await;
-        answer.unwrap().status().as_u16()
+        let response = world.http().get(url).bearer_auth(token).send().await;
+        response.unwrap().status().as_u16()
     };
     let statuses = async |[key, token, operators]: [&str; 3]| {
         (

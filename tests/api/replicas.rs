@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sqlx::Connection as _;
-use support::{Answer, Checkout, Replicas, World, WorldConfig, eventually, postgres_database};
+use support::{
+    Checkout, HttpResponse, Replicas, World, WorldConfig, eventually, postgres_database,
+};
 use tokio::time::Instant;
 
 use crate::helpers::{delivered_events, paid_event_count};
@@ -22,7 +24,7 @@ async fn world() -> (World, String) {
 }
 
 /// Chooses an asset at a quote that was given before.
-async fn attempt(page: &Checkout, quote: &Value) -> Answer {
+async fn attempt(page: &Checkout, quote: &Value) -> HttpResponse {
     let choice = json!({ "crypto_code": quote["crypto_code"], "quote_id": quote["quote_id"] });
     page.post("/attempt", &choice).await
 }
@@ -130,8 +132,8 @@ async fn a_stream_of_one_proxy_follows_a_payment_that_the_others_take() {
     let pages = [&first, &second, &third];
     let mut tags = Vec::new();
     for page in pages {
-        let answer = page.get("").await.with(200);
-        tags.push(answer.header("etag").unwrap().to_owned());
+        let response = page.get("").await.with(200);
+        tags.push(response.header("etag").unwrap().to_owned());
     }
     assert!(tags.iter().all(|tag| *tag == tags[0]), "{tags:?}");
     replicas.stop(&mut world).await;
@@ -231,20 +233,20 @@ async fn an_address_has_one_limit_over_all_proxies() {
             .http()
             .post(url)
             .header("x-forwarded-for", "203.0.113.7");
-        Answer::read(request.json(&source).send().await.unwrap()).await
+        HttpResponse::read(request.json(&source).send().await.unwrap()).await
     };
     let mut opened = 0;
     for number in 0..10 {
-        let answer = open(number).await;
-        opened += usize::from(answer.status == 201);
-        if answer.status != 201 {
-            let wait = answer
+        let response = open(number).await;
+        opened += usize::from(response.status == 201);
+        if response.status != 201 {
+            let wait = response
                 .header("retry-after")
                 .unwrap()
                 .parse::<u64>()
                 .unwrap();
             assert!((1..=10).contains(&wait), "{wait}");
-            answer.refused(429, "rate_limited");
+            response.refused(429, "rate_limited");
         }
     }
     // One is free again after ten seconds.
@@ -271,16 +273,16 @@ async fn a_page_of_another_version_gets_its_files() {
         .unwrap();
     let get = async |name: &str| {
         let url = format!("{}/assets/{name}", world.proxy_url());
-        Answer::read(world.http().get(url).send().await.unwrap()).await
+        HttpResponse::read(world.http().get(url).send().await.unwrap()).await
     };
-    let answer = get(&asset.name).await.with(200);
-    assert_eq!(answer.text.as_bytes(), asset.whole);
+    let response = get(&asset.name).await.with(200);
+    assert_eq!(response.text.as_bytes(), asset.whole);
     assert_eq!(
-        answer.header("content-type"),
+        response.header("content-type"),
         Some("text/javascript; charset=utf-8")
     );
     assert!(
-        answer
+        response
             .header("cache-control")
             .unwrap()
             .contains("immutable")

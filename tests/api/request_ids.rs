@@ -1,7 +1,7 @@
 //! The request id leads from a customer's request to the calls of the gateway that it caused.
 
 use serde_json::{Value, json};
-use support::{Answer, Program, World, eventually};
+use support::{HttpResponse, Program, World, eventually};
 
 use crate::program::wait_until_up;
 
@@ -31,7 +31,7 @@ async fn each_call_of_the_gateway_is_logged_with_the_request_that_caused_it() {
     let mut program = Program::start(&world.config_file(), &world.file("proxy.log"), &variables);
     wait_until_up(&world, &program).await;
     let checkout = world.shopper().open("ebook").await;
-    let id = |answer: &Answer| answer.header("x-request-id").unwrap().to_owned();
+    let id = |response: &HttpResponse| response.header("x-request-id").unwrap().to_owned();
 
     let quotes = checkout.get("/quotes").await.with(200);
     let attempt = checkout.request_attempt("BTC").await.with(200);

@@ -100,8 +100,8 @@ async fn an_attempt_interrupted_by_a_restart_does_not_block_the_order() {
     world.start_proxy().await;
     world.skip(Duration::from_secs(30));
     eventually("an attempt can be opened", async || {
-        let answer = checkout.request_attempt("BTC").await;
-        (answer.status == 200).then_some(())
+        let response = checkout.request_attempt("BTC").await;
+        (response.status == 200).then_some(())
     })
     .await;
     pay_in_full(&world, &checkout).await;
@@ -165,7 +165,7 @@ async fn after_a_kill_each_of_forty_repeated_requests_opens_one_order() {
     world.stop_proxy().await;
     let start = |world: &World| Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
     let mut cut = 0;
-    for (round, answers) in [1, 10, 20, 30].into_iter().enumerate() {
+    for (round, responses) in [1, 10, 20, 30].into_iter().enumerate() {
         let mut program = start(&world);
         wait_until_up(&world).await;
         let (shopper, keys) = (
@@ -179,7 +179,7 @@ async fn after_a_kill_each_of_forty_repeated_requests_opens_one_order() {
             asking.spawn(async move { request.try_order(&book()).await });
         }
         let mut early = BTreeSet::new();
-        while early.len() < answers {
+        while early.len() < responses {
             early.extend(asking.join_next().await.unwrap().unwrap());
         }
         program.kill();
@@ -207,8 +207,8 @@ async fn after_a_kill_each_of_forty_repeated_requests_opens_one_order() {
 async fn wait_until_up(world: &World) {
     let health = format!("{}/health/ready", world.admin_url());
     eventually("the program answers", async || {
-        let answer = world.http().get(&health).send().await.ok()?;
-        (answer.status() == 200).then_some(())
+        let response = world.http().get(&health).send().await.ok()?;
+        (response.status() == 200).then_some(())
     })
     .await;
 }

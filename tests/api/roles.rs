@@ -8,8 +8,8 @@ use crate::program::{free_port, wait_until_up};
 /// What a process says about itself.
 async fn health(world: &World, admin: &str) -> Option<Value> {
     let url = format!("{admin}/health/ready");
-    let answer = world.http().get(url).send().await.ok()?;
-    answer.json().await.ok()
+    let response = world.http().get(url).send().await.ok()?;
+    response.json().await.ok()
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use serde_json::json;
-use support::{Answer, Checkout, Program, Reply, World, eventually, pay_in_full, secrets};
+use support::{Checkout, HttpResponse, Program, Reply, World, eventually, pay_in_full, secrets};
 
 const CANARIES: [&str; 12] = [
     secrets::API_KEY,
@@ -72,9 +72,9 @@ fn a_secret_is_found_in_every_encoding() {
 struct Notes(String);
 
 impl Notes {
-    fn note(&mut self, answer: Answer) -> Answer {
-        let _ = writeln!(self.0, "{:?} {}", answer.headers, answer.text);
-        answer
+    fn note(&mut self, response: HttpResponse) -> HttpResponse {
+        let _ = writeln!(self.0, "{:?} {}", response.headers, response.text);
+        response
     }
 }
 
@@ -135,14 +135,14 @@ async fn call_every_endpoint(world: &World, order: &str, notes: &mut Notes) {
             .send()
             .await
             .unwrap();
-        notes.note(Answer::read(response).await.with(status));
+        notes.note(HttpResponse::read(response).await.with(status));
     }
     let live = format!("{}/health/live", world.admin_url());
     let ready = format!("{}/health/ready", world.admin_url());
     let metrics = format!("{}/metrics", world.admin_url());
     for (url, status) in [(callback, 405), (live, 200), (ready, 200), (metrics, 200)] {
         let response = world.http().get(url).send().await.unwrap();
-        notes.note(Answer::read(response).await.with(status));
+        notes.note(HttpResponse::read(response).await.with(status));
     }
 }
 

@@ -63,8 +63,8 @@ async fn the_same_reference_at_another_price_is_rejected_and_logged_as_an_error(
     for (field, other) in [("amount", "42.01"), ("currency", "EUR")] {
         let mut order = lamp();
         order[field] = json!(other);
-        let answer = world.store().open(&order).await;
-        answer.refused(409, "order_conflict");
+        let response = world.store().open(&order).await;
+        response.refused(409, "order_conflict");
     }
     let kept = world
         .store()
@@ -89,8 +89,8 @@ async fn an_invalid_order_is_rejected_by_its_field() {
     ] {
         let mut order = lamp();
         order[field] = value;
-        let answer = world.store().open(&order).await;
-        answer.refused(400, "invalid_request").naming(field);
+        let response = world.store().open(&order).await;
+        response.refused(400, "invalid_request").naming(field);
     }
     world.end().await;
 }
@@ -175,10 +175,10 @@ async fn orders_are_listed_newest_first_page_by_page() {
         path = format!("/v1/orders?limit=2&after={next}");
     }
     assert_eq!(listed, opened);
-    let answer = world.store().get("/v1/orders?limit=101").await;
-    answer.refused(400, "invalid_request").naming("limit");
-    let answer = world.store().get("/v1/orders?status=happy").await;
-    answer.refused(400, "invalid_request").naming("status");
+    let response = world.store().get("/v1/orders?limit=101").await;
+    response.refused(400, "invalid_request").naming("limit");
+    let response = world.store().get("/v1/orders?status=happy").await;
+    response.refused(400, "invalid_request").naming("status");
     world.end().await;
 }
 
@@ -267,8 +267,8 @@ async fn an_order_offers_only_the_assets_of_its_request() {
     assert_eq!(codes, ["ETH", "LTC"]);
     let id = quotes[0]["quote_id"].clone();
     let choice = json!({ "crypto_code": "BTC", "quote_id": id });
-    let answer = checkout.post("/attempt", &choice).await;
-    answer.refused(422, "asset_unavailable");
+    let response = checkout.post("/attempt", &choice).await;
+    response.refused(422, "asset_unavailable");
     world.end().await;
 }
 
@@ -345,12 +345,12 @@ async fn deliveries_are_listed_with_the_stores_responses() {
     assert_eq!(tries[0]["http_status"], 204);
     assert_eq!(tries[0]["note"], "answered 204");
     for refused in ["?since=1", "?after=dlv_1", "?limit=0", "?event=order.paid"] {
-        let answer = store.get(&format!("/v1/deliveries{refused}")).await;
-        answer.refused(400, "invalid_request");
+        let response = store.get(&format!("/v1/deliveries{refused}")).await;
+        response.refused(400, "invalid_request");
     }
     let unknown = format!("?after={}9", tries[0]["id"].as_str().unwrap());
-    let answer = store.get(&format!("/v1/deliveries{unknown}")).await;
-    answer.refused(404, "not_found");
+    let response = store.get(&format!("/v1/deliveries{unknown}")).await;
+    response.refused(404, "not_found");
     world.end().await;
 }
 
@@ -359,17 +359,17 @@ async fn the_gateways_rejection_of_a_hosted_order_is_passed_on() {
     let world = World::start().await;
     let mut order = lamp();
     order["flow"] = "hosted".into();
-    let answer = world.store().open(&order).await;
-    answer
+    let response = world.store().open(&order).await;
+    response
         .refused(400, "invalid_request")
         .naming("customer_email");
     order["customer_email"] = "ann@buyer.example".into();
     // The Angolan kwanza, which the sandbox's hosted page does not support.
     order["currency"] = "AOA".into();
-    let answer = world.store().open(&order).await;
-    let answer = answer.refused(422, "gateway_refused");
-    assert_eq!(answer.body["error"]["gateway"]["status"], 400);
-    let message = answer.text_at("/error/gateway/message");
+    let response = world.store().open(&order).await;
+    let response = response.refused(422, "gateway_refused");
+    assert_eq!(response.body["error"]["gateway"]["status"], 400);
+    let message = response.text_at("/error/gateway/message");
     assert!(message.contains("AOA"), "{message}");
     world.end().await;
 }

@@ -3,7 +3,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Answer, Checkout, World, WorldConfig, pay_in_full, secrets};
+use support::{Checkout, HttpResponse, World, WorldConfig, pay_in_full, secrets};
 
 /// An origin of the other store.
 const OTHER_PAGE: &str = "https://other.example";
@@ -76,7 +76,7 @@ fn text(value: &Value) -> String {
 }
 
 #[track_caller]
-fn assert_same(what: &str, status: u16, for_another: &Answer, for_unknown: &Answer) {
+fn assert_same(what: &str, status: u16, for_another: &HttpResponse, for_unknown: &HttpResponse) {
     assert_eq!(for_another.status, status, "{what}: {}", for_another.text);
     assert_eq!(for_another.status, for_unknown.status, "{what}");
     assert_eq!(
@@ -84,8 +84,8 @@ fn assert_same(what: &str, status: u16, for_another: &Answer, for_unknown: &Answ
         for_unknown.without_request_id(),
         "{what}"
     );
-    let names = |answer: &Answer| {
-        let names = answer.headers.keys().map(ToString::to_string);
+    let names = |response: &HttpResponse| {
+        let names = response.headers.keys().map(ToString::to_string);
         names.collect::<Vec<_>>()
     };
     assert_eq!(names(for_another), names(for_unknown), "{what}");
@@ -223,8 +223,8 @@ async fn secret_keys_and_client_tokens_are_not_interchangeable() {
     ] {
         let for_unknown = request("", path, method.clone()).await;
         for token in misplaced {
-            let answer = request(token, path, method.clone()).await;
-            assert_same(path, 404, &answer, &for_unknown);
+            let response = request(token, path, method.clone()).await;
+            assert_same(path, 404, &response, &for_unknown);
         }
     }
     let list = world.store().with_key("").get("/v1/orders").await;
@@ -234,18 +234,18 @@ async fn secret_keys_and_client_tokens_are_not_interchangeable() {
         secrets::OTHER_TOKEN_KEY,
         secrets::CALLBACK_TOKEN,
     ] {
-        let answer = world.store().with_key(key).get("/v1/orders").await;
-        assert_same("/v1/orders", 401, &answer, &list);
+        let response = world.store().with_key(key).get("/v1/orders").await;
+        assert_same("/v1/orders", 401, &response, &list);
     }
     // A valid token does not work on another store's page.
     let elsewhere = checkout.from_page_of(OTHER_PAGE);
     for path in ["", "/quotes", "/receipt", "/events"] {
-        let answer = elsewhere.get(path).await.refused(403, "origin_not_allowed");
+        let response = elsewhere.get(path).await.refused(403, "origin_not_allowed");
         assert_eq!(
-            answer.header("access-control-allow-origin"),
+            response.header("access-control-allow-origin"),
             Some(OTHER_PAGE)
         );
-        assert!(!answer.text.contains(&demo.order), "{}", answer.text);
+        assert!(!response.text.contains(&demo.order), "{}", response.text);
     }
     world.end().await;
 }
@@ -272,8 +272,8 @@ async fn products_donations_and_tokens_are_per_store() {
     world.shopper().open("mug").await;
     // No page opens an order of a store that does not list its origin.
     for (page, store) in [(&elsewhere, "demo"), (&world.shopper(), "other")] {
-        let answer = page.request_order(&book(store)).await;
-        answer.refused(403, "origin_not_allowed");
+        let response = page.request_order(&book(store)).await;
+        response.refused(403, "origin_not_allowed");
     }
     // A token belongs to the store whose key signed it, not to the one that it names or whose key has the same kid.
     let signer = world.token_signer();

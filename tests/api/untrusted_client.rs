@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Answer, World, pay_in_full, secrets};
+use support::{HttpResponse, World, pay_in_full, secrets};
 
 #[tokio::test]
 async fn a_browser_cannot_set_a_price() {
@@ -19,20 +19,20 @@ async fn a_browser_cannot_set_a_price() {
     ] {
         let mut request = json!({ "store": "demo", "product": "ebook" });
         request[field] = json!("0.01");
-        let answer = world.shopper().request_order(&request).await;
-        answer.refused(400, "invalid_request").naming(field);
+        let response = world.shopper().request_order(&request).await;
+        response.refused(400, "invalid_request").naming(field);
     }
     let checkout = world.shopper().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     for field in ["amount", "amount_in_crypto", "amount_in_usd", "address"] {
         let mut choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
         choice[field] = json!("0.00000001");
-        let answer = checkout.post("/attempt", &choice).await;
-        answer.refused(400, "invalid_request").naming(field);
+        let response = checkout.post("/attempt", &choice).await;
+        response.refused(400, "invalid_request").naming(field);
         let mut paid = json!({});
         paid[field] = json!("0.00000001");
-        let answer = checkout.post("/paid", &paid).await;
-        answer.refused(400, "invalid_request").naming(field);
+        let response = checkout.post("/paid", &paid).await;
+        response.refused(400, "invalid_request").naming(field);
     }
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
     world.end().await;
@@ -86,7 +86,7 @@ async fn malformed_bodies_are_rejected() {
     let url = format!("{}/v1/checkout", world.proxy_url());
     let send = async |media: &str, body: String| {
         let request = world.http().post(&url).header("content-type", media);
-        Answer::read(request.body(body).send().await.unwrap()).await
+        HttpResponse::read(request.body(body).send().await.unwrap()).await
     };
     let request = r#"{"store":"demo","product":"ebook"}"#.to_owned();
     let form = send("application/x-www-form-urlencoded", request.clone()).await;
@@ -96,15 +96,15 @@ async fn malformed_bodies_are_rejected() {
         .refused(415, "unsupported_media_type");
     let list = "[\"demo\", \"ebook\", null, null, null, null]";
     for body in ["", "null", "[]", list, "{", "{\"store\":\"demo\"}", "\u{0}"] {
-        let answer = send("application/json", body.to_owned()).await;
-        answer.refused(400, "invalid_request");
+        let response = send("application/json", body.to_owned()).await;
+        response.refused(400, "invalid_request");
     }
     let huge = format!("{{\"store\":\"{}\"}}", "x".repeat(70_000));
     send("application/json", huge)
         .await
         .refused(413, "payload_too_large");
     let request = world.http().delete(&url).send().await.unwrap();
-    Answer::read(request)
+    HttpResponse::read(request)
         .await
         .refused(405, "method_not_allowed");
     world.end().await;
@@ -137,11 +137,11 @@ async fn unknown_foreign_and_expired_tokens_get_the_same_response() {
         for token in wrong.iter().map(|token| Some(*token)).chain([None]) {
             let body = json!({ "crypto_code": "BTC", "quote_id": "conv_1" });
             let body = (*method == Method::POST).then_some(&body);
-            let answer = world
+            let response = world
                 .shopper()
                 .send(method.clone(), path, token, body)
                 .await;
-            bodies.push(answer.refused(404, "not_found").without_request_id());
+            bodies.push(response.refused(404, "not_found").without_request_id());
         }
     }
     // A valid token after its expiry: one month after the order's end.
@@ -168,11 +168,11 @@ async fn a_client_token_opens_only_its_own_order() {
     assert_eq!(mine.view().await["id"], mine.order.as_str());
     assert_eq!(mine.view().await["attempt"], Value::Null);
     let path = format!("/v1/orders/{}", yours.order);
-    let answer = world
+    let response = world
         .shopper()
         .send(Method::GET, &path, Some(mine.token()), None)
         .await;
-    answer.refused(401, "unauthorized");
+    response.refused(401, "unauthorized");
     world.end().await;
 }
 
@@ -190,7 +190,7 @@ async fn a_page_of_another_origin_is_rejected() {
     ] {
         let page = world.shopper().from_page_of(origin);
         let request = json!({ "store": "demo", "product": "ebook" });
-        let answers = [
+        let responses = [
             page.request_order(&request).await,
             checkout.from_page_of(origin).get("").await,
             checkout.from_page_of(origin).get("/quotes").await,
@@ -200,9 +200,9 @@ async fn a_page_of_another_origin_is_rejected() {
                 .post("/paid", &json!({}))
                 .await,
         ];
-        for answer in answers {
-            let answer = answer.refused(403, "origin_not_allowed");
-            let allowed = answer.header("access-control-allow-origin");
+        for response in responses {
+            let response = response.refused(403, "origin_not_allowed");
+            let allowed = response.header("access-control-allow-origin");
             let is_a_stores = origin == "https://other.example";
             assert_eq!(allowed, is_a_stores.then_some(origin));
         }
@@ -232,7 +232,9 @@ async fn a_preflight_allows_only_listed_origins() {
                 "access-control-request-headers",
                 "authorization,content-type",
             );
-        Answer::read(request.send().await.unwrap()).await.with(204)
+        HttpResponse::read(request.send().await.unwrap())
+            .await
+            .with(204)
     };
     let shop = world.shop_url();
     let ours = request(&shop).await;
@@ -264,7 +266,7 @@ async fn a_forged_callback_changes_nothing() {
             .http()
             .post(url)
             .header("content-type", "application/json");
-        Answer::read(request.body(body).send().await.unwrap()).await
+        HttpResponse::read(request.body(body).send().await.unwrap()).await
     };
     let completed = |id: &str| json!({ "invoice_id": id, "status": "COMPLETED" }).to_string();
     for body in [
@@ -272,15 +274,15 @@ async fn a_forged_callback_changes_nothing() {
         completed("unknown"),
         completed("' OR 1=1"),
     ] {
-        let answer = calls(secrets::CALLBACK_TOKEN, body).await.with(200);
+        let response = calls(secrets::CALLBACK_TOKEN, body).await.with(200);
         assert_eq!(
-            (answer.text.as_str(), answer.header("content-type")),
+            (response.text.as_str(), response.header("content-type")),
             ("", None)
         );
     }
     for garbage in ["", "null", "{}", "{\"invoice_id\":7}"] {
-        let answer = calls(secrets::CALLBACK_TOKEN, garbage.to_owned()).await;
-        answer.refused(400, "invalid_request");
+        let response = calls(secrets::CALLBACK_TOKEN, garbage.to_owned()).await;
+        response.refused(400, "invalid_request");
     }
     let wrong = &secrets::CALLBACK_TOKEN[1..];
     calls(wrong, completed(&known))
@@ -318,7 +320,9 @@ async fn only_listed_origins_frame_the_page() {
     let world = World::start().await;
     let request = async |path: &str| {
         let request = world.http().get(format!("{}{path}", world.proxy_url()));
-        Answer::read(request.send().await.unwrap()).await.with(200)
+        HttpResponse::read(request.send().await.unwrap())
+            .await
+            .with(200)
     };
     for (path, ancestors) in [
         (

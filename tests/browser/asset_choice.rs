@@ -15,14 +15,14 @@ pub(crate) const BETWEEN: &str = "
     performance.now = () => now() + window.later;
     const fetched = window.fetch;
     window.fetch = async (request, options) => {
-        const answer = await fetched(request, options);
+        const response = await fetched(request, options);
         const address = request.url ?? String(request);
-        if (!/\\/v1\\/checkout(\\/quotes)?$/.test(address) || !answer.ok || answer.status === 304) return answer;
-        const body = await answer.json();
+        if (!/\\/v1\\/checkout(\\/quotes)?$/.test(address) || !response.ok || response.status === 304) return response;
+        const body = await response.json();
         // The quotes come by themselves, or with a new order.
         if (body.quotes) body.quotes = await window.change(body.quotes);
         const changed = Array.isArray(body) ? await window.change(body) : body;
-        return new Response(JSON.stringify(changed), { status: answer.status, headers: answer.headers });
+        return new Response(JSON.stringify(changed), { status: response.status, headers: response.headers });
     };";
 pub(crate) const AS_THEY_ARE: &str = "quotes => quotes";
 

@@ -249,9 +249,9 @@ async fn a_sandbox_that_hides_wallets_is_named() {
 const CHANGE_CONTENT_TYPE: &str = "
     const fetched = window.fetch;
     window.fetch = async (request, options) => {
-        const answer = await fetched(request, options);
-        if (!String(request.url ?? request).includes('widget_bg')) return answer;
-        return new Response('<p>Welcome', { status: answer.status, headers: { 'content-type': 'text/html' } });
+        const response = await fetched(request, options);
+        if (!String(request.url ?? request).includes('widget_bg')) return response;
+        return new Response('<p>Welcome', { status: response.status, headers: { 'content-type': 'text/html' } });
     };";
 
 #[tokio::test]

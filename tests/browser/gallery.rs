@@ -104,9 +104,12 @@ pub(crate) async fn axe_findings(browser: &Browser) -> String {
         let axe = std::fs::read_to_string(npm_file("axe-core/axe.min.js")).unwrap();
         browser.evaluate(&axe, &[]).await;
     }
-    let answer = browser.evaluate_async(RUN, &[]).await;
-    assert!(answer[0].as_u64() > Some(5), "axe-core looked: {answer}");
-    let found = answer[1].as_array().unwrap().iter();
+    let response = browser.evaluate_async(RUN, &[]).await;
+    assert!(
+        response[0].as_u64() > Some(5),
+        "axe-core looked: {response}"
+    );
+    let found = response[1].as_array().unwrap().iter();
     let found: Vec<_> = found.map(|line| line.as_str().unwrap()).collect();
     found.join("\n")
 }
@@ -331,13 +334,13 @@ async fn a_purchase_loads_no_file_of_the_gallery() {
 #[tokio::test]
 async fn in_production_there_is_no_gallery() {
     let world = World::start().await;
-    let answer = async |url: String| {
-        let answer = world.http().get(url).send().await.ok()?;
-        let policy = answer.headers().get("content-security-policy").cloned();
-        Some((answer.status().as_u16(), policy))
+    let response = async |url: String| {
+        let response = world.http().get(url).send().await.ok()?;
+        let policy = response.headers().get("content-security-policy").cloned();
+        Some((response.status().as_u16(), policy))
     };
     let gallery = |base: &str| format!("{base}/gallery/gallery.js");
-    let (status, _) = answer(gallery(&world.proxy_url())).await.unwrap();
+    let (status, _) = response(gallery(&world.proxy_url())).await.unwrap();
     assert_eq!(status, 200, "in the test environment there is one");
 
     let folder = Folder::new();
@@ -364,14 +367,14 @@ async fn in_production_there_is_no_gallery() {
     let program = Program::start(&config, &folder.file("proxy.log"), &variables);
     let base = format!("http://{listen}");
     let bound = std::time::Duration::from_secs(15);
-    let page = within(bound, async || answer(format!("{base}/pay")).await).await;
+    let page = within(bound, async || response(format!("{base}/pay")).await).await;
     let (status, policy) = page.unwrap_or_else(|| panic!("{}", program.printed()));
     assert_eq!(status, 200);
     let policy = policy.unwrap().to_str().unwrap().to_owned();
     assert!(policy.contains("frame-src 'none'"), "{policy}");
     assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
-    for file in ["gallery.js", "index.js", "answers.js", "states.json"] {
-        let (status, _) = answer(format!("{base}/gallery/{file}")).await.unwrap();
+    for file in ["gallery.js", "index.js", "responses.js", "states.json"] {
+        let (status, _) = response(format!("{base}/gallery/{file}")).await.unwrap();
         assert_eq!(status, 404, "{file}");
     }
     world.end().await;

@@ -64,12 +64,12 @@ pub(crate) fn change_responses(change: &str) -> String {
         window.fetch = async (request, options) => {{
             const url = request.url ?? String(request);
             if (url.includes('/v1/checkout/events')) return new Response('', {{ status: 503 }});
-            const answer = await fetched(request, options);
-            if (!/\\/v1\\/checkout(\\/attempt)?$/.test(url) || !answer.ok) return answer;
-            const body = await answer.json();
+            const response = await fetched(request, options);
+            if (!/\\/v1\\/checkout(\\/attempt)?$/.test(url) || !response.ok) return response;
+            const body = await response.json();
             const order = body.order ?? body;
             if (order.id) change(order);
-            return new Response(JSON.stringify(body), {{ status: answer.status }});
+            return new Response(JSON.stringify(body), {{ status: response.status }});
         }};
         }})();"
     )

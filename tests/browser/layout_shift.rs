@@ -167,9 +167,9 @@ async fn nothing_moves_when_an_order_arrives_late() {
     let late = "(() => {
         const fetched = window.fetch;
         window.fetch = async (request, options) => {
-            const answer = await fetched(request, options);
+            const response = await fetched(request, options);
             if (options?.method === 'POST') await new Promise(done => (window.release = done));
-            return answer;
+            return response;
         };
     })();";
     browser.run_before_every_page(late).await;

@@ -114,7 +114,7 @@ const LOSE_THE_PROGRAM: &str = "
     window.fetch = async (request, options) => {
         const isProgram = String(request.url ?? request).includes('widget_bg');
         if (isProgram && window.heals) window.again ??= performance.now() - window.heals;
-        if (isProgram && !window.heals) throw new TypeError('the answer is lost');
+        if (isProgram && !window.heals) throw new TypeError('the response is lost');
         return fetched(request, options);
     };
     window.notices = [];
@@ -236,9 +236,9 @@ async fn a_page_of_another_version_asks_for_a_reload() {
             const fetched = window.fetch;
             window.fetch = async (request, options) => {
                 const isOurs = (request.url ?? String(request)).endsWith('/v1/checkout');
-                const answer = await fetched(request, options);
-                if (!isOurs) return answer;
-                const { client_token, order } = await answer.json();
+                const response = await fetched(request, options);
+                if (!isOurs) return response;
+                const { client_token, order } = await response.json();
                 return new Response(JSON.stringify({ client_token, order: { id: order?.id } }), { status: 201 });
             };
         }";

@@ -225,7 +225,7 @@ async fn a_load_error_names_the_script_and_the_reason_and_can_be_retried() {
         (
             "'/florin.js'".to_owned(),
             format!(
-                "florin: {url}/florin.js could not be loaded. Open it in a browser: the proxy answers there, or the \
+                "florin: {url}/florin.js could not be loaded. Open it in a browser: the proxy responses there, or the \
                  address is wrong. If it answers, this page's Content-Security-Policy needs script-src {url}."
             ),
         ),
@@ -261,8 +261,8 @@ async fn a_script_is_loaded_once_and_from_one_proxy() {
         "florin: this page has its checkout from {url}/florin.js, and can have none from \
          https://other.example/florin.js beside it."
     );
-    let answers = browser.evaluate(script, &[]).await;
-    assert_eq!(answers, json!([true, true, refused, true, 1]));
+    let responses = browser.evaluate(script, &[]).await;
+    assert_eq!(responses, json!([true, true, refused, true, 1]));
     browser.end().await;
 }
 
@@ -271,8 +271,8 @@ async fn an_element_that_is_already_defined_is_returned() {
     let (_site, browser) = page_with(React::V19, LOADER).await;
     let script =
         format!("{STAND_IN} return loads('/florin.js').then((loaded) => [loaded, tags()])");
-    let answer = browser.evaluate(&script, &[]).await;
-    assert_eq!(answer, json!([true, 0]));
+    let response = browser.evaluate(&script, &[]).await;
+    assert_eq!(response, json!([true, 0]));
     browser.end().await;
 }
 

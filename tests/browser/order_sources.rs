@@ -151,14 +151,14 @@ async fn a_lost_response_opens_no_second_order() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let page = world.checkout_page();
-    let lose_answers = "
+    let lose_responses = "
         const fetched = window.fetch;
         window.fetch = async (request, options) => {
-            const answer = await fetched(request, options);
-            if (options?.method === 'POST' && !localStorage.heals) throw new TypeError('the answer is lost');
-            return answer;
+            const response = await fetched(request, options);
+            if (options?.method === 'POST' && !localStorage.heals) throw new TypeError('the response is lost');
+            return response;
         };";
-    browser.run_before_every_page(lose_answers).await;
+    browser.run_before_every_page(lose_responses).await;
     browser.goto(&page).await;
     browser.wait_for("status-stopped").await;
     eventually("the order exists", async || {

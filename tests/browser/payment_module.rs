@@ -27,7 +27,7 @@ const KINDS: [&str; 3] = ["wasm", "css", "json"];
 /// Drops requests of the file until `window.healed`.
 const LOSE: &str = "window.breaks = (url, fetched) => {
     if (window.heals) return fetched(url);
-    throw new TypeError('the answer is lost');
+    throw new TypeError('the response is lost');
 };";
 
 /// The first page of the tab requests a file that this proxy no longer has, as after a deployment.

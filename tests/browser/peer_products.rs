@@ -30,7 +30,7 @@ async fn peer_with(module: &str) -> (Folder, Peer) {
         "choice.js",
         b"() => document.querySelector('button')?.offsetHeight > 0",
     );
-    writes("answers.json", b"{ \"/order\": { \"name\": \"Cards\" } }");
+    writes("responses.json", b"{ \"/order\": { \"name\": \"Cards\" } }");
     let peer = Peer::open(folder.path()).await;
     (folder, peer)
 }

@@ -171,8 +171,8 @@ async fn a_merchant_follows_the_quick_start_and_gets_a_paid_order() {
     browser.press("asset-LTC").await;
     browser.wait_for("status-awaiting_payment").await;
     let paid = shell(&pay, folder.path()).output().unwrap();
-    let answer = String::from_utf8_lossy(&paid.stdout).into_owned();
-    assert!(answer.contains("\"COMPLETED\""), "{answer}");
+    let response = String::from_utf8_lossy(&paid.stdout).into_owned();
+    assert!(response.contains("\"COMPLETED\""), "{response}");
     browser.wait_for("status-paid").await;
     eventually("the receiver prints the order", async || {
         let printed = fs::read_to_string(folder.file("output")).unwrap();

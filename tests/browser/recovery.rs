@@ -194,17 +194,17 @@ async fn an_unreadable_response_is_requested_again_without_its_etag() {
     let browser = Browser::open().await;
     browser.goto(&world.checkout_page()).await;
     browser.wait_for("status-open").await;
-    let spoil_one_answer = "
+    let spoil_one_response = "
         const fetched = window.fetch;
         window.tags = [];
         window.fetch = async (request, options) => {
-            const answer = await fetched(request, options);
-            if (!(request.url ?? request).endsWith('/v1/checkout')) return answer;
+            const response = await fetched(request, options);
+            if (!(request.url ?? request).endsWith('/v1/checkout')) return response;
             window.tags.push(new Request(request, options).headers.get('if-none-match') ?? 'none');
             const spoiled = new Response('{}', { headers: { etag: 'unread' } });
-            return window.tags.length > 1 ? answer : spoiled;
+            return window.tags.length > 1 ? response : spoiled;
         };";
-    browser.evaluate(spoil_one_answer, &[]).await;
+    browser.evaluate(spoil_one_response, &[]).await;
     let wake = "window.dispatchEvent(new Event('focus')); return window.tags[1] ?? null";
     let second = within(Duration::from_secs(10), async || {
         let tag = browser.evaluate(wake, &[]).await;
@@ -225,11 +225,11 @@ async fn a_slow_response_does_not_restore_a_replaced_address() {
     browser.goto(&page).await;
     browser.press("asset-BTC").await;
     let replaced = browser.text("address").await;
-    let hold_one_answer = "
+    let hold_one_response = "
         const fetched = window.fetch;
         window.held = 0;
         window.fetch = async (request, options) => {
-            const answer = await fetched(request, options);
+            const response = await fetched(request, options);
             const isView = (request.url ?? request).endsWith('/v1/checkout');
             const isAsked = (options?.method ?? request.method ?? 'GET') === 'GET';
             if (isView && isAsked && !window.held) {
@@ -237,10 +237,10 @@ async fn a_slow_response_does_not_restore_a_replaced_address() {
                 await new Promise(done => setTimeout(done, 4000));
                 window.held = 2;
             }
-            return answer;
+            return response;
         };
         window.dispatchEvent(new Event('focus'));";
-    browser.evaluate(hold_one_answer, &[]).await;
+    browser.evaluate(hold_one_response, &[]).await;
     let change = "
         const inside = document.querySelector('florin-checkout').shadowRoot;
         inside.querySelector('.screen > button.plain').click();";
@@ -255,7 +255,7 @@ async fn a_slow_response_does_not_restore_a_replaced_address() {
         (held == 2).then_some(())
     })
     .await;
-    assert!(arrived.is_some(), "no answer was held");
+    assert!(arrived.is_some(), "no response was held");
     assert_eq!(browser.text("address").await, address);
     browser.end().await;
     world.end().await;

@@ -14,10 +14,10 @@ const HELD: &str = "(() => {
     window.waiting = 0;
     const fetched = window.fetch;
     window.fetch = async (request, options) => {
-        const answer = await fetched(request, options);
+        const response = await fetched(request, options);
         const isAnswer = /\\/v1\\/checkout$/.test(request.url ?? String(request)) && (request.method ?? options?.method ?? 'GET') === 'GET';
         if (window.held && isAnswer) { window.waiting += 1; await until; }
-        return answer;
+        return response;
     };
 })();";
 

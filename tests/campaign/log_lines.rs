@@ -27,7 +27,7 @@ fn body(line: &Value) -> Value {
 }
 
 fn is_taken(line: &Value) -> bool {
-    line["answer"] == 204
+    line["response"] == 204
 }
 
 pub(crate) fn remove_an_event(lines: &mut Lines) -> bool {
@@ -100,7 +100,7 @@ fn repeat(lines: &mut Lines, what: &str, id: &str) -> bool {
     let Some(mut again) = lines.iter().find(|line| line["did"] == what).cloned() else {
         return false;
     };
-    again["answer"][id] = json!("another");
+    again["response"][id] = json!("another");
     lines.push(again);
     true
 }

@@ -2,7 +2,7 @@
 //
 //     node tests/peers/bundle.mjs NODE_MODULES OUTPUT
 //
-// makes OUTPUT/<peer>/page.html, its answers.json and choice.js, and the files of assets/, each as <name>.br.
+// makes OUTPUT/<peer>/page.html, its responses.json and choice.js, and the files of assets/, each as <name>.br.
 
 import { createRequire } from 'node:module';
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ for (const peer of ['bitcoin-connect', 'adyen']) {
   const page = readFileSync(join(from, 'page.html'), 'utf8');
   if (!page.includes(FILES)) throw new Error(`${peer}/page.html has no ${FILES}`);
   writeFileSync(join(to, 'page.html'), page.replace(FILES, () => links(metafile.outputs)));
-  for (const name of ['answers.json', 'choice.js']) cpSync(join(from, name), join(to, name));
+  for (const name of ['responses.json', 'choice.js']) cpSync(join(from, name), join(to, name));
   for (const name of readdirSync(assets)) {
     const file = join(assets, name);
     const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 22 };

@@ -5,7 +5,7 @@ use jwt_compact::alg::{Hs256, Hs256Key};
 use jwt_compact::{AlgorithmExt as _, Claims, Header};
 use serde_json::{Value, json};
 
-use crate::proxy::{Answer, Proxy};
+use crate::proxy::{Proxy, Response};
 use crate::stores::{KEY_ID, ORIGIN, PRODUCTS, PUBLIC_URL, Store};
 use crate::timeline::Millis;
 
@@ -42,7 +42,7 @@ pub(crate) struct OrderRequest {
 
 impl OrderRequest {
     /// Sends the request once; repeating it is harmless for every source.
-    pub(crate) async fn open(&self, proxy: &Proxy) -> Option<Answer> {
+    pub(crate) async fn open(&self, proxy: &Proxy) -> Option<Response> {
         let (store, amount) = (self.store, text(self.price));
         let body = match self.source {
             OrderSource::Product => {
@@ -78,13 +78,13 @@ impl OrderRequest {
         path: &str,
         bearer: Option<&str>,
         body: &Value,
-    ) -> Option<Answer> {
+    ) -> Option<Response> {
         let key = self.key.as_deref();
         proxy.call_once("POST", path, bearer, Some(body), key).await
     }
 
     /// Sends another order with the key of this one.
-    pub(crate) async fn reuse_key(&self, proxy: &Proxy) -> Option<Answer> {
+    pub(crate) async fn reuse_key(&self, proxy: &Proxy) -> Option<Response> {
         let body = json!({
             "amount": text(self.price), "currency": self.store.currency,
             "reference": format!("{}-other", self.reference),

@@ -155,10 +155,10 @@ impl Customer {
         );
         let times = if self.world.random.percent(20) { 2 } else { 1 };
         for _ in 0..times {
-            let answer = self
+            let response = self
                 .proxy
                 .call_once("POST", path, Some(&token), body, key.as_deref());
-            if let Some((200, view)) = &answer.await
+            if let Some((200, view)) = &response.await
                 && times == 1
             {
                 self.check(view);
@@ -262,8 +262,8 @@ impl Customer {
     pub(crate) async fn cancel_by_store(&self) {
         let path = format!("/v1/orders/{}/cancel", self.order);
         let key = self.store.secret_key();
-        let answer = self.proxy.call("POST", &path, Some(&key), None).await;
-        if answer.is_some_and(|(status, _)| status == 200) {
+        let response = self.proxy.call("POST", &path, Some(&key), None).await;
+        if response.is_some_and(|(status, _)| status == 200) {
             self.world
                 .counters
                 .one("actions of customers", "was cancelled");
@@ -292,13 +292,13 @@ impl Customer {
         body: Option<&Value>,
     ) -> Option<(u16, Value)> {
         let token = self.token.clone();
-        let answer = self.proxy.call(method, path, Some(&token), body).await;
-        if let Some((200, view)) = &answer
+        let response = self.proxy.call(method, path, Some(&token), body).await;
+        if let Some((200, view)) = &response
             && view["status"].is_string()
         {
             self.check(view);
         }
-        answer
+        response
     }
 
     pub(crate) async fn wait_between(&self, least: Millis, most: Millis) {

@@ -51,7 +51,7 @@ struct Conversion {
 }
 
 /// A status and a body.
-pub(crate) type Answer = (u16, Value);
+pub(crate) type Response = (u16, Value);
 
 impl Gateway {
     pub(crate) fn new(random: SeededRandom, longest_minutes: i64) -> Self {
@@ -96,7 +96,7 @@ impl Gateway {
     }
 
     /// GET /prices, with a small random change of every price.
-    pub(crate) fn prices(&self, now: Millis) -> Answer {
+    pub(crate) fn prices(&self, now: Millis) -> Response {
         let mut entries = Map::new();
         for asset in ASSETS {
             let usd = asset.price * ONE / 1000 * i128::from(self.random.between(900, 1100));
@@ -131,7 +131,7 @@ impl Gateway {
     }
 
     /// POST /invoice; returns the new invoice's id as well.
-    pub(crate) fn create(&self, request: &Value, now: Millis) -> (Answer, Option<String>) {
+    pub(crate) fn create(&self, request: &Value, now: Millis) -> (Response, Option<String>) {
         let refused = |code: &str| {
             let body = json!({ "error": "refused", "code": code, "message": "refused" });
             ((400, body), None)
@@ -167,7 +167,7 @@ impl Gateway {
     }
 
     /// POST /checkout; returns the new session's id as well.
-    pub(crate) fn open_session(&self, request: &Value, now: Millis) -> (Answer, Option<String>) {
+    pub(crate) fn open_session(&self, request: &Value, now: Millis) -> (Response, Option<String>) {
         let member = |name: &str| request[name].as_str().unwrap_or_default();
         let currency = member("client_preferred_fiat_currency");
         let requested = Requested::Session {
@@ -237,7 +237,7 @@ impl Gateway {
     }
 
     /// GET /invoice at a moment.
-    pub(crate) fn lookup(&self, id: &str, at: Millis) -> Answer {
+    pub(crate) fn lookup(&self, id: &str, at: Millis) -> Response {
         let state = self.state();
         let known = state.invoices.iter().find(|invoice| invoice.id == id);
         let Some(invoice) = known.filter(|invoice| !invoice.is_forgotten(at)) else {

@@ -57,7 +57,7 @@ struct RunningProcess {
 }
 
 /// Status and body of a response of the proxy.
-pub(crate) type Answer = (u16, Value);
+pub(crate) type Response = (u16, Value);
 
 impl Proxy {
     /// The proxy is not started.
@@ -195,7 +195,7 @@ impl Proxy {
         path: &str,
         bearer: Option<&str>,
         body: Option<&Value>,
-    ) -> Option<Answer> {
+    ) -> Option<Response> {
         self.call_once(method, path, bearer, body, None).await
     }
 
@@ -207,7 +207,7 @@ impl Proxy {
         bearer: Option<&str>,
         body: Option<&Value>,
         key: Option<&str>,
-    ) -> Option<Answer> {
+    ) -> Option<Response> {
         let world = self.world();
         world.timeline.sleep(world.random.between(1, 200)).await;
         let Some(RunningProcess { process, router }) = self.running().clone() else {
@@ -232,7 +232,7 @@ impl Proxy {
             None => Body::empty(),
         };
         let request = request.body(body).expect("a method, a path and a header");
-        let answer = async {
+        let response = async {
             let Ok(response) = router.oneshot(request).await;
             let status = response.status().as_u16();
             if response.headers().contains_key("idempotency-replayed") {
@@ -242,20 +242,20 @@ impl Proxy {
             let body = serde_json::from_slice(&body.unwrap_or_default());
             (status, body.unwrap_or(Value::Null))
         };
-        let answer = tokio::select! {
+        let response = tokio::select! {
             biased;
             () = process.ended.cancelled() => None,
-            answer = answer => Some(answer),
+            response = response => Some(response),
             () = world.timeline.sleep(TIMEOUT) => None,
         };
-        world.log(|| format!("proxy: {method} {path} → {answer:?}"));
-        if let Some((status, body)) = &answer {
+        world.log(|| format!("proxy: {method} {path} → {response:?}"));
+        if let Some((status, body)) = &response {
             let code = body["error"]["code"].as_str().unwrap_or_default();
             let kind = format!("{status} {code}");
             world
                 .counters
                 .one("responses of the proxy", kind.trim_end());
         }
-        answer
+        response
     }
 }

@@ -157,10 +157,10 @@ impl Schedule {
         for store in STORES {
             for _ in 0..20 {
                 let key = store.secret_key();
-                let answer = proxy
+                let response = proxy
                     .call("POST", "/v1/webhook/enable", Some(&key), None)
                     .await;
-                if answer.is_some_and(|(status, _)| status == 200) {
+                if response.is_some_and(|(status, _)| status == 200) {
                     break;
                 }
             }

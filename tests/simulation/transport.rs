@@ -33,14 +33,14 @@ impl SimulatedTransport {
         let (status, body) = match endpoint {
             Endpoint::Prices => world.gateway.prices(at),
             Endpoint::Create => {
-                let (answer, id) = world.gateway.create(&body(), at);
+                let (response, id) = world.gateway.create(&body(), at);
                 made = id;
-                answer
+                response
             }
             Endpoint::Session => {
-                let (answer, id) = world.gateway.open_session(&body(), at);
+                let (response, id) = world.gateway.open_session(&body(), at);
                 made = id;
-                answer
+                response
             }
             Endpoint::Lookup => world.gateway.lookup(&invoice_id(request), at),
             Endpoint::Confirm => (200, json!({ "message": "OK" })),
@@ -49,7 +49,7 @@ impl SimulatedTransport {
         Served { status, body, made }
     }
 
-    async fn answer(
+    async fn response(
         &self,
         endpoint: Endpoint,
         request: &SignedRequest,
@@ -85,12 +85,12 @@ impl SimulatedTransport {
             Fault::Garbled | Fault::Truncated => {
                 let served = self.serve(endpoint, request, now);
                 self.mark_unusable(&served);
-                let mut answer = raw(200, &served.body, None);
-                answer.body = answer.body.map(|bytes| match fault {
+                let mut response = raw(200, &served.body, None);
+                response.body = response.body.map(|bytes| match fault {
                     Fault::Truncated => bytes[..bytes.len() / 2].to_vec(),
                     _ => b"<html>502 Bad Gateway</html>".to_vec(),
                 });
-                Ok(answer)
+                Ok(response)
             }
             Fault::CrashBefore => process.crash("during a call").await,
             Fault::CrashAfter => {
@@ -227,9 +227,9 @@ impl SimulatedTransport {
                     "\"transaction_status\":\"COMPLETED\",\"transaction_status\":",
                     1,
                 );
-                let mut answer = raw(200, &Value::Null, None);
-                answer.body = Ok(twice.into_bytes());
-                return answer;
+                let mut response = raw(200, &Value::Null, None);
+                response.body = Ok(twice.into_bytes());
+                return response;
             }
         }
         if !is_lookup {
@@ -266,7 +266,7 @@ impl Transport for SimulatedTransport {
         } else {
             None
         };
-        let answer = match fault {
+        let response = match fault {
             None => {
                 let served = self.serve(endpoint, &request, world.timeline.now());
                 Ok(raw(served.status, &served.body, None))
@@ -275,24 +275,24 @@ impl Transport for SimulatedTransport {
                 let kind = format!("{endpoint:?}: {}", fault.name());
                 world.log(|| format!("gateway: {kind}"));
                 world.counters.one("faults of the gateway", kind);
-                self.answer(endpoint, &request, fault).await
+                self.response(endpoint, &request, fault).await
             }
         };
         process.sleep(world.random.between(5, 300)).await;
         if let Some(Fault::Limited(Some(seconds))) = fault {
             gateway.record_pause(process.number, world.wall() + seconds * 1000);
         }
-        world.log(|| match &answer {
-            Ok(answer) => format!(
+        world.log(|| match &response {
+            Ok(response) => format!(
                 "gateway: {endpoint:?} {} {} → {} {}",
                 request.url.path(),
                 request.url.query().unwrap_or_default(),
-                answer.status,
-                String::from_utf8_lossy(answer.body.as_deref().unwrap_or_default())
+                response.status,
+                String::from_utf8_lossy(response.body.as_deref().unwrap_or_default())
             ),
             Err(error) => format!("gateway: {endpoint:?} → {error}"),
         });
-        answer.map(|answer| self.dated(answer))
+        response.map(|response| self.dated(response))
     }
 }
 
@@ -326,15 +326,15 @@ impl SimulatedTransport {
     }
 
     /// Adds the header Date.
-    fn dated(&self, mut answer: RawResponse) -> RawResponse {
+    fn dated(&self, mut response: RawResponse) -> RawResponse {
         let time = Timestamp::from_millisecond(self.gateway_time());
         let time = time.expect("a time of this century");
         let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&time);
         let date = HeaderValue::from_str(&date.expect("a time of this century"));
-        answer
+        response
             .headers
             .insert(DATE, date.expect("a date has visible characters"));
-        answer
+        response
     }
 }
 

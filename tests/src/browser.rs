@@ -264,8 +264,8 @@ impl Browser {
 
     /// Runs a script in the page or frame.
     pub async fn evaluate(&self, script: &str, arguments: &[Value]) -> Value {
-        let answer = self.tab.execute(script, arguments.to_vec()).await;
-        answer.map_or(Value::Null, |answer| answer.json().clone())
+        let response = self.tab.execute(script, arguments.to_vec()).await;
+        response.map_or(Value::Null, |response| response.json().clone())
     }
 
     /// Closes it. Dropped without this, as by a test that fails, it is killed, and no other test uses it.

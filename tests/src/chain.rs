@@ -72,15 +72,15 @@ impl Chain {
     /// # Panics
     /// The node refuses.
     pub async fn call(&self, method: &str, params: Value) -> Value {
-        let answer = self.ask(method, params).await;
-        answer.unwrap_or_else(|| panic!("anvil refuses {method}"))
+        let response = self.ask(method, params).await;
+        response.unwrap_or_else(|| panic!("anvil refuses {method}"))
     }
 
     async fn ask(&self, method: &str, params: Value) -> Option<Value> {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let response = self.http.post(&self.url).json(&request).send().await.ok()?;
-        let mut answer: Value = response.json().await.ok()?;
-        Some(answer.get_mut("result")?.take())
+        let mut response: Value = response.json().await.ok()?;
+        Some(response.get_mut("result")?.take())
     }
 
     /// Blocks are found.

@@ -5,7 +5,7 @@
 //!
 //! Peers are pages of other vendors ([`Peer`]), measured in the same way from the navigation on.
 //!
-//! The screen is a phone's. The line is that of Chromium's developer tools: each request waits 150 ms, all answers
+//! The screen is a phone's. The line is that of Chromium's developer tools: each request waits 150 ms, all responses
 //! together come at 1.6 Mbit/s; opening a connection costs nothing. The conditions reach a frame too, because shop
 //! and proxy are of one site here, and thus of one process.
 
@@ -89,7 +89,7 @@ pub struct Timings {
     pub before: u64,
     /// From the address of the first page, the shop's or the checkout's own, to the choice.
     pub whole: u64,
-    /// Every request of the page or frame with the checkout: when it began, when its answer was there, and its path.
+    /// Every request of the page or frame with the checkout: when it began, when its response was there, and its path.
     pub requests: Vec<String>,
 }
 
@@ -144,7 +144,7 @@ pub async fn measure(page: Page, world: &World, site: &Site) -> Timings {
 /// Measures a peer once: milliseconds from the navigation to the choice.
 ///
 /// # Panics
-/// There is no choice within a bound, a request had no answer, or one was for another host.
+/// There is no choice within a bound, a request had no response, or one was for another host.
 pub async fn measure_peer(peer: &Peer) -> u64 {
     let note = format!("const isChoice = {};{NOTE_OF_A_PEER}", peer.choice());
     let browser = slow_phone(&note).await;
@@ -214,15 +214,15 @@ async fn baseline(world: &World) -> String {
     let host = read(world, &format!("{proxy}/{}", asset(&page, "assets/host-"))).await;
     let program = asset(&host, "assets/widget_bg-");
     format!(
-        "<script>fetch('{proxy}/{program}').then(answer => answer.arrayBuffer()).then(() => mark('choice'))</script>
+        "<script>fetch('{proxy}/{program}').then(response => response.arrayBuffer()).then(() => mark('choice'))</script>
          <script src=\"{proxy}/florin.js\" onload=\"mark('skeleton')\"></script>"
     )
 }
 
 async fn read(world: &World, url: &str) -> String {
-    let answer = world.http().get(url).send().await;
-    let answer = answer.expect("the proxy answers").text().await;
-    answer.expect("the file is text")
+    let response = world.http().get(url).send().await;
+    let response = response.expect("the proxy answers").text().await;
+    response.expect("the file is text")
 }
 
 /// The path of a file, which begins so, in what names it.

@@ -8,9 +8,9 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, Response};
 use serde_json::{Map, Value, json};
 
-/// An answer, read whole.
+/// A response, read whole.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     /// Its status.
     pub status: u16,
     /// Its headers.
@@ -21,11 +21,11 @@ pub struct Answer {
     pub body: Value,
 }
 
-impl Answer {
-    /// Reads an answer.
+impl HttpResponse {
+    /// Reads a response.
     pub async fn read(response: Response) -> Self {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let text = response.text().await.expect("an answer has an end");
+        let text = response.text().await.expect("a response has an end");
         let body = serde_json::from_str(&text).unwrap_or(Value::Null);
         Self {
             status,
@@ -35,21 +35,21 @@ impl Answer {
         }
     }
 
-    /// The answer, which is as the proxy's description of its HTTP has it.
+    /// The response, which is as the proxy's description of its HTTP has it.
     #[track_caller]
     pub(crate) fn described(self, method: &Method, path: &str) -> Self {
         CONTRACT.check(method, path, &self);
         self
     }
 
-    /// The answer, which has this status.
+    /// The response, which has this status.
     #[track_caller]
     pub fn with(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text);
         self
     }
 
-    /// The answer, which is a refusal with this status and code, a sentence for people and a request id.
+    /// The response, which is a refusal with this status and code, a sentence for people and a request id.
     #[track_caller]
     pub fn refused(self, status: u16, code: &str) -> Self {
         assert_eq!(self.status, status, "{}", self.text);
@@ -62,7 +62,7 @@ impl Answer {
         self
     }
 
-    /// The answer, whose refusal names this member of the request.
+    /// The response, whose refusal names this member of the request.
     #[track_caller]
     pub fn naming(self, field: &str) -> Self {
         assert_eq!(self.body["error"]["field"], field, "{}", self.text);
@@ -126,13 +126,13 @@ struct Operation {
     method: Method,
     /// `{…}` stands for any one segment.
     path: String,
-    answers: BTreeMap<String, Answers>,
+    responses: BTreeMap<String, Responses>,
 }
 
 #[derive(Debug)]
-struct Answers {
+struct Responses {
     headers: Vec<String>,
-    /// Content type and shape; none when the answer has no body.
+    /// Content type and shape; none when the response has no body.
     content: Vec<(String, Validator)>,
 }
 
@@ -150,7 +150,7 @@ impl Contract {
                 operations.push(Operation {
                     method,
                     path: path.clone(),
-                    answers: answers(&document, operation),
+                    responses: responses(&document, operation),
                 });
             }
         }
@@ -196,16 +196,16 @@ impl Contract {
         validator(&self.document, schema)
     }
 
-    /// Holds an answer against the description.
+    /// Holds a response against the description.
     ///
     /// # Panics
-    /// With what does not fit, and the answer.
+    /// With what does not fit, and the response.
     #[track_caller]
-    pub fn check(&self, method: &Method, path: &str, answer: &Answer) {
+    pub fn check(&self, method: &Method, path: &str, response: &HttpResponse) {
         let path = path.split(['?', '#']).next().unwrap_or_default();
         let is_it = |known: &&Operation| fits(&known.path, path) && known.method == *method;
         let Some(operation) = self.operations.iter().find(is_it) else {
-            let status = answer.status;
+            let status = response.status;
             assert!(
                 matches!(status, 204 | 404 | 405),
                 "{method} {path} is not described and answers {status}"
@@ -214,18 +214,18 @@ impl Contract {
         };
         let what = format!(
             "{method} {}: {} {}",
-            operation.path, answer.status, answer.text
+            operation.path, response.status, response.text
         );
-        let described = operation.answers.get(&answer.status.to_string());
+        let described = operation.responses.get(&response.status.to_string());
         let described = described.unwrap_or_else(|| panic!("the status is not described: {what}"));
         for name in &described.headers {
-            assert!(answer.header(name).is_some(), "no header {name}: {what}");
+            assert!(response.header(name).is_some(), "no header {name}: {what}");
         }
         if described.content.is_empty() {
-            assert_eq!(answer.text, "", "{what}");
+            assert_eq!(response.text, "", "{what}");
             return;
         }
-        let sent = answer.header("content-type").unwrap_or_default();
+        let sent = response.header("content-type").unwrap_or_default();
         let sent = sent.split(';').next().unwrap_or_default();
         let content = described
             .content
@@ -235,7 +235,7 @@ impl Contract {
             panic!("the content type {sent} is not described: {what}");
         };
         if sent == "application/json" {
-            let complaints = shape.iter_errors(&answer.body);
+            let complaints = shape.iter_errors(&response.body);
             let complaints =
                 complaints.map(|error| format!("{error} at {}", error.instance_path()));
             let complaints: Vec<_> = complaints.collect();
@@ -244,7 +244,7 @@ impl Contract {
     }
 }
 
-fn answers(document: &Value, operation: &Value) -> BTreeMap<String, Answers> {
+fn responses(document: &Value, operation: &Value) -> BTreeMap<String, Responses> {
     let responses = operation["responses"]
         .as_object()
         .expect("an operation has answers");
@@ -260,11 +260,11 @@ fn answers(document: &Value, operation: &Value) -> BTreeMap<String, Answers> {
         let headers = headers.map(|(name, _)| name.clone());
         let content = members(response, "content")
             .map(|(kind, content)| (kind.clone(), validator(document, &content["schema"])));
-        let answers = Answers {
+        let responses = Responses {
             headers: headers.collect(),
             content: content.collect(),
         };
-        (status.clone(), answers)
+        (status.clone(), responses)
     });
     all.collect()
 }

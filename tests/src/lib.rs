@@ -18,7 +18,6 @@
 //! Every wait has a bound, and two worlds share nothing. Ending a world fails if an unexpected error was logged, a
 //! delivery was not signed, or an event is not delivered.
 
-mod answer;
 mod browser;
 pub mod campaign;
 mod chain;
@@ -27,6 +26,7 @@ mod container;
 mod database_fault;
 mod example;
 pub mod first_view;
+mod http_response;
 mod log;
 mod machine;
 mod npm;
@@ -49,13 +49,13 @@ mod webhook_receiver;
 mod world;
 mod yaml;
 
-pub use answer::{Answer, CONTRACT, Contract};
 pub use browser::{Browser, BrowserOptions, BrowserPool, Engine};
 pub use chain::{Chain, wallet_guards};
 pub use clock::MovableClock;
 pub use container::{Contained, Container};
 pub use database_fault::{MovedFile, SpoiledFile, limit_files};
 pub use example::{Language, Receiver, receiver_library};
+pub use http_response::{CONTRACT, Contract, HttpResponse};
 pub use machine::{DiskError, Machine};
 pub use npm::{NpmProject, React, npm_file, packed_files, type_errors_of};
 pub use operator::OperatorApi;

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
+use crate::http_response::HttpResponse;
 
 /// An operator with a token, or a client without one.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct OperatorApi {
 
 impl OperatorApi {
     /// Sends a request.
-    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> HttpResponse {
         let mut request = self.http.request(method, format!("{}{path}", self.base));
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
@@ -26,27 +26,27 @@ impl OperatorApi {
         if let Some(body) = body {
             request = request.json(body);
         }
-        Answer::read(request.send().await.expect("the admin listener answers")).await
+        HttpResponse::read(request.send().await.expect("the admin listener answers")).await
     }
 
     /// GET.
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> HttpResponse {
         self.send(Method::GET, path, None).await
     }
 
     /// POST with a body.
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
         self.send(Method::POST, path, Some(body)).await
     }
 
     /// One order as the operator sees it.
     pub async fn order(&self, id: &str) -> Value {
-        let answer = self.get(&format!("/api/orders/{id}")).await.with(200);
-        answer.body["order"].clone()
+        let response = self.get(&format!("/api/orders/{id}")).await.with(200);
+        response.body["order"].clone()
     }
 
     /// Decides about an order as it is now.
-    pub async fn decide(&self, id: &str, decision: &str) -> Answer {
+    pub async fn decide(&self, id: &str, decision: &str) -> HttpResponse {
         let version = self.order(id).await["version"].clone();
         let body = json!({ "decision": decision, "reason": "agreed by phone", "version": version });
         self.post(&format!("/api/orders/{id}/decision"), &body)

@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::answer::text_at;
+use crate::http_response::text_at;
 use crate::wait::eventually;
 use crate::webhook_receiver::Reply;
 use crate::world::{World, pay_in_full};
@@ -74,6 +74,6 @@ async fn open(world: &World) -> u16 {
     let url = format!("{}/v1/checkout", world.proxy_url());
     let request = world.http().post(url).header("origin", world.shop_url());
     let order = json!({ "store": "demo", "product": "ebook" });
-    let answer = request.json(&order).send().await;
-    answer.expect("the proxy answers").status().as_u16()
+    let response = request.json(&order).send().await;
+    response.expect("the proxy answers").status().as_u16()
 }

@@ -87,13 +87,13 @@ struct Files {
     /// By name, compressed with brotli.
     assets: BTreeMap<String, Vec<u8>>,
     /// By path.
-    answers: BTreeMap<String, Value>,
+    responses: BTreeMap<String, Value>,
     /// Paths that were requested and are missing.
     missing: Mutex<Vec<String>>,
 }
 
 impl Peer {
-    /// Serves a bundle: a folder with `page.html`, `choice.js`, `answers.json`, and `assets/<name>.br`.
+    /// Serves a bundle: a folder with `page.html`, `choice.js`, `responses.json`, and `assets/<name>.br`.
     ///
     /// # Panics
     /// One of them is missing.
@@ -114,14 +114,14 @@ impl Peer {
         let files = Arc::new(Files {
             page: read("page.html"),
             assets: assets.collect(),
-            answers: serde_json::from_str(&read("answers.json")).expect("answers are JSON"),
+            responses: serde_json::from_str(&read("responses.json")).expect("answers are JSON"),
             missing: Mutex::default(),
         });
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
         let routes = Router::new()
-            .fallback(answer)
+            .fallback(response)
             .with_state(Arc::clone(&files));
         let serving = async move {
             axum::serve(listener, routes)
@@ -146,7 +146,7 @@ impl Peer {
         &self.choice
     }
 
-    /// The paths that had no answer.
+    /// The paths that had no response.
     pub fn missing(&self) -> Vec<String> {
         let missing = self.files.missing.lock();
         missing.unwrap_or_else(PoisonError::into_inner).clone()
@@ -167,7 +167,7 @@ const FOR_A_YEAR: &str = "public, max-age=31536000, immutable";
 const PICTURE: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"40\" height=\"26\"/>";
 const FRAME: &str = "<!doctype html><html lang=\"en\"><title>Frame</title>";
 
-async fn answer(State(files): State<Arc<Files>>, uri: Uri) -> Response {
+async fn response(State(files): State<Arc<Files>>, uri: Uri) -> Response {
     let path = uri.path();
     if path == "/" {
         let headers = [
@@ -176,9 +176,9 @@ async fn answer(State(files): State<Arc<Files>>, uri: Uri) -> Response {
         ];
         return (headers, files.page.clone()).into_response();
     }
-    if let Some(answer) = files.answers.get(path) {
+    if let Some(response) = files.responses.get(path) {
         let headers = [(CONTENT_TYPE, content_type("json"))];
-        return (headers, answer.to_string()).into_response();
+        return (headers, response.to_string()).into_response();
     }
     let ending = path.rsplit('.').next().unwrap_or_default();
     let name = path.strip_prefix("/assets/");

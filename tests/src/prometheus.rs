@@ -61,7 +61,9 @@ impl Prometheus {
         let prometheus = Self {
             child,
             url: format!("http://{address}/api/v1"),
-            http: crate::answer::client().build().expect("no TLS is used"),
+            http: crate::http_response::client()
+                .build()
+                .expect("no TLS is used"),
             folder,
         };
         eventually("Prometheus scrapes the proxy", async || {
@@ -76,9 +78,9 @@ impl Prometheus {
     pub async fn query(&self, expression: &str) -> Option<Value> {
         let mut url = reqwest::Url::parse(&format!("{}/query", self.url)).ok()?;
         url.query_pairs_mut().append_pair("query", expression);
-        let answer = self.http.get(url).send().await.ok()?;
-        let mut answer: Value = answer.json().await.ok()?;
-        Some(answer["data"]["result"].take())
+        let response = self.http.get(url).send().await.ok()?;
+        let mut response: Value = response.json().await.ok()?;
+        Some(response["data"]["result"].take())
     }
 
     /// The names of the alerts that fire.
@@ -118,9 +120,12 @@ impl Prometheus {
 
     /// The rules as Prometheus read them.
     pub async fn rules(&self) -> Vec<Value> {
-        let answer = self.http.get(format!("{}/rules", self.url)).send().await;
-        let answer: Value = answer.expect("it runs").json().await.expect("it is JSON");
-        let groups = answer["data"]["groups"].as_array().expect("a list").clone();
+        let response = self.http.get(format!("{}/rules", self.url)).send().await;
+        let response: Value = response.expect("it runs").json().await.expect("it is JSON");
+        let groups = response["data"]["groups"]
+            .as_array()
+            .expect("a list")
+            .clone();
         let rules = groups.iter().filter_map(|group| group["rules"].as_array());
         rules.flatten().cloned().collect()
     }

@@ -41,8 +41,8 @@ impl Replicas {
             let program = Program::start(&world.config_file(), &log, &variables);
             let ready = format!("http://{admin}/health/ready");
             eventually("a proxy is ready", async || {
-                let answer = world.http().get(&ready).send().await.ok()?;
-                answer.status().is_success().then_some(())
+                let response = world.http().get(&ready).send().await.ok()?;
+                response.status().is_success().then_some(())
             })
             .await;
             replicas.push(Replica {

@@ -112,8 +112,8 @@ impl ReverseProxy {
         eventually("the reverse proxy serves the checkout", async || {
             let loader = format!("{}/florin.js", proxy.url());
             let client = proxy.client(Ipv4Addr::LOCALHOST)?;
-            let answer = client.get(loader).send().await.ok()?;
-            answer.status().is_success().then_some(())
+            let response = client.get(loader).send().await.ok()?;
+            response.status().is_success().then_some(())
         })
         .await;
         proxy

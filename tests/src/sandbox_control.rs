@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
+use crate::http_response::HttpResponse;
 use crate::shopper::Checkout;
 
 /// The developer's side of the sandbox.
@@ -161,18 +161,18 @@ impl SandboxControl {
             .to_owned()
     }
 
-    async fn post(&self, path: &str, body: &Value) -> Answer {
+    async fn post(&self, path: &str, body: &Value) -> HttpResponse {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> HttpResponse {
         let mut request = self
             .http
             .request(method, format!("{}/sandbox/{path}", self.base));
         if let Some(body) = body {
             request = request.json(body);
         }
-        let answer = request.send().await.expect("the sandbox answers");
-        Answer::read(answer).await.with(200)
+        let response = request.send().await.expect("the sandbox answers");
+        HttpResponse::read(response).await.with(200)
     }
 }

@@ -4,7 +4,7 @@ use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
+use crate::http_response::HttpResponse;
 use crate::wait::eventually;
 
 /// A page of some origin, before it has an order.
@@ -65,36 +65,36 @@ impl Shopper {
     }
 
     /// POST /v1/checkout.
-    pub async fn request_order(&self, source: &Value) -> Answer {
+    pub async fn request_order(&self, source: &Value) -> HttpResponse {
         self.send(Method::POST, "/v1/checkout", None, Some(source))
             .await
     }
 
     /// POST /v1/checkout with a body of any bytes, sent as JSON.
-    pub async fn request_order_with(&self, body: Vec<u8>) -> Answer {
+    pub async fn request_order_with(&self, body: Vec<u8>) -> HttpResponse {
         let mut request = self.http.post(format!("{}/v1/checkout", self.base));
         if let Some(origin) = &self.origin {
             request = request.header("origin", origin);
         }
         let request = request.header("content-type", "application/json");
-        let answer = request.body(body).send().await;
-        let answer = Answer::read(answer.expect("the proxy answers")).await;
-        answer.described(&Method::POST, "/v1/checkout")
+        let response = request.body(body).send().await;
+        let response = HttpResponse::read(response.expect("the proxy answers")).await;
+        response.described(&Method::POST, "/v1/checkout")
     }
 
-    /// POST /v1/checkout, as long as there is a proxy: the order's id; `None` without an answer.
+    /// POST /v1/checkout, as long as there is a proxy: the order's id; `None` without a response.
     pub async fn try_order(&self, source: &Value) -> Option<String> {
         let request = self.http.post(format!("{}/v1/checkout", self.base));
         let request = request.header("origin", self.origin.as_deref()?);
         let request = request.header("idempotency-key", self.key.as_deref()?);
-        let answer = request.json(source).send().await.ok()?;
-        let opened: Value = answer.json().await.ok()?;
+        let response = request.json(source).send().await.ok()?;
+        let opened: Value = response.json().await.ok()?;
         opened["order"]["id"].as_str().map(ToOwned::to_owned)
     }
 
     /// Returns the page of an order that this response opened.
     #[track_caller]
-    pub fn checkout_of(&self, opened: &Answer) -> Checkout {
+    pub fn checkout_of(&self, opened: &HttpResponse) -> Checkout {
         self.with_token(
             &opened.text_at("/client_token"),
             &opened.text_at("/order/id"),
@@ -117,7 +117,7 @@ impl Shopper {
         path: &str,
         token: Option<&str>,
         body: Option<&Value>,
-    ) -> Answer {
+    ) -> HttpResponse {
         let mut headers = HeaderMap::new();
         if let Some(origin) = &self.origin {
             let origin = HeaderValue::from_str(origin).expect("an origin is plain ASCII");
@@ -136,8 +136,8 @@ impl Shopper {
         if let Some(body) = body {
             request = request.json(body);
         }
-        let answer = Answer::read(request.send().await.expect("the proxy answers")).await;
-        answer.described(&method, path)
+        let response = HttpResponse::read(request.send().await.expect("the proxy answers")).await;
+        response.described(&method, path)
     }
 }
 
@@ -164,7 +164,7 @@ impl Checkout {
     }
 
     /// GET below /v1/checkout.
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> HttpResponse {
         let path = format!("/v1/checkout{path}");
         self.page
             .send(Method::GET, &path, Some(&self.token), None)
@@ -172,7 +172,7 @@ impl Checkout {
     }
 
     /// POST below /v1/checkout.
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
         let path = format!("/v1/checkout{path}");
         self.page
             .send(Method::POST, &path, Some(&self.token), Some(body))
@@ -200,7 +200,7 @@ impl Checkout {
     }
 
     /// Asks for an attempt in an asset, at its quote.
-    pub async fn request_attempt(&self, crypto_code: &str) -> Answer {
+    pub async fn request_attempt(&self, crypto_code: &str) -> HttpResponse {
         let quote = self.quote(crypto_code).await;
         let choice = json!({ "crypto_code": crypto_code, "quote_id": quote["quote_id"] });
         self.post("/attempt", &choice).await
@@ -222,7 +222,7 @@ impl Checkout {
     /// The address that is shown.
     pub async fn address(&self) -> String {
         let view = self.view().await;
-        crate::answer::text_at(&view, "/attempt/address")
+        crate::http_response::text_at(&view, "/attempt/address")
     }
 
     /// Waits until the order stands here.
@@ -240,8 +240,8 @@ impl Checkout {
             .page
             .http
             .get(format!("{}/v1/checkout/events", self.page.base));
-        let answer = request.bearer_auth(&self.token).send().await;
-        answer.expect("the proxy answers")
+        let response = request.bearer_auth(&self.token).send().await;
+        response.expect("the proxy answers")
     }
 }
 
@@ -286,7 +286,7 @@ impl HostedPage {
 
     async fn post(&self, path: &str, body: &Value) {
         let request = self.http.post(format!("{}/{path}", self.base)).json(body);
-        let answer = request.send().await.expect("the sandbox answers");
-        Answer::read(answer).await.with(200);
+        let response = request.send().await.expect("the sandbox answers");
+        HttpResponse::read(response).await.with(200);
     }
 }

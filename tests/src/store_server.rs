@@ -6,8 +6,8 @@ use jwt_compact::{AlgorithmExt as _, Claims, Header};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::clock::MovableClock;
+use crate::http_response::HttpResponse;
 
 /// A store's backend.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl StoreServer {
     }
 
     /// POST /v1/orders.
-    pub async fn open(&self, order: &Value) -> Answer {
+    pub async fn open(&self, order: &Value) -> HttpResponse {
         self.post("/v1/orders", order).await
     }
 
@@ -67,41 +67,41 @@ impl StoreServer {
         events.iter().filter(is_its).cloned().collect()
     }
 
-    /// Asks with the store's key. The answer must be as the description of the HTTP says.
-    pub async fn get(&self, path: &str) -> Answer {
+    /// Asks with the store's key. The response must be as the description of the HTTP says.
+    pub async fn get(&self, path: &str) -> HttpResponse {
         let request = self.http.get(format!("{}{path}", self.base));
-        let answer = request.bearer_auth(&self.key).send().await;
-        let answer = Answer::read(answer.expect("the proxy answers")).await;
-        answer.described(&Method::GET, path)
+        let response = request.bearer_auth(&self.key).send().await;
+        let response = HttpResponse::read(response.expect("the proxy answers")).await;
+        response.described(&Method::GET, path)
     }
 
     /// Sets something, with the store's key.
-    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+    pub async fn put(&self, path: &str, body: &Value) -> HttpResponse {
         self.send(Method::PUT, path, &body.to_string()).await
     }
 
     /// Sends JSON as it is written.
-    pub async fn send(&self, method: Method, path: &str, json: &str) -> Answer {
+    pub async fn send(&self, method: Method, path: &str, json: &str) -> HttpResponse {
         let request = self
             .http
             .request(method.clone(), format!("{}{path}", self.base));
         let request = request
             .header("content-type", "application/json")
             .body(json.to_owned());
-        let answer = request.bearer_auth(&self.key).send().await;
-        let answer = Answer::read(answer.expect("the proxy answers")).await;
-        answer.described(&method, path)
+        let response = request.bearer_auth(&self.key).send().await;
+        let response = HttpResponse::read(response.expect("the proxy answers")).await;
+        response.described(&method, path)
     }
 
     /// Asks for something to be done, with the store's key and the idempotency key that was given.
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
         let mut request = self.http.post(format!("{}{path}", self.base));
         if let Some(key) = &self.idempotency_key {
             request = request.header("idempotency-key", key);
         }
-        let answer = request.bearer_auth(&self.key).json(body).send().await;
-        let answer = Answer::read(answer.expect("the proxy answers")).await;
-        answer.described(&Method::POST, path)
+        let response = request.bearer_auth(&self.key).json(body).send().await;
+        let response = HttpResponse::read(response.expect("the proxy answers")).await;
+        response.described(&Method::POST, path)
     }
 }
 

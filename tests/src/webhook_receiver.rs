@@ -16,8 +16,8 @@ use standardwebhooks::Webhook;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::{CONTRACT, text_at};
 use crate::clock::MovableClock;
+use crate::http_response::{CONTRACT, text_at};
 use crate::wait::pause;
 use crate::world::secrets;
 
@@ -95,7 +95,7 @@ impl WebhookReceiver {
             verifier: Webhook::new(secrets::WEBHOOK).expect("our own secret is base64"),
             clock,
             shop,
-            http: crate::answer::client()
+            http: crate::http_response::client()
                 .build()
                 .expect("a client without TLS needs nothing"),
             state: Mutex::new(Received {

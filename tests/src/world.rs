@@ -227,15 +227,15 @@ impl World {
 
     /// The demo shop's own list of orders.
     pub async fn shop_orders(&self) -> Vec<serde_json::Value> {
-        let answer = self
+        let response = self
             .http
             .get(format!("{}/orders.json", self.shop_url()))
             .send()
             .await;
-        let answer = crate::Answer::read(answer.expect("the shop answers"))
+        let response = crate::HttpResponse::read(response.expect("the shop answers"))
             .await
             .with(200);
-        answer.body["orders"].as_array().expect("a list").clone()
+        response.body["orders"].as_array().expect("a list").clone()
     }
 
     /// Waits until the demo shop shows that an order is paid.
@@ -316,8 +316,8 @@ impl World {
     pub async fn wait_for_proxy(&self) {
         let loader = format!("{}/florin.js", self.proxy_url());
         eventually("the proxy listens", async || {
-            let answer = self.http.get(&loader).send().await.ok()?;
-            answer.status().is_success().then_some(())
+            let response = self.http.get(&loader).send().await.ok()?;
+            response.status().is_success().then_some(())
         })
         .await;
     }
@@ -357,7 +357,7 @@ fn spawn(part: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
 }
 
 fn client() -> reqwest::Client {
-    let builder = crate::answer::client();
+    let builder = crate::http_response::client();
     let builder = builder.redirect(reqwest::redirect::Policy::none());
     let builder = builder.timeout(Duration::from_secs(30));
     builder.build().expect("the crypto provider is installed")

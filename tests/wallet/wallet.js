@@ -42,7 +42,7 @@ const node = async (method, params = []) => {
 };
 
 /**
- * What a test may change: errors and answers by method, what an answer waits for, an account, and the chains that it knows.
+ * What a test may change: errors and answers by method, what a response waits for, an account, and the chains that it knows.
  * `asked` is every request.
  */
 const wallet = (window.testWallet = {

@@ -1,13 +1,13 @@
 /**
  * The state gallery, in the test environment alone: `/pay#gallery` lists every state of the checkout, and
- * `/pay#gallery=underpaid` shows one of them, full size. What is shown is the checkout itself; only the proxy's answers
+ * `/pay#gallery=underpaid` shows one of them, full size. What is shown is the checkout itself; only the proxy's responses
  * are canned, in states.json. Loaded by host.js when the fragment asks for it, and never by a purchase.
  *
  * Beside `gallery` the fragment takes all that the checkout page's takes (`theme`, `locale`, `--florin-…`), and
  * `dir=rtl` to turn any language round, and `text` to put one text into every field that a shop or the payment service
  * writes.
  */
-import { act, answer } from './answers.js';
+import { act, response } from './responses.js';
 import { index } from './index.js';
 
 const load = async (name) => (await fetch(new URL(name, import.meta.url))).json();
@@ -35,7 +35,7 @@ export const start = async (context, page, languages) => {
     addEventListener('hashchange', context.restart, { signal: context.signal });
     return context.show(context.make('p', {}, 'There is no state of that name. The gallery has: ' + table.states.map((state) => state.name).join(', ') + '.'));
   }
-  answer(table, state, params);
+  response(table, state, params);
   announce(state.wallets || [], context.signal);
   act(context, state);
   // Each state has its own product or donation, so that no state finds the order of another.

@@ -1,4 +1,4 @@
-/** The proxy's answers, canned: what `fetch` says of one state. */
+/** The proxy's responses, canned: what `fetch` says of one state. */
 
 const realFetch = window.fetch;
 const CHECKOUT = '/v1/checkout';
@@ -52,7 +52,7 @@ const counted = async (response) => {
 const never = (signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
 /** Answers from here on as the proxy would in this state. */
-export const answer = (table, state, params) => {
+export const response = (table, state, params) => {
   const text = params.get('text');
   const json = (body, status = 200) => {
     const shown = text === null ? body : filled(body, text);

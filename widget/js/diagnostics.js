@@ -88,12 +88,12 @@ const FILES = [
 const changedFiles = async () => {
   const seen = FILES.map(async ([path, type]) => {
     const address = BASE + path;
-    const answer = await fetch(address, { signal: AbortSignal.timeout?.(PROBE_TIMEOUT_MS), cache: 'no-store' });
-    answer.body?.cancel();
-    const is = answer.headers.get('content-type') || '?';
+    const response = await fetch(address, { signal: AbortSignal.timeout?.(PROBE_TIMEOUT_MS), cache: 'no-store' });
+    response.body?.cancel();
+    const is = response.headers.get('content-type') || '?';
     /** @type {Finding | undefined} */
     let found;
-    if (!answer.ok) found = { why: ['file_missing', { status: answer.status }], line: address };
+    if (!response.ok) found = { why: ['file_missing', { status: response.status }], line: address };
     else if (!is.startsWith(type)) found = { why: ['file_type', { type: is, address }], line: 'Content-Type: ' + type };
     return found;
   });

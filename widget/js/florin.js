@@ -25,7 +25,7 @@ const ENVIRONMENT = '%ENVIRONMENT%';
 /** A page that loads sends a message at once; one that does not load gets this long. */
 const LOAD_TIMEOUT_MS = 15000;
 const ANSWER_TIMEOUT_MS = 3000;
-const SILENT = 'no answer';
+const SILENT = 'no response';
 const INVALID = 'invalid_attributes';
 const LONGEST_PAUSE_SECONDS = 30;
 /** A button without a text waits this long for the one in the customer's language. */

@@ -26,9 +26,9 @@ STYLE.replaceSync(`
 .wallet-links{display:grid;gap:var(--s2);margin-block-start:var(--s2)}
 :is(.wallet-links,.wallet-app,.wallet-page,.wallet-none,.wallet-anyway)[hidden]{display:none}`);
 
-/** So long without an answer, the customer reads what else can be done. */
+/** So long without a response, the customer reads what else can be done. */
 const UNANSWERED_MS = 60000;
-/** So long without an answer to the payment itself, other wallets can be pressed. */
+/** So long without a response to the payment itself, other wallets can be pressed. */
 const UNCLEAR_AFTER_MS = 5 * 60 * 1000;
 /** What the page says of a payment that may be on its way, whatever asset it shows meanwhile. */
 const UNDER_WAY = ['sent', 'unseen', 'unclear'];
@@ -59,7 +59,7 @@ export const create = (words, root, signal) => {
   /** The end of the shown text's key, and the wallet that it names. */
   let text = '';
   let name = '';
-  /** The number of the press whose answers count. */
+  /** The number of the press whose responses count. */
   let turn = 0;
   /** The kept payment that the page shows, by {@link markOf}. */
   let shown = '';

@@ -50,8 +50,8 @@ extern "C" {
     pub(crate) fn glyph(this: &Host, symbol: &str) -> Option<String>;
     /// What opening the order brought, once, if it came with its prices before the program did.
     #[wasm_bindgen(method)]
-    pub(crate) fn take_opening(this: &Host) -> Option<HostAnswer>;
-    /// Opens the order; brings a [`HostAnswer`]. `again` leaves the known order and opens another; an empty `amount` is
+    pub(crate) fn take_opening(this: &Host) -> Option<HostResponse>;
+    /// Opens the order; brings a [`HostResponse`]. `again` leaves the known order and opens another; an empty `amount` is
     /// none.
     #[wasm_bindgen(method)]
     pub(crate) fn open(this: &Host, again: bool, amount: &str) -> Promise;
@@ -70,18 +70,18 @@ extern "C" {
     pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);
 
     /// The result of [`Host::open`].
-    pub(crate) type HostAnswer;
+    pub(crate) type HostResponse;
 
     /// The order's client token; absent while there is no order.
     #[wasm_bindgen(method, getter)]
-    pub(crate) fn token(this: &HostAnswer) -> Option<String>;
+    pub(crate) fn token(this: &HostResponse) -> Option<String>;
     /// The order; without a token a refusal, or the donation that needs an amount.
     #[wasm_bindgen(method, getter)]
-    pub(crate) fn body(this: &HostAnswer) -> JsValue;
+    pub(crate) fn body(this: &HostResponse) -> JsValue;
     /// The prices, or a promise of them or of nothing, where an asset is to be chosen.
     #[wasm_bindgen(method, getter)]
-    pub(crate) fn quotes(this: &HostAnswer) -> JsValue;
+    pub(crate) fn quotes(this: &HostResponse) -> JsValue;
     /// `true` while the customer has yet to name the amount of a donation.
     #[wasm_bindgen(method, getter)]
-    pub(crate) fn asks(this: &HostAnswer) -> Option<bool>;
+    pub(crate) fn asks(this: &HostResponse) -> Option<bool>;
 }

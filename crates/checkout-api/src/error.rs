@@ -46,7 +46,7 @@ error_codes! {
     OriginNotAllowed = "origin_not_allowed", 403;
     /// The store may not act for the account at the gateway, or not for that merchant.
     GatewayAccessDenied = "gateway_access_denied", 403;
-    /// No such order, or not yours; the same answer for an unknown, foreign or expired token.
+    /// No such order, or not yours; the same response for an unknown, foreign or expired token.
     NotFound = "not_found", 404;
     /// The proxy has no store of that id.
     UnknownStore = "unknown_store", 404;
@@ -95,7 +95,7 @@ error_codes! {
     RateLimited = "rate_limited", 429;
     /// Our mistake.
     Internal = "internal", 500;
-    /// The gateway gave no clear answer to what the store's server asked of it: it may have been done.
+    /// The gateway gave no clear response to what the store's server asked of it: it may have been done.
     GatewayFailed = "gateway_failed", 502;
     /// The gateway cannot be reached or asked us to wait; `Retry-After` has the time to wait.
     GatewayUnavailable = "gateway_unavailable", 503;

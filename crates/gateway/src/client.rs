@@ -188,7 +188,7 @@ impl Client {
         self.limiter.flush().await;
     }
 
-    /// Makes a call, as often as the retry policy allows, and reads the answer.
+    /// Makes a call, as often as the retry policy allows, and reads the response.
     async fn call<A: DeserializeOwned>(
         &self,
         request: Request,
@@ -200,7 +200,7 @@ impl Client {
         loop {
             let max_wait = request.call.max_wait();
             let failure = match self.attempt(&request, priority, max_wait).await {
-                Ok(answer) => return Ok(answer),
+                Ok(response) => return Ok(response),
                 Err(failure) => failure,
             };
             let error = match failure.error {
@@ -250,7 +250,7 @@ impl Client {
             }
         };
         let (response, result) = match self.exchange.send(request, permit.nonce()).await {
-            Ok(answer) => (Some(headers(&answer)), Self::read(answer)),
+            Ok(response) => (Some(headers(&response)), Self::read(response)),
             Err(error) => (None, Err(error)),
         };
         let outcome = Outcome::of(response, &result);
@@ -267,10 +267,10 @@ impl Client {
     }
 
     /// Parses the response; of a success also returns the raw body. The limits know how long a pause lasts.
-    fn read<A: DeserializeOwned>(answer: GatewayResponse) -> Result<(A, String), CallError> {
-        match answer.status {
+    fn read<A: DeserializeOwned>(response: GatewayResponse) -> Result<(A, String), CallError> {
+        match response.status {
             200..=299 => {
-                let raw = answer.text()?;
+                let raw = response.text()?;
                 let parsed = serde_json::from_str(&raw).map_err(|error| {
                     CallError::Ambiguous(AmbiguousOutcome::InvalidJson(error.to_string()))
                 })?;
@@ -281,7 +281,7 @@ impl Client {
             }),
             status @ 400..=499 => Err(CallError::Refused {
                 status,
-                error: answer.explanation(),
+                error: response.explanation(),
             }),
             status @ 500..=599 => Err(CallError::Broken { status }),
             status => Err(CallError::Ambiguous(AmbiguousOutcome::Status(status))),
@@ -300,11 +300,11 @@ impl Client {
 }
 
 /// What the limits learn from a response.
-fn headers(answer: &GatewayResponse) -> Response {
+fn headers(response: &GatewayResponse) -> Response {
     Response {
-        status: answer.status,
-        retry_after: answer.retry_after.clone(),
-        date: answer.date.clone(),
+        status: response.status,
+        retry_after: response.retry_after.clone(),
+        date: response.date.clone(),
     }
 }
 

@@ -205,7 +205,7 @@ mod tests {
         )
     }
 
-    // The two answers were computed with two independent programs.
+    // The two responses were computed with two independent programs.
     #[test]
     fn a_get_signs_its_path_with_the_query() {
         assert_eq!(

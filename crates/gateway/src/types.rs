@@ -67,7 +67,7 @@ impl GatewayError {
 
 /// Answer of GET /prices: one entry per asset, known to us or not.
 ///
-/// One unreadable entry costs that asset, not the whole answer; it is reported in [`Prices::skipped`].
+/// One unreadable entry costs that asset, not the whole response; it is reported in [`Prices::skipped`].
 ///
 /// Source: payment-service.md, "Price entry (response of GET /prices)".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -179,7 +179,7 @@ impl Attempt {
         )
     }
 
-    /// The gateway's answer.
+    /// The gateway's response.
     fn poll(&mut self, now: i64) {
         let age = now - self.opened_at;
         let state = if self.is_paid && age >= PAID_AFTER + CONFIRMED_AFTER {

@@ -117,7 +117,7 @@ pub(crate) fn next_poll_of_additional_payment(invoice: &Invoice, now: Timestamp)
 }
 
 /// The time of a poll for a watched order; `None` if the schedule is soon enough.
-/// However many pages show it, the gateway is asked once per `interval` while the customer waits for the answer, a third as
+/// However many pages show it, the gateway is asked once per `interval` while the customer waits for the response, a third as
 /// often later, and hourly once the attempt is over. A settled attempt is polled for a second payment.
 pub fn subscribed_poll(
     invoice: &Invoice,

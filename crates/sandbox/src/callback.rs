@@ -111,12 +111,12 @@ impl CallbackSender {
             };
             sandbox.update(|state, now| state.journal.add(now, sent));
             let result = post(&self.client, &url, &body).await;
-            let answered = Event::CallbackAnswered {
+            let answered = Event::CallbackResponse {
                 invoice_id: invoice_id.clone(),
                 status,
                 attempt,
                 accepted: result.is_ok(),
-                answer: result
+                response: result
                     .as_ref()
                     .map_or_else(|error| error.status, |()| Some(200)),
                 why: result.as_ref().err().map(|error| error.reason.clone()),

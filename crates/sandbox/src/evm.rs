@@ -332,7 +332,7 @@ fn amount(units: u128, decimals: u32) -> Option<Amount> {
 }
 
 fn text(value: &Value) -> anyhow::Result<&str> {
-    value.as_str().context("the node's answer is no text")
+    value.as_str().context("the node's response is no text")
 }
 
 fn number(quantity: &str) -> anyhow::Result<u64> {

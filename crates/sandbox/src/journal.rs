@@ -69,7 +69,7 @@ pub(crate) enum Event {
         /// `null` when nothing was done.
         did: Option<&'static str>,
         /// The response before its fault; `null` for the long list of prices.
-        answer: Option<Value>,
+        response: Option<Value>,
         code: Option<&'static str>,
         message: Option<String>,
         fault: Option<Fault>,
@@ -117,12 +117,12 @@ pub(crate) enum Event {
         url: String,
         attempt: u32,
     },
-    CallbackAnswered {
+    CallbackResponse {
         invoice_id: String,
         status: &'static str,
         attempt: u32,
         accepted: bool,
-        answer: Option<u16>,
+        response: Option<u16>,
         why: Option<String>,
     },
 }

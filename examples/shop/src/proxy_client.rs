@@ -19,7 +19,7 @@ use crate::cart::Line;
 
 /// Longest time to wait for the proxy before the page asks the customer to try again.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// An answer is a few hundred bytes; more than this is not from the proxy.
+/// A response is a few hundred bytes; more than this is not from the proxy.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
 /// Calls the proxy as the store.
@@ -57,14 +57,14 @@ pub(crate) struct OpenedOrder {
 /// Why no order was opened. Nothing is paid yet, so a retry is safe.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
-    /// No answer in time.
+    /// No response in time.
     #[error("the proxy cannot be reached")]
     Unreachable(#[source] reqwest::Error),
     /// The proxy refused.
     #[error("the proxy answered {0}: {1}")]
     Refused(StatusCode, String),
-    /// The answer was not what was agreed.
-    #[error("the proxy's answer cannot be read")]
+    /// The response was not what was agreed.
+    #[error("the proxy's response cannot be read")]
     Unreadable,
 }
 
@@ -127,13 +127,13 @@ impl ProxyClient {
                 return Err(OpenError::Unreadable);
             }
         }
-        let answer: Value = serde_json::from_slice(&bytes).map_err(|_| OpenError::Unreadable)?;
+        let response: Value = serde_json::from_slice(&bytes).map_err(|_| OpenError::Unreadable)?;
         let text = |value: &Value| value.as_str().map(str::to_owned);
         if !status.is_success() {
-            let message = text(&answer["error"]["message"]).unwrap_or_default();
+            let message = text(&response["error"]["message"]).unwrap_or_default();
             return Err(OpenError::Refused(status, message));
         }
-        let opened = text(&answer["order"]["id"]).zip(text(&answer["client_token"]));
+        let opened = text(&response["order"]["id"]).zip(text(&response["client_token"]));
         let (order_id, client_token) = opened.ok_or(OpenError::Unreadable)?;
         Ok(OpenedOrder {
             order_id,

@@ -1,6 +1,6 @@
 //! The shop as a server: its routes, and `POST /florin`, where the proxy delivers events. The only way an order becomes paid.
 //!
-//! Verify, store once by `webhook-id`, answer. Whatever takes long (shipping, mail) belongs behind the answer: the
+//! Verify, store once by `webhook-id`, answer. Whatever takes long (shipping, mail) belongs behind the response: the
 //! proxy waits 15 seconds, then counts a failure and comes back.
 
 use std::sync::Arc;

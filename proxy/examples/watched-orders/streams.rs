@@ -228,8 +228,8 @@ async fn read_stream(
 async fn change(address: SocketAddr, token: String, number: usize) -> anyhow::Result<()> {
     let body = serde_json::json!({ "email": format!("buyer-{number}@example.org") });
     let request = reqwest::Client::new().post(format!("http://{address}/v1/checkout/email"));
-    let answer = request.bearer_auth(token).json(&body).send().await?;
-    answer.error_for_status()?;
+    let response = request.bearer_auth(token).json(&body).send().await?;
+    response.error_for_status()?;
     Ok(())
 }
 

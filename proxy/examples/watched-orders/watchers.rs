@@ -86,7 +86,7 @@ fn polls(log: &str) -> anyhow::Result<(usize, usize)> {
     let made = calls
         .iter()
         .filter(|call| is(call, "POST") && path(call) == "/invoice")
-        .filter_map(|call| call["answer"]["invoice_id"].as_str());
+        .filter_map(|call| call["response"]["invoice_id"].as_str());
     let made: Vec<&str> = made.collect();
     let [first, second] = made[..] else {
         anyhow::bail!("two invoices are made, not {}", made.len());

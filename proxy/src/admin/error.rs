@@ -94,13 +94,13 @@ impl IntoResponse for OperatorError {
         if let Some(field) = field {
             error["field"] = field.into();
         }
-        let mut answer = (status, Json(json!({ "error": error }))).into_response();
+        let mut response = (status, Json(json!({ "error": error }))).into_response();
         if status == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");
-            answer
+            response
                 .headers_mut()
                 .insert(header::WWW_AUTHENTICATE, scheme);
         }
-        answer
+        response
     }
 }

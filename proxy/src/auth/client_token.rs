@@ -30,7 +30,7 @@ impl ClientToken {
         TokenHash(Sha256::digest(self.0.as_bytes()).into())
     }
 
-    /// The token itself, for the one answer that hands it out.
+    /// The token itself, for the one response that hands it out.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }

@@ -122,7 +122,7 @@ pub(crate) fn deliveries(
             limit,
         } => {
             let limit = limit.to_string();
-            let answer = client.get(
+            let response = client.get(
                 &["deliveries"],
                 &[
                     ("store", store.as_deref()),
@@ -132,9 +132,9 @@ pub(crate) fn deliveries(
                 ],
             )?;
             if json {
-                return print(&answer.text);
+                return print(&response.text);
             }
-            let page: Page = answer.read()?;
+            let page: Page = response.read()?;
             let mut text = String::new();
             for delivery in &page.deliveries {
                 let _ = writeln!(text, "{}", delivery.line());
@@ -150,11 +150,11 @@ pub(crate) fn deliveries(
             Ok(())
         }
         DeliveriesAction::Redeliver { id } => {
-            let answer = client.post(&["deliveries", id, "redeliver"], None)?;
+            let response = client.post(&["deliveries", id, "redeliver"], None)?;
             if json {
-                return print(&answer.text);
+                return print(&response.text);
             }
-            let Redelivered { event, kind } = answer.read()?;
+            let Redelivered { event, kind } = response.read()?;
             print(&format!(
                 "{} ({}) is sent again.",
                 visible(&event),
@@ -174,11 +174,11 @@ pub(crate) fn webhooks(
     json: bool,
 ) -> Result<(), CommandError> {
     let WebhooksAction::Test { store } = &command.action;
-    let answer = client.post(&["webhooks", store, "test"], None)?;
+    let response = client.post(&["webhooks", store, "test"], None)?;
     if json {
-        print(&answer.text)?;
+        print(&response.text)?;
     }
-    let Tested { accepted, message } = answer.read()?;
+    let Tested { accepted, message } = response.read()?;
     let message = visible(&message);
     if !accepted {
         return Err(CommandError::Failed(format!(

@@ -105,10 +105,10 @@ async fn send(config: &Config, request: &RawRequest) -> anyhow::Result<Result<St
     let database = database::open(config).await?;
     let client = gateway_account::client(settings, &database, Arc::new(SystemClock));
     let client = client.context("gateway")?;
-    let answer = client.forward(request).await;
+    let response = client.forward(request).await;
     client.flush().await;
     database.close().await;
-    Ok(answer)
+    Ok(response)
 }
 
 /// Returns the request, and `true` if it changes something.

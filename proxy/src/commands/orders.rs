@@ -92,11 +92,11 @@ pub(crate) fn run(
     match &command.action {
         Action::List(filter) => list(filter, client, json),
         Action::Show { id } => {
-            let answer = client.get(&["orders", id], &[])?;
+            let response = client.get(&["orders", id], &[])?;
             if json {
-                return print(&answer.text);
+                return print(&response.text);
             }
-            print(&answer.read::<History>()?.to_string())
+            print(&response.read::<History>()?.to_string())
         }
         Action::Resolve(resolution) => resolve(resolution, client, json),
     }
@@ -104,7 +104,7 @@ pub(crate) fn run(
 
 fn list(filter: &Filter, client: &OperatorClient, json: bool) -> Result<(), CommandError> {
     let limit = filter.limit.to_string();
-    let answer = client.get(
+    let response = client.get(
         &["orders"],
         &[
             ("q", filter.search.as_deref()),
@@ -116,9 +116,9 @@ fn list(filter: &Filter, client: &OperatorClient, json: bool) -> Result<(), Comm
         ],
     )?;
     if json {
-        return print(&answer.text);
+        return print(&response.text);
     }
-    let page: Page = answer.read()?;
+    let page: Page = response.read()?;
     print(&page.to_string())?;
     if let Some(next) = page.next {
         eprintln!("More: --after {}", visible(&next));
@@ -138,9 +138,9 @@ fn resolve(
         seen,
     } = resolution;
     let body = json!({ "decision": decision, "reason": reason, "version": seen });
-    let answer = client.post(&["orders", id, "decision"], Some(&body))?;
+    let response = client.post(&["orders", id, "decision"], Some(&body))?;
     if json {
-        return print(&answer.text);
+        return print(&response.text);
     }
-    print(&answer.read::<Decided>()?.to_string())
+    print(&response.read::<Decided>()?.to_string())
 }

@@ -30,7 +30,7 @@ struct CallbackBody {
     status: serde_json::Value,
 }
 
-/// Takes a hint. Known and unknown invoices get the same answer.
+/// Takes a hint. Known and unknown invoices get the same response.
 pub(crate) async fn callback(
     State(app): State<Arc<AppState>>,
     Path(token): Path<String>,
@@ -66,12 +66,12 @@ pub(crate) fn describe_callback(_: &mut Types) -> Operation {
         .does(
             "A hint that an invoice changed",
             "It is unsigned, so nothing in it is believed: the proxy asks the gateway. Known and unknown invoices get the \
-             same answer. Any content type is read as JSON.",
+             same response. Any content type is read as JSON.",
         )
         .path("token", "The `callback_token` of the configuration.", &json!({ "type": "string", "minLength": 1 }))
         .takes_json(&shape, &json!({ "invoice_id": "inv_1", "status": "COMPLETED" }))
         .refuses(&[ErrorCode::NotFound, ErrorCode::Internal, ErrorCode::StorageUnavailable])
-        .answers_empty(200, "Received. The body is empty.")
+        .responds_empty(200, "Received. The body is empty.")
 }
 
 /// Schedules a poll. Returns `true` if one is due sooner: of a settled invoice, only after a callback that says `FAILED`.

@@ -35,7 +35,7 @@ pub(crate) struct CheckoutSession(pub Snapshot);
 impl FromRequestParts<Arc<AppState>> for CheckoutSession {
     type Rejection = ApiError;
 
-    /// Unknown, foreign, expired, malformed and absent tokens get one and the same answer.
+    /// Unknown, foreign, expired, malformed and absent tokens get one and the same response.
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let token = client_token(&parts.headers)?;
         let found = app

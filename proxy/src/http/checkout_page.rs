@@ -38,7 +38,7 @@ pub(crate) async fn page(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let file = static_files::find("pay.html")?;
-    let mut answer = static_files::file::answer(file, &headers, "no-cache");
+    let mut response = static_files::file::response(file, &headers, "no-cache");
     let config = app.config();
     let hosted_page = config.gateway.checkout_url.as_ref().map(Origin::of);
     let store = named(&config.stores, framed.store.as_deref());
@@ -53,7 +53,7 @@ pub(crate) async fn page(
         has_gallery,
     );
     let policy = HeaderValue::from_str(&policy).expect("origins are plain ASCII");
-    let headers = answer.headers_mut();
+    let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     // Cuts the opener's reference to this window, by which it could navigate the checkout elsewhere.
@@ -67,7 +67,7 @@ pub(crate) async fn page(
             HeaderValue::from_str(&theme(store)).expect("what is percent-encoded is plain ASCII");
         headers.insert(HeaderName::from_static("server-timing"), theme);
     }
-    Ok(answer)
+    Ok(response)
 }
 
 pub(crate) fn describe_page(types: &mut Types) -> Operation {
@@ -78,7 +78,7 @@ pub(crate) fn describe_page(types: &mut Types) -> Operation {
             "The order comes in the fragment, which no server sees. Only pages of the store's origins may frame it.",
         )
         .query::<PageQuery>(types)
-        .answers_as(200, "The page.", "text/html", &json!({ "type": "string" }))
+        .responds_as(200, "The page.", "text/html", &json!({ "type": "string" }))
         .with_header(200, "ETag", "ETag"))
 }
 

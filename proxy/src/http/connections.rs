@@ -119,7 +119,7 @@ async fn sweep(slots: &Slots, timeouts: Timeouts) {
 }
 
 async fn connection(stream: TcpStream, peer: SocketAddr, routes: Router, slot: Slot) {
-    let answer = service_fn(|request: Request<Incoming>| {
+    let response = service_fn(|request: Request<Incoming>| {
         let in_progress = slot.begin();
         let mut request = request.map(|body| {
             // Most requests have none, and this one needs no memory.
@@ -142,7 +142,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, routes: Router, slot: S
     let connection = http1::Builder::new()
         .header_read_timeout(None)
         .max_buf_size(MAX_HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), answer);
+        .serve_connection(TokioIo::new(stream), response);
     let mut connection = std::pin::pin!(connection);
     let (mut wakes, mut is_ending): (Option<Waker>, _) = (None, false);
     let ended = poll_fn(|context| {
@@ -280,8 +280,8 @@ mod tests {
     async fn an_incomplete_first_head_times_out() {
         let (mut stream, _server) = connected(SHORT, LONG).await;
         stream.write_all(HEAD).await.unwrap();
-        let answer = until_closed(&mut stream).await;
-        assert!(!answer.contains("here"), "{answer}");
+        let response = until_closed(&mut stream).await;
+        assert!(!response.contains("here"), "{response}");
     }
 
     #[tokio::test]
@@ -295,9 +295,9 @@ mod tests {
         let (mut stream, _server) = connected(LONG, SHORT).await;
         stream.write_all(HEAD).await.unwrap();
         stream.write_all(b"\r\n").await.unwrap();
-        let answer = until_closed(&mut stream).await;
-        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
-        assert!(answer.ends_with("here"), "{answer}");
+        let response = until_closed(&mut stream).await;
+        assert!(response.starts_with("HTTP/1.1 200 OK"), "{response}");
+        assert!(response.ends_with("here"), "{response}");
     }
 
     #[tokio::test]
@@ -323,8 +323,8 @@ mod tests {
             .write_all(b"connection: close\r\n\r\n")
             .await
             .unwrap();
-        let answer = until_closed(&mut stream).await;
-        assert!(answer.ends_with("here"), "{answer}");
+        let response = until_closed(&mut stream).await;
+        assert!(response.ends_with("here"), "{response}");
     }
 
     #[tokio::test]

@@ -82,7 +82,7 @@ pub(crate) enum ApiError {
         /// Its name.
         new: String,
     },
-    /// The one answer to an unknown, foreign and expired order or token.
+    /// The one response to an unknown, foreign and expired order or token.
     #[error("no such order")]
     NoSuchOrder,
     /// The store has no such invoice.

@@ -27,7 +27,7 @@ use crate::storage_health::error_unless_outage;
 
 /// The header of a request.
 static KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The header of an answer that was given before.
+/// The header of a response that was given before.
 static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// Longer than any request takes: the gateway has 10 s. A claim that is older belongs to a process that died.
@@ -171,7 +171,7 @@ where
 
 /// Carries out a request once and stores its result; a request without a key is carried out every time.
 ///
-/// With a key, `work` runs to its end even if the caller disconnects: that is when the answer is asked for again. What
+/// With a key, `work` runs to its end even if the caller disconnects: that is when the response is asked for again. What
 /// `work` returns beside the result is not stored.
 ///
 /// # Errors
@@ -259,7 +259,7 @@ fn digest(parts: &[&[u8]]) -> [u8; 32] {
 }
 
 impl<T, E> Done<T, E> {
-    /// Says in a header whether the answer was given before.
+    /// Says in a header whether the response was given before.
     pub(crate) fn replayed(&self) -> Replayed {
         Replayed(matches!(self, Self::Replayed(_)))
     }

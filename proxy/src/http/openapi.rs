@@ -1,8 +1,8 @@
-//! GET /openapi.json: the HTTP described for machines, made from the types and the codes that answer.
+//! GET /openapi.json: the HTTP described for machines, made from the types and the codes that response.
 //!
 //! Nothing is written twice: shapes come from the types (through [`Types`]), refusals from [`florin_checkout_api::ErrorCode`],
 //! events from [`florin_orders::EventType`]. By hand are only the operations themselves, each beside its handler; the router
-//! lists them with their handlers. Tests compare every answer of every journey with its shape.
+//! lists them with their handlers. Tests compare every response of every journey with its shape.
 
 pub(crate) mod information;
 pub(crate) mod operation;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use self::operation::Operation;
 use self::types::Types;
 use crate::http::openapi::information::FILES;
-use crate::http::static_files::file::{FRESH, answer, public};
+use crate::http::static_files::file::{FRESH, public, response};
 use crate::state::AppState;
 use crate::widget_files::File;
 
@@ -27,14 +27,14 @@ pub(crate) fn document(app: &AppState, headers: &HeaderMap, build: fn(&str) -> V
         let document = build(app.config().public_url.base());
         File::compressed("openapi.json", document.to_string())
     });
-    public(answer(file, headers, FRESH))
+    public(response(file, headers, FRESH))
 }
 
 pub(crate) fn describe_document(_: &mut Types) -> Operation {
     Operation::new("description")
         .of(FILES)
         .does("This description", "OpenAPI 3.1.")
-        .answers_as(
+        .responds_as(
             200,
             "The document.",
             "application/json",
@@ -46,7 +46,7 @@ pub(crate) fn describe_document(_: &mut Types) -> Operation {
             "The `ETag` of the document that the client has.",
             &json!({ "type": "string" }),
         )
-        .answers_empty(304, "The same document as then.")
+        .responds_empty(304, "The same document as then.")
         .with_header(304, "ETag", "ETag")
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
         )
         .by(operation::Caller::Customer)
         .refuses(&[ErrorCode::NotPaid])
-        .answers::<SignedReceipt>(200, "The receipt.", types)
+        .responds::<SignedReceipt>(200, "The receipt.", types)
 }
 
 /// The receipt of an order.
@@ -94,7 +94,7 @@ pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
         .by(operation::Caller::Store)
         .path("id", "The order.", &order_id())
         .refuses(&[ErrorCode::NotFound, ErrorCode::NotPaid])
-        .answers::<SignedReceipt>(200, "The receipt.", types)
+        .responds::<SignedReceipt>(200, "The receipt.", types)
 }
 
 /// POST /v1/receipts/verify: whether a receipt is genuine. A forged one, another store's and any other text get the same
@@ -147,5 +147,5 @@ pub(crate) fn describe_verify(types: &mut Types) -> Operation {
         .by(operation::Caller::Store)
         .takes_key(1)
         .takes::<VerifyReceipt>(types, &example)
-        .answers::<VerifiedReceipt>(200, "Whether it is, and the order as it stands.", types)
+        .responds::<VerifiedReceipt>(200, "Whether it is, and the order as it stands.", types)
 }

@@ -11,7 +11,7 @@ use florin_checkout_api::{Environment, ErrorCode};
 use florin_storage::StorageError;
 use serde_json::json;
 
-use self::file::{FRESH, IMMUTABLE, answer, public};
+use self::file::{FRESH, IMMUTABLE, public, response};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::FILES;
 use crate::http::openapi::operation::Operation;
@@ -29,11 +29,11 @@ pub(crate) async fn immutable(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     if let Some(file) = widget_files::find_asset(&name) {
-        return Ok(public(answer(file, &headers, IMMUTABLE)));
+        return Ok(public(response(file, &headers, IMMUTABLE)));
     }
     let file = of_other_version(&app, &name).await?;
     let file = file.ok_or_else(missing)?;
-    Ok(public(answer(&file, &headers, IMMUTABLE)))
+    Ok(public(response(&file, &headers, IMMUTABLE)))
 }
 
 /// During an upgrade, the proxies on one database are of two versions, and a page asks any of them for its files.
@@ -67,12 +67,12 @@ pub(crate) fn describe_immutable(_: &mut Types) -> Operation {
                 "The file.",
                 &json!({ "type": "string", "minLength": 1 }),
             )
-            .answers_as(200, "The file.", "*/*", &json!({}))
+            .responds_as(200, "The file.", "*/*", &json!({}))
             .with_header(200, "ETag", "ETag"),
     )
 }
 
-/// `/gallery/{name}`: every state of the checkout on canned answers, for those who build a shop. In production there is
+/// `/gallery/{name}`: every state of the checkout on canned responses, for those who build a shop. In production there is
 /// none.
 pub(crate) async fn gallery(
     State(app): State<Arc<AppState>>,
@@ -82,7 +82,7 @@ pub(crate) async fn gallery(
     let is_test = app.config().environment == Environment::Test;
     let file = find(&format!("gallery/{name}"));
     let file = file.ok().filter(|_| is_test).ok_or(ApiError::NoSuchFile)?;
-    Ok(answer(file, &headers, "no-cache"))
+    Ok(response(file, &headers, "no-cache"))
 }
 
 pub(crate) fn describe_gallery(_: &mut Types) -> Operation {
@@ -97,7 +97,7 @@ pub(crate) fn describe_gallery(_: &mut Types) -> Operation {
             "The file.",
             &json!({ "type": "string", "minLength": 1 }),
         )
-        .answers_as(200, "The file.", "*/*", &json!({}))
+        .responds_as(200, "The file.", "*/*", &json!({}))
         .with_header(200, "ETag", "ETag"))
 }
 
@@ -110,7 +110,7 @@ pub(crate) async fn loader(
         Environment::Test => "florin.test.js",
         Environment::Production => "florin.js",
     })?;
-    Ok(public(answer(file, &headers, FRESH)))
+    Ok(public(response(file, &headers, FRESH)))
 }
 
 pub(crate) fn describe_loader(_: &mut Types) -> Operation {
@@ -118,7 +118,7 @@ pub(crate) fn describe_loader(_: &mut Types) -> Operation {
         Operation::new("loader")
             .of(FILES)
             .does("The loader", "The script that defines `<florin-checkout>`.")
-            .answers_as(
+            .responds_as(
                 200,
                 "The script.",
                 "text/javascript",
@@ -131,7 +131,7 @@ pub(crate) fn describe_loader(_: &mut Types) -> Operation {
 /// `/florin.d.ts`.
 pub(crate) async fn types(headers: HeaderMap) -> Result<Response, ApiError> {
     let file = find("florin.d.ts")?;
-    Ok(public(answer(file, &headers, FRESH)))
+    Ok(public(response(file, &headers, FRESH)))
 }
 
 pub(crate) fn describe_types(_: &mut Types) -> Operation {
@@ -139,7 +139,7 @@ pub(crate) fn describe_types(_: &mut Types) -> Operation {
         Operation::new("loader_types")
             .of(FILES)
             .does("The element's types", "For TypeScript.")
-            .answers_as(
+            .responds_as(
                 200,
                 "The declarations.",
                 "text/plain",
@@ -174,6 +174,6 @@ pub(crate) fn describe_file(operation: Operation) -> Operation {
             "The `ETag` of the file that the page holds.",
             &json!({ "type": "string" }),
         )
-        .answers_empty(304, "The same file as then.")
+        .responds_empty(304, "The same file as then.")
         .with_header(304, "ETag", "ETag")
 }

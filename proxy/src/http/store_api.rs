@@ -55,7 +55,7 @@ impl AuthenticatedStore {
             .expect("the key was found in this configuration")
     }
 
-    /// An order of this store. Another store's answers as one that is not there.
+    /// An order of this store. Another store's responses as one that is not there.
     pub(crate) async fn order(&self, app: &AppState, id: &str) -> Result<Snapshot, ApiError> {
         let id = OrderId::parse(id).map_err(|_| ApiError::NoSuchOrder)?;
         let found = app.deps.storage.snapshot(&id).await?;

@@ -25,10 +25,10 @@ impl MeasuredGateway {
     async fn measured<T>(
         &self,
         call: Call,
-        answer: impl Future<Output = Result<T, CallError>> + Send,
+        response: impl Future<Output = Result<T, CallError>> + Send,
     ) -> Result<T, CallError> {
         let began = self.clock.now();
-        let result = answer.await;
+        let result = response.await;
         let elapsed = self.clock.now().duration_since(began);
         self.metrics.call(call, &result, elapsed);
         result
@@ -42,8 +42,8 @@ impl PaymentGateway for MeasuredGateway {
     }
 
     async fn create_invoice(&self, request: &InvoiceRequest) -> Result<Invoice, CallError> {
-        let answer = self.inner.create_invoice(request);
-        self.measured(Call::Create, answer).await
+        let response = self.inner.create_invoice(request);
+        self.measured(Call::Create, response).await
     }
 
     async fn invoice(
@@ -51,8 +51,8 @@ impl PaymentGateway for MeasuredGateway {
         invoice_id: &InvoiceId,
         priority: Priority,
     ) -> Result<InvoiceResponse, CallError> {
-        let answer = self.inner.invoice(invoice_id, priority);
-        self.measured(Call::Poll, answer).await
+        let response = self.inner.invoice(invoice_id, priority);
+        self.measured(Call::Poll, response).await
     }
 
     async fn confirm(&self, request: &ConfirmRequest) -> Result<Confirmed, CallError> {

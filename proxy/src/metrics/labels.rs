@@ -101,7 +101,7 @@ pub(super) enum Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(super) enum CallOutcome {
-    /// A usable answer.
+    /// A usable response.
     Ok,
     /// 400 to 499, except 429.
     Refused,
@@ -109,7 +109,7 @@ pub(super) enum CallOutcome {
     RateLimited,
     /// 500 to 599.
     Failed,
-    /// Sent, without a usable answer.
+    /// Sent, without a usable response.
     Ambiguous,
     /// No connection.
     Unreachable,

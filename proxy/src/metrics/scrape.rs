@@ -40,7 +40,7 @@ const DISABLED: &str = "webhook_disabled";
 /// A database that does not answer by then is left out. Prometheus waits for 10 s.
 const LONGEST_READ: Duration = Duration::from_secs(3);
 
-/// Answers a scrape. What the database should say is missing while it fails.
+/// Responses a scrape. What the database should say is missing while it fails.
 pub(crate) async fn scrape(State(app): State<Arc<AppState>>) -> Response {
     let mut state = Registry::default();
     let now = app.now();
@@ -161,7 +161,7 @@ fn gateway(registry: &mut Registry, app: &AppState) {
         budget,
     );
     let help =
-        "How far the gateway's clock is ahead of this machine's; absent before its first answer";
+        "How far the gateway's clock is ahead of this machine's; absent before its first response";
     if let Some(skew) = health.skew {
         let ahead = ConstGauge::new(skew.as_secs());
         registry.register("florin_gateway_clock_ahead_seconds", help, ahead);

@@ -1,7 +1,7 @@
 //! The gateway's list of currencies, compared with the assets that are known here.
 //!
 //! The shape of GET /currencies is not shown (payment-service.md, "Endpoints listed by name only"). `Assumed:` it holds
-//! the codes as texts, as members of objects, or as names of members, perhaps inside an envelope. An answer in which no
+//! the codes as texts, as members of objects, or as names of members, perhaps inside an envelope. A response in which no
 //! code is found would disprove it; then nothing is concluded.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ pub(crate) enum Currencies {
     /// Not requested yet.
     #[default]
     NotAsked,
-    /// The answer could not be read.
+    /// The response could not be read.
     NotKnown,
     /// There was one.
     Compared {
@@ -71,20 +71,20 @@ pub(crate) struct Names {
 }
 
 impl Currencies {
-    /// Holds an answer against the known assets; `None` when none of their codes is found in it: then it is more likely
+    /// Holds a response against the known assets; `None` when none of their codes is found in it: then it is more likely
     /// to be of another shape than to offer nothing.
-    pub(crate) fn compare(answer: &str, at: Timestamp) -> Option<Self> {
-        let answer: Value = serde_json::from_str(answer).ok()?;
+    pub(crate) fn compare(response: &str, at: Timestamp) -> Option<Self> {
+        let response: Value = serde_json::from_str(response).ok()?;
         let known: BTreeSet<_> = Asset::ALL
             .iter()
             .map(|asset| asset.crypto_code().to_string())
             .collect();
-        let offered = codes(&answer, 0).filter(|codes| !codes.is_disjoint(&known))?;
+        let offered = codes(&response, 0).filter(|codes| !codes.is_disjoint(&known))?;
         Some(Self::Compared {
             at,
             unknown: offered.difference(&known).cloned().collect(),
             not_offered: known.difference(&offered).cloned().collect(),
-            names: names(&answer, 0)
+            names: names(&response, 0)
                 .into_iter()
                 .filter(|(code, _)| !known.contains(code))
                 .collect(),
@@ -190,8 +190,8 @@ mod tests {
         "DOGE",
     ];
 
-    fn compared(answer: &Value) -> Option<(Vec<String>, Vec<String>)> {
-        match Currencies::compare(&answer.to_string(), Timestamp::UNIX_EPOCH)? {
+    fn compared(response: &Value) -> Option<(Vec<String>, Vec<String>)> {
+        match Currencies::compare(&response.to_string(), Timestamp::UNIX_EPOCH)? {
             Currencies::Compared {
                 unknown,
                 not_offered,
@@ -241,8 +241,8 @@ mod tests {
         );
     }
 
-    fn names_of(answer: &Value, code: &str) -> Names {
-        let found = Currencies::compare(&answer.to_string(), Timestamp::UNIX_EPOCH).unwrap();
+    fn names_of(response: &Value, code: &str) -> Names {
+        let found = Currencies::compare(&response.to_string(), Timestamp::UNIX_EPOCH).unwrap();
         found.names(&CryptoCode::parse(code).unwrap())
     }
 
@@ -260,10 +260,10 @@ mod tests {
         let btc = serde_json::json!({ "crypto_code": "BTC", "network": "Bytecoin" });
         let list = serde_json::json!([btc, sol]);
         let enveloped = serde_json::json!({ "data": { "BTC": btc, "USDTSOL": sol } });
-        for answer in [list, enveloped] {
-            assert_eq!(names_of(&answer, "USDTSOL"), named);
+        for response in [list, enveloped] {
+            assert_eq!(names_of(&response, "USDTSOL"), named);
             // Of a known asset nothing is believed.
-            assert_eq!(names_of(&answer, "BTC"), Names::default());
+            assert_eq!(names_of(&response, "BTC"), Names::default());
         }
         assert_eq!(
             names_of(&serde_json::json!(["BTC", "USDTSOL"]), "USDTSOL"),

@@ -35,7 +35,7 @@ fn key() -> ReceiptKey {
     ReceiptKey::derive(&secret.unwrap())
 }
 
-// Both answers were computed with Python's `hmac`, `hashlib` and `base64` from the documentation's description.
+// Both responses were computed with Python's `hmac`, `hashlib` and `base64` from the documentation's description.
 const SIGNATURE: &str = "Mi4hYKE3kKjsVVFTlAbTpOw_XW2CvquLjzq0iZx1du4";
 const CODE: &str = "B9D5M-PJTB9-D5MPJ-TB9D5-MPJTB-9QF91-JMDMG-4DG15";
 

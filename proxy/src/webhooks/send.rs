@@ -22,8 +22,8 @@ use crate::webhooks::schedule::LONGEST_DELIVERY;
 
 /// Time to connect, within the time for the whole delivery.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How much of an answer is read, and for how long, after its status is known: enough to keep the connection for the
-/// next delivery. A huge, slow or endless answer costs no more.
+/// How much of a response is read, and for how long, after its status is known: enough to keep the connection for the
+/// next delivery. A huge, slow or endless response costs no more.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 const LONGEST_ANSWER: Duration = Duration::from_secs(1);
 /// How much of a rejected delivery's response is stored, to find its cause.
@@ -122,7 +122,7 @@ impl Webhooks for WebhookSender {
             )
             .body(event.payload.clone());
         match request.send().await {
-            Ok(answer) => SendOutcome::Response(read(answer, now).await),
+            Ok(response) => SendOutcome::Response(read(response, now).await),
             Err(error) => SendOutcome::Failed(reason(&error)),
         }
     }
@@ -138,13 +138,13 @@ fn names_a_private_address(url: &Url) -> bool {
     }
 }
 
-async fn read(mut answer: Response, now: Timestamp) -> StoreResponse {
-    let status = answer.status();
-    let retry_after = retry_after(answer.headers(), now);
+async fn read(mut response: Response, now: Timestamp) -> StoreResponse {
+    let status = response.status();
+    let retry_after = retry_after(response.headers(), now);
     let mut body = Vec::new();
     let reading = async {
         // A response that is cut off has a status all the same.
-        while let Ok(Some(chunk)) = answer.chunk().await {
+        while let Ok(Some(chunk)) = response.chunk().await {
             body.extend_from_slice(&chunk[..chunk.len().min(MAX_ANSWER_BYTES - body.len())]);
             if body.len() == MAX_ANSWER_BYTES {
                 break;
@@ -188,7 +188,7 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<SignedDuration> {
 /// The innermost reason, without the address: that is the store's own.
 fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "no answer in time".into();
+        return "no response in time".into();
     }
     let mut source: &dyn std::error::Error = error;
     while let Some(inner) = source.source() {

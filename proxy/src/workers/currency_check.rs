@@ -34,7 +34,7 @@ async fn compare(app: &AppState) -> Currencies {
         asked = app.deps.gateway.forward(&ask) => asked,
     };
     let found = match &asked {
-        Ok(answer) => Currencies::compare(answer, app.now()),
+        Ok(response) => Currencies::compare(response, app.now()),
         Err(_) => None,
     };
     let found = found.unwrap_or(Currencies::NotKnown);

@@ -199,18 +199,18 @@ async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
     };
     let priority = request_priority(due.priority);
     match app.deps.gateway.invoice(&id, priority).await {
-        Ok(answer) => on_response(&app, &due, answer).await,
+        Ok(response) => on_response(&app, &due, response).await,
         Err(error) => on_error(&app, &due, &error).await,
     }
 }
 
-async fn on_response(app: &Arc<AppState>, due: &DueAttempt, answer: InvoiceResponse) {
+async fn on_response(app: &Arc<AppState>, due: &DueAttempt, response: InvoiceResponse) {
     answered(app);
     let due = DueAttempt {
         stretch: app.polling_pace().stretch,
         ..due.clone()
     };
-    record(app, &due, &observation(app, answer)).await;
+    record(app, &due, &observation(app, response)).await;
 }
 
 fn answered(app: &AppState) {
@@ -370,12 +370,12 @@ fn unknown_invoice(app: &AppState, error: &GatewayError) -> Observation {
     }
 }
 
-/// The answer member by member, as the gateway wrote it.
-fn observation(app: &AppState, answer: InvoiceResponse) -> Observation {
+/// The response member by member, as the gateway wrote it.
+fn observation(app: &AppState, response: InvoiceResponse) -> Observation {
     let InvoiceResponse {
         status: invoice,
         raw,
-    } = answer;
+    } = response;
     Observation {
         observed_at: app.now(),
         raw,

@@ -142,7 +142,7 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
             let sent = tokio::select! {
                 biased;
                 sent = app.deps.webhooks.send(webhook, event, tried_at) => sent,
-                () = app.deps.clock.sleep(LONGEST_DELIVERY) => SendOutcome::Failed("no answer in time".into()),
+                () = app.deps.clock.sleep(LONGEST_DELIVERY) => SendOutcome::Failed("no response in time".into()),
             };
             let draw = app.deps.random.below(2 * JITTER_PERCENT + 1);
             let outcome = outcome(&sent, due.tries, app.now(), draw, webhook.endpoint());

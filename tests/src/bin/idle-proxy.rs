@@ -53,7 +53,7 @@ async fn main() -> anyhow::Result<ExitCode> {
 
     let (fastest, median, slowest) = (times[0], times[STARTS / 2], times[STARTS - 1]);
     let starts = format!(
-        "start to first answer, median of {STARTS} ({}–{} ms)",
+        "start to first response, median of {STARTS} ({}–{} ms)",
         fastest.as_millis(),
         slowest.as_millis()
     );
@@ -96,7 +96,7 @@ async fn start(arguments: &Arguments, world: &World) -> anyhow::Result<(Program,
     Ok((proxy, time))
 }
 
-/// Asks on a bare connection: a client of HTTP would take longer than the answer.
+/// Asks on a bare connection: a client of HTTP would take longer than the response.
 fn serves_the_loader(address: SocketAddr) -> bool {
     let ask = || -> std::io::Result<[u8; 12]> {
         let mut stream = TcpStream::connect(address)?;

@@ -151,9 +151,9 @@ impl Browser {
         script: &str,
         arguments: &[serde_json::Value],
     ) -> serde_json::Value {
-        let answer = self.tab.execute_async(script, arguments.to_vec()).await;
-        let answer = answer.unwrap_or_else(|error| panic!("the script does not end: {error}"));
-        answer.json().clone()
+        let response = self.tab.execute_async(script, arguments.to_vec()).await;
+        let response = response.unwrap_or_else(|error| panic!("the script does not end: {error}"));
+        response.json().clone()
     }
 }
 

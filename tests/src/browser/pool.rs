@@ -167,13 +167,13 @@ impl Pooled {
     async fn try_close(&self, context: &Context) -> Option<()> {
         let session = &self.process.session;
         // A renderer that crashed is no browser to go on with, though the others still answer.
-        let answer = on_window(session, &context.window).await.ok()?;
-        (answer == 2).then_some(())?;
+        let response = on_window(session, &context.window).await.ok()?;
+        (response == 2).then_some(())?;
         let first = self.first.clone();
         session.switch_to_window(first).await.ok()?;
         let context = json!({ "browserContextId": context.id });
         self.send("Target.disposeBrowserContext", context).await?;
-        // The answer does not wait for the windows.
+        // The response does not wait for the windows.
         within(BOUND, async || {
             (session.windows().await.ok()?.len() == 1).then_some(())
         })
@@ -190,9 +190,9 @@ impl Pooled {
         let command = Message::text(command.to_string());
         socket.send(command).await.ok()?;
         while let Some(message) = socket.next().await {
-            let answer: Value = serde_json::from_str(message.ok()?.to_text().ok()?).ok()?;
-            if answer["id"] == 1 {
-                return answer.get("result").cloned();
+            let response: Value = serde_json::from_str(message.ok()?.to_text().ok()?).ok()?;
+            if response["id"] == 1 {
+                return response.get("result").cloned();
             }
         }
         None
@@ -208,8 +208,8 @@ impl Drop for Pooled {
 
 async fn on_window(session: &WebDriver, window: &str) -> WebDriverResult<Value> {
     session.switch_to_window(window.to_owned().into()).await?;
-    let answer = session.execute("return 1 + 1", vec![]).await?;
-    Ok(answer.json().clone())
+    let response = session.execute("return 1 + 1", vec![]).await?;
+    Ok(response.json().clone())
 }
 
 /// Source: Chromium, `content/browser/devtools/devtools_http_handler.cc` (2026): the file holds the port and the path.

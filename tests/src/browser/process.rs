@@ -74,7 +74,7 @@ async fn launch(
 ) -> WebDriver {
     // A test may have a browser without a world.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let http = crate::answer::client().timeout(BOUND);
+    let http = crate::http_response::client().timeout(BOUND);
     // A connection belongs to the runtime of one test; the browser may serve the next one.
     let http = http.pool_max_idle_per_host(0).build();
     let http = http.expect("the crypto provider is installed");

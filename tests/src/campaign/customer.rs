@@ -295,8 +295,8 @@ impl Customers {
             idempotency_key: idempotency_key.as_deref(),
             ..Request::post(path, body)
         };
-        let answer = self.send_until_answered(&request).await?;
-        let purchase = Purchase::of(&answer);
+        let response = self.send_until_answered(&request).await?;
+        let purchase = Purchase::of(&response);
         let Some(opened) = &purchase else {
             self.counters.count("orders that were rejected");
             return None;
@@ -393,9 +393,9 @@ impl Customers {
     /// What the proxy had answered before is gone.
     pub(super) async fn send_until_answered(&self, request: &Request<'_>) -> Option<Value> {
         while self.is_open() {
-            if let Ok(answer) = request.send(&self.http, &self.proxy).await {
-                let status = answer.status().as_u16();
-                let body = answer.json::<Value>().await;
+            if let Ok(response) = request.send(&self.http, &self.proxy).await {
+                let status = response.status().as_u16();
+                let body = response.json::<Value>().await;
                 let body = body.ok().filter(|_| status < 500);
                 match body {
                     Some(_)
@@ -430,10 +430,10 @@ impl Customers {
 }
 
 impl Purchase {
-    pub(super) fn of(answer: &Value) -> Option<Self> {
+    pub(super) fn of(response: &Value) -> Option<Self> {
         Some(Self {
-            id: answer["order"]["id"].as_str()?.to_owned(),
-            token: answer["client_token"].as_str()?.to_owned(),
+            id: response["order"]["id"].as_str()?.to_owned(),
+            token: response["client_token"].as_str()?.to_owned(),
         })
     }
 }

@@ -23,7 +23,7 @@ use crate::wait::pause;
 const NOTICED: Duration = Duration::from_secs(5);
 /// A call of the gateway, which notices its clock or an absurd pause, is made by then.
 const CALLED: Duration = Duration::from_secs(30);
-/// A call that tries whether an absurd pause is over: one whose answer is lost is repeated after 30 seconds.
+/// A call that tries whether an absurd pause is over: one whose response is lost is repeated after 30 seconds.
 const TRIED: Duration = Duration::from_secs(100);
 /// How long a disaster lasts after it was noticed.
 const LASTS: Duration = Duration::from_millis(500);
@@ -247,7 +247,7 @@ impl Shard {
         const CUT_SHORT: SignedDuration = SignedDuration::from_secs(305);
         let log_begin = self.supervisor.log_length();
         let absurd = json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": CENTURY,
-            // An answer to a request that was on its way ends the pause.
+            // A response to a request that was on its way ends the pause.
             "times": 20});
         self.sandbox.inject_fault(absurd).await;
         let report = self
@@ -282,7 +282,7 @@ impl Shard {
         assert_eq!(status, None, "{}", second.log_tail());
         let health = format!("http://{}/health/ready", second.admin);
         let is_ready = self.http.get(health).send().await;
-        let is_ready = is_ready.is_ok_and(|answer| answer.status() == 200);
+        let is_ready = is_ready.is_ok_and(|response| response.status() == 200);
         assert!(!is_ready, "two processes serve one database");
         if takes_over {
             process.kill();
@@ -301,9 +301,9 @@ impl Shard {
         let url = format!("http://{}/health/ready", self.supervisor.admin);
         let found = async {
             loop {
-                if let Ok(answer) = self.http.get(&url).send().await
-                    && answer.status().as_u16() == status
-                    && let Ok(report) = answer.json::<Value>().await
+                if let Ok(response) = self.http.get(&url).send().await
+                    && response.status().as_u16() == status
+                    && let Ok(report) = response.json::<Value>().await
                 {
                     return report;
                 }

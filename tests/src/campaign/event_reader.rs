@@ -56,9 +56,9 @@ impl EventReader {
         let after = after.map_or_else(String::new, |after| format!("&after={after}"));
         let url = format!("{}/v1/events?limit={PAGE}{after}", self.proxy);
         let request = self.http.get(url).bearer_auth(secrets::STORE_KEY);
-        let answer = request.send().await.ok()?;
-        let status = answer.status().as_u16();
-        let body: Value = answer.json().await.ok()?;
+        let response = request.send().await.ok()?;
+        let status = response.status().as_u16();
+        let body: Value = response.json().await.ok()?;
         assert!(status == 200 || status >= 500, "{status}: {body}");
         (status == 200).then_some(body)
     }

@@ -51,9 +51,9 @@ impl Customers {
             ..Request::post("/v1/orders", order)
         };
         for _ in 0..MAX_TRIES {
-            let answer = self.send_until_answered(&open).await?;
-            let page = answer["payment_process_url"].as_str();
-            if let (Some(order), Some(page)) = (Purchase::of(&answer), page) {
+            let response = self.send_until_answered(&open).await?;
+            let page = response["payment_process_url"].as_str();
+            if let (Some(order), Some(page)) = (Purchase::of(&response), page) {
                 self.counters.count("orders sent to the hosted page");
                 return Some((order, HostedPage::at(self.http.clone(), page)));
             }

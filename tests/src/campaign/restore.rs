@@ -131,11 +131,11 @@ impl Shard {
         let url = format!("{}/v1/orders/{order}", self.addresses.proxy_url());
         for _ in 0..MAX_TRIES {
             let request = self.http.get(&url).bearer_auth(secrets::STORE_KEY);
-            if let Ok(answer) = request.send().await
-                && answer.status().as_u16() < 500
+            if let Ok(response) = request.send().await
+                && response.status().as_u16() < 500
             {
-                let status = answer.status().as_u16();
-                return (status, answer.json().await.unwrap_or_default());
+                let status = response.status().as_u16();
+                return (status, response.json().await.unwrap_or_default());
             }
             pause(RETRY_EVERY).await;
         }

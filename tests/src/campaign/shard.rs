@@ -253,6 +253,6 @@ pub(super) fn free_ports<const PORTS: usize>() -> [SocketAddr; PORTS] {
 pub(super) fn client() -> reqwest::Client {
     // Fails when another shard has installed it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = crate::answer::client().timeout(Duration::from_secs(5));
+    let builder = crate::http_response::client().timeout(Duration::from_secs(5));
     builder.build().expect("the crypto provider is installed")
 }

@@ -98,7 +98,7 @@ impl Shop {
 async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: String) -> StatusCode {
     let at = SystemClock.now();
     let reply = shop.reply();
-    let answer = match reply {
+    let response = match reply {
         _ if !is_timely(&headers) => Some(StatusCode::BAD_REQUEST),
         Reply::Accept | Reply::AcceptSlowly => Some(StatusCode::NO_CONTENT),
         Reply::InternalError => Some(StatusCode::INTERNAL_SERVER_ERROR),
@@ -109,12 +109,12 @@ async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: Strin
     if matches!(reply, Reply::AcceptSlowly) {
         pause(SLOW).await;
     }
-    shop.log_delivery(at, &headers, &body, answer);
-    let Some(answer) = answer else {
+    shop.log_delivery(at, &headers, &body, response);
+    let Some(response) = response else {
         pause(NO_RESPONSE).await;
         return StatusCode::REQUEST_TIMEOUT;
     };
-    answer
+    response
 }
 
 /// As a store's library does it. Source: Standard Webhooks 1.0.0, "Verifying timestamps"; its libraries take five minutes.
@@ -142,7 +142,7 @@ impl Inner {
         at: Timestamp,
         headers: &HeaderMap,
         body: &str,
-        answer: Option<StatusCode>,
+        response: Option<StatusCode>,
     ) {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let line = json!({
@@ -151,11 +151,11 @@ impl Inner {
             "timestamp": header("webhook-timestamp").unwrap_or_default(),
             "signature": header("webhook-signature").unwrap_or_default(),
             "body": body,
-            "answer": answer.map(|status| status.as_u16()),
+            "response": response.map(|status| status.as_u16()),
         });
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         writeln!(log, "{line}").expect("the shop's log can be written");
-        self.counters.count(match answer {
+        self.counters.count(match response {
             Some(status) if status.is_success() => "deliveries accepted by the shop",
             Some(_) => "deliveries rejected by the shop",
             None => "deliveries that the shop did not answer",

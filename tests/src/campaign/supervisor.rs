@@ -60,8 +60,8 @@ impl Supervisor {
         let url = format!("http://{}/health/ready", self.admin);
         let up = async {
             loop {
-                let answer = http.get(&url).send().await;
-                if answer.is_ok_and(|answer| answer.status() == 200) {
+                let response = http.get(&url).send().await;
+                if response.is_ok_and(|response| response.status() == 200) {
                     return;
                 }
                 if let Some(status) = process.exit_status() {

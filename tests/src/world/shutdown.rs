@@ -5,20 +5,20 @@ use std::sync::PoisonError;
 use florin_storage::Database;
 
 use super::World;
-use crate::answer::Answer;
+use crate::http_response::HttpResponse;
 use crate::wait::eventually;
 
 impl World {
     /// Waits until every event is delivered.
     pub async fn wait_for_deliveries(&self) {
         eventually("every event is delivered", async || {
-            let answer = self
+            let response = self
                 .http
                 .get(format!("{}/health/ready", self.admin_url()))
                 .send()
                 .await;
-            let answer = Answer::read(answer.ok()?).await;
-            (answer.body["events_waiting"] == 0).then_some(())
+            let response = HttpResponse::read(response.ok()?).await;
+            (response.body["events_waiting"] == 0).then_some(())
         })
         .await;
     }

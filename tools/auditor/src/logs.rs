@@ -42,7 +42,7 @@ struct DeliveryLine {
     /// `webhook-signature`
     signature: String,
     body: String,
-    answer: Option<u16>,
+    response: Option<u16>,
 }
 
 /// Reads every delivery, oldest first.
@@ -57,7 +57,7 @@ pub(crate) fn deliveries(path: &Path) -> anyhow::Result<Vec<Delivery>> {
             at: at.as_millisecond(),
             id: line.id,
             body: line.body,
-            is_accepted: matches!(line.answer, Some(200..=299)),
+            is_accepted: matches!(line.response, Some(200..=299)),
             signature: Some(Signature {
                 timestamp: line.timestamp,
                 signature: line.signature,

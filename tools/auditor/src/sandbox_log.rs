@@ -83,10 +83,10 @@ impl SandboxLog {
             _ => None,
         };
         if let Some(requested) = requested {
-            let answer = &line["answer"];
+            let response = &line["response"];
             match line["did"].as_str() {
                 Some("created_invoice") => {
-                    let id = text(answer, "/invoice_id")?;
+                    let id = text(response, "/invoice_id")?;
                     if let Requested::Invoice {
                         amounts: [Some(crypto), ..],
                         ..
@@ -94,15 +94,15 @@ impl SandboxLog {
                     {
                         self.wanted.insert(id.clone(), crypto);
                     }
-                    let invoice = created(requested.clone(), shown_invoice(answer)?, at);
+                    let invoice = created(requested.clone(), shown_invoice(response)?, at);
                     self.gateway.invoices.insert(id, invoice);
                 }
                 Some("opened_checkout") => {
                     let shown = Shown {
-                        page_url: Some(text(answer, "/payment_process_url")?),
+                        page_url: Some(text(response, "/payment_process_url")?),
                         ..Shown::default()
                     };
-                    let id = text(answer, "/session_id")?;
+                    let id = text(response, "/session_id")?;
                     let session = created(requested.clone(), shown, at);
                     self.gateway.invoices.insert(id, session);
                 }
@@ -171,11 +171,11 @@ fn requested_session(body: &Value) -> anyhow::Result<Requested> {
     })
 }
 
-fn shown_invoice(answer: &Value) -> anyhow::Result<Shown> {
+fn shown_invoice(response: &Value) -> anyhow::Result<Shown> {
     Ok(Shown {
-        local_currency: Some(text(answer, "/local_currency_code")?),
-        address: Some(text(answer, "/deposit_address")?),
-        qr_string: Some(text(answer, "/qr_string")?),
+        local_currency: Some(text(response, "/local_currency_code")?),
+        address: Some(text(response, "/deposit_address")?),
+        qr_string: Some(text(response, "/qr_string")?),
         page_url: None,
     })
 }

@@ -42,13 +42,13 @@ impl Chain {
             node,
             url: format!("http://127.0.0.1:{port}"),
         };
-        let answers = async {
+        let responses = async {
             let mut every = tokio::time::interval(Duration::from_millis(50));
             while chain.call("eth_chainId", json!([])).await.is_err() {
                 every.tick().await;
             }
         };
-        tokio::time::timeout(START_TIMEOUT, answers)
+        tokio::time::timeout(START_TIMEOUT, responses)
             .await
             .context("anvil does not answer")?;
         let code = json!([test_token::ADDRESS, test_token::CODE]);
@@ -71,8 +71,8 @@ impl Chain {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let client = reqwest::Client::builder().no_proxy().build()?;
         let response = client.post(&self.url).json(&request).send().await?;
-        let answer: Value = response.json().await?;
-        match answer.get("error") {
+        let response: Value = response.json().await?;
+        match response.get("error") {
             Some(error) => bail!("anvil refuses {method}: {error}"),
             None => Ok(()),
         }

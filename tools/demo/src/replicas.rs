@@ -213,8 +213,8 @@ mod tests {
         (listener, address)
     }
 
-    /// Answers each connection with one byte.
-    fn answer(listener: TcpListener, byte: u8) -> tokio::task::JoinHandle<()> {
+    /// Responses each connection with one byte.
+    fn response(listener: TcpListener, byte: u8) -> tokio::task::JoinHandle<()> {
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
                 client.write_all(&[byte]).await.unwrap();
@@ -226,8 +226,8 @@ mod tests {
     async fn connections_go_to_the_proxies_that_are_up_in_turn() {
         let [(one, first), (two, second), (front, address)] =
             [listen().await, listen().await, listen().await];
-        let one = answer(one, 1);
-        let _two = answer(two, 2);
+        let one = response(one, 1);
+        let _two = response(two, 2);
         let shutdown = CancellationToken::new();
         let forwarding = tokio::spawn(forward(front, vec![first, second], shutdown.clone()));
         let ask = async || {

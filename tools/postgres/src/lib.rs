@@ -45,7 +45,7 @@ pub enum Durability {
 pub struct PostgresServer {
     supervisor: Child,
     /// What the supervisor answers to a command.
-    answers: Mutex<BufReader<ChildStdout>>,
+    responses: Mutex<BufReader<ChildStdout>>,
     bin: PathBuf,
     folder: PathBuf,
     port: u16,
@@ -164,10 +164,10 @@ impl PostgresServer {
             // A signal from the terminal ends the starter, and then this ends by itself.
             .process_group(0)
             .spawn()?;
-        let answers = supervisor.stdout.take().expect("it is piped");
+        let responses = supervisor.stdout.take().expect("it is piped");
         let mut server = Self {
             supervisor,
-            answers: Mutex::new(BufReader::new(answers)),
+            responses: Mutex::new(BufReader::new(responses)),
             bin: bin.to_owned(),
             folder,
             port,
@@ -269,10 +269,10 @@ impl PostgresServer {
     fn command(&mut self, command: &str) -> Result<(), Error> {
         let input = self.supervisor.stdin.as_mut();
         writeln!(input.expect("it is piped"), "{command}")?;
-        let mut answer = String::new();
-        let answers = self.answers.get_mut().expect("no holder panics");
-        answers.read_line(&mut answer)?;
-        if answer.trim() == command {
+        let mut response = String::new();
+        let responses = self.responses.get_mut().expect("no holder panics");
+        responses.read_line(&mut response)?;
+        if response.trim() == command {
             return Ok(());
         }
         Err(Error::other(format!(

@@ -30,9 +30,9 @@ export const showIcon = (state) => {
 
 /** @param {string} path */
 export const get = async (path) => {
-  const answer = await fetch(BASE + path, { signal: AbortSignal.timeout?.(FILE_TIMEOUT_MS) });
-  if (!answer.ok) throw Object.assign(new Error(answer.status + ' ' + path), { status: answer.status });
-  return answer;
+  const response = await fetch(BASE + path, { signal: AbortSignal.timeout?.(FILE_TIMEOUT_MS) });
+  if (!response.ok) throw Object.assign(new Error(response.status + ' ' + path), { status: response.status });
+  return response;
 };
 
 /**

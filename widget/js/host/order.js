@@ -29,8 +29,8 @@ const requestOf = (read) => {
  * @returns {Promise<[Response, any]>}
  */
 const call = async (path, method, headers, body) => {
-  const answer = await fetch(BASE + 'v1/checkout' + path, { method, headers, body, cache: 'no-store', signal: AbortSignal.timeout?.(REQUEST_TIMEOUT_MS) });
-  return [answer, await answer.json()];
+  const response = await fetch(BASE + 'v1/checkout' + path, { method, headers, body, cache: 'no-store', signal: AbortSignal.timeout?.(REQUEST_TIMEOUT_MS) });
+  return [response, await response.json()];
 };
 
 /** @param {string} message @returns {Opening} */
@@ -46,8 +46,8 @@ const refuse = (message) => {
  */
 const prefetch = (token, body, given) => {
   const prices = async () => {
-    const [answer, quotes] = await call('/quotes', 'GET', { authorization: 'Bearer ' + token });
-    return answer.ok && quotes;
+    const [response, quotes] = await call('/quotes', 'GET', { authorization: 'Bearer ' + token });
+    return response.ok && quotes;
   };
   return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && (given || prices().catch(() => {})) };
 };
@@ -74,24 +74,24 @@ export const opener = (read) => {
     if (again) remember(key);
     const token = given || recall(key);
     if (token) {
-      const [answer, body] = await call('', 'GET', { authorization: 'Bearer ' + token });
-      if (answer.ok) return known(token, body);
-      if (given || answer.status !== 404) return { body };
+      const [response, body] = await call('', 'GET', { authorization: 'Bearer ' + token });
+      if (response.ok) return known(token, body);
+      if (given || response.status !== 404) return { body };
       remember(key);
     }
     if (request.donation && !request.amount && !amount) {
-      const [answer, body] = await call('/donation?' + new URLSearchParams({ store: String(request.store), donation: String(request.donation) }), 'GET');
-      return { asks: answer.ok, body };
+      const [response, body] = await call('/donation?' + new URLSearchParams({ store: String(request.store), donation: String(request.donation) }), 'GET');
+      return { asks: response.ok, body };
     }
     const sent = JSON.stringify(amount ? { ...request, amount } : request);
-    // Kept before it is sent: a lost answer or a reload opens no second order.
+    // Kept before it is sent: a lost response or a reload opens no second order.
     const slot = 'idempotency:' + sent;
     const id = recall(slot) || crypto.getRandomValues(new Uint8Array(16)).join('');
     remember(slot, id);
-    const [answer, body] = await call('', 'POST', { 'content-type': 'application/json', 'idempotency-key': id }, sent);
-    if (answer.ok) remember(key, body.client_token);
+    const [response, body] = await call('', 'POST', { 'content-type': 'application/json', 'idempotency-key': id }, sent);
+    if (response.ok) remember(key, body.client_token);
     // Done, or refused for good: the next call is another request.
-    if (answer.status < 409 || answer.status === 422) remember(slot);
-    return answer.ok ? known(body.client_token, body.order, body.quotes) : { body };
+    if (response.status < 409 || response.status === 422) remember(slot);
+    return response.ok ? known(body.client_token, body.order, body.quotes) : { body };
   };
 };

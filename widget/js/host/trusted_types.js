@@ -21,7 +21,7 @@ export const isInert = (html) => {
 export const createPolicy = () => {
   const { trustedTypes } = /** @type {any} */ (window);
   trustedTypes?.createPolicy?.('default', {
-    // Without an answer, the browser refuses the markup.
+    // Without a response, the browser refuses the markup.
     createHTML: (/** @type {string} */ html) => (isInert(html) ? html : undefined),
   });
 };

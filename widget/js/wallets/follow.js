@@ -7,9 +7,9 @@ const LOOK_EVERY_MS = 3000;
 /** The time without a sign of it after which the customer is warned; it is looked up more seldom from then on. */
 const UNSEEN_AFTER_MS = 5 * 60 * 1000;
 const LOOK_SELDOM_MS = 15000;
-/** So many times in a row another transaction has its number: one answer may come from a node that is behind. */
+/** So many times in a row another transaction has its number: one response may come from a node that is behind. */
 const REPLACED_TIMES = 3;
-/** So many requests in a row without any answer: the wallet passes none of them on. */
+/** So many requests in a row without any response: the wallet passes none of them on. */
 const SILENT_TIMES = 20;
 
 /**

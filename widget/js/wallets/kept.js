@@ -3,7 +3,7 @@ import { WalletError } from './payment.js';
 import { pause } from './provider.js';
 
 /**
- * A payment that a wallet was asked for; without hash and call, its answer is unknown.
+ * A payment that a wallet was asked for; without hash and call, its response is unknown.
  *
  * @typedef {{ key: string, address: string, wallet: string, name: string, at: number, hash?: string, calls?: string }} Kept
  */

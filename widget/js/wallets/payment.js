@@ -49,7 +49,7 @@ const textOf = (error) => String(error?.message || '') + String(error?.data?.mes
 
 /**
  * What an error means, by the end of its text's key. Source: EIP-1193, "Provider Errors"; EIP-3326 (4902); MetaMask's
- * -32002 for a request that already waits for an answer.
+ * -32002 for a request that already waits for a response.
  *
  * @param {any} error @param {string} otherwise
  */

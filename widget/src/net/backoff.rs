@@ -8,9 +8,9 @@ const LONGEST_PAUSE_MS: u32 = 30_000;
 /// The pace while changes also arrive as events, which makes asking a mere safeguard.
 const BESIDE_EVENTS_MS: u32 = 30_000;
 
-/// Milliseconds until the next question after an answer that named `seconds`: up to a quarter more by `chance`, and
+/// Milliseconds until the next question after a response that named `seconds`: up to a quarter more by `chance`, and
 /// rarely while events arrive as well.
-pub fn after_answer(seconds: u32, events_arrive: bool, chance: u8) -> u32 {
+pub fn after_response(seconds: u32, events_arrive: bool, chance: u8) -> u32 {
     let pause = seconds.clamp(1, 3600) * 1000;
     let pause = if events_arrive {
         pause.max(BESIDE_EVENTS_MS)
@@ -34,19 +34,19 @@ mod tests {
 
     #[test]
     fn the_server_names_the_pace_and_chance_spreads_it_by_a_quarter() {
-        assert_eq!(after_answer(4, false, 0), 4_000);
-        assert_eq!(after_answer(4, false, 255), 4_765);
+        assert_eq!(after_response(4, false, 0), 4_000);
+        assert_eq!(after_response(4, false, 255), 4_765);
     }
 
     #[test]
     fn no_answer_makes_the_page_ask_without_a_pause() {
-        assert_eq!(after_answer(0, false, 0), 1_000);
+        assert_eq!(after_response(0, false, 0), 1_000);
     }
 
     #[test]
     fn events_make_questions_rare() {
-        assert_eq!(after_answer(3, true, 0), 30_000);
-        assert_eq!(after_answer(60, true, 0), 60_000);
+        assert_eq!(after_response(3, true, 0), 30_000);
+        assert_eq!(after_response(60, true, 0), 60_000);
     }
 
     #[test]

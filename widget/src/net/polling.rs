@@ -42,7 +42,7 @@ pub(crate) struct Polling {
     stream_active_ms: Cell<u64>,
     /// When a stream may be opened again.
     stream_from_ms: Cell<u64>,
-    /// When the next poll is due without an answer in between, in seconds; `None` once nothing can change.
+    /// When the next poll is due without a response in between, in seconds; `None` once nothing can change.
     interval: Cell<Option<u32>>,
     /// When the invoice expires, by the monotonic clock.
     deadline_ms: Cell<u64>,
@@ -126,7 +126,7 @@ impl Polling {
         checkout.filter(|checkout| !checkout.is_removed())
     }
 
-    /// Runs a request beside the screens and passes its answer on.
+    /// Runs a request beside the screens and passes its response on.
     fn request<T: 'static, F>(&self, request: impl FnOnce(Rc<Requests>) -> F, done: Done<T>)
     where
         F: Future<Output = Result<T, Problem>> + 'static,
@@ -135,17 +135,17 @@ impl Polling {
         spawn(async move { done(request.await) });
     }
 
-    /// The answer to a poll.
-    fn on_poll(&self, answer: Result<Option<OrderView>, Problem>) {
+    /// The response to a poll.
+    fn on_poll(&self, response: Result<Option<OrderView>, Problem>) {
         self.is_under_way.set(false);
         let Some(checkout) = self.checkout() else {
             return;
         };
-        match answer {
+        match response {
             Ok(Some(order)) => checkout.update(order),
             Ok(None) => {
                 self.on_order(None);
-                checkout.on_answer(false);
+                checkout.on_response(false);
             }
             Err(problem) if problem.code() == Some(ErrorCode::NotFound) => checkout.stop(problem),
             Err(_) => {
@@ -173,7 +173,7 @@ impl Polling {
             return;
         };
         let pause = match self.failures.get() {
-            0 => backoff::after_answer(seconds, self.events_arrive(), random()),
+            0 => backoff::after_response(seconds, self.events_arrive(), random()),
             failures => backoff::after_failure(failures, random()),
         };
         let timer = window.set_timeout_with_callback_and_timeout_and_arguments_0(
@@ -188,18 +188,18 @@ impl Connection for Polling {
     fn open(&self, again: bool, amount: &str, done: Done<Opened>) {
         if !again
             && amount.is_empty()
-            && let Some(answer) = self.requests.take_opening()
+            && let Some(response) = self.requests.take_opening()
         {
-            return done(answer);
+            return done(response);
         }
         let opening = self.requests.start_opening(again, amount);
         let this = self.this.clone();
-        let done = Box::new(move |answer: Result<Opened, Problem>| {
+        let done = Box::new(move |response: Result<Opened, Problem>| {
             // What is still on its way is about the order before.
-            if let (Ok(Opened::Order(_)), Some(polling)) = (&answer, this.upgrade()) {
+            if let (Ok(Opened::Order(_)), Some(polling)) = (&response, this.upgrade()) {
                 polling.close_stream();
             }
-            done(answer);
+            done(response);
         });
         self.request(|requests| async move { requests.open(opening).await }, done);
     }
@@ -264,9 +264,9 @@ impl Connection for Polling {
         self.is_under_way.set(true);
         let (requests, this) = (Rc::clone(&self.requests), self.this.clone());
         spawn(async move {
-            let answer = requests.order().await;
+            let response = requests.order().await;
             if let Some(polling) = this.upgrade() {
-                polling.on_poll(answer);
+                polling.on_poll(response);
             }
         });
     }
@@ -318,7 +318,7 @@ impl Polling {
         let before = self.drift_ms.replace(drift);
         let was_asleep = drift.abs_diff(before) > ASLEEP_MS;
         if was_asleep {
-            // The monotonic clock stood still, the invoice's did not. The next answer has the exact time.
+            // The monotonic clock stood still, the invoice's did not. The next response has the exact time.
             let slept = drift.saturating_sub(before);
             let deadline = self.deadline_ms.get();
             self.deadline_ms.set(deadline.saturating_sub(slept));

@@ -12,7 +12,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache};
 
 use crate::format::links::handoff;
-use crate::host::{Host, HostAnswer};
+use crate::host::{Host, HostResponse};
 use crate::state::{Opened, Problem, Request};
 
 /// A request that takes longer is given up and sent again.
@@ -43,15 +43,15 @@ impl Requests {
 
     /// Opens the order and keeps its token for the requests that follow.
     pub(super) async fn open(&self, opening: Promise) -> Result<Opened, Problem> {
-        let answer = JsFuture::from(opening).await;
-        let answer = answer.map_err(|_| Problem::Network)?;
-        self.read_opening(&answer.unchecked_into())
+        let response = JsFuture::from(opening).await;
+        let response = response.map_err(|_| Problem::Network)?;
+        self.read_opening(&response.unchecked_into())
     }
 
     /// What opening the order brought, with its prices, if it came before the program.
     pub(super) fn take_opening(&self) -> Option<Result<Opened, Problem>> {
-        let answer = self.host.take_opening()?;
-        Some(self.read_opening(&answer))
+        let response = self.host.take_opening()?;
+        Some(self.read_opening(&response))
     }
 
     /// The first prices, if they came before the program.
@@ -63,16 +63,16 @@ impl Requests {
         Some(stringify(&quotes).and_then(|quotes| read(&quotes)))
     }
 
-    fn read_opening(&self, answer: &HostAnswer) -> Result<Opened, Problem> {
-        let body = stringify(&answer.body())?;
-        if answer.asks() == Some(true) {
+    fn read_opening(&self, response: &HostResponse) -> Result<Opened, Problem> {
+        let body = stringify(&response.body())?;
+        if response.asks() == Some(true) {
             return read::<DonationView>(&body).map(Opened::Donation);
         }
-        let Some(token) = answer.token() else {
+        let Some(token) = response.token() else {
             return Err(refusal(&body));
         };
         *self.token.borrow_mut() = token;
-        *self.first_quotes.borrow_mut() = Some(answer.quotes());
+        *self.first_quotes.borrow_mut() = Some(response.quotes());
         self.etag.borrow_mut().clear();
         read(&body).map(Box::new).map(Opened::Order)
     }
@@ -126,7 +126,7 @@ impl Requests {
         self.get("/receipt").await
     }
 
-    /// Sends a request of the customer; the answer is the order.
+    /// Sends a request of the customer; the response is the order.
     pub(super) async fn send(&self, request: Request) -> Result<OrderView, Problem> {
         let (path, json) = match request {
             Request::Attempt(attempt) => ("/attempt", write(&attempt)),
@@ -182,7 +182,7 @@ async fn send(
     request.send().await.map_err(|_| Problem::Network)
 }
 
-/// The answer's JSON, or the refusal in it.
+/// The response's JSON, or the refusal in it.
 async fn body(response: Response) -> Result<String, Problem> {
     let json = response.text().await.map_err(|_| Problem::Network)?;
     if response.ok() {
@@ -192,7 +192,7 @@ async fn body(response: Response) -> Result<String, Problem> {
     }
 }
 
-/// An answer's body.
+/// A response's body.
 pub(super) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Problem> {
     from_json(json).map_err(|_| Problem::Unreadable)
 }

@@ -177,7 +177,7 @@ fn excess(i18n: I18n, order: &OrderView) -> Option<String> {
 #[component]
 fn Facts() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    // What a later answer about a paid order may change.
+    // What a later response about a paid order may change.
     let changes = checkout.follow(|_, attempt| {
         let hash = attempt.transaction_hash.clone().unwrap_or_default();
         Some(hash + attempt.received_in_crypto.as_str())

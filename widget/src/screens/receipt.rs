@@ -39,7 +39,7 @@ pub(super) fn ReceiptSheet() -> impl IntoView {
     }
 }
 
-/// `signed` is the answer of GET /v1/checkout/receipt; what it lacks is left out.
+/// `signed` is the response of GET /v1/checkout/receipt; what it lacks is left out.
 #[component]
 fn Sheet<'a>(order: &'a OrderView, signed: &'a SignedReceipt) -> impl IntoView + use<> {
     let i18n = use_i18n();

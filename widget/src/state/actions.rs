@@ -43,11 +43,11 @@ impl Checkout {
             address: Some(address.clone()),
             ..MarkPaid::default()
         };
-        let done = move |answer: Result<OrderView, Problem>| {
+        let done = move |response: Result<OrderView, Problem>| {
             if self.is_removed() {
                 return;
             }
-            match answer {
+            match response {
                 Ok(order) => self.update(order),
                 Err(problem) if problem.is_temporary() => {
                     later(REPORT_AGAIN_MS, move || {
@@ -65,12 +65,12 @@ impl Checkout {
     /// reported: the address goes with "I have paid" as well.
     pub(crate) fn keep_email(self, email: String, done: impl FnOnce(bool) + 'static) {
         let Some(shared) = self.shared() else { return };
-        let done = move |answer: Result<OrderView, _>| {
+        let done = move |response: Result<OrderView, _>| {
             if self.is_removed() {
                 return;
             }
-            done(answer.is_ok());
-            if let Ok(order) = answer {
+            done(response.is_ok());
+            if let Ok(order) = response {
                 self.update(order);
             }
         };
@@ -91,10 +91,10 @@ impl Checkout {
     /// Gets the receipt, so that it is there when the customer prints.
     pub(crate) fn load_receipt(self, print: bool) {
         let Some(shared) = self.shared() else { return };
-        let done = move |answer: Result<String, Problem>| {
+        let done = move |response: Result<String, Problem>| {
             let Some(shared) = self.shared() else { return };
             let read = |json: String| from_json(&json).map_err(|_| Problem::Unreadable);
-            match answer.and_then(read) {
+            match response.and_then(read) {
                 Ok(receipt) => {
                     self.receipt.set(Some(Arc::new(receipt)));
                     if print {
@@ -130,10 +130,10 @@ impl Checkout {
         }
         self.is_busy.set(true);
         self.problem.set(None);
-        let done = move |answer| {
+        let done = move |response| {
             let Some(shared) = self.shared() else { return };
             self.is_busy.set(false);
-            match answer {
+            match response {
                 Ok(order) => {
                     self.is_choosing.set(false);
                     self.update(order);
@@ -180,7 +180,7 @@ impl Checkout {
         self.open(again, "");
     }
 
-    /// Opens the order after an attempt that failed. What is shown stays until there is an answer.
+    /// Opens the order after an attempt that failed. What is shown stays until there is a response.
     pub(crate) fn retry(self) {
         if !self.is_busy.get_untracked() {
             self.open(false, "");
@@ -199,12 +199,12 @@ impl Checkout {
     fn open(self, again: bool, amount: &str) {
         let Some(shared) = self.shared() else { return };
         self.is_busy.set(true);
-        let done = move |answer: Result<Opened, Problem>| {
+        let done = move |response: Result<Opened, Problem>| {
             if self.is_removed() {
                 return;
             }
             self.is_busy.set(false);
-            match answer {
+            match response {
                 Ok(Opened::Order(order)) => self.receive(*order),
                 Ok(Opened::Donation(donation)) => {
                     self.problem.set(None);

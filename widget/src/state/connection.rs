@@ -1,10 +1,10 @@
-//! The proxy as the state calls it, and why there is no answer.
+//! The proxy as the state calls it, and why there is no response.
 
 use florin_checkout_api::{
     DonationView, ErrorBody, ErrorCode, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail,
 };
 
-/// Receives an answer, once.
+/// Receives a response, once.
 pub(crate) type Done<T> = Box<dyn FnOnce(Result<T, Problem>)>;
 
 /// The result of opening an order.
@@ -35,12 +35,12 @@ pub(crate) trait Connection {
     fn quotes(&self, done: Done<Vec<Quote>>);
     /// Gets the receipt of a paid order, as JSON: it is read where it is shown, in a module that is loaded later.
     fn receipt(&self, done: Done<String>);
-    /// Sends a request; the answer is the order.
+    /// Sends a request; the response is the order.
     fn send(&self, request: Request, done: Done<OrderView>);
     /// The link that shows this order on any other device.
     fn link(&self, store: &str) -> String;
 
-    /// Polls at the pace of this order; `None` when the answer brought nothing new.
+    /// Polls at the pace of this order; `None` when the response brought nothing new.
     fn on_order(&self, order: Option<&OrderView>);
     /// Refreshes the prices on the screen after so many seconds.
     fn on_quotes(&self, valid_for_seconds: u32);
@@ -52,14 +52,14 @@ pub(crate) trait Connection {
     fn cancel_retry(&self);
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// The network is gone, or the proxy.
     Network,
     /// The proxy refused.
     Refused(ErrorBody),
-    /// The answer is not of this contract: the page is older or newer than the proxy.
+    /// The response is not of this contract: the page is older or newer than the proxy.
     Unreadable,
 }
 
@@ -104,8 +104,8 @@ impl Problem {
     pub(super) fn message(&self) -> &str {
         match self {
             Self::Refused(body) => &body.message,
-            Self::Network => "no answer",
-            Self::Unreadable => "an answer that this page does not understand",
+            Self::Network => "no response",
+            Self::Unreadable => "a response that this page does not understand",
         }
     }
 }

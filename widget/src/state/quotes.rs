@@ -24,9 +24,9 @@ impl Checkout {
     /// Gets the prices; those on the screen stay until then.
     pub(crate) fn load_quotes(self) {
         let Some(shared) = self.shared() else { return };
-        let done = move |answer: Result<Vec<Quote>, _>| {
+        let done = move |response: Result<Vec<Quote>, _>| {
             let Some(shared) = self.shared() else { return };
-            let Ok(quotes) = answer else {
+            let Ok(quotes) = response else {
                 shared.connection.on_quotes(RETRY_SECONDS);
                 if !matches!(self.quotes.get_untracked(), Quotes::Shown(_)) {
                     self.quotes.set(Quotes::Missing);
@@ -142,12 +142,12 @@ impl Checkout {
             return;
         }
         self.is_busy.set(true);
-        let done = move |answer: Result<Vec<Quote>, _>| {
+        let done = move |response: Result<Vec<Quote>, _>| {
             if self.is_removed() {
                 return;
             }
             self.is_busy.set(false);
-            let quotes = answer.unwrap_or_default();
+            let quotes = response.unwrap_or_default();
             let quote = quotes
                 .into_iter()
                 .find(|quote| quote.available && quote.crypto_code == crypto_code);

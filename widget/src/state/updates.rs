@@ -1,4 +1,4 @@
-//! Answers of the proxy, passed to the screens, the shop's page and the live region.
+//! Responses of the proxy, passed to the screens, the shop's page and the live region.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::browser::{later, object};
 const BACK_FOR_MS: i32 = 6_000;
 
 impl Checkout {
-    /// Shows the new state of the order that is shown. An answer about another order came too late: a new purchase has
+    /// Shows the new state of the order that is shown. A response about another order came too late: a new purchase has
     /// begun since.
     pub(crate) fn update(self, order: OrderView) {
         let is_shown = self.order.with_untracked(|shown| {
@@ -31,7 +31,7 @@ impl Checkout {
     pub(crate) fn receive(self, order: OrderView) {
         let Some(shared) = self.shared() else { return };
         let before = self.order.get_untracked();
-        // A slow answer to an earlier request: what is shown is newer.
+        // A slow response to an earlier request: what is shown is newer.
         let is_old = |shown: &Arc<OrderView>| shown.id == order.id && shown.version > order.version;
         if before.as_ref().is_some_and(is_old) {
             shared.connection.on_order(None);
@@ -45,7 +45,7 @@ impl Checkout {
         self.count_down(left);
         self.checked_seconds_ago
             .set(order.checked_seconds_ago.unwrap_or_default());
-        self.on_answer(is_new_status);
+        self.on_response(is_new_status);
         self.is_stopped.set(false);
         self.order.set(Some(Arc::clone(&order)));
         shared.connection.on_order(Some(&order));
@@ -59,7 +59,7 @@ impl Checkout {
     }
 
     /// The proxy has answered: the page is online, and a new status ends the report of an earlier refusal.
-    pub(crate) fn on_answer(self, is_new_status: bool) {
+    pub(crate) fn on_response(self, is_new_status: bool) {
         if self.is_offline.get_untracked() {
             self.is_offline.set(false);
             self.is_back.set(true);

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::GatewayError;
 
-/// A call without a usable answer.
+/// A call without a usable response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// No connection: refused, no such host, a broken TLS handshake, or the deadline for connecting passed. The gateway
@@ -52,26 +52,26 @@ pub enum CallError {
     },
 }
 
-/// What is wrong with an answer, or with its absence.
+/// What is wrong with a response, or with its absence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AmbiguousOutcome {
     /// The deadline passed.
-    #[error("no whole answer in time")]
+    #[error("no whole response in time")]
     TimedOut,
-    /// The connection ended before the answer did.
+    /// The connection ended before the response did.
     #[error("the connection broke: {0}")]
     Truncated(String),
     /// The response exceeds the size limit.
     #[error(
-        "the answer is larger than {} bytes",
+        "the response is larger than {} bytes",
         super::transport::MAX_ANSWER_BYTES
     )]
     TooLarge,
     /// A success whose body is not the documented JSON.
-    #[error("the answer cannot be read: {0}")]
+    #[error("the response cannot be read: {0}")]
     InvalidJson(String),
     /// A status that is neither success nor error, such as a redirect: none is followed.
-    #[error("the answer has the status {0}")]
+    #[error("the response has the status {0}")]
     Status(u16),
 }
 

@@ -1,4 +1,4 @@
-//! One request and its answer: signed, carried once, and logged; and one lookup per invoice at a time, whose response
+//! One request and its response: signed, carried once, and logged; and one lookup per invoice at a time, whose response
 //! concurrent callers share.
 
 use core::time::Duration;
@@ -162,7 +162,7 @@ impl Exchange {
         })
     }
 
-    /// Signs and sends a request once, and reads the answer.
+    /// Signs and sends a request once, and reads the response.
     pub(super) async fn send(
         &self,
         request: &Request,
@@ -174,7 +174,7 @@ impl Exchange {
         tracing::debug!(
             method = ?request.method,
             path = request.path(),
-            status = result.as_ref().ok().map(|answer| answer.status),
+            status = result.as_ref().ok().map(|response| response.status),
             error = result.as_ref().err().map(tracing::field::display),
             elapsed_ms = elapsed.as_millis(),
             "gateway called"
@@ -193,13 +193,13 @@ impl Exchange {
             headers: self.headers(request, nonce),
             body: request.body.clone(),
         };
-        let answer = self.transport.send(signed).await?;
-        let header = |name| answer.headers.get(name)?.to_str().ok().map(str::to_owned);
+        let response = self.transport.send(signed).await?;
+        let header = |name| response.headers.get(name)?.to_str().ok().map(str::to_owned);
         Ok(GatewayResponse {
-            status: answer.status,
+            status: response.status,
             retry_after: header(RETRY_AFTER),
             date: header(DATE),
-            body: answer.body,
+            body: response.body,
         })
     }
 

@@ -27,7 +27,7 @@ use crate::Nonce;
 
 /// When to ask again while the only call that may be sent is under way.
 const CALL_TAKES: Duration = Duration::from_millis(100);
-/// A call without an answer may still be on its way for so long after its caller gave up.
+/// A call without a response may still be on its way for so long after its caller gave up.
 const LINGERS: Duration = Duration::from_secs(2);
 
 /// The state of the connection to the gateway.
@@ -41,7 +41,7 @@ pub struct Health {
     pub is_pause_excessive: bool,
     /// The present rate limit, in calls per minute.
     pub requests_per_minute: u64,
-    /// How far its clock is ahead of ours, in whole seconds; `None` before its first answer.
+    /// How far its clock is ahead of ours, in whole seconds; `None` before its first response.
     pub skew: Option<SignedDuration>,
 }
 
@@ -192,7 +192,7 @@ impl Limits {
             self.learn(now, age, grant, response, &mut recorded);
         }
         let answered = match outcome.kind {
-            OutcomeKind::Answered => {
+            OutcomeKind::Success => {
                 self.retry_budget.answered();
                 true
             }

@@ -36,7 +36,7 @@ pub(super) struct Nonces {
     skew_s: Option<i64>,
 }
 
-/// What the answer to a nonce says about the clocks.
+/// What the response to a nonce says about the clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ClockCheck {
     /// The nonce was refused because our clock is off, and the next one is by the gateway's clock.
@@ -66,7 +66,7 @@ impl Nonces {
         Nonce::from_second(self.last)
     }
 
-    /// Takes in the status and the header `Date` of the answer to a nonce.
+    /// Takes in the status and the header `Date` of the response to a nonce.
     pub(super) fn learn(
         &mut self,
         now: Timestamp,

@@ -27,7 +27,7 @@ pub struct Credentials {
 pub struct Deadlines {
     /// Until there is a connection: name, TCP and TLS.
     pub connect: Duration,
-    /// Until the whole answer is read.
+    /// Until the whole response is read.
     pub total: Duration,
 }
 

@@ -128,11 +128,12 @@ impl SharedLimits {
     /// Permits one request of this priority.
     pub(super) async fn take(self: &Arc<Self>, priority: Priority) -> Result<Grant, CallError> {
         let began = self.clock.now();
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         self.state().queue.permits.push((priority, reply));
         self.start_change();
-        let answer = answer.await;
-        let grant = answer.map_err(|_| CallError::NoLimits("it gave no answer".to_owned()))??;
+        let response = response.await;
+        let grant =
+            response.map_err(|_| CallError::NoLimits("it gave no response".to_owned()))??;
         let age = self.clock.now().duration_since(began);
         if age > LONGEST_USE {
             self.add_outcome(grant, Outcome::UNSENT);
@@ -143,10 +144,10 @@ impl SharedLimits {
 
     /// Returns `true` if a failed call may be retried.
     pub(super) async fn may_retry(self: &Arc<Self>) -> bool {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         self.state().queue.retries.push(reply);
         self.start_change();
-        answer.await.unwrap_or(false)
+        response.await.unwrap_or(false)
     }
 
     /// Records the outcome of a permitted request. That of a call that went well is stored with the next permit, or
@@ -156,10 +157,10 @@ impl SharedLimits {
             self.add_outcome(grant, outcome);
             return Recorded::default();
         }
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         self.push(grant, outcome, Some(reply));
         self.start_change();
-        answer.await.unwrap_or_default()
+        response.await.unwrap_or_default()
     }
 
     /// Records an outcome that its caller does not wait for.
@@ -173,11 +174,11 @@ impl SharedLimits {
 
     /// Waits until everything that waits is stored, or could not be stored.
     pub(super) async fn flush(self: &Arc<Self>) {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         self.state().queue.flushes.push(reply);
         self.start_change();
-        // Without an answer nothing waits any more.
-        let _ = answer.await;
+        // Without a response nothing waits any more.
+        let _ = response.await;
     }
 
     /// Reads from the last view, by the database's clock.
@@ -235,7 +236,7 @@ impl SharedLimits {
         state.is_changing.then(|| mem::take(&mut state.queue))
     }
 
-    /// Makes one change of everything that waited, and gives the answers. Returns `false` if the database is away.
+    /// Makes one change of everything that waited, and gives the responses. Returns `false` if the database is away.
     async fn change(self: &Arc<Self>, mut queue: Queue) -> bool {
         // The order of arrival stays within a priority.
         queue.permits.sort_by_key(|(priority, _)| *priority);
@@ -248,7 +249,7 @@ impl SharedLimits {
         let done = change.take_done();
         match (stored, done) {
             (Ok(version), Some(done)) => {
-                self.answer(queue, done, version);
+                self.response(queue, done, version);
                 true
             }
             (Ok(_), None) => {
@@ -283,7 +284,7 @@ impl SharedLimits {
         }
     }
 
-    fn answer(self: &Arc<Self>, queue: Queue, done: Done, version: i64) {
+    fn response(self: &Arc<Self>, queue: Queue, done: Done, version: i64) {
         self.is_configured.store(true, Ordering::Relaxed);
         let ahead = done.now.duration_since(self.clock.now());
         self.state().view.see(done.limits, version, ahead);

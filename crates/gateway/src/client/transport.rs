@@ -116,7 +116,7 @@ async fn read(response: &mut Response) -> Result<Vec<u8>, AmbiguousOutcome> {
     Ok(body)
 }
 
-/// What a request without an answer means: without a connection nothing was sent.
+/// What a request without a response means: without a connection nothing was sent.
 fn failure(error: &reqwest::Error) -> CallError {
     if error.is_connect() {
         CallError::NotSent(innermost(error))

@@ -33,7 +33,7 @@ pub(crate) fn invoice_id() -> InvoiceId {
     InvoiceId::parse("inv_1").expect("an id")
 }
 
-pub(crate) fn invoice_answer() -> Value {
+pub(crate) fn invoice_response() -> Value {
     json!({
         "invoice_id": "inv_1", "invoice_expired_in": "15", "deposit_crypto": "BTC",
         "deposit_address": "tb1q", "qr_string": "bitcoin:tb1q", "invoice_amount_in_crypto": "0.00030973",
@@ -82,7 +82,7 @@ async fn prices_are_asked_for_and_read() {
 
 #[tokio::test]
 async fn an_invoice_is_asked_for_with_compact_json() {
-    let server = Server::json(200, &invoice_answer().to_string()).await;
+    let server = Server::json(200, &invoice_response().to_string()).await;
     let invoice = client(&server.base)
         .0
         .create_invoice(&invoice_request())
@@ -103,17 +103,17 @@ async fn an_invoice_is_asked_for_with_compact_json() {
 async fn a_status_comes_with_the_body_it_was_read_from() {
     let body = r#"{ "data": {"transaction_status": "PROCESSING", "x": 1} }"#;
     let server = Server::json(200, body).await;
-    let answer = client(&server.base)
+    let response = client(&server.base)
         .0
         .invoice(&invoice_id(), Priority::Watched)
         .await
         .unwrap();
-    assert_eq!(answer.raw, body);
+    assert_eq!(response.raw, body);
     assert_eq!(
-        answer.status.transaction_status,
+        response.status.transaction_status,
         Some(TransactionStatus::Processing)
     );
-    assert_eq!(answer.status.invoice_id, None);
+    assert_eq!(response.status.invoice_id, None);
     assert_signed(&server.seen()[0], "GET", "/invoice?id=inv_1");
 }
 

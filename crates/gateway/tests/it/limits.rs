@@ -8,9 +8,9 @@ use florin_gateway::{
 use serde_json::json;
 
 use crate::calls::{invoice_id, invoice_request};
-use crate::server::{Answer, HandClock, Server, client, client_with};
+use crate::server::{CannedResponse, HandClock, Server, client, client_with};
 
-fn answer(status: u16, body: &str) -> Answer {
+fn response(status: u16, body: &str) -> CannedResponse {
     (status, &[], body.to_owned())
 }
 
@@ -73,13 +73,13 @@ async fn ten_a_second_is_the_most_in_the_long_run() {
 #[tokio::test]
 async fn five_failures_open_the_circuit_for_five_seconds_and_one_probe_follows() {
     let server = Server::start([
-        answer(500, ""),
-        answer(500, ""),
-        answer(500, ""),
-        answer(500, ""),
-        answer(500, ""),
-        answer(500, ""),
-        answer(200, r#"{"data":{}}"#),
+        response(500, ""),
+        response(500, ""),
+        response(500, ""),
+        response(500, ""),
+        response(500, ""),
+        response(500, ""),
+        response(200, r#"{"data":{}}"#),
     ])
     .await;
     let (client, clock) = client(&server.base);
@@ -107,7 +107,7 @@ async fn five_failures_open_the_circuit_for_five_seconds_and_one_probe_follows()
 #[tokio::test]
 async fn repetitions_come_out_of_a_quota() {
     // Every other request fails: the circuit stays closed, and every poll needs a retry.
-    let pair = [answer(500, ""), answer(200, r#"{"data":{}}"#)];
+    let pair = [response(500, ""), response(200, r#"{"data":{}}"#)];
     let server = Server::start(pair.into_iter().cycle().take(60)).await;
     let (client, clock) = client(&server.base);
     let mut repeated = 0;
@@ -121,8 +121,8 @@ async fn repetitions_come_out_of_a_quota() {
 
 #[tokio::test]
 async fn a_429_halves_the_rate() {
-    let limited: Answer = (429, &[("retry-after", "1")], String::new());
-    let server = Server::start([limited, answer(200, r#"{"data":{}}"#)]).await;
+    let limited: CannedResponse = (429, &[("retry-after", "1")], String::new());
+    let server = Server::start([limited, response(200, r#"{"data":{}}"#)]).await;
     let (client, clock) = client(&server.base);
     assert_eq!(client.health().requests_per_minute, 600);
     looks(&client).await.unwrap_err();
@@ -152,7 +152,7 @@ async fn concurrent_lookups_of_one_invoice_share_the_response() {
     assert_eq!(
         server.count(),
         3,
-        "an answer is not kept, and another invoice is another"
+        "a response is not kept, and another invoice is another"
     );
 }
 
@@ -163,8 +163,8 @@ async fn a_shared_lookup_survives_its_first_caller() {
     let mut first = Box::pin(client.invoice(&id, Priority::Watched));
     assert!(futures_util::poll!(first.as_mut()).is_pending());
     let second = client.invoice(&id, Priority::Watched);
-    let ((), answer) = tokio::join!(async { drop(first) }, second);
-    answer.unwrap();
+    let ((), response) = tokio::join!(async { drop(first) }, second);
+    response.unwrap();
     assert_eq!(server.count(), 1);
 }
 
@@ -253,7 +253,7 @@ fn limited(seconds: u64) -> CallError {
     }
 }
 
-fn too_many(headers: &'static [(&'static str, &'static str)]) -> Answer {
+fn too_many(headers: &'static [(&'static str, &'static str)]) -> CannedResponse {
     (429, headers, String::new())
 }
 

@@ -3,17 +3,22 @@
 use florin_gateway::{CallError, ConfirmRequest, ErrorCode, PaymentGateway as _, Priority};
 use serde_json::json;
 
-use crate::calls::{invoice_answer, invoice_id, invoice_request};
-use crate::server::{Answer, Server, client};
+use crate::calls::{invoice_id, invoice_request, invoice_response};
+use crate::server::{CannedResponse, Server, client};
 
-fn answer(status: u16, body: &str) -> Answer {
+fn response(status: u16, body: &str) -> CannedResponse {
     (status, &[], body.to_owned())
 }
 
 #[tokio::test]
 async fn a_read_is_retried_until_it_is_answered() {
     let good = json!({"data": {}}).to_string();
-    let server = Server::start([answer(502, ""), answer(200, "<html>"), answer(200, &good)]).await;
+    let server = Server::start([
+        response(502, ""),
+        response(200, "<html>"),
+        response(200, &good),
+    ])
+    .await;
     let (client, clock) = client(&server.base);
     client
         .invoice(&invoice_id(), Priority::Watched)
@@ -36,7 +41,7 @@ async fn three_tries_are_enough() {
 
 #[tokio::test]
 async fn a_confirmation_is_repeated() {
-    let server = Server::start([answer(500, ""), answer(200, r#"{"message":"OK"}"#)]).await;
+    let server = Server::start([response(500, ""), response(200, r#"{"message":"OK"}"#)]).await;
     client(&server.base)
         .0
         .confirm(&ConfirmRequest::new(invoice_id(), None))
@@ -47,14 +52,14 @@ async fn a_confirmation_is_repeated() {
 
 #[tokio::test]
 async fn an_invoice_is_asked_for_once_whatever_happens() {
-    let good = invoice_answer().to_string();
+    let good = invoice_response().to_string();
     for first in [
-        answer(500, ""),
-        answer(503, ""),
-        answer(200, "<html>"),
-        answer(429, ""),
+        response(500, ""),
+        response(503, ""),
+        response(200, "<html>"),
+        response(429, ""),
     ] {
-        let server = Server::start([first, answer(200, &good)]).await;
+        let server = Server::start([first, response(200, &good)]).await;
         let (client, clock) = client(&server.base);
         client.create_invoice(&invoice_request()).await.unwrap_err();
         assert_eq!(server.count(), 1);
@@ -79,7 +84,7 @@ async fn a_refused_question_is_not_repeated() {
 
 #[tokio::test]
 async fn every_try_is_signed_for_its_own_time() {
-    let server = Server::start([answer(500, ""), answer(500, ""), answer(200, "{}")]).await;
+    let server = Server::start([response(500, ""), response(500, ""), response(200, "{}")]).await;
     let clock_jumps = std::time::Duration::from_millis(900);
     let (client, clock) = client(&server.base);
     clock.pass(clock_jumps);
@@ -103,7 +108,7 @@ const AN_HOUR_LATER: &[(&str, &str)] = &[("date", "Tue, 14 Nov 2023 23:13:20 GMT
 const AN_HOUR_EARLIER: &[(&str, &str)] = &[("date", "Tue, 14 Nov 2023 21:13:20 GMT")];
 const THREE_SECONDS_LATER: &[(&str, &str)] = &[("date", "Tue, 14 Nov 2023 22:13:23 GMT")];
 
-fn refused(headers: &'static [(&'static str, &'static str)]) -> Answer {
+fn refused(headers: &'static [(&'static str, &'static str)]) -> CannedResponse {
     (
         401,
         headers,
@@ -111,8 +116,8 @@ fn refused(headers: &'static [(&'static str, &'static str)]) -> Answer {
     )
 }
 
-fn good(headers: &'static [(&'static str, &'static str)]) -> Answer {
-    (200, headers, invoice_answer().to_string())
+fn good(headers: &'static [(&'static str, &'static str)]) -> CannedResponse {
+    (200, headers, invoice_response().to_string())
 }
 
 fn nonces(server: &Server) -> Vec<String> {

@@ -27,8 +27,8 @@ pub(crate) struct RecordedRequest {
     pub(crate) body: Bytes,
 }
 
-/// Status, headers and body of an answer.
-pub(crate) type Answer = (u16, &'static [(&'static str, &'static str)], String);
+/// Status, headers and body of a response.
+pub(crate) type CannedResponse = (u16, &'static [(&'static str, &'static str)], String);
 
 /// Serves a list of responses in turn, the last one for ever, and records the requests.
 pub(crate) struct Server {
@@ -38,9 +38,9 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Self {
-        let answers: Arc<Mutex<VecDeque<Answer>>> =
-            Arc::new(Mutex::new(answers.into_iter().collect()));
+    pub(crate) async fn start(responses: impl IntoIterator<Item = CannedResponse>) -> Self {
+        let responses: Arc<Mutex<VecDeque<CannedResponse>>> =
+            Arc::new(Mutex::new(responses.into_iter().collect()));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&seen);
         let handler =
@@ -54,7 +54,7 @@ impl Server {
                         headers,
                         body,
                     });
-                next(&mut answers.lock().expect("no test panics in here"))
+                next(&mut responses.lock().expect("no test panics in here"))
             };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
             .await
@@ -88,14 +88,14 @@ impl Drop for Server {
     }
 }
 
-fn next(answers: &mut VecDeque<Answer>) -> Response {
-    let last = answers.len() == 1;
-    let answer = if last {
-        answers.front().cloned()
+fn next(responses: &mut VecDeque<CannedResponse>) -> Response {
+    let last = responses.len() == 1;
+    let response = if last {
+        responses.front().cloned()
     } else {
-        answers.pop_front()
+        responses.pop_front()
     };
-    let (status, headers, body) = answer.expect("a server has at least one answer");
+    let (status, headers, body) = response.expect("a server has at least one response");
     let mut response = body.into_response();
     *response.status_mut() = StatusCode::from_u16(status).expect("a status");
     for (name, value) in headers {

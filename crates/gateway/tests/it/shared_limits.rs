@@ -12,7 +12,7 @@ use florin_gateway::{
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 
-use crate::server::{Answer, Largest, Server, settings};
+use crate::server::{CannedResponse, Largest, Server, settings};
 
 /// A clock that is moved by hand. A sleep ends when its time has come.
 #[derive(Clone)]
@@ -157,10 +157,13 @@ struct Replicas {
 }
 
 impl Replicas {
-    /// Three processes, whose gateway gives these answers.
-    async fn with(answers: impl IntoIterator<Item = Answer>, set: impl Fn(&mut Settings)) -> Self {
+    /// Three processes, whose gateway gives these responses.
+    async fn with(
+        responses: impl IntoIterator<Item = CannedResponse>,
+        set: impl Fn(&mut Settings),
+    ) -> Self {
         let clock = HeldClock::new();
-        let server = Server::start(answers).await;
+        let server = Server::start(responses).await;
         let first = Row::new(&clock);
         let rows = vec![first.clone(), first.of_another(), first.of_another()];
         let start = |row: &Row| {
@@ -184,11 +187,11 @@ impl Replicas {
     }
 
     async fn good() -> Self {
-        Self::with([answer(200, &[])], |_| {}).await
+        Self::with([response(200, &[])], |_| {}).await
     }
 }
 
-fn answer(status: u16, headers: &'static [(&'static str, &'static str)]) -> Answer {
+fn response(status: u16, headers: &'static [(&'static str, &'static str)]) -> CannedResponse {
     (status, headers, r#"{"data":{}}"#.to_owned())
 }
 
@@ -240,7 +243,7 @@ async fn polls_of_two_processes_leave_room_for_customers_of_the_third() {
 
 #[tokio::test]
 async fn many_requests_at_once_are_few_changes_of_the_row() {
-    let replicas = Replicas::with([answer(200, &[])], |settings| {
+    let replicas = Replicas::with([response(200, &[])], |settings| {
         settings.requests_per_second = 1000;
     })
     .await;
@@ -256,8 +259,8 @@ async fn many_requests_at_once_are_few_changes_of_the_row() {
 
 #[tokio::test]
 async fn a_pause_of_one_process_is_observed_by_all() {
-    let limited = answer(429, &[("retry-after", "30")]);
-    let replicas = Replicas::with([limited, answer(200, &[])], |_| {}).await;
+    let limited = response(429, &[("retry-after", "30")]);
+    let replicas = Replicas::with([limited, response(200, &[])], |_| {}).await;
     assert_eq!(poll(&replicas.clients[0], 1).await, pause(30));
     assert!(replicas.rows[0].is_durable());
     for client in &replicas.clients {
@@ -277,8 +280,8 @@ async fn a_pause_of_one_process_is_observed_by_all() {
 /// What no call has brought is read each second.
 #[tokio::test]
 async fn a_pause_is_shown_by_a_process_that_sends_nothing() {
-    let limited = answer(429, &[("retry-after", "30")]);
-    let replicas = Replicas::with([limited, answer(200, &[])], |_| {}).await;
+    let limited = response(429, &[("retry-after", "30")]);
+    let replicas = Replicas::with([limited, response(200, &[])], |_| {}).await;
     poll(&replicas.clients[0], 1).await.unwrap_err();
     let idle = &replicas.clients[1];
     while idle.available(Priority::Create) > 0 {
@@ -290,8 +293,8 @@ async fn a_pause_is_shown_by_a_process_that_sends_nothing() {
 
 #[tokio::test]
 async fn a_process_that_starts_observes_the_pause_of_one_that_ended() {
-    let limited = answer(429, &[("retry-after", "30")]);
-    let mut replicas = Replicas::with([limited, answer(200, &[])], |_| {}).await;
+    let limited = response(429, &[("retry-after", "30")]);
+    let mut replicas = Replicas::with([limited, response(200, &[])], |_| {}).await;
     poll(&replicas.clients[0], 1).await.unwrap_err();
     replicas.clients.clear();
     let settings = settings(&replicas.server.base);
@@ -304,19 +307,19 @@ async fn a_process_that_starts_observes_the_pause_of_one_that_ended() {
 
 #[tokio::test]
 async fn without_the_row_nothing_is_sent_and_what_was_learnt_is_stored_later() {
-    let limited = answer(429, &[("retry-after", "30")]);
-    let replicas = Replicas::with([limited, answer(200, &[])], |_| {}).await;
+    let limited = response(429, &[("retry-after", "30")]);
+    let replicas = Replicas::with([limited, response(200, &[])], |_| {}).await;
     let (row, client) = (&replicas.rows[0], &replicas.clients[0]);
     let id = InvoiceId::parse("inv_1").unwrap();
     let call = client.invoice(&id, Priority::Watched);
     // The database goes while the call is under way.
-    let (answer, ()) = tokio::join!(call, async {
+    let (response, ()) = tokio::join!(call, async {
         while replicas.server.count() == 0 {
             tokio::task::yield_now().await;
         }
         row.set_away(true);
     });
-    assert_eq!(answer.map(drop), pause(30));
+    assert_eq!(response.map(drop), pause(30));
     assert_eq!(client.health().pause, Duration::from_secs(30));
     let refused = poll(client, 2).await.unwrap_err();
     assert!(matches!(refused, CallError::NoLimits(_)), "{refused}");
@@ -333,9 +336,9 @@ async fn without_the_row_nothing_is_sent_and_what_was_learnt_is_stored_later() {
 
 #[tokio::test]
 async fn one_process_probes_and_a_dead_one_keeps_the_others_waiting_for_its_lease_alone() {
-    let failures = (0..5).map(|_| answer(500, &[]));
-    let answers = failures.chain([answer(500, &[]), answer(200, &[])]);
-    let replicas = Replicas::with(answers, |settings| settings.retry.tries = 1).await;
+    let failures = (0..5).map(|_| response(500, &[]));
+    let responses = failures.chain([response(500, &[]), response(200, &[])]);
+    let replicas = Replicas::with(responses, |settings| settings.retry.tries = 1).await;
     for n in 0..5 {
         poll(&replicas.clients[n % 3], n).await.unwrap_err();
     }
@@ -370,7 +373,7 @@ async fn one_process_probes_and_a_dead_one_keeps_the_others_waiting_for_its_leas
 
 #[tokio::test]
 async fn increasing_nonces_are_sent_one_after_another_by_all_processes() {
-    let replicas = Replicas::with([answer(200, &[])], |settings| {
+    let replicas = Replicas::with([response(200, &[])], |settings| {
         settings.nonces = NonceRule::MustIncrease;
     })
     .await;
@@ -398,7 +401,7 @@ async fn increasing_nonces_are_sent_one_after_another_by_all_processes() {
 /// Others may have received a pause since.
 #[tokio::test]
 async fn a_permit_that_arrives_late_is_not_used() {
-    let replicas = Replicas::with([answer(200, &[])], |settings| {
+    let replicas = Replicas::with([response(200, &[])], |settings| {
         settings.nonces = NonceRule::MustIncrease;
     })
     .await;

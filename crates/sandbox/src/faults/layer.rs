@@ -54,7 +54,7 @@ pub(crate) async fn inject(
         status,
         retry_after,
         did: outcome.endpoint.map(Endpoint::did),
-        answer: serde_json::from_slice(&body)
+        response: serde_json::from_slice(&body)
             .ok()
             .filter(|_| !outcome.endpoint.is_some_and(Endpoint::is_long)),
         code: outcome.code,

@@ -18,7 +18,7 @@ async function ask(path, body) {
   const response = await fetch(path, options);
   const answer = await response.json();
   if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status });
-  return answer;
+  return response;
 }
 
 function setText(node, text) {

@@ -139,14 +139,14 @@ async fn the_history_lists_every_status_and_every_payment() {
     world.mine(1).await;
     world.mine(2).await;
     let path = format!("/invoice?id={id}&hist=true");
-    let answer = world.merchant().get(&path).ok().await;
+    let response = world.merchant().get(&path).ok().await;
     let step = |status| json!({"transaction_status": status, "time": "1700000000"});
     assert_eq!(
-        answer["data"]["history"],
+        response["data"]["history"],
         json!([step("CHECKING"), step("PROCESSING"), step("COMPLETED")])
     );
     assert_eq!(
-        answer["data"]["transactions"],
+        response["data"]["transactions"],
         json!([{
             "transaction_hash": paid["transaction_hash"],
             "received_crypto_amount": "20.00",

@@ -145,11 +145,11 @@ async fn a_cut_body_is_shorter_than_was_promised() {
     world
         .inject(&json!({"endpoint": "prices", "kind": "cut"}))
         .await;
-    let answer = prices(&world).await;
-    assert_eq!(answer.status(), 200);
-    let promised = answer.content_length().unwrap();
+    let response = prices(&world).await;
+    assert_eq!(response.status(), 200);
+    let promised = response.content_length().unwrap();
     assert!(promised > 1_000);
-    let error = answer.bytes().await.unwrap_err();
+    let error = response.bytes().await.unwrap_err();
     assert!(error.is_body() || error.is_decode(), "{error:?}");
 }
 

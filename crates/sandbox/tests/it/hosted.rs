@@ -312,6 +312,6 @@ async fn an_unused_session_fails_at_expiry() {
     world.clock.advance(15 * 60);
     let nonce = crate::world::START + 15 * 60;
     let path = format!("/invoice?id={id}");
-    let answer = world.merchant().get(&path).nonce(nonce).ok().await;
-    assert_eq!(answer["data"]["transaction_status"], "FAILED");
+    let response = world.merchant().get(&path).nonce(nonce).ok().await;
+    assert_eq!(response["data"]["transaction_status"], "FAILED");
 }

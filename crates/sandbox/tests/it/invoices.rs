@@ -156,9 +156,9 @@ async fn confirming_notes_the_email_and_changes_no_status() {
     let world = World::start().await;
     let id = world.open().await;
     let confirm = json!({"marked_as_paid": true, "invoice_id": id, "email_address": "a@b.example"});
-    let answer = world.merchant().post("/confirm", &confirm).ok().await;
+    let response = world.merchant().post("/confirm", &confirm).ok().await;
     assert_eq!(
-        answer,
+        response,
         json!({"message": "OK", "merchant_website_redirect_url": "http://127.0.0.1:8081/thanks"})
     );
     assert_eq!(state(&world, &id).await, ["CHECKING", "", ""]);

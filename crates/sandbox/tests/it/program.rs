@@ -154,11 +154,11 @@ async fn every_request_is_a_line_with_its_effect() {
     let requests = file.of_kind("request");
     let did: Vec<&Value> = requests.iter().map(|line| &line["did"]).collect();
     assert_eq!(did, ["issued_prices", "created_invoice", "read_invoice"]);
-    assert_eq!(requests[0]["answer"], json!(null));
-    assert_eq!(requests[1]["answer"], invoice);
+    assert_eq!(requests[0]["response"], json!(null));
+    assert_eq!(requests[1]["response"], invoice);
     assert_eq!(requests[1]["asked"]["crypto_code"], "USDTTRC20");
     assert_eq!(requests[2]["asked"], json!(null));
-    assert_eq!(requests[2]["answer"], json!({"data": record}));
+    assert_eq!(requests[2]["response"], json!({"data": record}));
     assert_eq!(requests[2]["path"], format!("/invoice?id={id}"));
     assert_eq!(requests[2]["at"], "2023-11-14T22:13:20Z");
     assert_eq!(requests[2]["nonce"], "1700000000");

@@ -104,9 +104,9 @@ impl World {
 
     /// Posts to the control API, which must accept.
     pub(crate) async fn control(&self, path: &str, body: &str) -> Value {
-        let (status, answer) = self.post(path, body).await;
-        assert_eq!(status, 200, "{answer}");
-        answer
+        let (status, response) = self.post(path, body).await;
+        assert_eq!(status, 200, "{response}");
+        response
     }
 
     /// Posts to the control API.
@@ -239,8 +239,8 @@ impl<'a> Merchant<'a> {
     }
 
     pub(crate) async fn record(&self, id: &str) -> Value {
-        let mut answer = self.get(&format!("/invoice?id={id}")).ok().await;
-        answer["data"].take()
+        let mut response = self.get(&format!("/invoice?id={id}")).ok().await;
+        response["data"].take()
     }
 }
 

@@ -22,8 +22,8 @@ async fn proxy(status: StatusCode) -> (String, Asked) {
         Json(body): Json<Value>,
     ) -> (StatusCode, Json<Value>) {
         asked.lock().unwrap().push((headers, body));
-        let answer = json!({ "order": { "id": "ord_9" }, "client_token": "ct_9" });
-        (status, Json(answer))
+        let response = json!({ "order": { "id": "ord_9" }, "client_token": "ct_9" });
+        (status, Json(response))
     }
     let asked = Asked::default();
     let router = Router::new()
@@ -49,9 +49,9 @@ async fn check_out(shop: &Shop, form: &'static str) -> reqwest::Response {
 async fn the_backend_names_the_price_and_the_page_gets_the_token() {
     let (proxy_url, asked) = proxy(StatusCode::CREATED).await;
     let shop = Shop::start(&proxy_url).await;
-    let answer = check_out(&shop, "mug=1&sticker=2&amount=0.01&total=0").await;
-    assert_eq!(answer.status(), StatusCode::SEE_OTHER);
-    let to = answer.headers()["location"].to_str().unwrap().to_owned();
+    let response = check_out(&shop, "mug=1&sticker=2&amount=0.01&total=0").await;
+    assert_eq!(response.status(), StatusCode::SEE_OTHER);
+    let to = response.headers()["location"].to_str().unwrap().to_owned();
 
     let (headers, body) = asked.lock().unwrap()[0].clone();
     assert_eq!(headers["authorization"], format!("Bearer {SECRET_KEY}"));
@@ -89,9 +89,9 @@ async fn a_hosted_order_is_asked_for_with_its_email_and_shown_as_wished() {
     let form = shop.http.post(format!("{}/hosted", shop.url));
     let form = form.header("content-type", "application/x-www-form-urlencoded");
     let form = form.body("email=ada%40shop.example&display=redirect&amount=0.01");
-    let answer = form.send().await.unwrap();
-    assert_eq!(answer.status(), StatusCode::SEE_OTHER);
-    let to = answer.headers()["location"].to_str().unwrap().to_owned();
+    let response = form.send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::SEE_OTHER);
+    let to = response.headers()["location"].to_str().unwrap().to_owned();
     let (_, body) = asked.lock().unwrap()[0].clone();
     assert_eq!(body["flow"], "hosted");
     assert_eq!(body["customer_email"], "ada@shop.example");
@@ -130,8 +130,8 @@ async fn a_members_price_is_in_a_token_and_its_key_is_nowhere() {
 async fn an_empty_cart_opens_no_order() {
     let (proxy_url, asked) = proxy(StatusCode::CREATED).await;
     let shop = Shop::start(&proxy_url).await;
-    let answer = check_out(&shop, "mug=0").await;
-    assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+    let response = check_out(&shop, "mug=0").await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
     assert!(asked.lock().unwrap().is_empty());
 }
 
@@ -139,17 +139,23 @@ async fn an_empty_cart_opens_no_order() {
 async fn a_proxy_that_refuses_opens_nothing_whatever_its_answer_holds() {
     let (proxy_url, _) = proxy(StatusCode::CONFLICT).await;
     let shop = Shop::start(&proxy_url).await;
-    let answer = check_out(&shop, "mug=1").await;
-    assert_eq!(answer.status(), StatusCode::BAD_GATEWAY);
+    let response = check_out(&shop, "mug=1").await;
+    assert_eq!(response.status(), StatusCode::BAD_GATEWAY);
     assert_eq!(shop.orders().await, json!([]));
 }
 
 #[tokio::test]
 async fn a_proxy_that_is_down_is_reported_to_the_customer() {
     let shop = Shop::start("http://127.0.0.1:9").await;
-    let answer = check_out(&shop, "mug=1").await;
-    assert_eq!(answer.status(), StatusCode::BAD_GATEWAY);
-    assert!(answer.text().await.unwrap().contains("Nothing was charged"));
+    let response = check_out(&shop, "mug=1").await;
+    assert_eq!(response.status(), StatusCode::BAD_GATEWAY);
+    assert!(
+        response
+            .text()
+            .await
+            .unwrap()
+            .contains("Nothing was charged")
+    );
     assert_eq!(shop.orders().await, json!([]));
 }
 
@@ -167,8 +173,8 @@ async fn only_the_inline_page_allows_wasm_in_the_shops_origin() {
         let url = format!("{}{path}", shop.url);
         let request = shop.http.get(url).send();
         async move {
-            let answer = request.await.unwrap();
-            answer.headers()["content-security-policy"]
+            let response = request.await.unwrap();
+            response.headers()["content-security-policy"]
                 .to_str()
                 .unwrap()
                 .to_owned()

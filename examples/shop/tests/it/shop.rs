@@ -79,15 +79,15 @@ impl Shop {
     }
 
     pub(crate) async fn orders(&self) -> Value {
-        let answer = self.http.get(format!("{}/orders.json", self.url)).send();
-        let body = answer.await.unwrap().text().await.unwrap();
+        let response = self.http.get(format!("{}/orders.json", self.url)).send();
+        let body = response.await.unwrap().text().await.unwrap();
         serde_json::from_str::<Value>(&body).unwrap()["orders"].take()
     }
 
     pub(crate) async fn page(&self, path: &str) -> (StatusCode, String) {
         let url = format!("{}{path}", self.url);
-        let answer = self.http.get(url).send().await.unwrap();
-        (answer.status(), answer.text().await.unwrap())
+        let response = self.http.get(url).send().await.unwrap();
+        (response.status(), response.text().await.unwrap())
     }
 }
 

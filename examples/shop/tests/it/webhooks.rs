@@ -65,8 +65,8 @@ async fn an_unsigned_request_changes_nothing() {
     let shop = Shop::start(NO_PROXY).await;
     let url = format!("{}/florin", shop.url);
     let event = serde_json::to_string(&delivery("msg_1", "order.paid").event).unwrap();
-    let answer = shop.http.post(url).body(event).send().await.unwrap();
-    assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+    let response = shop.http.post(url).body(event).send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
     assert_eq!(shop.orders().await, json!([]));
 }
 

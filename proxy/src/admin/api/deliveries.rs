@@ -91,8 +91,8 @@ pub(crate) async fn redeliver(
     Path(id): Path<String>,
 ) -> Result<(StatusCode, Json<Value>), OperatorError> {
     let event = redeliver_as(&app, operator, &id).await?;
-    let answer = json!({ "event": event.id.to_string(), "type": event.kind });
-    Ok((StatusCode::ACCEPTED, Json(answer)))
+    let response = json!({ "event": event.id.to_string(), "type": event.kind });
+    Ok((StatusCode::ACCEPTED, Json(response)))
 }
 
 /// Schedules an operator's redelivery.

@@ -98,7 +98,7 @@ fn responses(operation: &Value) -> Markup {
     html! {
         h4 { "Responses" }
         .wide {
-            table.answers {
+            table.responses {
                 thead { tr { th scope="col" { "Status" } th scope="col" { "About" } } }
                 tbody {
                     @for (status, response) in members(&operation["responses"]) {

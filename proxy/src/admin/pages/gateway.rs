@@ -40,7 +40,7 @@ pub(crate) async fn page(
     let is_away = app.gateway_unavailable();
     let content = html! {
         dl.facts.wide {
-            (fact("Answers", !is_away, &html! { @if is_away { "no" } @else { "yes" } },
+            (fact("Responses", !is_away, &html! { @if is_away { "no" } @else { "yes" } },
                 "Whether the latest calls were answered. While they are not, customers see that payments are found later."))
             (fact("Circuit", !health.is_circuit_open, &html! { @if health.is_circuit_open { "open" } @else { "closed" } },
                 "Open after repeated failures: single calls probe the gateway, all others wait."))

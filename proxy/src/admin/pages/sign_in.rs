@@ -60,18 +60,18 @@ fn form(app: &AppState, problem: Option<&str>) -> Response {
         }
     };
     let page = layout::outside("Sign in", &content);
-    let mut answer = page.into_response();
+    let mut response = page.into_response();
     if problem.is_some() {
-        *answer.status_mut() = StatusCode::UNAUTHORIZED;
+        *response.status_mut() = StatusCode::UNAUTHORIZED;
     }
     let cookie = format!("{FORM_COOKIE}={csrf}; Path=/login; HttpOnly; SameSite=Strict");
-    set_cookie(&mut answer, &cookie);
-    answer
+    set_cookie(&mut response, &cookie);
+    response
 }
 
-fn set_cookie(answer: &mut Response, cookie: &str) {
+fn set_cookie(response: &mut Response, cookie: &str) {
     let cookie = HeaderValue::from_str(cookie).expect("hexadecimal digits");
-    answer.headers_mut().append(header::SET_COOKIE, cookie);
+    response.headers_mut().append(header::SET_COOKIE, cookie);
 }
 
 /// How to add an operator. It is no secret: the listener is for operators, and nothing can be done without one.
@@ -126,12 +126,12 @@ pub(crate) async fn sign_in(
     let address = client.or(peer);
     let sessions = &app.operator_sessions;
     if !sessions.may_try(&name, address, app.now()) {
-        let mut answer = form(
+        let mut response = form(
             &app,
             Some("Too many failed tries. Wait 15 minutes, and try again."),
         );
-        *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-        return Ok(answer);
+        *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+        return Ok(response);
     }
     let (checking, wanted) = (app.clone(), name.clone());
     // One at a time: a hash takes 19 MiB and a core for some 50 ms.
@@ -156,10 +156,10 @@ pub(crate) async fn sign_in(
     let origin = headers.get(header::ORIGIN).map(HeaderValue::as_bytes);
     let is_encrypted = origin.is_some_and(|origin| origin.starts_with(b"https://"));
     let secure = if is_encrypted { "; Secure" } else { "" };
-    let mut answer = Redirect::to("/").into_response();
+    let mut response = Redirect::to("/").into_response();
     let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict{secure}");
-    set_cookie(&mut answer, &cookie);
-    Ok(answer)
+    set_cookie(&mut response, &cookie);
+    Ok(response)
 }
 
 /// A form with nothing but its token.
@@ -182,10 +182,10 @@ pub(crate) async fn sign_out(
     if let Some(token) = session_token(&headers) {
         app.operator_sessions.close(&token);
     }
-    let mut answer = Redirect::to("/login").into_response();
+    let mut response = Redirect::to("/login").into_response();
     set_cookie(
-        &mut answer,
+        &mut response,
         &format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"),
     );
-    Ok(answer)
+    Ok(response)
 }

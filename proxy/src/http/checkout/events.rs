@@ -80,7 +80,7 @@ pub(crate) fn describe_events(types: &mut Types) -> Operation {
         )
         .by(Caller::Customer)
         .refuses(&[ErrorCode::RateLimited])
-        .answers_as(
+        .responds_as(
             200,
             "The stream, until an hour after the order was paid.",
             "text/event-stream",

@@ -84,12 +84,12 @@ pub(crate) async fn open(
         }
     };
     let client_token = token.expose().to_owned();
-    let answer = Opened {
+    let response = Opened {
         client_token,
         order,
         quotes,
     };
-    Ok((created_or_ok(is_new), replayed, Json(answer)))
+    Ok((created_or_ok(is_new), replayed, Json(response)))
 }
 
 /// The quotes of an order whose asset can be chosen, if there are current prices: a page that has them saves a request.
@@ -208,8 +208,8 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
             ErrorCode::DonationOutOfRange,
             ErrorCode::RateLimited,
         ])
-        .answers::<Opened>(201, "The order, and the token that opens it.", types)
-        .answers::<Opened>(
+        .responds::<Opened>(201, "The order, and the token that opens it.", types)
+        .responds::<Opened>(
             200,
             "The order that the token's reference already names, or one that a crash kept from being answered, with a \
              fresh client token.",
@@ -235,16 +235,16 @@ pub(crate) async fn show(
     ShownOrder { view, at, is_held }: ShownOrder,
 ) -> Result<Response, ApiError> {
     request_poll(&app, &view).await?;
-    let mut answer = Response::default();
+    let mut response = Response::default();
     if is_held {
-        *answer.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
     } else {
         let json = HeaderValue::from_static("application/json");
-        answer.headers_mut().insert(CONTENT_TYPE, json);
-        *answer.body_mut() = view.json(at).into();
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        *response.body_mut() = view.json(at).into();
     }
-    answer.headers_mut().insert(ETAG, etag(&view.etag));
-    Ok(answer)
+    response.headers_mut().insert(ETAG, etag(&view.etag));
+    Ok(response)
 }
 
 pub(crate) fn describe_show(types: &mut Types) -> Operation {
@@ -254,12 +254,12 @@ pub(crate) fn describe_show(types: &mut Types) -> Operation {
         .by(operation::Caller::Customer)
         .header(
             "If-None-Match",
-            "The `ETag` of the answer that the page holds.",
+            "The `ETag` of the response that the page holds.",
             &json!({ "type": "string" }),
         )
-        .answers::<OrderView>(200, "The order as it stands.", types)
+        .responds::<OrderView>(200, "The order as it stands.", types)
         .with_header(200, "ETag", "ETag")
-        .answers_empty(304, "Nothing changed since that answer.")
+        .responds_empty(304, "Nothing changed since that response.")
         .with_header(304, "ETag", "ETag")
 }
 
@@ -313,5 +313,5 @@ pub(crate) fn describe_donation(types: &mut Types) -> Operation {
             ErrorCode::UnknownStore,
             ErrorCode::UnknownDonation,
         ])
-        .answers::<DonationView>(200, "The donation.", types)
+        .responds::<DonationView>(200, "The donation.", types)
 }

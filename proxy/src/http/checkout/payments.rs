@@ -90,7 +90,7 @@ pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
         )
         .by(operation::Caller::Customer)
         .refuses(&[ErrorCode::OrderClosed, ErrorCode::GatewayUnavailable])
-        .answers::<Vec<Quote>>(200, "The quotes.", types)
+        .responds::<Vec<Quote>>(200, "The quotes.", types)
         .leads_to_sending(
             200,
             "open_attempt",
@@ -186,7 +186,7 @@ pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
         .of(CHECKOUT)
         .does(
             "Pay in this asset",
-            "Opens an attempt at the price that was shown. The answer holds the invoice, or is `blocked` when the invoice \
+            "Opens an attempt at the price that was shown. The response holds the invoice, or is `blocked` when the invoice \
              did not pass our checks.",
         )
         .by(operation::Caller::Customer)
@@ -205,7 +205,7 @@ pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
             ErrorCode::RateLimited,
             ErrorCode::GatewayUnavailable,
         ])
-        .answers::<OrderView>(200, "The order with its invoice.", types)
+        .responds::<OrderView>(200, "The order with its invoice.", types)
 }
 
 /// POST /v1/checkout/session: answers with the order and the address of its page, of the live session or a new one.
@@ -249,7 +249,7 @@ pub(crate) fn describe_session(types: &mut Types) -> Operation {
             ErrorCode::RateLimited,
             ErrorCode::GatewayUnavailable,
         ])
-        .answers::<OrderView>(200, "The order with the address of its page.", types)
+        .responds::<OrderView>(200, "The order with the address of its page.", types)
 }
 
 /// POST /v1/checkout/paid: the customer presses "I have paid". It proves nothing; it sends POST /confirm without waiting and
@@ -330,7 +330,7 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
         .takes_key(1)
         .takes::<MarkPaid>(types, &json!({ "email": "buyer@shop.example" }))
         .refuses(&[ErrorCode::NothingToPay, ErrorCode::OtherFlow])
-        .answers::<OrderView>(200, "The order as it stands.", types)
+        .responds::<OrderView>(200, "The order as it stands.", types)
 }
 
 /// POST /v1/checkout/email: stores the address with the order in place of an earlier one; an empty one removes it. A paid order takes one address,
@@ -387,7 +387,7 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
         .takes_key(1)
         .takes::<ReceiptEmail>(types, &json!({ "email": "buyer@shop.example" }))
         .refuses(&[ErrorCode::OtherFlow, ErrorCode::OrderClosed])
-        .answers::<OrderView>(200, "The order as it stands.", types)
+        .responds::<OrderView>(200, "The order as it stands.", types)
 }
 
 /// An address, or none for an empty text.

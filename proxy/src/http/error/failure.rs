@@ -210,7 +210,7 @@ impl Failure {
             ),
             ApiError::ForwardAmbiguous => Self::new(
                 ErrorCode::GatewayFailed,
-                "The gateway gave no clear answer: what you sent may have been done. Look at your account \
+                "The gateway gave no clear response: what you sent may have been done. Look at your account \
                  there before you send it again.",
             ),
             ApiError::ForwardFailed => Self::new(

@@ -19,8 +19,8 @@ impl ApiError {
         Failure::of(self).code == ErrorCode::Internal
     }
 
-    /// The answer, which people can quote by its request id.
-    pub(crate) fn answer(&self, request_id: &str) -> Response {
+    /// The response, which people can quote by its request id.
+    pub(crate) fn response(&self, request_id: &str) -> Response {
         let failure = Failure::of(self);
         let error = ErrorBody {
             code: Some(failure.code),
@@ -33,21 +33,21 @@ impl ApiError {
         if let Some(message) = &failure.gateway {
             body["error"]["gateway"] = Value::clone(message);
         }
-        let mut answer = (failure.status(), Json(body)).into_response();
+        let mut response = (failure.status(), Json(body)).into_response();
         if let Some(seconds) = failure.retry_after_seconds {
-            answer
+            response
                 .headers_mut()
                 .insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        answer
+        response
     }
 }
 
-/// Carries the failure to the outermost layer, which knows the request's id and writes the answer.
+/// Carries the failure to the outermost layer, which knows the request's id and writes the response.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut answer = Failure::of(&self).status().into_response();
-        answer.extensions_mut().insert(Arc::new(self));
-        answer
+        let mut response = Failure::of(&self).status().into_response();
+        response.extensions_mut().insert(Arc::new(self));
+        response
     }
 }

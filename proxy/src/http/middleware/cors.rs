@@ -20,7 +20,7 @@ pub(crate) fn listed_origin(app: &AppState, headers: &HeaderMap) -> Option<Heade
     is_listed.then(|| origin.clone())
 }
 
-/// Lets a page of a listed origin read the answer, refusals included. Credentials are never allowed: there are no cookies.
+/// Lets a page of a listed origin read the response, refusals included. Credentials are never allowed: there are no cookies.
 pub(crate) fn allow_listed(origin: Option<HeaderValue>, headers: &mut HeaderMap) {
     headers.append(VARY, HeaderValue::from_static("origin"));
     let Some(origin) = origin else {

@@ -144,15 +144,15 @@ where
         context: &mut Context<'_>,
     ) -> Poll<Result<Response, Infallible>> {
         let this = &mut *self;
-        let mut answer = match &mut this.progress {
+        let mut response = match &mut this.progress {
             Progress::Handler(handler) => {
                 let span = &this.request.span;
-                let mut answer = ready!(span.in_scope(|| poll_handler(handler, context)));
+                let mut response = ready!(span.in_scope(|| poll_handler(handler, context)));
                 if this.policy.is_private {
                     let no_store = HeaderValue::from_static("no-store");
-                    answer.headers_mut().insert(CACHE_CONTROL, no_store);
+                    response.headers_mut().insert(CACHE_CONTROL, no_store);
                 }
-                answer
+                response
             }
             Progress::Preflight => StatusCode::NO_CONTENT.into_response(),
             Progress::Refused(refusal) => {
@@ -161,9 +161,9 @@ where
             }
         };
         if this.policy.is_for_pages {
-            allow_listed(this.listed_origin.take(), answer.headers_mut());
+            allow_listed(this.listed_origin.take(), response.headers_mut());
         }
-        Poll::Ready(Ok(this.request.complete(answer)))
+        Poll::Ready(Ok(this.request.complete(response)))
     }
 }
 
@@ -174,7 +174,7 @@ where
 {
     let polled = AssertUnwindSafe(|| Pin::new(handler).poll(context));
     match catch_unwind(polled) {
-        Ok(polled) => polled.map(|answer| answer.unwrap_or_else(|never| match never {})),
+        Ok(polled) => polled.map(|response| response.unwrap_or_else(|never| match never {})),
         Err(panic) => Poll::Ready(panicked(&*panic).into_response()),
     }
 }
@@ -199,29 +199,29 @@ struct LoggedRequest {
 }
 
 impl LoggedRequest {
-    /// Writes the failure that an answer carries, counts and logs the request.
-    fn complete(&self, mut answer: Response) -> Response {
+    /// Writes the failure that a response carries, counts and logs the request.
+    fn complete(&self, mut response: Response) -> Response {
         let (app, id, method) = (&*self.app, self.id.as_str(), &self.method);
-        let refusal = answer.extensions_mut().remove::<Arc<ApiError>>();
-        if let Some(refusal) = refusal.or_else(|| self.unrouted(&answer).map(Arc::new)) {
+        let refusal = response.extensions_mut().remove::<Arc<ApiError>>();
+        if let Some(refusal) = refusal.or_else(|| self.unrouted(&response).map(Arc::new)) {
             if refusal.is_internal() {
                 tracing::error!(request_id = id, error = %refusal, "a request failed");
             }
             if let Some(rule) = rule(self.group, &refusal) {
                 app.metrics.rate_limited(rule);
             }
-            let kept = std::mem::take(answer.headers_mut());
-            answer = refusal.answer(id);
+            let kept = std::mem::take(response.headers_mut());
+            response = refusal.response(id);
             for (name, value) in &kept {
                 let is_ours = [VARY, CACHE_CONTROL].contains(name);
                 if is_ours || name.as_str().starts_with("access-control-") {
-                    answer.headers_mut().append(name.clone(), value.clone());
+                    response.headers_mut().append(name.clone(), value.clone());
                 }
             }
         }
         let value = HeaderValue::from_str(id).expect("an id is plain ASCII");
-        answer.headers_mut().insert(REQUEST_ID.clone(), value);
-        let status = answer.status().as_u16();
+        response.headers_mut().insert(REQUEST_ID.clone(), value);
+        let status = response.status().as_u16();
         let elapsed = app.now().duration_since(self.started);
         app.metrics.request(self.group, status, elapsed);
         let (elapsed_ms, route) = (elapsed.as_millis(), name_of(self.route.as_ref()));
@@ -232,12 +232,12 @@ impl LoggedRequest {
         } else {
             tracing::info!(request_id = id, %method, route, status, elapsed_ms, "request");
         }
-        answer
+        response
     }
 
     /// What the router and its extractors refuse by themselves gets the same shape as every other refusal.
-    fn unrouted(&self, answer: &Response) -> Option<ApiError> {
-        let failure = match answer.status() {
+    fn unrouted(&self, response: &Response) -> Option<ApiError> {
+        let failure = match response.status() {
             StatusCode::NOT_FOUND => match self.renamed.clone() {
                 Some(new) => ApiError::RenamedAddress { new },
                 None => ApiError::NoSuchAddress,
@@ -246,7 +246,7 @@ impl LoggedRequest {
             StatusCode::BAD_REQUEST => ApiError::UnreadableAddress,
             _ => return None,
         };
-        let content_type = answer.headers().get(CONTENT_TYPE);
+        let content_type = response.headers().get(CONTENT_TYPE);
         let is_plain = content_type.is_none_or(|value| value.as_bytes().starts_with(b"text/plain"));
         is_plain.then_some(failure)
     }
@@ -306,9 +306,9 @@ mod tests {
     async fn a_panic_of_a_handler_is_answered() {
         let handler = async || -> Result<Response, Infallible> { panic!("a bug") };
         let mut handler = std::pin::pin!(handler());
-        let answer = poll_fn(|context| poll_handler(&mut handler, context)).await;
-        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
-        let failure = answer.extensions().get::<Arc<ApiError>>().unwrap();
+        let response = poll_fn(|context| poll_handler(&mut handler, context)).await;
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let failure = response.extensions().get::<Arc<ApiError>>().unwrap();
         assert!(matches!(&**failure, ApiError::Panicked(text) if text == "a bug"));
     }
 

@@ -1,4 +1,4 @@
-//! One operation: what may be sent to an address, and every answer to it.
+//! One operation: what may be sent to an address, and every response to it.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) struct Operation {
     caller: Caller,
     parameters: Vec<Value>,
     body: Option<Value>,
-    answers: BTreeMap<u16, Value>,
+    responses: BTreeMap<u16, Value>,
     refusals: Vec<ErrorCode>,
 }
 
@@ -48,7 +48,7 @@ impl Operation {
             caller: Caller::Anyone,
             parameters: Vec::new(),
             body: None,
-            answers: BTreeMap::new(),
+            responses: BTreeMap::new(),
             refusals: Vec::new(),
         }
     }
@@ -162,49 +162,49 @@ impl Operation {
         ])
     }
 
-    /// An answer in JSON.
-    pub(crate) fn answers<T: JsonSchema>(
+    /// A response in JSON.
+    pub(crate) fn responds<T: JsonSchema>(
         self,
         status: u16,
         description: &str,
         types: &mut Types,
     ) -> Self {
         let schema = types.written::<T>();
-        self.answers_as(status, description, "application/json", &schema)
+        self.responds_as(status, description, "application/json", &schema)
     }
 
-    /// An answer of some other kind.
-    pub(crate) fn answers_as(
+    /// A response of some other kind.
+    pub(crate) fn responds_as(
         self,
         status: u16,
         description: &str,
         content_type: &str,
         schema: &Value,
     ) -> Self {
-        let mut operation = self.answers_empty(status, description);
+        let mut operation = self.responds_empty(status, description);
         let content = json!({ content_type: { "schema": schema } });
-        operation.answer(status)["content"] = content;
+        operation.response(status)["content"] = content;
         operation
     }
 
-    /// An answer without a body.
-    pub(crate) fn answers_empty(mut self, status: u16, description: &str) -> Self {
-        let answer = json!({
+    /// A response without a body.
+    pub(crate) fn responds_empty(mut self, status: u16, description: &str) -> Self {
+        let response = json!({
             "description": description,
             "headers": { "X-Request-Id": { "$ref": "#/components/headers/RequestId" } },
         });
-        self.answers.insert(status, answer);
+        self.responses.insert(status, response);
         self
     }
 
-    /// A header of an answer, of the document's list.
+    /// A header of a response, of the document's list.
     pub(crate) fn with_header(mut self, status: u16, name: &str, listed: &str) -> Self {
         let header = json!({ "$ref": format!("#/components/headers/{listed}") });
-        self.answer(status)["headers"][name] = header;
+        self.response(status)["headers"][name] = header;
         self
     }
 
-    /// What one can do with an answer: another operation, its parameter, and where in the body its value is.
+    /// What one can do with a response: another operation, its parameter, and where in the body its value is.
     pub(crate) fn leads_to(
         mut self,
         status: u16,
@@ -212,16 +212,16 @@ impl Operation {
         parameter: &str,
         pointer: &str,
     ) -> Self {
-        self.answer(status)["links"][operation] = json!({
+        self.response(status)["links"][operation] = json!({
             "operationId": operation,
             "parameters": { parameter: format!("$response.body#{pointer}") },
         });
         self
     }
 
-    /// What one can send with what an answer holds: another operation and its body.
+    /// What one can send with what a response holds: another operation and its body.
     pub(crate) fn leads_to_sending(mut self, status: u16, operation: &str, body: &Value) -> Self {
-        self.answer(status)["links"][operation] = json!({
+        self.response(status)["links"][operation] = json!({
             "operationId": operation,
             "requestBody": body,
         });
@@ -242,13 +242,13 @@ impl Operation {
     pub(crate) fn to_json(&self) -> Value {
         let mut responses: BTreeMap<String, Value> = BTreeMap::new();
         let takes_key = self.refusals.contains(&ErrorCode::IdempotencyKeyReused);
-        for (status, answer) in &self.answers {
-            let mut answer = answer.clone();
+        for (status, response) in &self.responses {
+            let mut response = response.clone();
             if takes_key {
-                answer["headers"]["Idempotency-Replayed"] =
+                response["headers"]["Idempotency-Replayed"] =
                     json!({ "$ref": "#/components/headers/IdempotencyReplayed" });
             }
-            responses.insert(status.to_string(), answer);
+            responses.insert(status.to_string(), response);
         }
         let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
         for code in &self.refusals {
@@ -282,10 +282,10 @@ impl Operation {
         }
     }
 
-    fn answer(&mut self, status: u16) -> &mut Value {
-        self.answers
+    fn response(&mut self, status: u16) -> &mut Value {
+        self.responses
             .get_mut(&status)
-            .expect("an answer is named before what belongs to it")
+            .expect("a response is named before what belongs to it")
     }
 }
 
@@ -308,7 +308,7 @@ fn refusal(status: u16, codes: &[ErrorCode]) -> Value {
         "$ref": "#/components/schemas/Refusal",
         "properties": { "error": { "properties": { "code": { "enum": words } } } },
     });
-    let mut answer = json!({
+    let mut response = json!({
         "description": meanings.collect::<Vec<_>>().join("\n\n"),
         "headers": { "X-Request-Id": { "$ref": "#/components/headers/RequestId" } },
         "content": { "application/json": {
@@ -318,10 +318,11 @@ fn refusal(status: u16, codes: &[ErrorCode]) -> Value {
     });
     let passes = [ErrorCode::RequestInProgress, ErrorCode::AttemptInProgress];
     if passes.iter().any(|code| codes.contains(code)) {
-        answer["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfterSome" });
+        response["headers"]["Retry-After"] =
+            json!({ "$ref": "#/components/headers/RetryAfterSome" });
     }
     if matches!(status, 429 | 503) {
-        answer["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfter" });
+        response["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfter" });
     }
-    answer
+    response
 }

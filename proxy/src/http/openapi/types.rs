@@ -34,7 +34,7 @@ impl Types {
         self.read.subschema_for::<T>().to_value()
     }
 
-    /// What an answer looks like.
+    /// What a response looks like.
     pub(crate) fn written<T: JsonSchema>(&mut self) -> Value {
         self.written.subschema_for::<T>().to_value()
     }

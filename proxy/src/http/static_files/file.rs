@@ -17,7 +17,7 @@ pub(crate) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 pub(crate) const FRESH: &str = "public, max-age=300";
 
 /// The file in the smallest form that the browser reads.
-pub(crate) fn answer(file: &File, headers: &HeaderMap, cache: &'static str) -> Response {
+pub(crate) fn response(file: &File, headers: &HeaderMap, cache: &'static str) -> Response {
     let tag = file.tag();
     let mut fixed = HeaderMap::new();
     fixed.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
@@ -54,16 +54,16 @@ pub(crate) fn holds_tag(headers: &HeaderMap, tag: &str) -> bool {
 }
 
 /// Code and texts without a secret: any page may load them.
-pub(crate) fn public(mut answer: Response) -> Response {
+pub(crate) fn public(mut response: Response) -> Response {
     let anyone = HeaderValue::from_static("*");
-    answer
+    response
         .headers_mut()
         .insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
     let policy = HeaderName::from_static("cross-origin-resource-policy");
-    answer
+    response
         .headers_mut()
         .insert(policy, HeaderValue::from_static("cross-origin"));
-    answer
+    response
 }
 
 fn smallest(file: &File, headers: &HeaderMap) -> (Option<&'static str>, Bytes) {

@@ -82,7 +82,7 @@ pub(crate) fn describe_events(types: &mut Types) -> Operation {
         )
         .by(operation::Caller::Store)
         .query::<EventsQuery>(types)
-        .answers::<EventPage>(200, "A page of events.", types)
+        .responds::<EventPage>(200, "A page of events.", types)
         .leads_to(200, "list_deliveries", "event", "/events/0/id")
         .leads_to(200, "redeliver_event", "id", "/events/0/id")
 }
@@ -174,7 +174,7 @@ pub(crate) fn describe_deliveries(types: &mut Types) -> Operation {
         .by(operation::Caller::Store)
         .query::<DeliveriesQuery>(types)
         .refuses(&[ErrorCode::NotFound])
-        .answers::<DeliveryPage>(200, "A page of tries.", types)
+        .responds::<DeliveryPage>(200, "A page of tries.", types)
 }
 
 fn shown(recorded: RecordedDelivery) -> DeliveryAttempt {
@@ -232,7 +232,7 @@ pub(crate) fn describe_redeliver(_: &mut Types) -> Operation {
         .takes_key(1)
         .path("id", "The event.", &event_id())
         .refuses(&[ErrorCode::NotFound])
-        .answers_empty(202, "It will be delivered again.")
+        .responds_empty(202, "It will be delivered again.")
 }
 
 /// The state of a store's webhook.
@@ -265,7 +265,7 @@ pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
             "Whether events are sent to the store's endpoint, and how many wait.",
         )
         .by(operation::Caller::Store)
-        .answers::<WebhookStatus>(200, "The state.", types)
+        .responds::<WebhookStatus>(200, "The state.", types)
 }
 
 /// POST /v1/webhook/enable: re-enables a webhook that answered 410; any other stays as it is.
@@ -301,7 +301,7 @@ pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {
         )
         .by(operation::Caller::Store)
         .takes_key(1)
-        .answers::<WebhookStatus>(200, "The state afterwards.", types)
+        .responds::<WebhookStatus>(200, "The state afterwards.", types)
 }
 
 async fn webhook_status(

@@ -235,7 +235,7 @@ pub(crate) struct InvoiceQuery {
     hist: bool,
 }
 
-/// Asks about an invoice. Another store's answers as one that is not there.
+/// Asks about an invoice. Another store's responses as one that is not there.
 pub(crate) async fn invoice(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -299,7 +299,7 @@ fn describe_forwarded(operation: Operation) -> Operation {
             ErrorCode::GatewayFailed,
             ErrorCode::GatewayUnavailable,
         ])
-        .answers_as(
+        .responds_as(
             200,
             "What the gateway answered.",
             "application/json",

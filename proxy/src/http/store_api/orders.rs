@@ -220,10 +220,10 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
             ErrorCode::RateLimited,
             ErrorCode::GatewayUnavailable,
         ])
-        .answers::<OpenedOrder>(201, "The order, and how its customer gets to it.", types)
+        .responds::<OpenedOrder>(201, "The order, and how its customer gets to it.", types)
         .leads_to(201, "get_order", "id", "/order/id")
         .leads_to(201, "cancel_order", "id", "/order/id")
-        .answers::<OpenedOrder>(200, again, types)
+        .responds::<OpenedOrder>(200, again, types)
         .leads_to(200, "get_order", "id", "/order/id")
 }
 
@@ -340,7 +340,7 @@ pub(crate) fn describe_order(types: &mut Types) -> Operation {
         .by(operation::Caller::Store)
         .path("id", "The order.", &order_id())
         .refuses(&[ErrorCode::NotFound])
-        .answers::<OrderRecord>(200, "The order.", types)
+        .responds::<OrderRecord>(200, "The order.", types)
 }
 
 /// GET /v1/orders: a page of orders, newest first.
@@ -373,7 +373,7 @@ pub(crate) fn describe_orders(types: &mut Types) -> Operation {
         .does("List orders", "Newest first.")
         .by(operation::Caller::Store)
         .query::<OrdersQuery>(types)
-        .answers::<OrderPage>(200, "A page of orders.", types)
+        .responds::<OrderPage>(200, "A page of orders.", types)
 }
 
 fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
@@ -445,5 +445,5 @@ pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
         .takes_key(1)
         .path("id", "The order.", &order_id())
         .refuses(&[ErrorCode::NotFound, ErrorCode::OrderClosed])
-        .answers::<OrderRecord>(200, "The order, cancelled.", types)
+        .responds::<OrderRecord>(200, "The order, cancelled.", types)
 }

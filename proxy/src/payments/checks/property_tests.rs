@@ -1,4 +1,4 @@
-//! Whatever a broken gateway answers, a page shows the answer's own checked address, and a code that asks for exactly the
+//! Whatever a broken gateway answers, a page shows the response's own checked address, and a code that asks for exactly the
 //! amount due in the asset, or the address alone.
 //!
 //! The expected codes are written here as whole texts, so a code that carries anything more is found. The address crate's
@@ -143,7 +143,7 @@ impl Case {
     }
 
     /// What a correct gateway answers.
-    fn answer(&self) -> Value {
+    fn response(&self) -> Value {
         let address = self.address();
         let codes = self.codes(&address, self.units);
         json!({
@@ -161,7 +161,7 @@ impl Case {
     }
 }
 
-/// What happens to one member of the answer, or to the answer's text.
+/// What happens to one member of the response, or to the response's text.
 #[derive(Clone, Debug)]
 enum Mutation {
     Letter(&'static str, Index, char),
@@ -248,28 +248,29 @@ fn mutation() -> impl Strategy<Value = Mutation> {
 }
 
 impl Mutation {
-    fn apply(&self, case: &Case, answer: &mut Value) {
-        let text = |answer: &Value, of: &str| answer[of].as_str().unwrap_or_default().to_owned();
-        let edit = |answer: &mut Value, of: &str, change: &dyn Fn(&mut Vec<char>)| {
-            let mut chars: Vec<char> = text(answer, of).chars().collect();
+    fn apply(&self, case: &Case, response: &mut Value) {
+        let text =
+            |response: &Value, of: &str| response[of].as_str().unwrap_or_default().to_owned();
+        let edit = |response: &mut Value, of: &str, change: &dyn Fn(&mut Vec<char>)| {
+            let mut chars: Vec<char> = text(response, of).chars().collect();
             change(&mut chars);
-            answer[of] = chars.into_iter().collect::<String>().into();
+            response[of] = chars.into_iter().collect::<String>().into();
         };
         let at = |index: &Index, chars: &[char]| index.index(chars.len().max(1));
         match self {
-            Self::Letter(of, index, to) => edit(answer, of, &|chars| {
+            Self::Letter(of, index, to) => edit(response, of, &|chars| {
                 let at = at(index, chars);
                 if let Some(letter) = chars.get_mut(at) {
                     *letter = *to;
                 }
             }),
-            Self::Insert(of, index, letter) => edit(answer, of, &|chars| {
+            Self::Insert(of, index, letter) => edit(response, of, &|chars| {
                 chars.insert(index.index(chars.len() + 1), *letter);
             }),
-            Self::Cut(of, index) => edit(answer, of, &|chars| {
+            Self::Cut(of, index) => edit(response, of, &|chars| {
                 chars.truncate(index.index(chars.len() + 1));
             }),
-            Self::Case(of, index) => edit(answer, of, &|chars| {
+            Self::Case(of, index) => edit(response, of, &|chars| {
                 let at = at(index, chars);
                 if let Some(letter) = chars.get_mut(at) {
                     *letter = match *letter {
@@ -278,8 +279,8 @@ impl Mutation {
                     };
                 }
             }),
-            Self::Uppercase(of) => answer[*of] = text(answer, of).to_uppercase().into(),
-            Self::Encode(of, index) => edit(answer, of, &|chars| {
+            Self::Uppercase(of) => response[*of] = text(response, of).to_uppercase().into(),
+            Self::Encode(of, index) => edit(response, of, &|chars| {
                 if chars.is_empty() {
                     return;
                 }
@@ -287,21 +288,23 @@ impl Mutation {
                 let encoded = format!("%{:02X}", u32::from(chars[at]) & 0xff);
                 chars.splice(at..=at, encoded.chars());
             }),
-            Self::Append(of, tail) => answer[*of] = format!("{}{tail}", text(answer, of)).into(),
-            Self::Copy(to, from) => answer[*to] = answer[*from].clone(),
-            Self::Set(of, to) => answer[*of] = (*to).into(),
+            Self::Append(of, tail) => {
+                response[*of] = format!("{}{tail}", text(response, of)).into()
+            }
+            Self::Copy(to, from) => response[*to] = response[*from].clone(),
+            Self::Set(of, to) => response[*of] = (*to).into(),
             Self::Address(of, bytes) => {
                 let other = address(case.asset, case.is_test, *bytes);
-                answer[*of] = text(answer, of).replace(&case.address(), &other).into();
+                response[*of] = text(response, of).replace(&case.address(), &other).into();
             }
             Self::OtherAsset(asset) => {
                 let other = Case {
                     asset: *asset,
                     ..case.clone()
                 };
-                let other = other.answer();
+                let other = other.response();
                 for of in ["deposit_address", "qr_string"] {
-                    answer[of] = other[of].clone();
+                    response[of] = other[of].clone();
                 }
             }
             Self::OtherNetwork => {
@@ -309,9 +312,9 @@ impl Mutation {
                     is_test: !case.is_test,
                     ..case.clone()
                 };
-                let other = other.answer();
+                let other = other.response();
                 for of in ["deposit_address", "qr_string"] {
-                    answer[of] = other[of].clone();
+                    response[of] = other[of].clone();
                 }
             }
             // In the text, by `written`.
@@ -320,9 +323,9 @@ impl Mutation {
     }
 }
 
-/// The answer as the gateway sends it.
-fn written(answer: &Value, mutations: &[Mutation]) -> String {
-    let mut text = answer.to_string();
+/// The response as the gateway sends it.
+fn written(response: &Value, mutations: &[Mutation]) -> String {
+    let mut text = response.to_string();
     for mutation in mutations {
         if let Mutation::Twice(of, value) = mutation {
             text = text.replacen('{', &format!("{{\"{of}\":\"{value}\","), 1);
@@ -345,11 +348,11 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-/// What a page shows of an answer: address and code, and what it asks a wallet in the browser to sign.
-fn shown(case: &Case, answer: &str) -> Option<(String, String, Option<EvmTransaction>)> {
-    let answer: florin_gateway::Invoice = serde_json::from_str(answer).ok()?;
+/// What a page shows of a response: address and code, and what it asks a wallet in the browser to sign.
+fn shown(case: &Case, response: &str) -> Option<(String, String, Option<EvmTransaction>)> {
+    let response: florin_gateway::Invoice = serde_json::from_str(response).ok()?;
     let (terms, environment) = (case.terms(), case.environment());
-    let invoice = check_invoice(&terms, &answer, environment, Timestamp::UNIX_EPOCH).ok()?;
+    let invoice = check_invoice(&terms, &response, environment, Timestamp::UNIX_EPOCH).ok()?;
     let Destination::Address {
         address, qr_string, ..
     } = invoice.destination
@@ -390,7 +393,7 @@ proptest! {
 
     #[test]
     fn a_correct_answer_is_shown_with_a_code_for_the_amount_due(case in cases()) {
-        let (address, code, transaction) = shown(&case, &case.answer().to_string()).unwrap();
+        let (address, code, transaction) = shown(&case, &case.response().to_string()).unwrap();
         prop_assert_eq!(&address, &case.address());
         let codes = case.codes(&address, case.due);
         let expected = codes.first().unwrap_or(&address);
@@ -403,14 +406,14 @@ proptest! {
         case in cases(),
         mutations in prop::collection::vec(mutation(), 1..=3),
     ) {
-        let mut answer = case.answer();
+        let mut response = case.response();
         for mutation in &mutations {
-            mutation.apply(&case, &mut answer);
+            mutation.apply(&case, &mut response);
         }
-        let Some((address, code, transaction)) = shown(&case, &written(&answer, &mutations)) else {
+        let Some((address, code, transaction)) = shown(&case, &written(&response, &mutations)) else {
             return Ok(());
         };
-        prop_assert_eq!(Some(&*address), answer["deposit_address"].as_str());
+        prop_assert_eq!(Some(&*address), response["deposit_address"].as_str());
         prop_assert!(florin_address::check(case.asset, &address, network(case.environment())).is_ok());
         prop_assert!(address.bytes().all(|b| b.is_ascii_alphanumeric() || b == b':'), "{address:?}");
         prop_assert!(is_expected(&case, &address, &code), "{code:?} for {address:?}");
@@ -428,12 +431,12 @@ proptest! {
             let at = at.index(page.len());
             if inserts { page.insert(at, letter) } else { page[at] = letter }
         }
-        let answer = HostedSession {
+        let response = HostedSession {
             session_id: florin_gateway::InvoiceId::parse("ses_1").unwrap(),
             payment_process_url: page.into_iter().collect(),
         };
         let base = Url::parse("https://checkout.example/pay").unwrap();
-        let Ok(session) = check_session(&answer, &base, Timestamp::UNIX_EPOCH) else {
+        let Ok(session) = check_session(&response, &base, Timestamp::UNIX_EPOCH) else {
             return Ok(());
         };
         let url = session.page().unwrap().as_str();
@@ -456,7 +459,10 @@ fn every_asset_has_an_address_and_codes_here() {
                 due: 1,
             };
             let address = case.address();
-            assert_eq!(shown(&case, &case.answer().to_string()).unwrap().0, address);
+            assert_eq!(
+                shown(&case, &case.response().to_string()).unwrap().0,
+                address
+            );
         }
     }
 }
@@ -489,7 +495,7 @@ fn the_codes_of_these_tests_are_those_of_the_assets() {
                 due: 1,
             };
             assert!(
-                shown(&case, &case.answer().to_string()).is_some(),
+                shown(&case, &case.response().to_string()).is_some(),
                 "{asset:?}"
             );
         }
@@ -507,7 +513,7 @@ fn an_invoice_of_another_amount_currency_or_asset_is_not_shown() {
             due: 30_973,
         };
         assert!(
-            shown(&case, &case.answer().to_string()).is_some(),
+            shown(&case, &case.response().to_string()).is_some(),
             "{asset:?}"
         );
         for (member, value) in [
@@ -518,11 +524,11 @@ fn an_invoice_of_another_amount_currency_or_asset_is_not_shown() {
             ("local_currency_code", "EUR".to_owned()),
             ("deposit_crypto", "XXX".to_owned()),
         ] {
-            let mut answer = case.answer();
-            answer[member] = json!(value);
-            let answer: florin_gateway::Invoice = serde_json::from_value(answer).unwrap();
+            let mut response = case.response();
+            response[member] = json!(value);
+            let response: florin_gateway::Invoice = serde_json::from_value(response).unwrap();
             let now = Timestamp::UNIX_EPOCH;
-            let checked = check_invoice(&case.terms(), &answer, case.environment(), now);
+            let checked = check_invoice(&case.terms(), &response, case.environment(), now);
             let is_found =
                 matches!(&checked, Err(InvoiceMismatch::Other { field, .. }) if *field == member);
             assert!(is_found, "{asset:?}, {member} {value}: {checked:?}");

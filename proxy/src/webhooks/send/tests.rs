@@ -36,7 +36,7 @@ fn webhook(url: &str, anywhere: bool) -> Webhook {
 }
 
 /// An endpoint on this machine that sends `answer` on every connection, and then holds the connection.
-async fn endpoint(answer: &'static [u8]) -> (u16, Arc<AtomicUsize>) {
+async fn endpoint(response: &'static [u8]) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let visits = Arc::new(AtomicUsize::new(0));
@@ -47,7 +47,7 @@ async fn endpoint(answer: &'static [u8]) -> (u16, Arc<AtomicUsize>) {
             count.fetch_add(1, Ordering::SeqCst);
             tokio::spawn(async move {
                 let _ = visitor.read(&mut [0; 4096]).await;
-                let _ = visitor.write_all(answer).await;
+                let _ = visitor.write_all(response).await;
                 std::future::pending::<()>().await;
             });
         }
@@ -56,12 +56,12 @@ async fn endpoint(answer: &'static [u8]) -> (u16, Arc<AtomicUsize>) {
 }
 
 /// A sender for which every name resolves to these addresses, to the next ones each time.
-fn sender(answers: &'static [&'static [&'static str]]) -> WebhookSender {
+fn sender(responses: &'static [&'static [&'static str]]) -> WebhookSender {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let asked = AtomicUsize::new(0);
     let lookup: Lookup = Arc::new(move |_| {
         let turn = asked.fetch_add(1, Ordering::SeqCst);
-        let found: Vec<SocketAddr> = answers[turn.min(answers.len() - 1)]
+        let found: Vec<SocketAddr> = responses[turn.min(responses.len() - 1)]
             .iter()
             .map(|address| SocketAddr::new(address.parse().unwrap(), 0))
             .collect();
@@ -137,9 +137,9 @@ async fn a_private_address_in_the_url_is_not_visited_however_it_is_written() {
 
 #[tokio::test]
 async fn an_endless_answer_costs_little_and_is_kept_in_short() {
-    let answer =
+    let response =
         b"HTTP/1.1 500 \r\nretry-after: 7\r\ncontent-length: 1000000000\r\n\r\n  disk\r\nfull\x07 ";
-    let (port, _) = endpoint(answer).await;
+    let (port, _) = endpoint(response).await;
     let hook = webhook(&format!("http://127.0.0.1:{port}/"), true);
     let sent = sender(&[&[]]).send(&hook, &event(), NOW).await;
     let expected = StoreResponse {

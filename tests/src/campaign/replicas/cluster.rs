@@ -312,8 +312,8 @@ impl Cluster {
                 let mut are_ready = true;
                 for replica in &self.replicas {
                     let url = format!("http://{}/health/ready", replica.supervisor.admin);
-                    let answer = self.http.get(url).send().await;
-                    are_ready &= answer.is_ok_and(|answer| answer.status() == 200);
+                    let response = self.http.get(url).send().await;
+                    are_ready &= response.is_ok_and(|response| response.status() == 200);
                 }
                 if are_ready {
                     return;

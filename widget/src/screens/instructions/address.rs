@@ -66,7 +66,7 @@ pub(super) fn Destination<'a>(attempt: &'a AttemptView) -> impl IntoView + use<>
 pub(super) fn CheckAddress(address: String) -> impl IntoView {
     let i18n = use_i18n();
     let pasted = RwSignal::new(String::new());
-    let verdict = move || view! { <Answer verdict=compare(&address, &pasted.get()) /> };
+    let verdict = move || view! { <Comparison verdict=compare(&address, &pasted.get()) /> };
     view! {
         <Aid name="compare">
             <p>{i18n.text("compare_hint")}</p>
@@ -91,7 +91,7 @@ pub(super) fn CheckAddress(address: String) -> impl IntoView {
 }
 
 #[component]
-fn Answer(verdict: Verdict) -> impl IntoView {
+fn Comparison(verdict: Verdict) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let (class, key) = match &verdict {
         Verdict::Nothing => return None,

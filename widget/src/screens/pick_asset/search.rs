@@ -67,7 +67,7 @@ pub(super) fn SearchField(search: RwSignal<String>) -> impl IntoView {
     }
 }
 
-/// The answer to a search that finds nothing.
+/// The response to a search that finds nothing.
 #[component]
 fn NothingFound(search: RwSignal<String>) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());

@@ -41,7 +41,7 @@ const SLOWEST: u64 = ONE / 30;
 const BURST: u64 = 2;
 /// A bucket holds this at least, or the lower priorities would never get through.
 const SMALLEST_BUCKET: u64 = 3 * ONE;
-/// How much of the full rate a minute of answers gives back, in percent.
+/// How much of the full rate a minute of responses gives back, in percent.
 const RAISE_PERCENT: u64 = 10;
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 

@@ -12,17 +12,17 @@ pub(in crate::client) struct Outcome {
 /// The meaning of an outcome for the gateway's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::client) enum OutcomeKind {
-    /// A usable answer.
-    Answered,
+    /// A usable response.
+    Success,
     /// No usable answer, but one from a running gateway.
     Alive,
     /// 429.
     RateLimited,
     /// The gateway was not reached.
     Unreachable,
-    /// The gateway failed, or its answer did not arrive.
+    /// The gateway failed, or its response did not arrive.
     Failed,
-    /// The caller went away before the answer.
+    /// The caller went away before the response.
     Abandoned,
     /// The permission was not used.
     Unsent,
@@ -51,7 +51,7 @@ impl Outcome {
         result: &Result<T, CallError>,
     ) -> Self {
         let kind = match result {
-            Ok(_) => OutcomeKind::Answered,
+            Ok(_) => OutcomeKind::Success,
             Err(error) => kind(error),
         };
         Self { kind, response }
@@ -59,7 +59,7 @@ impl Outcome {
 
     /// Returns `true` if the next calls, and the caller itself, have to know it before they go on.
     pub(in crate::client) fn is_urgent(&self) -> bool {
-        let is_well = matches!(self.kind, OutcomeKind::Answered | OutcomeKind::Alive);
+        let is_well = matches!(self.kind, OutcomeKind::Success | OutcomeKind::Alive);
         let status = self.response.as_ref().map(|response| response.status);
         !is_well || matches!(status, Some(401 | 503))
     }

@@ -59,7 +59,7 @@ impl RetryAfter {
         }
     }
 
-    /// How many pauses were cut short so far: an answer to a call that was sent before one does not end it.
+    /// How many pauses were cut short so far: a response to a call that was sent before one does not end it.
     pub(super) fn cut_short(&self) -> u32 {
         self.cut_short
     }
@@ -129,7 +129,7 @@ impl RetryAfter {
         }
     }
 
-    /// Another call's answer may have asked for longer already.
+    /// Another call's response may have asked for longer already.
     fn extend(&mut self, now: Timestamp, seconds: u64) {
         let until = now
             .saturating_add(Duration::from_secs(seconds))

@@ -25,7 +25,7 @@ struct Case {
     defect: Option<Defect>,
 }
 
-/// What keeps an answer from crediting anything, however much arrived.
+/// What keeps a response from crediting anything, however much arrived.
 #[derive(Clone, Copy, Debug)]
 enum Defect {
     OtherInvoice,
@@ -95,7 +95,7 @@ impl Case {
         attempt
     }
 
-    fn answer(&self) -> Observation {
+    fn observation(&self) -> Observation {
         let mut observation = exact(self.status);
         observation.requested = texts(self.requested).map(Some);
         observation.received = texts(self.received).map(Some);
@@ -121,7 +121,7 @@ impl Case {
     }
 
     fn assessment(&self) -> Assessment {
-        assess(&self.order(), &self.attempt(), &self.answer())
+        assess(&self.order(), &self.attempt(), &self.observation())
     }
 
     fn credits(&self) -> bool {

@@ -3,14 +3,14 @@
 //! After an intended change: `FLORIN_WRITE_ASSESSMENTS=1 cargo test -p florin-orders assessments`, then read the difference line by
 //! line. A `PAID` or `OVER` that appears where none was is money given away.
 
-mod answers;
 mod fixture;
+mod observations;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use self::answers::{LEVELS, STATUSES, answer, members, mixes, nothing};
 use self::fixture::Fixture;
+use self::observations::{LEVELS, STATUSES, members, mixes, nothing, observation};
 use crate::fixtures::at;
 use crate::{Amounts, Flow, Observation};
 
@@ -75,7 +75,7 @@ impl Table {
             let mixes: Vec<_> = mixes().collect();
             let assessments = mixes
                 .iter()
-                .map(|(_, arrived)| self.assess(&fixture, status, &answer(status, *arrived)));
+                .map(|(_, arrived)| self.assess(&fixture, status, &observation(status, *arrived)));
             let assessments: Vec<_> = assessments.collect();
             if assessments
                 .iter()
@@ -151,7 +151,7 @@ impl Table {
         let sound = |status| {
             let assessments = cases
                 .iter()
-                .map(|(fixture, arrived)| fixture.assess(&answer(status, *arrived)));
+                .map(|(fixture, arrived)| fixture.assess(&observation(status, *arrived)));
             assessments.collect::<Vec<_>>()
         };
         let sound: Vec<_> = statuses.iter().copied().map(sound).collect();
@@ -162,7 +162,7 @@ impl Table {
                 let mut line = vec![member.to_owned(), (*defect).to_owned()];
                 for (status, sound) in statuses.iter().copied().zip(&sound) {
                     let spoiled = cases.iter().map(|(fixture, arrived)| {
-                        let mut observation = answer(status, *arrived);
+                        let mut observation = observation(status, *arrived);
                         set(&mut observation, value.map(str::to_owned));
                         self.assess(fixture, status, &observation)
                     });

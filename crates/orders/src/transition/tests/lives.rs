@@ -37,7 +37,7 @@ fn count(life: &Life, wanted: EventType) -> usize {
     life.events.iter().filter(|event| **event == wanted).count()
 }
 
-/// What an answer means for an attempt that nothing is known of.
+/// What a response means for an attempt that nothing is known of.
 fn assessed_alone(order: &Order, flow: Flow, poll: &Poll) -> Assessment {
     let observation: Observation = poll.response.about(poll.attempt, poll.at);
     assess(order, &Life::new(flow).attempts[poll.attempt], &observation)
@@ -139,7 +139,7 @@ proptest! {
         for poll in &polls {
             life.record(poll);
             let before = life.clone();
-            prop_assert_eq!(life.record(poll), None, "the very same answer");
+            prop_assert_eq!(life.record(poll), None, "the very same response");
             life.forgets_numbers();
             life.record(poll);
             prop_assert_eq!(&life.order, &before.order, "the same response to another poll");

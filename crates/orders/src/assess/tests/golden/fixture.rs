@@ -1,4 +1,4 @@
-//! The order and the attempt that all answers of the table are about.
+//! The order and the attempt that all responses of the table are about.
 
 use florin_money::Currency;
 

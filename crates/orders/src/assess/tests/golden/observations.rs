@@ -53,8 +53,8 @@ pub(super) const LEVELS: [(&str, Amounts<&str>); 4] = [
     ),
 ];
 
-/// The gateway's answer about the euro order, with a status and received amounts.
-pub(super) fn answer(status: Option<&str>, arrived: Amounts<&str>) -> Observation {
+/// The gateway's response about the euro order, with a status and received amounts.
+pub(super) fn observation(status: Option<&str>, arrived: Amounts<&str>) -> Observation {
     let mut observation = received("", arrived.crypto, arrived.usd, arrived.local);
     observation.requested.local = Some("18.11".into());
     observation.local_currency = Some("EUR".into());
@@ -72,7 +72,7 @@ pub(super) fn nothing(status: Option<&str>) -> Observation {
     Observation {
         received,
         transaction_hash,
-        ..answer(status, LEVELS[0].1)
+        ..observation(status, LEVELS[0].1)
     }
 }
 
