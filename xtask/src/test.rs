@@ -9,9 +9,8 @@ use clap::Args;
 use florin_setup::{Workspace, output};
 use xshell::cmd;
 
-use crate::bench::SimulateArgs;
 use crate::bundle::{self, Variant};
-use crate::{bench, demo, test_run};
+use crate::{demo, test_run};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -20,7 +19,7 @@ pub(crate) struct TestArgs {
     only: String,
 }
 
-/// The seed of the simulated orders.
+/// The seed of the simulated orders: the same in each run. `cargo xtask simulate` draws others, and more.
 const SIMULATION_SEED: u64 = 11;
 /// The seed of the kills. `cargo xtask bench --kills` draws others.
 const KILL_SEED: u64 = 4242;
@@ -80,8 +79,8 @@ impl std::fmt::Display for Results {
     }
 }
 
-/// Cheap ones first. All share one set of compiled libraries, except the simulation, whose code is optimised.
-const CHECKS: [Check; 12] = [
+/// Cheap ones first. All share one set of compiled libraries.
+const CHECKS: [Check; 11] = [
     ("The code is formatted", format),
     ("The dependencies keep the rules", dependencies),
     ("No dependency has a known advisory", advisories),
@@ -131,8 +130,6 @@ const CHECKS: [Check; 12] = [
         bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
         let unstable = test_run::all(|arguments| {
             let test = workspace.cargo("test --locked --workspace").args(arguments);
-            // Just enough to see that it runs: another check simulates the rest, optimised.
-            let test = test.env("FLORIN_SIM_ORDERS", "100");
             let test = test.env("FLORIN_SIM_SEED", SIMULATION_SEED.to_string());
             let test = test.env("FLORIN_KILL_SEED", KILL_SEED.to_string());
             test.env("RUST_TEST_THREADS", test_threads().to_string())
@@ -144,11 +141,6 @@ const CHECKS: [Check; 12] = [
         Ok(())
     }),
     ("The HTTP is as it is described", http),
-    ("Simulated orders survive every fault", |workspace| {
-        // The same orders in each run; `cargo xtask simulate` draws others, and more.
-        let (orders, seed) = (1_000, Some(SIMULATION_SEED));
-        bench::simulate(workspace, &SimulateArgs { orders, seed })
-    }),
 ];
 
 /// Runs the chosen checks.
