@@ -90,7 +90,9 @@ pub(crate) async fn essentials(config: &Config) -> anyhow::Result<Vec<Finding>> 
     let _ = rustls::crypto::ring::default_provider().install_default();
     let url = &config.database_url;
     let server = if is_postgres(url) {
-        Some(Database::open(url, config.environment.as_str()).await)
+        let direct = config.database_url_direct.as_deref();
+        let environment = config.environment.as_str();
+        Some(Database::open_limited(url, direct, environment, &config.database).await)
     } else {
         None
     };

@@ -78,6 +78,10 @@ fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
         ("admin_listen", current.admin_listen == next.admin_listen),
         ("public_url", current.public_url == next.public_url),
         ("database_url", current.database_url == next.database_url),
+        (
+            "database_url_direct",
+            current.database_url_direct == next.database_url_direct,
+        ),
         ("database", current.database == next.database),
         ("roles", current.roles == next.roles),
         ("environment", current.environment == next.environment),

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use sqlx::Connection as _;
 use support::{
-    Folder, Program, World, WorldConfig, empty_postgres_database, postgres_database, write_private,
+    Folder, Program, World, WorldConfig, empty_postgres_database, pooled, postgres_database,
+    write_private,
 };
 
 use crate::helpers::{delivered_events, paid_event_count};
@@ -86,6 +87,32 @@ fn the_schema_is_brought_up_to_date_by_its_command_alone() {
         let migrated = Program::run(&["--config", &config, "migrate"], &[]);
         assert_eq!(migrated.code, Some(0), "{}", migrated.printed);
         assert!(migrated.printed.contains(printed), "{}", migrated.printed);
+    }
+}
+
+#[test]
+fn commands_go_past_a_pooler() {
+    let folder = Folder::new();
+    let config = folder.file("florin.toml");
+    let direct = empty_postgres_database();
+    let pooled = pooled(&direct);
+    let text = super::program::COMPLETE.replace("sqlite://DATABASE", &pooled);
+    let free = "listen = \"127.0.0.1:0\"\nadmin_listen = \"127.0.0.1:0\"\n";
+    write_private(&config, &format!("{free}{text}"));
+    let config = config.display().to_string();
+    let refused = Program::run(&["--config", &config, "migrate"], &[]);
+    assert_eq!(refused.code, Some(1), "{}", refused.printed);
+    assert!(
+        refused
+            .printed
+            .contains("let database_url_direct lead to the server"),
+        "{}",
+        refused.printed
+    );
+    let direct: &[(&str, &str)] = &[("FLORIN_DATABASE_URL_DIRECT", &direct)];
+    for words in [&["migrate"][..], &["store", "verify"]] {
+        let done = Program::run(&[&["--config", &config], words].concat(), direct);
+        assert_eq!(done.code, Some(0), "{}", done.printed);
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use support::{
-    Checkout, HttpResponse, Replicas, World, WorldConfig, eventually, postgres_database,
+    Checkout, HttpResponse, Replicas, World, WorldConfig, eventually, pooled, postgres_database,
 };
 use tokio::time::Instant;
 
@@ -136,6 +136,38 @@ async fn a_stream_of_one_proxy_follows_a_payment_that_the_others_take() {
         tags.push(response.header("etag").unwrap().to_owned());
     }
     assert!(tags.iter().all(|tag| *tag == tags[0]), "{tags:?}");
+    replicas.stop(&mut world).await;
+    let delivered = delivered_events(&world, &first.order).await;
+    assert_eq!(delivered.last().unwrap(), "order.paid");
+    world.end().await;
+}
+
+/// PgBouncer gives each transaction another connection, and passes no announcement on.
+#[tokio::test]
+async fn a_stream_of_one_proxy_follows_a_payment_at_another_behind_a_pooler() {
+    let (mut world, direct) = world().await;
+    let pooled = pooled(&direct);
+    let variables: &[(&str, &str)] = &[
+        ("FLORIN_DATABASE_URL", &pooled),
+        ("FLORIN_DATABASE_URL_DIRECT", &direct),
+    ];
+    let replicas = Replicas::start(&mut world, [variables, variables]).await;
+    let first = world.shopper().open("ebook").await;
+    let second = replicas.page(1, &world, &first);
+    let mut stream = Stream::open(&second).await;
+    stream.status("open").await;
+    first.choose("BTC").await;
+    let took = stream.status("awaiting_payment").await;
+    assert!(took < WAKE_UP, "{took:?}");
+    world.sandbox().pay(&first, "exact").await;
+    world.sandbox().mine(3).await;
+    first.wait_for("paid").await;
+    let took = stream.status("paid").await;
+    assert!(took < WAKE_UP, "{took:?}");
+    for number in 0..2 {
+        let printed = replicas.printed(number);
+        assert!(!printed.contains("do not arrive"), "{printed}");
+    }
     replicas.stop(&mut world).await;
     let delivered = delivered_events(&world, &first.order).await;
     assert_eq!(delivered.last().unwrap(), "order.paid");

@@ -3,7 +3,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use florin_postgres::{Durability, PostgresServer};
+use florin_postgres::{Durability, Pooler, PostgresServer};
+
+/// Fewer connections than one proxy opens.
+const POOLED: u32 = 4;
 
 /// The address of a new database with the schema.
 ///
@@ -21,12 +24,26 @@ pub async fn postgres_database() -> String {
 /// # Panics
 /// No server is installed, or it does not start.
 pub fn empty_postgres_database() -> String {
-    static SERVER: OnceLock<PostgresServer> = OnceLock::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let start = || PostgresServer::start(Durability::None).expect("PostgreSQL is installed");
-    let server = SERVER.get_or_init(start);
     let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));
-    let created = server.create_database(&name, None);
+    let created = server().create_database(&name, None);
     created.expect("the server makes databases");
-    server.url(&name)
+    server().url(&name)
+}
+
+/// The address of the same database through a PgBouncer in transaction mode.
+///
+/// # Panics
+/// It is not installed, or does not start.
+pub fn pooled(url: &str) -> String {
+    static POOLER: OnceLock<Pooler> = OnceLock::new();
+    let start = || Pooler::start(server(), POOLED).expect("PgBouncer is installed");
+    let (_, name) = url.rsplit_once('/').expect("the address of a database");
+    server().url_at(POOLER.get_or_init(start).port(), name)
+}
+
+fn server() -> &'static PostgresServer {
+    static SERVER: OnceLock<PostgresServer> = OnceLock::new();
+    let start = || PostgresServer::start(Durability::None).expect("PostgreSQL is installed");
+    SERVER.get_or_init(start)
 }

@@ -45,6 +45,7 @@ macro_rules! contract {
     ) => {
         contract!(@ sqlite, Sqlite, $($module { $($name,)* })* ; $($any_module { $any_name })*);
         contract!(@ postgres, Postgres, $($module { $($name,)* })* ; $($any_module { $any_name })*);
+        contract!(@ pooled, Pooled, $($module { $($name,)* })* ; $($any_module { $any_name })*);
     };
     (
         @ $backend:ident, $variant:ident, $($module:ident { $($name:ident,)* })*

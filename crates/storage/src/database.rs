@@ -26,21 +26,23 @@ impl Database {
     /// # Errors
     /// Those of [`SqliteStorage::open`] and [`PostgresStorage::open`].
     pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
-        Self::open_limited(url, environment, &PostgresOptions::DEFAULT).await
+        Self::open_limited(url, None, environment, &PostgresOptions::DEFAULT).await
     }
 
-    /// The same, with other limits of the connections to a server.
+    /// The same, with other limits of the connections to a server, and a direct address beside that of a pooler in
+    /// transaction mode.
     ///
     /// # Errors
     /// Those of [`Self::open`].
     pub async fn open_limited(
         url: &str,
+        direct_url: Option<&str>,
         environment: &str,
         limits: &PostgresOptions,
     ) -> Result<Self, StorageError> {
         if is_postgres(url) {
             let clock = LeaseClock::Server;
-            let opened = PostgresStorage::open_limited(url, environment, clock, limits);
+            let opened = PostgresStorage::open_limited(url, direct_url, environment, clock, limits);
             Ok(Self::Postgres(opened.await?))
         } else {
             Ok(Self::Sqlite(SqliteStorage::open(url, environment).await?))

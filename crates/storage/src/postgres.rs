@@ -20,6 +20,7 @@ mod operator;
 mod options;
 mod orders;
 mod polls;
+mod pooler;
 mod requests;
 mod rows;
 mod server;
@@ -89,8 +90,10 @@ impl Storage for PostgresStorage {
     }
 
     async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
-        let (options, reader) = ((*self.options.0).clone(), self.reader.clone());
-        let listener = announcements::Listener::connect(options, reader, self.holder.clone()).await;
+        let options = (*self.options.0).clone();
+        let announcing = (self.reader.clone(), self.pooler.clone());
+        let listener =
+            announcements::Listener::connect(options, announcing, self.holder.clone()).await;
         let listener = listener.map_err(StorageError::for_postgres)?;
         Ok(Some(Box::new(listener)))
     }

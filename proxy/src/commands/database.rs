@@ -61,7 +61,7 @@ pub(crate) fn run(config: &Config, action: Action, json: bool) -> anyhow::Result
             report(copied, &end, json)
         }
         Action::Verify { database } => {
-            let url = database.as_deref().unwrap_or(&config.database_url);
+            let url = database.as_deref().unwrap_or(config.direct_url());
             let read = runtime()?.block_on(florin_storage::verify(url, environment));
             let read = read.map_err(anyhow::Error::msg)?;
             report(read, "The database is sound.", json)
@@ -99,7 +99,7 @@ fn report(verified: Verified, end: &str, json: bool) -> anyhow::Result<()> {
 }
 
 fn copy_to_server(config: &Config, from: &str, to: Option<&str>, json: bool) -> anyhow::Result<()> {
-    let to = to.unwrap_or(&config.database_url);
+    let to = to.unwrap_or(config.direct_url());
     if is_postgres(from) || !from.starts_with("sqlite://") {
         bail!("--from: write sqlite://path/to/florin.db");
     }
@@ -138,8 +138,8 @@ pub(crate) fn migrate(config: &Config, json: bool) -> anyhow::Result<()> {
         bail!("database_url: a file of SQLite is migrated by the proxy itself when it starts");
     }
     let environment = config.environment.as_str();
-    let migrated = runtime()?.block_on(migrate_postgres(&config.database_url, environment));
-    let applied = migrated.map_err(|error| anyhow::anyhow!("database_url: {error}"))?;
+    let migrated = runtime()?.block_on(migrate_postgres(config.direct_url(), environment));
+    let applied = migrated.map_err(|error| anyhow::anyhow!("{}: {error}", direct_key(config)))?;
     match applied {
         count if json => println!("{}", json!({ "migrations_applied": count })),
         0 => println!("The schema is up to date."),
@@ -153,12 +153,24 @@ pub(crate) fn migrate(config: &Config, json: bool) -> anyhow::Result<()> {
 /// # Errors
 /// What is wrong with it, with the remedy.
 pub(crate) async fn open(config: &Config) -> anyhow::Result<Database> {
-    let environment = config.environment.as_str();
-    let opened = Database::open_limited(&config.database_url, environment, &config.database).await;
-    opened.map_err(|error| match error.outage() {
+    let opened = Database::open_limited(
+        &config.database_url,
+        config.database_url_direct.as_deref(),
+        config.environment.as_str(),
+        &config.database,
+    );
+    opened.await.map_err(|error| match error.outage() {
         Some(outage) => anyhow::anyhow!("database_url: {error}. {}", outage.remedy()),
         None => anyhow::anyhow!("database_url: {error}"),
     })
+}
+
+/// The key of the address that leads to the database itself.
+fn direct_key(config: &Config) -> &'static str {
+    match config.database_url_direct {
+        Some(_) => "database_url_direct",
+        None => "database_url",
+    }
 }
 
 fn runtime() -> std::io::Result<Runtime> {

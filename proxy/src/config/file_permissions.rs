@@ -59,7 +59,7 @@ fn find(schema: &Schema, value: &Value, secrets: &mut Vec<Found>) {
                 let is_secret = property(schema, &format!("{key}_file")).is_some();
                 let stem = key.strip_suffix("_file");
                 let is_file = stem.is_some_and(|stem| property(schema, stem).is_some());
-                if is_secret && (key != "database_url" || holds_password(value)) {
+                if is_secret && (!key.starts_with("database_url") || holds_password(value)) {
                     secrets.push(Found::Secret);
                 } else if is_file {
                     let list = value.as_array().map_or(&[][..], Vec::as_slice);

@@ -36,6 +36,8 @@ pub struct Config {
     pub public_url: PublicUrl,
     /// `sqlite://…` or `postgres://…`.
     pub database_url: DatabaseUrl,
+    /// Past the pooler that `database_url` leads to, if it leads to one.
+    pub database_url_direct: Option<DatabaseUrl>,
     /// Limits of the connections to PostgreSQL.
     pub database: PostgresOptions,
     /// What this process does.
@@ -66,6 +68,13 @@ impl Config {
     /// The store of an id.
     pub fn store(&self, id: &StoreId) -> Option<&Store> {
         self.stores.iter().find(|store| store.id == *id)
+    }
+
+    /// The address of the database itself, past a pooler.
+    pub fn direct_url(&self) -> &str {
+        self.database_url_direct
+            .as_ref()
+            .unwrap_or(&self.database_url)
     }
 
     /// Whether any store lists this origin.
@@ -153,6 +162,12 @@ pub(crate) struct File {
     pub(crate) database_url: Option<String>,
     #[serde(rename = "database_url_file")]
     pub(crate) database_url_path: Option<String>,
+    /// The same PostgreSQL database past the pooler in transaction mode (PgBouncer) that `database_url` leads to: announcements
+    /// are received there, and `florin-proxy migrate` uses it.
+    #[schemars(extend("x-default" = "none"))]
+    pub(crate) database_url_direct: Option<String>,
+    #[serde(rename = "database_url_direct_file")]
+    pub(crate) database_url_direct_path: Option<String>,
     /// `test` or `production`; production must be set explicitly.
     #[schemars(extend("x-default" = "test"))]
     pub(crate) environment: Option<String>,
@@ -210,6 +225,12 @@ pub(crate) fn check(
     let is_server = database_url
         .as_deref()
         .is_none_or(florin_storage::is_postgres);
+    let database_url_direct = database_url_direct(
+        &mut findings,
+        file.database_url_direct,
+        file.database_url_direct_path,
+        is_server,
+    );
     let database = database(&mut findings, &mut warnings, &file.database, is_server);
     let roles = roles(
         &mut findings,
@@ -256,6 +277,7 @@ pub(crate) fn check(
             admin_listen: admin_listen?,
             public_url: public_url?,
             database_url: DatabaseUrl(database_url?),
+            database_url_direct: database_url_direct.map(DatabaseUrl),
             database,
             roles,
             environment: environment?,
@@ -349,6 +371,32 @@ fn check_database_url(findings: &mut Findings, url: Option<&str>) {
     } else if let Err(reason) = florin_storage::check_place(url) {
         findings.add("database_url", reason);
     }
+}
+
+/// `database_url_direct`: of a server, and beside the address of one.
+fn database_url_direct(
+    findings: &mut Findings,
+    value: Option<String>,
+    file: Option<String>,
+    is_server: bool,
+) -> Option<String> {
+    const KEY: &str = "database_url_direct";
+    if value.is_none() && file.is_none() {
+        return None;
+    }
+    let url = findings.take(KEY, secret(value, file, 1))?;
+    let url = url.expose_secret();
+    if !is_server {
+        findings.add(
+            KEY,
+            "is for a pooler of PostgreSQL, and database_url names a file of SQLite",
+        );
+    } else if !florin_storage::is_postgres(url) {
+        findings.add(KEY, "write postgres://user:password@host/database");
+    } else if let Err(reason) = florin_storage::check_place(url) {
+        findings.add(KEY, reason);
+    }
+    Some(url.to_owned())
 }
 
 /// `admin_listen`, checked by itself.

@@ -397,6 +397,35 @@ fn the_admin_address_is_known_without_the_rest() {
 }
 
 #[test]
+fn a_direct_address_leads_past_the_pooler_of_a_server() {
+    const POOLED: &str = "postgres://florin:pw@127.0.0.1:6432/florin";
+    const DIRECT: &str = "postgres://florin:pw@127.0.0.1/florin";
+    let pooled = ("FLORIN_DATABASE_URL", POOLED);
+    let direct = ("FLORIN_DATABASE_URL_DIRECT", DIRECT);
+    let config = loaded(COMPLETE, &[pooled]).unwrap();
+    assert_eq!(config.direct_url(), POOLED);
+    let config = loaded(COMPLETE, &[pooled, direct]).unwrap();
+    assert_eq!(
+        (&*config.database_url, config.direct_url()),
+        (POOLED, DIRECT)
+    );
+    assert!(!format!("{config:?}").contains("florin:pw"));
+    for variables in [
+        // A file has no pooler.
+        [direct, ("FLORIN_LOG", "info")],
+        [pooled, ("FLORIN_DATABASE_URL_DIRECT", "sqlite://florin.db")],
+        [
+            pooled,
+            ("FLORIN_DATABASE_URL_DIRECT", "postgres://127.0.0.1"),
+        ],
+    ] {
+        let refused = loaded(COMPLETE, &variables).unwrap_err().0;
+        assert_eq!(refused.len(), 1, "{refused:?}");
+        assert_eq!(refused[0].key, "database_url_direct");
+    }
+}
+
+#[test]
 fn the_connections_to_postgresql_have_limits_with_defaults() {
     let server = [(
         "FLORIN_DATABASE_URL",

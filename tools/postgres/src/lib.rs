@@ -4,6 +4,8 @@
 //! unprivileged user: PostgreSQL refuses to run as root. It is never a server of the machine: it has a separate folder, port
 //! and password.
 
+mod pooler;
+
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Error, ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
@@ -14,6 +16,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
+
+pub use self::pooler::Pooler;
 
 /// Source: docs/adr/0023: `pg_current_xact_id` and `xid8` are of 13, and 15 is the oldest that is tested.
 pub const OLDEST_MAJOR: u32 = 15;
@@ -114,10 +118,7 @@ impl PostgresServer {
         primary: Option<&Self>,
     ) -> Result<Self, Error> {
         let user = unprivileged_user()?;
-        let folder = tempfile::Builder::new()
-            .prefix("florin-postgres-")
-            .tempdir()?
-            .keep();
+        let folder = new_folder()?;
         let (name, password, content) = match primary {
             None => {
                 let password = random_password()?;
@@ -131,22 +132,8 @@ impl PostgresServer {
                 ("primary", password.clone(), content)
             }
         };
-        let file = folder.join(name);
-        fs::write(&file, content)?;
-        fs::set_permissions(&file, Permissions::from_mode(0o600))?;
-        let mut command = match &user {
-            None => Command::new("sh"),
-            Some(user) => {
-                chown(&file, Some(user.uid), Some(user.gid))?;
-                chown(&folder, Some(user.uid), Some(user.gid))?;
-                let mut command = Command::new("setpriv");
-                command
-                    .arg(format!("--reuid={}", user.uid))
-                    .arg(format!("--regid={}", user.gid))
-                    .args(["--clear-groups", "--", "sh"]);
-                command
-            }
-        };
+        write_private(&folder.join(name), &content, user.as_ref())?;
+        let mut command = shell(&folder, user.as_ref())?;
         let port = free_port()?;
         let settings = settings(durability).map(|setting| ["-c", setting]);
         let mut supervisor = command
@@ -154,15 +141,7 @@ impl PostgresServer {
             .args([bin, &folder])
             .arg(port.to_string())
             .args(settings.as_flattened())
-            .current_dir(&folder)
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            // A signal from the terminal ends the starter, and then this ends by itself.
-            .process_group(0)
             .spawn()?;
         let responses = supervisor.stdout.take().expect("it is piped");
         let mut server = Self {
@@ -375,6 +354,47 @@ fn unprivileged_user() -> Result<Option<User>, Error> {
     });
     let missing = "PostgreSQL does not run as root, and there is no unprivileged user for it";
     user.map(Some).ok_or_else(|| Error::other(missing))
+}
+
+fn new_folder() -> Result<PathBuf, Error> {
+    let mut folder = tempfile::Builder::new();
+    Ok(folder.prefix("florin-postgres-").tempdir()?.keep())
+}
+
+/// Writes a file that the server's user alone may read.
+fn write_private(file: &Path, content: &str, user: Option<&User>) -> Result<(), Error> {
+    fs::write(file, content)?;
+    fs::set_permissions(file, Permissions::from_mode(0o600))?;
+    match user {
+        Some(user) => chown(file, Some(user.uid), Some(user.gid)),
+        None => Ok(()),
+    }
+}
+
+/// A shell of the server's user in its folder, with a pipe as standard input.
+fn shell(folder: &Path, user: Option<&User>) -> Result<Command, Error> {
+    let mut command = match user {
+        None => Command::new("sh"),
+        Some(user) => {
+            chown(folder, Some(user.uid), Some(user.gid))?;
+            let mut command = Command::new("setpriv");
+            command
+                .arg(format!("--reuid={}", user.uid))
+                .arg(format!("--regid={}", user.gid))
+                .args(["--clear-groups", "--", "sh"]);
+            command
+        }
+    };
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        // A signal from the terminal ends the starter, and then this ends by itself.
+        .process_group(0);
+    Ok(command)
 }
 
 fn random_password() -> Result<String, Error> {

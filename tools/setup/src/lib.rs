@@ -96,6 +96,7 @@ pub fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
         ("prometheus", "prometheus"),
         ("buildah", "buildah"),
         ("kubectl", "kubernetes-client"),
+        ("pgbouncer", "pgbouncer"),
     ];
     let missing = needed
         .iter()

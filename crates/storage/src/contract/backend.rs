@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use florin_orders::{Attempt, AttemptId};
+use sqlx::{Connection as _, PgConnection};
 use tempfile::TempDir;
 
-use crate::postgres::tests::server::{database, server};
-use crate::{LeaseClock, PostgresStorage, SqliteStorage, Storage, StorageError};
+use crate::postgres::tests::server::{database, pooler, server};
+use crate::{LeaseClock, PostgresOptions, PostgresStorage, SqliteStorage, Storage, StorageError};
 
 /// The store under test.
 pub(crate) type Store = Arc<dyn Storage>;
@@ -16,6 +17,8 @@ pub(crate) type Store = Arc<dyn Storage>;
 pub(crate) enum Backend {
     Sqlite,
     Postgres,
+    /// PostgreSQL behind a pooler in transaction mode.
+    Pooled,
 }
 
 /// A store and its database.
@@ -26,7 +29,8 @@ pub(crate) struct Test {
 
 enum Database {
     Sqlite(SqliteStorage, TempDir),
-    Postgres(PostgresStorage, String),
+    /// With its name, and the port of the pooler.
+    Postgres(PostgresStorage, String, Option<u16>),
 }
 
 impl Backend {
@@ -42,12 +46,13 @@ impl Backend {
                     database: Database::Sqlite(storage, folder),
                 }
             }
-            Self::Postgres => {
+            Self::Postgres | Self::Pooled => {
                 let database = database();
-                let storage = open(&database, "test").await.unwrap();
+                let pooler = (self == Self::Pooled).then(|| pooler().port());
+                let storage = open(&database, pooler, "test").await.unwrap();
                 Test {
                     storage: Arc::new(storage.clone()),
-                    database: Database::Postgres(storage, database),
+                    database: Database::Postgres(storage, database, pooler),
                 }
             }
         }
@@ -68,9 +73,9 @@ impl Test {
                 let again = SqliteStorage::open(&url(folder), environment).await?;
                 Ok(Arc::new(again))
             }
-            Database::Postgres(storage, database) => {
+            Database::Postgres(storage, database, pooler) => {
                 storage.close().await;
-                Ok(Arc::new(open(database, environment).await?))
+                Ok(Arc::new(open(database, *pooler, environment).await?))
             }
         }
     }
@@ -83,9 +88,10 @@ impl Test {
                 let number = sqlx::query_scalar(query);
                 number.fetch_one(&storage.reader).await.unwrap()
             }
-            Database::Postgres(storage, _) => {
+            Database::Postgres(_, database, _) => {
+                let mut connection = connect(database).await;
                 let number = sqlx::query_scalar(query);
-                number.fetch_one(&storage.reader).await.unwrap()
+                number.fetch_one(&mut connection).await.unwrap()
             }
         }
     }
@@ -100,9 +106,10 @@ impl Test {
                 tx.commit().await.unwrap();
                 Ok(())
             }
-            Database::Postgres(storage, _) => {
+            Database::Postgres(_, database, _) => {
+                let mut connection = connect(database).await;
                 let statement = sqlx::query(statement);
-                statement.execute(&storage.reader).await.map(drop)
+                statement.execute(&mut connection).await.map(drop)
             }
         }
     }
@@ -111,15 +118,29 @@ impl Test {
     pub(crate) async fn attempt(&self, id: &AttemptId) -> Attempt {
         match &self.database {
             Database::Sqlite(storage, _) => storage.attempt(id).await.unwrap(),
-            Database::Postgres(storage, _) => storage.attempt(id).await.unwrap(),
+            Database::Postgres(storage, ..) => storage.attempt(id).await.unwrap(),
         }
     }
 }
 
 /// The tests' clock ends leases as well.
-async fn open(database: &str, environment: &str) -> Result<PostgresStorage, StorageError> {
+async fn open(
+    database: &str,
+    pooler: Option<u16>,
+    environment: &str,
+) -> Result<PostgresStorage, StorageError> {
+    let (direct, clock) = (server().url(database), LeaseClock::Caller);
+    let Some(pooler) = pooler else {
+        return PostgresStorage::open_with(&direct, environment, clock).await;
+    };
+    let (pooled, limits) = (server().url_at(pooler, database), PostgresOptions::DEFAULT);
+    PostgresStorage::open_limited(&pooled, Some(&direct), environment, clock, &limits).await
+}
+
+/// A connection of another program.
+async fn connect(database: &str) -> PgConnection {
     let url = server().url(database);
-    PostgresStorage::open_with(&url, environment, LeaseClock::Caller).await
+    PgConnection::connect(&url).await.unwrap()
 }
 
 fn url(folder: &TempDir) -> String {

@@ -68,14 +68,14 @@ impl PostgresStorage {
         let query = "SELECT coalesce($2, clock_timestamp()) AS now, version, state::text AS state
              FROM (SELECT 1) AS one LEFT JOIN gateway_accounts ON account = $1";
         let read = async {
-            let mut reading = Reading::begin(&self.reader).await?;
+            let mut reading = Reading::begin(&self.reader, self.pooler.as_ref()).await?;
             let reader = reading.connection();
             let row = in_time(self.patience, async {
                 let query = sqlx::query(query).bind(account).bind(self.clock.now(now));
                 Ok(query.fetch_one(reader).await?)
             });
             let row = row.await?;
-            reading.end();
+            reading.end().await;
             Ok::<_, StorageError>(row)
         };
         let row = read.await.map_err(StorageError::for_postgres)?;

@@ -11,6 +11,8 @@ use florin_orders::OrderId;
 use sqlx::PgConnection;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
 
+use super::dead_connections::Reading;
+use super::pooler::Pooler;
 use crate::{ChangeListener, Changed, StorageError};
 
 const CHANNEL: &str = "florin_orders";
@@ -89,6 +91,7 @@ fn foreign(holder: &str, payload: &str) -> Option<Changed> {
 pub(super) struct Listener {
     /// For the announcements to itself.
     reader: PgPool,
+    pooler: Option<Pooler>,
     holder: Arc<str>,
     connection: PgListener,
     /// An announcement to itself is under way.
@@ -99,7 +102,7 @@ impl Listener {
     /// Connects, and waits for an announcement to itself: a pooler between would accept `LISTEN` and deliver nothing.
     pub(super) async fn connect(
         options: PgConnectOptions,
-        reader: PgPool,
+        (reader, pooler): (PgPool, Option<Pooler>),
         holder: Arc<str>,
     ) -> Result<Self, StorageError> {
         let pool = PgPoolOptions::new()
@@ -111,6 +114,7 @@ impl Listener {
         connection.listen(CHANNEL).await?;
         let mut listener = Self {
             reader,
+            pooler,
             holder,
             connection,
             is_asked: false,
@@ -125,8 +129,11 @@ impl Listener {
 
     async fn ask(&mut self) -> Result<(), StorageError> {
         let asked = tokio::time::timeout(ARRIVAL, async {
-            let mut connection = self.reader.acquire().await?;
-            announce(&mut connection, &self.holder, &Changed::Orders(Vec::new())).await
+            let mut reading = Reading::begin(&self.reader, self.pooler.as_ref()).await?;
+            let nothing = Changed::Orders(Vec::new());
+            announce(reading.connection(), &self.holder, &nothing).await?;
+            reading.end().await;
+            Ok(())
         });
         let asked = asked.await.unwrap_or_else(|_| Err(no_notification()));
         self.is_asked = asked.is_ok();
@@ -152,7 +159,7 @@ impl Listener {
 }
 
 fn no_notification() -> StorageError {
-    let reason = "no notification arrives; a pooler between passes none on in its transaction mode";
+    let reason = "no notification arrives; a pooler in transaction mode passes none on, and needs database_url_direct beside it";
     StorageError::Unreachable(reason.into())
 }
 

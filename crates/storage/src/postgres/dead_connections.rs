@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgPool, Postgres};
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{Connection as _, Executor as _, PgConnection};
 use tokio::task::JoinSet;
 
 use super::options::Patience;
+use super::pooler::Pooler;
 use crate::StorageError;
 
 /// A living server begins a transaction by then.
@@ -21,11 +22,48 @@ pub(super) const ANSWER: Duration = Duration::from_secs(2);
 const PING: Duration = Duration::from_secs(1);
 
 /// A connection that reads. It is closed unless its response came: also when the caller gives up.
-pub(super) struct Reading(Option<PoolConnection<Postgres>>);
+pub(super) struct Reading {
+    connection: Option<PoolConnection<Postgres>>,
+    /// Through a pooler.
+    is_in_transaction: bool,
+}
 
 impl Reading {
     /// Takes a connection. A silent one is not taken: the others are tried, and a new one is opened.
-    pub(super) async fn begin(pool: &PgPool) -> Result<Self, StorageError> {
+    pub(super) async fn begin(
+        pool: &PgPool,
+        pooler: Option<&Pooler>,
+    ) -> Result<Self, StorageError> {
+        match pooler {
+            None => Self::begin_direct(pool).await,
+            Some(pooler) => Self::begin_pooled(pool, pooler).await,
+        }
+    }
+
+    /// A ping would wait for a connection of the pooler like a transaction, so the transaction itself is the test.
+    async fn begin_pooled(pool: &PgPool, pooler: &Pooler) -> Result<Self, StorageError> {
+        let mut is_first = true;
+        loop {
+            let mut reading = Self {
+                connection: Some(pool.acquire().await?),
+                is_in_transaction: true,
+            };
+            let begun = pooler.begin(reading.connection());
+            match tokio::time::timeout(pooler.longest_begin, begun).await {
+                Ok(Ok(())) => return Ok(reading),
+                Ok(Err(_)) if is_first => {
+                    // The others were lost at the same time.
+                    drop(reading);
+                    close_idle(pool);
+                    is_first = false;
+                }
+                Ok(Err(error)) => return Err(error.into()),
+                Err(_) => return Err(no_answer()),
+            }
+        }
+    }
+
+    async fn begin_direct(pool: &PgPool) -> Result<Self, StorageError> {
         let taken = tokio::time::timeout(PING, pool.acquire()).await;
         let taken = if let Ok(taken) = taken {
             taken
@@ -33,22 +71,36 @@ impl Reading {
             close_silent(pool).await;
             pool.acquire().await
         };
-        Ok(Self(Some(taken?)))
+        Ok(Self::of(taken?))
+    }
+
+    fn of(connection: PoolConnection<Postgres>) -> Self {
+        Self {
+            connection: Some(connection),
+            is_in_transaction: false,
+        }
     }
 
     pub(super) fn connection(&mut self) -> &mut PgConnection {
-        self.0.as_mut().expect("a connection that reads is open")
+        let connection = self.connection.as_mut();
+        connection.expect("a connection that reads is open")
     }
 
     /// Gives the connection back.
-    pub(super) fn end(mut self) {
-        drop(self.0.take());
+    pub(super) async fn end(mut self) {
+        if self.is_in_transaction {
+            let ended = self.connection().execute(sqlx::raw_sql("COMMIT"));
+            if !matches!(tokio::time::timeout(PING, ended).await, Ok(Ok(_))) {
+                return;
+            }
+        }
+        drop(self.connection.take());
     }
 }
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        if let Some(connection) = self.0.take() {
+        if let Some(connection) = self.connection.take() {
             // Out of the pool, and closed at once.
             drop(connection.detach());
         }
@@ -73,11 +125,11 @@ pub(super) fn no_response() -> StorageError {
 pub(super) async fn close_silent(pool: &PgPool) {
     let mut idle = JoinSet::new();
     while let Some(connection) = pool.try_acquire() {
-        let mut reading = Reading(Some(connection));
+        let mut reading = Reading::of(connection);
         idle.spawn(async move {
             let answered = tokio::time::timeout(PING, reading.connection().ping()).await;
             if matches!(answered, Ok(Ok(()))) {
-                reading.end();
+                reading.end().await;
             }
         });
     }

@@ -18,10 +18,10 @@ macro_rules! read {
         let mut tries = 0;
         loop {
             let read = async {
-                let mut reading = Reading::begin(&$storage.reader).await?;
+                let mut reading = Reading::begin(&$storage.reader, $storage.pooler.as_ref()).await?;
                 let $reader = reading.connection();
                 let found = in_time($storage.patience, $work).await?;
-                reading.end();
+                reading.end().await;
                 Ok::<_, StorageError>(found)
             };
             let found = read.await;

@@ -12,6 +12,7 @@ use super::clock::LeaseClock;
 use super::dead_connections::ANSWER;
 use super::failure::Failure as _;
 use super::options::PostgresOptions;
+use super::pooler::Pooler;
 use super::transaction::{OnLoss, Transaction, run};
 use super::{PostgresStorage, polls};
 use crate::StorageError;
@@ -76,24 +77,46 @@ impl PostgresStorage {
         environment: &str,
         clock: LeaseClock,
     ) -> Result<Self, StorageError> {
-        Self::open_limited(url, environment, clock, &PostgresOptions::DEFAULT).await
+        Self::open_limited(url, None, environment, clock, &PostgresOptions::DEFAULT).await
     }
 
-    /// The same, with other limits of its connections.
+    /// The same, with other limits of its connections. `direct_url` leads past a pooler in transaction mode that `url` leads
+    /// to: the schema is read and announcements are received there.
     ///
     /// # Errors
-    /// Those of [`Self::open`].
+    /// Those of [`Self::open`]; [`StorageError::Open`] when the two lead to different databases.
     pub async fn open_limited(
         url: &str,
+        direct_url: Option<&str>,
         environment: &str,
         clock: LeaseClock,
         limits: &PostgresOptions,
     ) -> Result<Self, StorageError> {
         let holder = holder()?;
-        let options = options(url)?.application_name(&format!("florin-proxy {holder}"));
-        let options = limits.limit(options);
-        let mut connection = connect(url, &options).await?;
-        let checked = check(&mut connection, url, environment).await;
+        let named = |url| {
+            let options = options(url)?;
+            Ok::<_, StorageError>(options.application_name(&format!("florin-proxy {holder}")))
+        };
+        let direct = direct_url.unwrap_or(url);
+        let listening = limits.limit(named(direct)?);
+        let new_pooler = |_| Pooler::new(&limits.settings(), limits.acquire_timeout);
+        let pooler = direct_url.map(new_pooler);
+        let options = match pooler {
+            Some(_) => Pooler::options(named(url)?),
+            None => listening.clone(),
+        };
+        let mut connection = connect(direct, &listening).await?;
+        let checked = async {
+            check(&mut connection, direct, environment).await?;
+            match &pooler {
+                Some(pooler) => {
+                    let pooled = (url, &options);
+                    refuse_other_database(pooler, pooled, (direct, &mut connection)).await
+                }
+                None => Ok(()),
+            }
+        };
+        let checked = checked.await;
         let _ = connection.close().await;
         checked.map_err(StorageError::for_postgres)?;
         Ok(Self {
@@ -104,8 +127,10 @@ impl PostgresStorage {
                 .connect_lazy_with(options.clone()),
             reader: limits
                 .pool(limits.readers())
-                .connect_lazy_with(options.clone()),
-            options: ListenOptions(Arc::new(options)),
+                .test_before_acquire(pooler.is_none())
+                .connect_lazy_with(options),
+            pooler,
+            options: ListenOptions(Arc::new(listening)),
             holder: holder.into(),
             clock,
             patience: limits.patience(),
@@ -165,9 +190,16 @@ pub(super) async fn connect(
     url: &str,
     options: &PgConnectOptions,
 ) -> Result<PgConnection, StorageError> {
-    options.connect().await.map_err(|error| StorageError::Open {
-        url: shown(url),
-        reason: error.to_string(),
+    options.connect().await.map_err(|error| {
+        let mut reason = error.to_string();
+        // Source: PgBouncer, src/client.c, of `options` and `extra_float_digits`.
+        if reason.contains("unsupported startup parameter") {
+            reason.push_str(". It is a pooler: let database_url_direct lead to the server itself");
+        }
+        StorageError::Open {
+            url: shown(url),
+            reason,
+        }
     })
 }
 
@@ -296,6 +328,35 @@ async fn refuse_other_environment(
         }),
         _ => Ok(()),
     }
+}
+
+/// Refuses a pooler that leads to another database than the direct address, or to another server.
+async fn refuse_other_database(
+    pooler: &Pooler,
+    (url, options): (&str, &PgConnectOptions),
+    (direct, connection): (&str, &mut PgConnection),
+) -> Result<(), StorageError> {
+    let mut pooled = connect(url, options).await?;
+    pooler.begin(&mut pooled).await?;
+    let is_same = identity(&mut pooled).await? == identity(connection).await?;
+    let _ = pooled.close().await;
+    if is_same {
+        return Ok(());
+    }
+    Err(StorageError::Open {
+        url: shown(url),
+        reason: format!(
+            "the direct address {} leads to another database: let both lead to the same one",
+            shown(direct)
+        ),
+    })
+}
+
+/// Distinguishes databases, and servers with copies of one.
+async fn identity(connection: &mut PgConnection) -> Result<String, StorageError> {
+    let identity = "SELECT pg_postmaster_start_time()::text || ' ' || oid::text FROM pg_database
+         WHERE datname = current_database()";
+    Ok(sqlx::query_scalar(identity).fetch_one(connection).await?)
 }
 
 /// Returns `true` if an event is of a transaction that this server has not begun yet: the database was restored from a

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 
+use super::pooler::Pooler;
+
 /// A connection through a firewall that forgets it ends before that.
 const MAX_LIFETIME: Duration = Duration::from_mins(10);
 /// A transaction that waits for its client is ended by the server after this time.
@@ -53,14 +55,17 @@ impl PostgresOptions {
 
     /// The server's limits for each connection.
     pub(super) fn limit(&self, connect: PgConnectOptions) -> PgConnectOptions {
-        connect.options(
-            [
-                ("statement_timeout", self.statement_timeout),
-                ("lock_timeout", self.lock_timeout),
-                ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION),
-            ]
-            .map(|(setting, limit)| (setting, format!("{}ms", limit.as_millis()))),
-        )
+        connect.options(self.settings())
+    }
+
+    /// The names and values of these limits.
+    pub(super) fn settings(&self) -> [(&'static str, String); 3] {
+        [
+            ("statement_timeout", self.statement_timeout),
+            ("lock_timeout", self.lock_timeout),
+            ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION),
+        ]
+        .map(|(setting, limit)| (setting, format!("{}ms", limit.as_millis())))
     }
 
     pub(super) fn patience(&self) -> Patience {
@@ -92,5 +97,6 @@ pub(super) struct Patience {
 #[derive(Clone, Debug)]
 pub(super) struct Writers {
     pub(super) pool: PgPool,
+    pub(super) pooler: Option<Pooler>,
     pub(super) longest: Duration,
 }

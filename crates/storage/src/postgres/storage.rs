@@ -8,6 +8,7 @@ use sqlx::postgres::PgPool;
 use super::announcements::ListenOptions;
 use super::clock::{Lease, LeaseClock};
 use super::options::{Patience, Writers};
+use super::pooler::Pooler;
 
 /// Storage in a PostgreSQL database.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct PostgresStorage {
     pub(super) holder: Arc<str>,
     pub(super) clock: LeaseClock,
     pub(super) patience: Patience,
+    /// Between the pools and the server, if there is one.
+    pub(super) pooler: Option<Pooler>,
     /// Of another connection, which listens.
     pub(super) options: ListenOptions,
 }
@@ -26,6 +29,7 @@ impl PostgresStorage {
     pub(super) fn writers(&self) -> Writers {
         Writers {
             pool: self.writer.clone(),
+            pooler: self.pooler.clone(),
             longest: self.patience.transaction,
         }
     }

@@ -10,6 +10,7 @@ mod leases;
 mod losses;
 mod opening;
 mod plans;
+mod pooler;
 mod races;
 mod relay;
 pub(crate) mod server;
@@ -44,7 +45,8 @@ async fn opened(url: &str) -> PostgresStorage {
         statement_timeout: std::time::Duration::from_secs(30),
         ..PostgresOptions::DEFAULT
     };
-    let opened = PostgresStorage::open_limited(url, "test", LeaseClock::Caller, &limits).await;
+    let opened =
+        PostgresStorage::open_limited(url, None, "test", LeaseClock::Caller, &limits).await;
     opened.unwrap()
 }
 

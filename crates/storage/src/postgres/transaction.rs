@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgPool, Postgres};
+use sqlx::postgres::Postgres;
 use sqlx::{Executor as _, PgConnection};
 
 use super::dead_connections::{ANSWER, close_idle, close_silent, no_response};
@@ -46,14 +46,24 @@ pub(super) struct Transaction {
 }
 
 impl Transaction {
-    async fn begin(pool: &PgPool, is_repeat: bool) -> Result<Self, sqlx::Error> {
+    async fn begin(writers: &Writers, is_repeat: bool) -> Result<Self, sqlx::Error> {
+        let Writers { pool, pooler, .. } = writers;
         let connection = pool.acquire().await?;
         let mut transaction = Self {
             connection: Some(connection),
             is_repeat,
         };
-        let begun = transaction.execute(sqlx::raw_sql("BEGIN"));
-        let Ok(begun) = tokio::time::timeout(ANSWER, begun).await else {
+        let longest = pooler.as_ref().map_or(ANSWER, |it| it.longest_begin);
+        let begun = async {
+            match pooler {
+                Some(pooler) => pooler.begin(&mut transaction).await,
+                None => (*transaction)
+                    .execute(sqlx::raw_sql("BEGIN"))
+                    .await
+                    .map(drop),
+            }
+        };
+        let Ok(begun) = tokio::time::timeout(longest, begun).await else {
             // The others may have died at the same time.
             close_silent(pool).await;
             let silent = std::io::ErrorKind::TimedOut;
@@ -116,7 +126,7 @@ where
     let mut is_repeat = false;
     let mut tries = 0;
     loop {
-        let done = once(&writers.pool, is_repeat, &work);
+        let done = once(writers, is_repeat, &work);
         let outcome = tokio::time::timeout(writers.longest, done);
         let error = match outcome.await {
             Ok(Ok(done)) => return Ok(done),
@@ -142,12 +152,12 @@ where
     }
 }
 
-async fn once<T, E, F>(pool: &PgPool, is_repeat: bool, work: &F) -> Result<T, E>
+async fn once<T, E, F>(writers: &Writers, is_repeat: bool, work: &F) -> Result<T, E>
 where
     E: Failure,
     F: for<'t> Fn(&'t mut Transaction) -> Work<'t, T, E>,
 {
-    let begun = Transaction::begin(pool, is_repeat).await;
+    let begun = Transaction::begin(writers, is_repeat).await;
     let mut transaction = begun.map_err(StorageError::from)?;
     match work(&mut transaction).await {
         Ok(done) => {

@@ -86,7 +86,8 @@ async fn other_limits_are_those_of_every_connection() {
         lock_timeout: second * 3,
     };
     let url = server().url(&database());
-    let opened = PostgresStorage::open_limited(&url, "test", LeaseClock::Server, &given).await;
+    let opened =
+        PostgresStorage::open_limited(&url, None, "test", LeaseClock::Server, &given).await;
     let storage = opened.unwrap();
     for (pool, connections) in [(&storage.writer, 2), (&storage.reader, 3)] {
         assert_eq!(pool.options().get_max_connections(), connections);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 use super::server::server;
 
@@ -25,31 +26,47 @@ pub(super) struct Relay {
     port: u16,
     next: Arc<AtomicU8>,
     is_stalled: Arc<AtomicBool>,
+    cut_all: watch::Sender<()>,
 }
 
 impl Relay {
     pub(super) async fn start() -> Self {
+        Self::to(server().port()).await
+    }
+
+    /// The same to another port of this machine.
+    pub(super) async fn to(there: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let next = Arc::new(AtomicU8::new(0));
         let is_stalled = Arc::new(AtomicBool::new(false));
         let (armed, stalled) = (next.clone(), is_stalled.clone());
+        let cut_all = watch::Sender::new(());
+        let all = cut_all.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let server = TcpStream::connect(("127.0.0.1", server().port())).await;
-                tokio::spawn(relay(
-                    client,
-                    server.unwrap(),
-                    armed.clone(),
-                    stalled.clone(),
-                ));
+                let server = TcpStream::connect(("127.0.0.1", there)).await;
+                let relay = relay(client, server.unwrap(), armed.clone(), stalled.clone());
+                let mut cut = all.subscribe();
+                tokio::spawn(async move {
+                    tokio::select! {
+                        () = relay => {}
+                        _ = cut.changed() => {}
+                    }
+                });
             }
         });
         Self {
             port,
             next,
             is_stalled,
+            cut_all,
         }
+    }
+
+    /// Closes all open connections, and passes others on.
+    pub(super) fn cut_all(&self) {
+        self.cut_all.send_replace(());
     }
 
     pub(super) fn url(&self, database: &str) -> String {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use florin_postgres::{Durability, PostgresServer};
+use florin_postgres::{Durability, Pooler, PostgresServer};
 
 /// What every test's database is a copy of.
 const TEMPLATE: &str = "florin_template";
@@ -64,6 +64,12 @@ pub(crate) fn server() -> &'static PostgresServer {
         server.psql(TEMPLATE, LOCKED_FIRST).unwrap();
         server
     })
+}
+
+/// A pooler in front of the server. It has fewer connections than a store, so that transactions take turns on each.
+pub(crate) fn pooler() -> &'static Pooler {
+    static POOLER: OnceLock<Pooler> = OnceLock::new();
+    POOLER.get_or_init(|| Pooler::start(server(), 2).expect("PgBouncer is installed"))
 }
 
 /// The name of a new database with the schema.

@@ -1,0 +1,137 @@
+//! Stores behind a PgBouncer in transaction mode. The contract holds there as well: `crate::contract`.
+
+use super::relay::{Cut, Relay};
+use super::server::{new_name, pooler};
+use super::*;
+use crate::PostgresOptions;
+
+/// A process whose pool leads through the pooler.
+async fn pooled(url: &str, direct: &str) -> Result<PostgresStorage, StorageError> {
+    let (clock, limits) = (LeaseClock::Caller, PostgresOptions::DEFAULT);
+    PostgresStorage::open_limited(url, Some(direct), "test", clock, &limits).await
+}
+
+#[tokio::test]
+async fn processes_behind_a_pooler_hear_of_each_others_changes() {
+    let database = database();
+    let direct = server().url(&database);
+    let url = server().url_at(pooler().port(), &database);
+    let (one, two) = (
+        pooled(&url, &direct).await.unwrap(),
+        pooled(&url, &direct).await.unwrap(),
+    );
+    let mut listener = two.listen().await.unwrap().unwrap();
+    order(&shared(&one), 1).await;
+    one.announce(&Changed::Orders(vec![id(1)])).await.unwrap();
+    assert_eq!(listener.next().await.unwrap(), Changed::Orders(vec![id(1)]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn processes_take_turns_on_the_poolers_connections() {
+    let database = database();
+    let direct = server().url(&database);
+    let url = server().url_at(pooler().port(), &database);
+    let mut writers = Vec::new();
+    for process in 0..3_u8 {
+        // On a machine with other work to do, all of them wait for two connections.
+        let limits = PostgresOptions {
+            acquire_timeout: std::time::Duration::from_secs(30),
+            statement_timeout: std::time::Duration::from_secs(30),
+            ..PostgresOptions::DEFAULT
+        };
+        let clock = LeaseClock::Caller;
+        let opened = PostgresStorage::open_limited(&url, Some(&direct), "test", clock, &limits);
+        let storage = shared(&opened.await.unwrap());
+        for writer in 0..8 {
+            let storage = storage.clone();
+            writers.push(tokio::spawn(async move {
+                let number = 1 + process * 8 + writer;
+                awaiting(&storage, number).await;
+                let snapshot = storage.snapshot(&id(number)).await.unwrap().unwrap();
+                assert_eq!(snapshot.order.status, OrderStatus::AwaitingPayment);
+            }));
+        }
+    }
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let limits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'florin%'";
+    let used = server().psql(&database, limits).unwrap();
+    assert!(used.parse::<u32>().unwrap() <= 3 + 2, "{used} connections");
+}
+
+#[tokio::test]
+async fn limits_hold_behind_a_pooler() {
+    let database = database();
+    let direct = server().url(&database);
+    let url = server().url_at(pooler().port(), &database);
+    let limits = PostgresOptions {
+        lock_timeout: std::time::Duration::from_millis(50),
+        ..PostgresOptions::DEFAULT
+    };
+    let clock = LeaseClock::Caller;
+    let storage = PostgresStorage::open_limited(&url, Some(&direct), "test", clock, &limits).await;
+    let storage = storage.unwrap();
+    order(&shared(&storage), 1).await;
+    let other = another(&database).await;
+    let mut holder = other.writer.begin().await.unwrap();
+    let locked = sqlx::query("SELECT 1 FROM orders FOR UPDATE");
+    locked.execute(&mut *holder).await.unwrap();
+    let refused = storage.cancel_order(&id(1), at(1)).await.unwrap_err();
+    assert!(
+        format!("{refused:?}").contains("lock timeout"),
+        "{refused:?}"
+    );
+    holder.rollback().await.unwrap();
+    storage.cancel_order(&id(1), at(1)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_read_survives_a_restart_of_the_pooler() {
+    let (relay, database) = (Relay::to(pooler().port()).await, database());
+    let direct = server().url(&database);
+    let storage = pooled(&relay.url(&database), &direct).await.unwrap();
+    order(&shared(&storage), 1).await;
+    let one = id(1);
+    let snapshots = [1, 2, 3].map(|_| storage.snapshot(&one));
+    for snapshot in futures_util::future::join_all(snapshots).await {
+        assert!(snapshot.unwrap().is_some());
+    }
+    relay.cut_all();
+    for _ in 0..3 {
+        assert!(storage.snapshot(&id(1)).await.unwrap().is_some());
+    }
+    // The answer is there, and the end of the transaction is lost.
+    relay.arm(Cut::Before);
+    assert!(storage.snapshot(&id(1)).await.unwrap().is_some());
+    assert!(relay.has_cut());
+    assert!(storage.snapshot(&id(1)).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_direct_address_of_another_database_is_refused() {
+    let (database, other) = (database(), super::database());
+    let url = server().url_at(pooler().port(), &database);
+    let refused = pooled(&url, &server().url(&other))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("leads to another database"), "{refused}");
+    assert!(
+        !refused.contains(&server().url(&other)),
+        "no password: {refused}"
+    );
+}
+
+/// Without the direct address nothing is half right: the pooler refuses the connection's limits.
+#[tokio::test]
+async fn a_pooler_without_a_direct_address_is_refused() {
+    let url = server().url_at(pooler().port(), &database());
+    let refused = PostgresStorage::open(&url, "test")
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("database_url_direct"), "{refused}");
+    let unknown = server().url_at(pooler().port(), &new_name());
+    PostgresStorage::open(&unknown, "test").await.unwrap_err();
+}
