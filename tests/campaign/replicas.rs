@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use support::built;
 use support::campaign::Auditor;
-use support::campaign::replicas::{self, Campaign, Options};
+use support::campaign::replicas::{self, Campaign, DISASTERS, Options};
 
 const KILLS: u64 = 300;
 /// A loaded machine plays fewer kills.
@@ -90,6 +90,9 @@ async fn kills_of_three_proxies_and_their_primary_lose_and_repeat_nothing() {
 /// Fails when something that the campaign is for did not happen.
 fn check_coverage(campaign: &Campaign) {
     let counters = &campaign.counters;
+    for what in DISASTERS {
+        assert!(counters.of(what) > 0, "there were no {what}:\n{counters}");
+    }
     for what in [
         "kills of the primary",
         "kills while the primary was away",

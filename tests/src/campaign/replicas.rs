@@ -1,7 +1,8 @@
 //! The kill campaign of several proxies on one PostgreSQL: customers buy through any of them, a store follows its list of
-//! events, and proxies and the primary are killed.
+//! events, and proxies and the primary are killed. The machine of one proxy and its way to the database fail, too.
 
 mod cluster;
+mod disasters;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,9 +12,11 @@ use florin_proxy::clock::{Clock as _, SystemClock};
 
 use self::cluster::Cluster;
 pub use self::cluster::Options;
+pub use self::disasters::KILLS as DISASTERS;
 use super::counters::Counters;
 use super::event_reader::EVENT_LOG;
 use super::kill_plan::{TARGETS, Target};
+use super::random::SeededRandom;
 use super::verdict::{Auditor, Verdict};
 use crate::wait::pause;
 
@@ -31,6 +34,8 @@ enum Plan {
     PrimaryAndProxy,
 }
 
+/// One run in this many is a disaster.
+const DISASTER_EVERY: u64 = 10;
 /// Longest pause before a kill at any time.
 const RUN: Duration = Duration::from_millis(250);
 /// Longer than a start takes on an idle machine.
@@ -58,9 +63,14 @@ pub async fn run(options: &Options, progress: impl Fn(u64)) -> Campaign {
     cluster.start_load();
     let began = SystemClock.now();
     let is_time_left = || SystemClock.now().duration_since(began).unsigned_abs() < options.longest;
-    let mut killed = 0;
+    let (mut killed, mut runs) = (0, 0);
     while killed < options.kills && is_time_left() {
-        killed += cluster.kill().await;
+        runs += 1;
+        killed += if runs % DISASTER_EVERY == 0 {
+            cluster.kill_in_disaster().await
+        } else {
+            cluster.kill().await
+        };
         progress(killed);
     }
     let seconds = SystemClock.now().duration_since(began).unsigned_abs();
@@ -98,9 +108,14 @@ impl Campaign {
     }
 }
 
+/// A place in a short list.
+fn any_of(random: &mut SeededRandom, length: usize) -> usize {
+    usize::try_from(random.below(length as u64)).expect("the list is short")
+}
+
 impl Plan {
-    fn choose(random: &mut super::random::SeededRandom) -> Self {
-        let at = usize::try_from(random.below(TARGETS.len() as u64)).expect("there are few aims");
+    fn choose(random: &mut SeededRandom) -> Self {
+        let at = any_of(random, TARGETS.len());
         random.pick(&[
             (22, Self::Proxy),
             (12, Self::ProxyDuringStart),
@@ -117,8 +132,7 @@ impl Cluster {
     /// Kills by a random plan. Returns how many processes were killed.
     async fn kill(&mut self) -> u64 {
         let plan = Plan::choose(&mut self.random);
-        let at = usize::try_from(self.random.below(self.replicas.len() as u64));
-        let at = at.expect("there are few replicas");
+        let at = any_of(&mut self.random, self.replicas.len());
         self.restart_exited().await;
         let what = match plan {
             Plan::Primary | Plan::PrimaryAndProxy => {

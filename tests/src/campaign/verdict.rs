@@ -30,7 +30,11 @@ impl Auditor {
 
     /// Audits the evidence in a folder, with the database of a server and the log of a reader of the events.
     pub fn audit_server(&self, folder: &Path, url: &str) -> Verdict {
-        self.audit_with(folder, url, &[("--event-log", EVENT_LOG)])
+        self.audit_with(
+            folder,
+            url,
+            &[("--event-log", EVENT_LOG), ("--clock-log", CLOCK_LOG)],
+        )
     }
 
     fn audit_with(&self, folder: &Path, database: &str, logs: &[(&str, &str)]) -> Verdict {

@@ -1,5 +1,7 @@
 //! Several proxies on one PostgreSQL, behind one address, with a gateway, a shop and customers.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -8,6 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use florin_postgres::{Durability, PostgresServer};
+use florin_proxy::clock::{Clock as _, SystemClock};
+use jiff::SignedDuration;
+use serde_json::json;
 use tokio::sync::{RwLock, broadcast};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -21,14 +26,16 @@ use crate::campaign::invoice_index::InvoiceIndex;
 use crate::campaign::proxy_process::ProxyProcess;
 use crate::campaign::random::SeededRandom;
 use crate::campaign::shard::{
-    CUSTOMERS, SANDBOX_LOG, SHOP_LOG, bind, client, free_ports, token_signer,
+    CLOCK_LOG, CUSTOMERS, SANDBOX_LOG, SHOP_LOG, bind, client, free_ports, token_signer,
 };
 use crate::campaign::shop::Shop;
 use crate::campaign::supervisor::Supervisor;
 use crate::campaign::traffic_log::{Link, Passed, TrafficLog};
 use crate::clock::MovableClock;
+use crate::machine::Machine;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
+use crate::tcp_proxy::TcpProxy;
 use crate::wait::{pause, within};
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
@@ -65,6 +72,9 @@ pub(super) struct Replica {
     supervisor: Supervisor,
     /// Its way to the gateway.
     gateway: TrafficLog,
+    /// Its way to the database.
+    database: TcpProxy,
+    machine: Machine,
     process: Option<ProxyProcess>,
 }
 
@@ -77,7 +87,11 @@ pub(super) struct Cluster {
     pub(super) traffic: broadcast::Sender<Passed>,
     pub(super) replicas: Vec<Replica>,
     pub(super) database_url: String,
-    /// `None` while another thread starts it.
+    /// Of the next disaster.
+    pub(super) disasters: usize,
+    /// The replica whose clock is off.
+    pub(super) wrong_clock: Option<usize>,
+    /// `None` while another thread calls it.
     primary: Option<PostgresServer>,
     invoices: Arc<InvoiceIndex>,
     http: reqwest::Client,
@@ -104,6 +118,20 @@ impl Replica {
     pub(super) fn kill(&mut self) -> bool {
         let process = self.process.take();
         process.is_some_and(|mut process| process.kill())
+    }
+
+    /// Ends its connections to the database and refuses others, or forwards nothing more, or nothing of the open ones.
+    pub(super) async fn cut_off(&mut self, how: u64) {
+        match how {
+            0 => self.database.cut().await,
+            1 => self.database.freeze(),
+            _ => self.database.silence(),
+        }
+    }
+
+    /// Lets it connect again.
+    pub(super) async fn reconnect(&mut self) {
+        self.database.restore().await;
     }
 
     /// Sends a signal, unless it has exited.
@@ -170,22 +198,31 @@ impl Cluster {
             &config,
             &florin_toml(&addresses, &world_config, &database_url),
         );
+        drop(clock_log(&folder));
         let mut running = Vec::new();
         for (number, (public, admin)) in public.iter().zip(admin).enumerate() {
             let gateway = TrafficLog::to(sandbox_address, Link::Gateway, traffic.clone()).await;
             let url = format!("http://{}/api", gateway.address);
+            let database = TcpProxy::to(address_of(&primary)).await;
+            let machine_folder = folder.file(&format!("machine-{number}"));
+            std::fs::create_dir(&machine_folder).expect("the folder is writable");
+            let machine = Machine::build(&machine_folder, &machine_folder.join(CLOCK_LOG));
+            let mut variables = vec![("FLORIN_GATEWAY__URL", url)];
+            variables.extend(machine.variables());
             let mut replica = Replica {
                 supervisor: Supervisor {
                     program: options.proxy.clone(),
                     config: config.clone(),
                     database: folder.file("none.db"),
-                    database_url: database_url.clone(),
+                    database_url: primary.url_at(database.address().port(), DATABASE),
                     public: *public,
                     admin: *admin,
                     log: folder.file(&format!("proxy-{number}.log")),
-                    variables: vec![("FLORIN_GATEWAY__URL", url)],
+                    variables,
                 },
                 gateway,
+                database,
+                machine,
                 process: None,
             };
             replica.start();
@@ -212,6 +249,8 @@ impl Cluster {
             traffic,
             replicas: running,
             database_url,
+            disasters: 0,
+            wrong_clock: None,
             primary: Some(primary),
             http,
             shop,
@@ -268,17 +307,59 @@ impl Cluster {
     }
 
     pub(super) fn primary(&mut self) -> &mut PostgresServer {
-        self.primary.as_mut().expect("no other thread starts it")
+        self.primary.as_mut().expect("no other thread calls it")
     }
 
     /// Starts the primary again and waits until it has recovered.
     pub(super) async fn start_primary(&mut self) {
-        let mut primary = self.primary.take().expect("no other thread starts it");
-        let started = tokio::task::spawn_blocking(move || {
-            primary.start_again().expect("the primary recovers");
-            primary
+        self.with_primary(|primary| primary.start_again().expect("the primary recovers"))
+            .await;
+    }
+
+    /// Starts a standby, and lets each commit wait for it.
+    pub(super) async fn start_standby(&mut self) -> PostgresServer {
+        self.with_primary(|primary| {
+            let standby = primary.start_standby().expect("it follows the primary");
+            primary.wait_for_standby().expect("it follows the primary");
+            standby
+        })
+        .await
+    }
+
+    /// Makes a standby the primary; the old one is lost.
+    pub(super) async fn take_over(&mut self, standby: PostgresServer) {
+        self.primary = Some(standby);
+        self.with_primary(|primary| primary.promote().expect("it was a standby"))
+            .await;
+        self.database_url = self.primary().url(DATABASE);
+        let address = address_of(self.primary());
+        for replica in &mut self.replicas {
+            replica.database.redirect(address).await;
+        }
+    }
+
+    /// Calls a server in another thread: it blocks.
+    async fn with_primary<T: Send + 'static>(
+        &mut self,
+        call: impl FnOnce(&mut PostgresServer) -> T + Send + 'static,
+    ) -> T {
+        let mut primary = self.primary.take().expect("no other thread calls it");
+        let called = tokio::task::spawn_blocking(move || {
+            let done = call(&mut primary);
+            (primary, done)
         });
-        self.primary = Some(started.await.expect("the primary recovers"));
+        let (primary, done) = called.await.expect("the call does not panic");
+        self.primary = Some(primary);
+        done
+    }
+
+    /// Sets the clock of a replica's machine. The auditor needs the times at which one was behind.
+    pub(super) fn set_clock(&self, at: usize, ahead: SignedDuration) {
+        self.replicas[at].machine.set_clock(ahead);
+        let behind = ahead.min(SignedDuration::ZERO).as_millis();
+        let line = json!({"at": SystemClock.now().to_string(), "ahead_ms": i64::try_from(behind).expect("seconds")});
+        let mut log = clock_log(&self.folder);
+        writeln!(log, "{line}").expect("the folder is writable");
     }
 
     /// Starts replicas again that have exited: a proxy that starts refuses to serve without its database, and one that
@@ -327,6 +408,9 @@ impl Cluster {
 
     /// Waits until every replica is ready, lets the work end, and ends everything but the database.
     pub(super) async fn end(&mut self) {
+        if let Some(at) = self.wrong_clock.take() {
+            self.set_clock(at, SignedDuration::ZERO);
+        }
         self.wait_until_ready().await;
         let customers = self.customers();
         customers.run_final(&mut self.random).await;
@@ -372,7 +456,7 @@ impl Cluster {
 
     /// The address of a copy of the database in which statements were run without triggers.
     pub(super) fn corrupted_copy(&self, name: &str, statements: &str) -> String {
-        let primary = self.primary.as_ref().expect("no other thread starts it");
+        let primary = self.primary.as_ref().expect("no other thread calls it");
         let copied = primary.create_database(name, Some(DATABASE));
         copied.expect("no connection to the database is left");
         let done = primary.psql(
@@ -382,6 +466,19 @@ impl Cluster {
         done.unwrap_or_else(|error| panic!("{statements}: {error}"));
         primary.url(name)
     }
+}
+
+fn address_of(server: &PostgresServer) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], server.port()))
+}
+
+/// The log of the clocks that were behind.
+fn clock_log(folder: &Folder) -> File {
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(folder.file(CLOCK_LOG));
+    log.expect("the folder is writable")
 }
 
 async fn join(tasks: &mut JoinSet<()>) {
