@@ -58,7 +58,7 @@ impl Reading {
                     is_first = false;
                 }
                 Ok(Err(error)) => return Err(error.into()),
-                Err(_) => return Err(no_answer()),
+                Err(_) => return Err(no_response()),
             }
         }
     }

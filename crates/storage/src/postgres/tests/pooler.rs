@@ -101,7 +101,7 @@ async fn a_read_survives_a_restart_of_the_pooler() {
     for _ in 0..3 {
         assert!(storage.snapshot(&id(1)).await.unwrap().is_some());
     }
-    // The answer is there, and the end of the transaction is lost.
+    // The response is there, and the end of the transaction is lost.
     relay.arm(Cut::Before);
     assert!(storage.snapshot(&id(1)).await.unwrap().is_some());
     assert!(relay.has_cut());
