@@ -54,11 +54,12 @@ impl Pooler {
             server = server.port,
             folder = folder.display(),
         );
-        let settings: String = settings
-            .lines()
-            .map(|line| format!("{}\n", line.trim()))
-            .collect();
-        write_private(&folder.join("pgbouncer.ini"), &settings, user.as_ref())?;
+        let settings: Vec<&str> = settings.lines().map(str::trim).collect();
+        write_private(
+            &folder.join("pgbouncer.ini"),
+            &settings.join("\n"),
+            user.as_ref(),
+        )?;
         let supervisor = shell(&folder, user.as_ref())?
             .args(["-c", include_str!("pooler.sh"), "florin-pooler"])
             .args([&program, &folder])

@@ -133,8 +133,8 @@ async fn open(
     let Some(pooler) = pooler else {
         return PostgresStorage::open_with(&direct, environment, clock).await;
     };
-    let (pooled, limits) = (server().url_at(pooler, database), PostgresOptions::DEFAULT);
-    PostgresStorage::open_limited(&pooled, Some(&direct), environment, clock, &limits).await
+    let (url, limits) = (server().url_at(pooler, database), PostgresOptions::DEFAULT);
+    PostgresStorage::open_limited(&url, Some(&direct), environment, clock, &limits).await
 }
 
 /// A connection of another program.

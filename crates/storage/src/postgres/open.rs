@@ -110,8 +110,8 @@ impl PostgresStorage {
             check(&mut connection, direct, environment).await?;
             match &pooler {
                 Some(pooler) => {
-                    let pooled = (url, &options);
-                    refuse_other_database(pooler, pooled, (direct, &mut connection)).await
+                    let direct = (direct, &mut connection);
+                    refuse_other_database(pooler, (url, &options), direct).await
                 }
                 None => Ok(()),
             }
@@ -336,10 +336,10 @@ async fn refuse_other_database(
     (url, options): (&str, &PgConnectOptions),
     (direct, connection): (&str, &mut PgConnection),
 ) -> Result<(), StorageError> {
-    let mut pooled = connect(url, options).await?;
-    pooler.begin(&mut pooled).await?;
-    let is_same = identity(&mut pooled).await? == identity(connection).await?;
-    let _ = pooled.close().await;
+    let mut through = connect(url, options).await?;
+    pooler.begin(&mut through).await?;
+    let is_same = identity(&mut through).await? == identity(connection).await?;
+    let _ = through.close().await;
     if is_same {
         return Ok(());
     }

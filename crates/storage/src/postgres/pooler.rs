@@ -28,12 +28,13 @@ pub(super) struct Pooler {
 impl Pooler {
     /// Each transaction has these settings.
     pub(super) fn new(settings: &[(&str, String)], longest_begin: Duration) -> Self {
-        let mut begin = "BEGIN; DEALLOCATE ALL".to_owned();
-        for (setting, value) in settings {
-            begin.push_str(&format!("; SET LOCAL {setting} = '{value}'"));
-        }
+        let settings = settings
+            .iter()
+            .map(|(setting, value)| format!("SET LOCAL {setting} = '{value}'"));
+        let statements = ["BEGIN", "DEALLOCATE ALL"].map(str::to_owned);
+        let statements: Vec<String> = statements.into_iter().chain(settings).collect();
         Self {
-            begin: begin.into(),
+            begin: statements.join("; ").into(),
             longest_begin,
         }
     }

@@ -204,9 +204,7 @@ impl Cluster {
             let gateway = TrafficLog::to(sandbox_address, Link::Gateway, traffic.clone()).await;
             let url = format!("http://{}/api", gateway.address);
             let database = TcpProxy::to(address_of(&primary)).await;
-            let machine_folder = folder.file(&format!("machine-{number}"));
-            std::fs::create_dir(&machine_folder).expect("the folder is writable");
-            let machine = Machine::build(&machine_folder, &machine_folder.join(CLOCK_LOG));
+            let machine = machine(&folder, number);
             let mut variables = vec![("FLORIN_GATEWAY__URL", url)];
             variables.extend(machine.variables());
             let mut replica = Replica {
@@ -470,6 +468,13 @@ impl Cluster {
 
 fn address_of(server: &PostgresServer) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], server.port()))
+}
+
+/// A machine with its files in a folder below.
+fn machine(folder: &Folder, number: usize) -> Machine {
+    let folder = folder.file(&format!("machine-{number}"));
+    std::fs::create_dir(&folder).expect("the folder is writable");
+    Machine::build(&folder, &folder.join(CLOCK_LOG))
 }
 
 /// The log of the clocks that were behind.

@@ -82,18 +82,15 @@ impl Cluster {
 
     /// The clock of one proxy goes wrong, or is put right. It is wrong until the next time, for all that happens meanwhile.
     async fn change_a_clock(&mut self) -> u64 {
-        let at = match self.wrong_clock.take() {
-            Some(at) => {
-                self.set_clock(at, SignedDuration::ZERO);
-                at
-            }
-            None => {
-                let at = any_of(&mut self.random, self.replicas.len());
-                let ahead = if self.random.percent(50) { OFF } else { -OFF };
-                self.set_clock(at, ahead);
-                self.wrong_clock = Some(at);
-                at
-            }
+        let at = if let Some(at) = self.wrong_clock.take() {
+            self.set_clock(at, SignedDuration::ZERO);
+            at
+        } else {
+            let at = any_of(&mut self.random, self.replicas.len());
+            let ahead = if self.random.percent(50) { OFF } else { -OFF };
+            self.set_clock(at, ahead);
+            self.wrong_clock = Some(at);
+            at
         };
         self.wait_up_to(OFF_FOR).await;
         let killed = self.kill_replica(at, UNDER_A_WRONG_CLOCK);
