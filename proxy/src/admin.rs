@@ -1,22 +1,26 @@
-//! The operator's listener: health, readiness, metrics, the API reference, the operator's API and pages. Never on the public listener.
+//! The operator's listener: health, readiness, metrics, the API reference, the operator's API and pages. Never on the public
+//! listener; the pages for a store's staff there are made of the same parts.
 
 mod api;
 mod attention;
 mod docs;
-mod error;
-mod pages;
+pub(crate) mod error;
+pub(crate) mod pages;
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use florin_gateway::Health;
 use serde_json::{Value, json};
 
+use crate::admin::pages::error::PageFailure;
+use crate::admin::pages::signed_in::SignedInOperator;
+use crate::admin::pages::viewer::Place;
 use crate::metrics::scrape::scrape;
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
@@ -59,27 +63,50 @@ fn api_routes() -> Router<Arc<AppState>> {
 fn page_routes() -> Router<Arc<AppState>> {
     use pages::{attention, configuration, gateway, layout, orders, settlements, sign_in, stores};
     Router::new()
-        .route("/", get(attention::page))
+        .route("/", get(attention::page::<SignedInOperator>))
         .route("/login", get(sign_in::page).post(sign_in::sign_in))
         .route("/logout", post(sign_in::sign_out))
-        .route("/orders", get(orders::list))
-        .route("/orders/{id}", get(orders::show))
-        .route("/orders/{id}/decision", post(orders::decide))
-        .route("/orders/{id}/redeliver", post(orders::redeliver))
-        .route("/stores", get(stores::page))
-        .route("/stores/{id}/test", post(stores::test))
-        .route("/stores/{id}/enable", post(stores::enable))
+        .route("/orders", get(orders::list::<SignedInOperator>))
+        .route("/orders/{id}", get(orders::show::<SignedInOperator>))
+        .route(
+            "/orders/{id}/decision",
+            post(orders::decide::<SignedInOperator>),
+        )
+        .route(
+            "/orders/{id}/redeliver",
+            post(orders::redeliver::<SignedInOperator>),
+        )
+        .route("/stores", get(stores::page::<SignedInOperator>))
+        .route("/stores/{id}/test", post(stores::test::<SignedInOperator>))
+        .route(
+            "/stores/{id}/enable",
+            post(stores::enable::<SignedInOperator>),
+        )
         .route("/gateway", get(gateway::page))
-        .route("/settlements", get(settlements::page))
-        .route("/settlements.csv", get(settlements::csv))
-        .route("/audit", get(orders::audit))
+        .route("/settlements", get(settlements::page::<SignedInOperator>))
+        .route(
+            "/settlements.csv",
+            get(settlements::csv::<SignedInOperator>),
+        )
+        .route("/audit", get(orders::audit::<SignedInOperator>))
         .route("/configuration", get(configuration::page))
         .route("/operator.css", get(layout::style))
         .layer(map_response(guarded))
 }
 
-/// Adds the headers of every page and of the API.
-pub(crate) async fn guarded(mut response: Response) -> Response {
+/// Renders a failure, and adds the headers of every page and of the API.
+async fn guarded(response: Response) -> Response {
+    guard(Place::Operator, response)
+}
+
+/// Renders the failure that a response carries, and adds the headers of every page of a place.
+pub(crate) fn guard(place: Place, mut response: Response) -> Response {
+    if let Some(PageFailure { title, message }) = response.extensions_mut().remove() {
+        let kept = std::mem::take(response.headers_mut());
+        let status = response.status();
+        response = (status, pages::layout::failure(place, &title, &message)).into_response();
+        response.headers_mut().extend(kept);
+    }
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -136,7 +163,7 @@ fn polling(app: &AppState) -> Value {
     })
 }
 
-/// The schema, the clock and the standbys of a PostgreSQL server; null for a file, and while the server does not answer.
+/// The schema, the clock and the standbys of a PostgreSQL server; null for a file, and while the server does not response.
 async fn database_server(app: &AppState) -> Value {
     let Ok(Some(server)) = app.deps.storage.server_state().await else {
         return Value::Null;
@@ -162,7 +189,7 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let database = storage_monitor::probe(&app).await;
     let ending = app.shutdown.is_cancelled();
     let gateway_health = app.deps.gateway.health();
-    // A server that does not answer would be asked in vain.
+    // A server that does not response would be asked in vain.
     let server = match &database {
         Ok(_) => database_server(&app).await,
         Err(_) => Value::Null,

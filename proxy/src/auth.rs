@@ -1,9 +1,10 @@
-//! Authentication: client tokens, signed order tokens, store keys, operators.
+//! Authentication: client tokens, signed order tokens, store keys, operators, stores' staff.
 
 pub(crate) mod client_token;
 pub(crate) mod operator;
 pub(crate) mod operator_session;
 pub(crate) mod order_token;
+pub(crate) mod staff_token;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};

@@ -19,6 +19,7 @@ use crate::http::middleware::client_address::counted_address;
 use crate::http::router::routes;
 use crate::metrics::Route;
 use crate::open_files::ADMIN_CONNECTIONS;
+use crate::staff::staff_routes;
 use crate::state::{AppState, Dependencies};
 use crate::workers::{
     change_exchange, cleanup, currency_check, payment_poller, storage_monitor, webhook_dispatcher,
@@ -173,9 +174,10 @@ impl Core {
         }
     }
 
-    /// The endpoints for browsers, stores and the gateway.
+    /// The endpoints for browsers, stores and the gateway, and the pages for stores' staff.
     pub fn router(&self) -> Router {
-        routes(self.app.clone())
+        // Of merged routers, the last one answers addresses without a route.
+        staff_routes(self.app.clone()).merge(routes(self.app.clone()))
     }
 
     /// The operator's endpoints.

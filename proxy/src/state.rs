@@ -37,6 +37,9 @@ use crate::widget_files::File;
 /// A customer who reloads the page uses the token of the order again.
 const ORDER_TOKENS_PER_MINUTE: u32 = 30;
 
+/// A page for a store's staff is two requests.
+const STAFF_REQUESTS_PER_MINUTE: u32 = 120;
+
 /// Files of other versions that are kept in memory: as many as one page asks for.
 const OTHER_ASSETS: usize = 32;
 
@@ -100,6 +103,8 @@ pub(crate) struct AppState {
     pub attempt_limit: RateLimit<IpAddr>,
     /// Limits the use of the order tokens of one reference.
     pub order_token_limit: RateLimit<(StoreId, Reference)>,
+    /// Limits the requests of an address to the pages for stores' staff.
+    pub staff_limit: RateLimit<IpAddr>,
     /// The queue of the clients that open attempts.
     pub invoice_queue: Arc<FairQueue>,
     /// Wakes the payment poller: a poll may be due sooner.
@@ -175,6 +180,7 @@ impl AppState {
             order_limit: RateLimit::new("orders", per_minute),
             attempt_limit: RateLimit::new("attempts", per_minute),
             order_token_limit: RateLimit::new("order tokens", ORDER_TOKENS_PER_MINUTE),
+            staff_limit: RateLimit::new("staff", STAFF_REQUESTS_PER_MINUTE),
             invoice_queue: FairQueue::new(),
             operator_sessions: OperatorSessions::default(),
             password_checks: Semaphore::new(1),

@@ -63,6 +63,7 @@ mod reverted_payments;
 mod roles;
 mod secret_leaks;
 mod source_imports;
+mod staff_pages;
 mod store_api;
 mod store_isolation;
 mod three_proxies;

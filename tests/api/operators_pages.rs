@@ -9,17 +9,18 @@ use support::{Checkout, World, WorldConfig, secrets};
 
 use crate::helpers::paid_event_count;
 
-/// A browser on the operator's pages: it keeps cookies and sends forms.
+/// A browser on the pages of operators or staff: it keeps cookies and sends forms.
 pub(crate) struct Pages<'w> {
     world: &'w World,
+    base: String,
     pub(crate) cookies: Vec<(String, String)>,
 }
 
 /// A page as it came.
 pub(crate) struct Page {
     status: u16,
-    location: Option<String>,
-    headers: reqwest::header::HeaderMap,
+    pub(crate) location: Option<String>,
+    pub(crate) headers: reqwest::header::HeaderMap,
     pub(crate) text: String,
 }
 
@@ -42,8 +43,14 @@ impl Page {
 
 impl<'w> Pages<'w> {
     pub(crate) fn of(world: &'w World) -> Self {
+        Self::at(world, &world.admin_url())
+    }
+
+    /// On the pages of a listener.
+    pub(crate) fn at(world: &'w World, base: &str) -> Self {
         Self {
             world,
+            base: base.to_owned(),
             cookies: Vec::new(),
         }
     }
@@ -78,14 +85,14 @@ impl<'w> Pages<'w> {
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Page {
-        let url = format!("{}{path}", self.world.admin_url());
+        let url = format!("{}{path}", self.base);
         let request = self.world.http().get(url).header(COOKIE, self.cookie());
         let response = request.send().await.unwrap();
         self.keep(response).await
     }
 
     pub(crate) async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
-        let url = format!("{}{path}", self.world.admin_url());
+        let url = format!("{}{path}", self.base);
         let body = reqwest::Url::parse_with_params("http://form", form).unwrap();
         let body = body.query().unwrap_or_default().to_owned();
         let request = self.world.http().post(url).header(COOKIE, self.cookie());
@@ -112,7 +119,7 @@ pub(crate) async fn ada(world: &World) -> Pages<'_> {
     pages
 }
 
-async fn underpaid(world: &World) -> Checkout {
+pub(crate) async fn underpaid(world: &World) -> Checkout {
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "half").await;
@@ -243,7 +250,7 @@ async fn an_operator_decides_on_the_page() {
         .await
         .with(200);
     for text in [
-        "by an operator",
+        "by a decision",
         "Operator ada: accept as paid",
         "by bank",
         "Event order.paid",
@@ -255,13 +262,9 @@ async fn an_operator_decides_on_the_page() {
     let csv = ada.get("/settlements.csv").await.with(200);
     let lines: Vec<&str> = csv.text.lines().collect();
     assert_eq!(lines.len(), 2, "{}", csv.text);
-    assert!(lines[1].contains(&checkout.order) && lines[1].ends_with(",operator"));
+    assert!(lines[1].contains(&checkout.order) && lines[1].ends_with(",decision"));
     let settled = ada.get("/settlements").await.with(200);
-    assert!(
-        settled.text.contains("1 by an operator"),
-        "{}",
-        settled.text
-    );
+    assert!(settled.text.contains("1 by a decision"), "{}", settled.text);
     world.end().await;
 }
 

@@ -34,6 +34,7 @@ mod receipt;
 mod recovery;
 mod responses;
 mod sandbox;
+mod staff_pages;
 mod states;
 mod themes;
 mod untrusted_page;

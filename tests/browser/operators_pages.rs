@@ -18,7 +18,7 @@ const PAGES: [&str; 7] = [
     "/configuration",
 ];
 
-fn options(width: u32, dark: bool) -> BrowserOptions {
+pub(crate) fn options(width: u32, dark: bool) -> BrowserOptions {
     BrowserOptions {
         size: (width, 800),
         dark,
@@ -26,7 +26,7 @@ fn options(width: u32, dark: bool) -> BrowserOptions {
 }
 
 /// Opens orders of which one is underpaid, one needs review and one is paid. Returns the id of the first.
-async fn with_orders(world: &World) -> String {
+pub(crate) async fn with_orders(world: &World) -> String {
     world.expect_error("a payment needs review");
     let underpaid = world.shopper().open("ebook").await;
     underpaid.choose("BTC").await;
@@ -64,7 +64,7 @@ async fn sign_in(browser: &Browser, world: &World) {
     wait_for_heading(browser, "Needs a person").await;
 }
 
-async fn wait_for_heading(browser: &Browser, text: &str) {
+pub(crate) async fn wait_for_heading(browser: &Browser, text: &str) {
     eventually(&format!("the page {text}"), async || {
         let heading = "return document.querySelector('h1')?.textContent";
         (browser.evaluate(heading, &[]).await == text).then_some(())
@@ -73,7 +73,7 @@ async fn wait_for_heading(browser: &Browser, text: &str) {
 }
 
 /// A folder for pictures, to look at; none are taken without `FLORIN_PICTURES`.
-fn pictures() -> Option<String> {
+pub(crate) fn pictures() -> Option<String> {
     std::env::var("FLORIN_PICTURES").ok()
 }
 

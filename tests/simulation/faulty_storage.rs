@@ -14,7 +14,8 @@ use florin_storage::{
     NamedTransaction, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
     OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, PollQueue,
     PriceList, RecordedDelivery, RecordedObservation, RequestId, SettledOrder, Settlement,
-    SqliteStorage, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    SqliteStorage, StaffAccess, StaffStorage, Storage, StorageError, StoreScope, StoredResponse,
+    TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -197,6 +198,8 @@ fn is_read(name: &str) -> bool {
             | "event"
             | "audit_log"
             | "settled_orders"
+            | "staff_link"
+            | "staff_session"
             | "events"
             | "deliveries"
             | "endpoint_status"
@@ -220,15 +223,29 @@ shaken! {
     OperatorStorage;
     async fn decide(&self, order: &OrderId, decision: &NewDecision, now: Timestamp) -> Result<Snapshot, DecideError>;
     async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError>;
-    async fn orders_for_attention(&self, limit: u32) -> Result<Vec<Aggregate>, StorageError>;
-    async fn order_history(&self, order: &OrderId) -> Result<Option<OrderHistory>, StorageError>;
-    async fn given_up_events(&self, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError>;
-    async fn event(&self, event: &EventId) -> Result<Option<Event>, StorageError>;
+    async fn orders_for_attention(&self, scope: &StoreScope, limit: u32) -> Result<Vec<Aggregate>, StorageError>;
+    async fn order_history(&self, scope: &StoreScope, order: &OrderId) -> Result<Option<OrderHistory>, StorageError>;
+    async fn given_up_events(&self, scope: &StoreScope, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError>;
+    async fn event(&self, scope: &StoreScope, event: &EventId) -> Result<Option<Event>, StorageError>;
     async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError>;
     async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>, StorageError>;
     async fn settled_orders(
-        &self, from: Timestamp, until: Timestamp, after: Option<&SettledOrder>, limit: u32,
+        &self, scope: &StoreScope, from: Timestamp, until: Timestamp, after: Option<&SettledOrder>, limit: u32,
     ) -> Result<Vec<SettledOrder>, StorageError>;
+}
+
+shaken! {
+    StaffStorage;
+    async fn add_staff_link(
+        &self, token: TokenHash, access: &StaffAccess, expires_at: Timestamp,
+    ) -> Result<(), StorageError>;
+    async fn staff_link(&self, token: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>, StorageError>;
+    async fn open_staff_session(
+        &self, link: TokenHash, session: TokenHash, now: Timestamp,
+    ) -> Result<Option<StaffAccess>, StorageError>;
+    async fn staff_session(&self, session: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>, StorageError>;
+    async fn end_staff_session(&self, session: TokenHash) -> Result<(), StorageError>;
+    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64, StorageError>;
 }
 
 shaken! {

@@ -46,6 +46,8 @@ error_codes! {
     OriginNotAllowed = "origin_not_allowed", 403;
     /// The store may not act for the account at the gateway, or not for that merchant.
     GatewayAccessDenied = "gateway_access_denied", 403;
+    /// The store has no pages for its staff, or its staff may not decide about orders.
+    StaffAccessDenied = "staff_access_denied", 403;
     /// No such order, or not yours; the same response for an unknown, foreign or expired token.
     NotFound = "not_found", 404;
     /// The proxy has no store of that id.

@@ -15,6 +15,7 @@ mod polling;
 mod prices;
 mod requests;
 mod schema;
+mod staff;
 mod statements;
 mod totals;
 
@@ -105,6 +106,13 @@ contract! {
         orders_that_wait_for_a_person_are_listed_until_a_decision,
         orders_are_found_by_status_store_and_text,
         the_audit_log_only_grows,
+    }
+    staff {
+        a_link_opens_one_session_until_it_expires,
+        of_two_openings_of_a_link_one_succeeds,
+        a_store_has_a_bounded_number_of_links_and_sessions,
+        staff_finds_and_decides_in_its_store_alone,
+        another_stores_orders_change_no_search,
     }
     deliveries {
         events_of_an_order_are_delivered_in_their_order,

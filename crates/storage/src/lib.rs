@@ -29,6 +29,7 @@ mod postgres;
 mod rows;
 mod shared;
 mod sqlite;
+mod staff;
 mod totals;
 mod traits;
 mod verified;
@@ -58,6 +59,7 @@ pub use shared::{
     ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState, Standbys, StaticFile,
 };
 pub use sqlite::SqliteStorage;
+pub use staff::{Actor, MAX_STAFF_ACCESS_PER_STORE, StaffAccess, StaffStorage, StoreScope};
 pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
     DueAttempt, KeptEmail, MarkedAsPaid, NamedTransaction, Opened, OrderFilter, PollQueue,

@@ -25,6 +25,7 @@ mod requests;
 mod rows;
 mod server;
 mod shared;
+mod staff;
 mod storage;
 #[cfg(test)]
 pub(crate) mod tests;

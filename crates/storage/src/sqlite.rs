@@ -12,6 +12,7 @@ mod orders;
 mod prices;
 mod requests;
 mod rows;
+mod staff;
 #[cfg(test)]
 mod tests;
 mod totals;

@@ -14,7 +14,7 @@ use crate::{
     ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery,
     EndpointStatus, Fingerprint, LimitKey, OpenAttemptError, OpenError, OperatorStorage,
     OrderOperationError, OrderVersion, PriceList, RecordedDelivery, RequestId, ServerState,
-    StaticFile, StorageError, StoredResponse, Totals,
+    StaffStorage, StaticFile, StorageError, StoredResponse, Totals,
 };
 
 /// An opened order.
@@ -161,7 +161,7 @@ pub struct Settlement {
 
 /// Storage of orders. Every method is one transaction; none waits for the network.
 #[async_trait]
-pub trait Storage: OperatorStorage {
+pub trait Storage: OperatorStorage + StaffStorage {
     /// Returns `true` if other processes write to the same database. What this process has read may then be out of date
     /// although this process wrote nothing: it is used while its version is the same ([`Self::versions`]).
     fn has_other_writers(&self) -> bool {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::http::request::Parts;
+use florin_storage::Actor;
 use headers::authorization::Bearer;
 use headers::{Authorization, HeaderMapExt as _};
 
@@ -33,7 +34,7 @@ const MAX_SEARCH: usize = 200;
 pub(crate) struct Reader;
 
 /// An operator who may change something.
-pub(crate) struct Writer(pub(crate) String);
+pub(crate) struct Writer(pub(crate) Actor);
 
 fn operator<'a>(parts: &Parts, config: &'a Config) -> Result<&'a Operator, OperatorError> {
     let token = parts.headers.typed_get::<Authorization<Bearer>>();
@@ -64,7 +65,7 @@ impl FromRequestParts<Arc<AppState>> for Writer {
         let operator = operator(parts, &config)?;
         let name = operator.name.clone();
         match operator.role {
-            Role::Write => Ok(Self(name)),
+            Role::Write => Ok(Self(Actor::operator(name))),
             Role::Read => Err(OperatorError::ReadOnly(name)),
         }
     }

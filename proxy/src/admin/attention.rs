@@ -2,6 +2,8 @@
 
 use florin_orders::AttentionCause;
 
+use crate::admin::pages::viewer::Place;
+
 /// What the cause is, in a few words.
 pub(crate) fn title(cause: AttentionCause) -> &'static str {
     match cause {
@@ -55,8 +57,20 @@ pub(crate) fn sentence(cause: AttentionCause) -> &'static str {
 }
 
 /// About a webhook that answered 410.
-pub(crate) const DISABLED_WEBHOOK: &str = "The store's endpoint answered 410 Gone. Events wait, and none is lost. Ask the store, then enable \
+const DISABLED_WEBHOOK: &str = "The store's endpoint answered 410 Gone. Events wait, and none is lost. Ask the store, then enable \
      the webhook under Stores.";
+
+/// The same for the store's staff.
+const OWN_DISABLED_WEBHOOK: &str = "The store's endpoint answered 410 Gone. Events wait, and none is lost. Repair the endpoint, then enable the \
+     webhook under Webhook.";
+
+/// About a webhook that answered 410, for the people of a place.
+pub(crate) fn disabled_webhook(place: Place) -> &'static str {
+    match place {
+        Place::Operator => DISABLED_WEBHOOK,
+        Place::Staff => OWN_DISABLED_WEBHOOK,
+    }
+}
 
 /// About an event that was given up.
 pub(crate) const GIVEN_UP_EVENT: &str = "The store accepted it in none of ten tries over three days. Repair the endpoint, then redeliver.";

@@ -1,4 +1,4 @@
-//! Failures of the operator's API and pages. The public API's are in `http/error.rs`; none of these is ever sent there.
+//! Failures of the operator's API and of the pages of operators and staff. The public API's are in `http/error.rs`.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use florin_storage::{DecideError, StorageError};
 use serde_json::json;
 
-/// Every way in which a request of an operator fails.
+/// Every way in which a request of an operator or of a store's staff fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OperatorError {
     /// 401: no operator sent the request.
@@ -17,6 +17,11 @@ pub(crate) enum OperatorError {
     /// 403: the operator's role is `read`.
     #[error("{0} has the role read: this needs role = \"write\" in the configuration")]
     ReadOnly(String),
+    /// 403: the session of a store's staff sees alone.
+    #[error(
+        "this session sees orders and changes nothing: the shop makes links for people who decide"
+    )]
+    ReadOnlyStaff,
     /// 404.
     #[error("there is no such {0}")]
     NotFound(&'static str),
@@ -51,7 +56,7 @@ impl OperatorError {
     pub(crate) fn status(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
-            Self::ReadOnly(_) => (StatusCode::FORBIDDEN, "read_only"),
+            Self::ReadOnly(_) | Self::ReadOnlyStaff => (StatusCode::FORBIDDEN, "read_only"),
             Self::NotFound(_) | Self::Decision(DecideError::NoOrder(_)) => {
                 (StatusCode::NOT_FOUND, "not_found")
             }
@@ -70,7 +75,7 @@ impl OperatorError {
         if let Self::Storage(error) | Self::Decision(DecideError::Storage(error)) = self
             && error.outage().is_none()
         {
-            tracing::error!(%error, "a request of an operator failed");
+            tracing::error!(%error, "a request of an operator or of staff failed");
         }
     }
 }

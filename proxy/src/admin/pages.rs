@@ -1,14 +1,15 @@
-//! The operator's pages: rendered here, and complete without a script.
+//! The pages of operators and of stores' staff: rendered here, and complete without a script.
 
 pub(crate) mod attention;
 pub(crate) mod configuration;
 mod decision;
-mod error;
+pub(crate) mod error;
 pub(crate) mod gateway;
 pub(crate) mod layout;
 pub(crate) mod orders;
 pub(crate) mod settlements;
 pub(crate) mod sign_in;
-mod signed_in;
+pub(crate) mod signed_in;
 pub(crate) mod stores;
 mod timeline;
+pub(crate) mod viewer;

@@ -100,6 +100,7 @@ struct Event {
 struct AuditEntry {
     at: String,
     operator: String,
+    staff_of: Option<String>,
     action: String,
     reason: String,
     status_before: Option<String>,
@@ -293,7 +294,11 @@ impl Display for Event {
 impl Display for AuditEntry {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (at, operator) = (visible(&self.at), visible(&self.operator));
-        write!(f, "  {at}  {operator}  {}", visible(&self.action))?;
+        write!(f, "  {at}  {operator}")?;
+        if let Some(store) = &self.staff_of {
+            write!(f, " (staff of {})", visible(store))?;
+        }
+        write!(f, "  {}", visible(&self.action))?;
         if let Some((before, after)) = self.status_before.as_ref().zip(self.status_after.as_ref()) {
             write!(f, "  {} → {}", visible(before), visible(after))?;
         }

@@ -9,6 +9,7 @@ use url::Url;
 use crate::config::catalog::{
     self, Donation, DonationTable, Product, ProductTable, donations, is_tolerable,
 };
+use crate::config::operator::Role;
 use crate::config::problems::Findings;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret_pair};
 use crate::config::theme::{ThemeTable, theme};
@@ -43,6 +44,8 @@ pub struct Store {
     pub merchant_id: Option<String>,
     /// Whether its server may call the gateway's account endpoints: wallets and settings belong to all stores together.
     pub gateway_access: bool,
+    /// What its staff may do on the pages below `/staff`; `None` if there are none.
+    pub staff_pages: Option<Role>,
     /// How much may be missing and still count as paid, in `currency`.
     pub tolerance: Amount,
     /// Confirmations that are shown as required until the gateway states its own.
@@ -158,6 +161,10 @@ pub(crate) struct StoreTable {
     /// Whether its server may change wallets and settings at the gateway. All stores share them.
     #[schemars(extend("x-default" = "true for a single store, else false"))]
     pub(crate) gateway_access: Option<bool>,
+    /// What the store's staff may do on the pages below `/staff`, to which the store's server makes links: `none`, `read` to
+    /// see the store's orders, or `write` to decide about them too, as an operator does.
+    #[schemars(extend("x-default" = "none"))]
+    pub(crate) staff_pages: Option<String>,
     /// How much may be missing and still count as paid: an amount in the store's currency, as a string. At most a tenth of
     /// each product's price; of another order that is cheaper, nothing may be missing.
     #[schemars(extend("x-default" = "0"))]
@@ -202,6 +209,10 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
     } else {
         None
     };
+    let staff_pages = findings.take(
+        &key("staff_pages"),
+        staff_pages(table.staff_pages.as_deref()),
+    );
     let token_keys = token_keys(findings, &table.id, table.token_keys);
     for (name, link) in [
         ("return_url", &table.return_url),
@@ -240,17 +251,7 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         let found = findings.take(&sku_key, found);
         products.extend(found);
     }
-    for (n, product) in products.iter().enumerate() {
-        if products[..n]
-            .iter()
-            .any(|earlier: &Product| earlier.sku == product.sku)
-        {
-            findings.add(
-                &key(&format!("product.{}", product.sku)),
-                "there are two of this sku",
-            );
-        }
-    }
+    require_distinct_skus(findings, &table.id, &products);
     let donations = donations(findings, &table.id, table.donation, currency);
     Some(Store {
         name: table.name.unwrap_or_else(|| table.id.clone()),
@@ -265,6 +266,7 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         image_origins,
         merchant_id: merchant_id?,
         gateway_access: table.gateway_access.unwrap_or(false),
+        staff_pages: staff_pages?,
         tolerance: tolerance?,
         confirmations_required,
         webhook,
@@ -273,6 +275,24 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         products,
         donations,
     })
+}
+
+fn require_distinct_skus(findings: &mut Findings, store: &str, products: &[Product]) {
+    for (n, Product { sku, .. }) in products.iter().enumerate() {
+        if products[..n].iter().any(|earlier| earlier.sku == *sku) {
+            let key = format!("store.{store}.product.{sku}");
+            findings.add(&key, "there are two of this sku");
+        }
+    }
+}
+
+fn staff_pages(word: Option<&str>) -> Result<Option<Role>, String> {
+    match word {
+        None | Some("none") => Ok(None),
+        Some("read") => Ok(Some(Role::Read)),
+        Some("write") => Ok(Some(Role::Write)),
+        Some(other) => Err(format!("{other:?} is no role: write none, read or write")),
+    }
 }
 
 /// `Assumed:` a merchant's name at the gateway is visible ASCII, as its other identifiers are.

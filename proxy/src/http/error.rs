@@ -115,6 +115,12 @@ pub(crate) enum ApiError {
     /// The store may not act for the shared account.
     #[error("the account is shared by all stores")]
     AccountShared,
+    /// The store has no pages for its staff.
+    #[error("the store has no pages for its staff")]
+    NoStaffPages,
+    /// The store's staff decides about no order.
+    #[error("the store's staff decides about no order")]
+    StaffReadOnly,
     /// A merchant of a platform may not onboard another.
     #[error("a merchant onboards no other merchant")]
     OnboardingDenied,

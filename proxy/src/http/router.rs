@@ -16,7 +16,7 @@ use crate::http::checkout::{orders as checkout, payments};
 use crate::http::middleware::request_log::{RequestLayer, ResponsePolicy};
 use crate::http::openapi::operation::Operation;
 use crate::http::openapi::types::Types;
-use crate::http::store_api::{events, gateway, orders};
+use crate::http::store_api::{events, gateway, orders, staff_links};
 use crate::http::{
     callbacks, checkout_page as page, openapi as docs, receipts, static_files as files,
 };
@@ -89,6 +89,11 @@ fn store() -> Routes {
             "/v1/receipts/verify",
             receipts::verify,
             receipts::describe_verify,
+        )
+        .post(
+            "/v1/staff_links",
+            staff_links::open_staff_link,
+            staff_links::describe_open_staff_link,
         )
         .get("/v1/events", events::events, events::describe_events)
         .post(

@@ -3,6 +3,7 @@
 pub(crate) mod events;
 pub(crate) mod gateway;
 pub(crate) mod orders;
+pub(crate) mod staff_links;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use headers::{Authorization, HeaderMapExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::auth::staff_token::key_digest;
 use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::state::AppState;
@@ -26,6 +28,8 @@ const DEFAULT_PAGE: u32 = 20;
 pub(crate) struct AuthenticatedStore {
     /// Its id.
     pub(crate) id: StoreId,
+    /// What is stored of the key.
+    pub(crate) key_digest: [u8; 32],
     /// The configuration that has the key: a request that began before a reload ends with what it began with.
     pub(crate) config: Arc<Config>,
 }
@@ -43,7 +47,11 @@ impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
         };
         let store = config.stores.iter().find(is_its);
         let id = store.ok_or(ApiError::Unauthorized)?.id.clone();
-        Ok(Self { id, config })
+        Ok(Self {
+            id,
+            key_digest: key_digest(key.token()),
+            config,
+        })
     }
 }
 

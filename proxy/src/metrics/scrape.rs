@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use florin_orders::{AttentionCause, PollPriority};
-use florin_storage::{Commits, PollQueue, StorageError, Totals};
+use florin_storage::{Commits, PollQueue, StorageError, StoreScope, Totals};
 use jiff::{SignedDuration, Timestamp};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
@@ -85,12 +85,18 @@ struct Read {
 async fn read(app: &AppState, now: Timestamp) -> Result<Read, StorageError> {
     let storage = &app.deps.storage;
     let mut waiting: BTreeMap<&str, u64> = BTreeMap::new();
-    for order in storage.orders_for_attention(MOST_WAITING).await? {
+    for order in storage
+        .orders_for_attention(&StoreScope::All, MOST_WAITING)
+        .await?
+    {
         for cause in order.attention_causes() {
             *waiting.entry(cause.into()).or_default() += 1;
         }
     }
-    let given_up = storage.given_up_events(MOST_WAITING).await?.len();
+    let given_up = storage
+        .given_up_events(&StoreScope::All, MOST_WAITING)
+        .await?
+        .len();
     waiting.insert(GIVEN_UP, u64::try_from(given_up).unwrap_or(u64::MAX));
     Ok(Read {
         totals: storage.totals().await?,

@@ -186,6 +186,7 @@ mod tests {
             theme_tokens: Vec::new(),
             merchant_id: None,
             gateway_access: false,
+            staff_pages: None,
             products: Vec::new(),
             donations: Vec::new(),
         }

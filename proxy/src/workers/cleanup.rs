@@ -1,5 +1,5 @@
 //! Cleanup: abandons attempts whose invoice was never made, so that their order can still be paid; expires orders; deletes
-//! expired tokens and idempotency records.
+//! expired tokens, links of staff and idempotency records.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +51,7 @@ async fn clean_up(app: &AppState) -> Result<(), StorageError> {
         );
     }
     while storage.delete_expired_tokens(now).await? > 0 {}
+    while storage.delete_expired_staff_access(now).await? > 0 {}
     while storage.delete_expired_requests(now).await? > 0 {}
     while storage.delete_unused_counts(now).await? > 0 {}
     while storage

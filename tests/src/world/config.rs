@@ -55,6 +55,8 @@ pub struct WorldConfig {
     pub evm_rpc_url: Option<String>,
     /// Stores beside the two, without a webhook.
     pub more_stores: u32,
+    /// `staff_pages` of both stores.
+    pub staff_pages: &'static str,
     /// `true` if the operators `ada` and `rita` are configured.
     pub has_operators: bool,
 }
@@ -82,6 +84,7 @@ impl Default for WorldConfig {
             invoice_minutes: 15,
             evm_rpc_url: None,
             more_stores: 0,
+            staff_pages: "write",
             has_operators: true,
         }
     }
@@ -152,15 +155,13 @@ pub(crate) fn florin_toml(
         webhook,
     } = addresses;
     let origins = [&[addresses.shop_url()], &config.origins[..]].concat();
-    let secret = &config.proxys_secret;
+    let (secret, tolerance) = (&config.proxys_secret, &config.tolerance);
     let trusted_proxies = &config.trusted_proxies;
-    let tolerance = &config.tolerance;
     let mut theme = format!("preset = {:?}", config.theme);
     if !config.theme_tokens.is_empty() {
         theme = format!("{theme}, {}", config.theme_tokens);
     }
-    let key = secrets::API_KEY;
-    let token = secrets::CALLBACK_TOKEN;
+    let (key, token) = (secrets::API_KEY, secrets::CALLBACK_TOKEN);
     let (store_key, other_key) = (secrets::STORE_KEY, secrets::OTHER_STORE_KEY);
     let webhook_secret = secrets::WEBHOOK;
     let (rate, gateway_access) = (config.requests_per_second, config.gateway_access);
@@ -191,7 +192,7 @@ pub(crate) fn florin_toml(
         )
     };
     let rate_limit = rate_limit(config.orders_per_minute_per_ip);
-    let operators = operators(config.has_operators);
+    let (staff_pages, operators) = (config.staff_pages, operators(config.has_operators));
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
@@ -214,6 +215,7 @@ id = "other"
 name = "Another shop"
 origins = ["https://other.example"]
 secret_key = "{other_key}"
+staff_pages = "{staff_pages}"
 token_keys = [{{ kid = "k1", secret = "{other_token_key}" }}]
 image_origins = {image_origins:?}
 [[store.product]]
@@ -232,6 +234,7 @@ name = "Quiet Goods"
 origins = {origins:?}
 currency = "USD"
 secret_key = "{store_key}"
+staff_pages = "{staff_pages}"
 token_keys = [{{ kid = "k1", secret = "{token_key}" }}, {{ kid = "k2", secret = "{next_token_key}" }}]
 return_url = "http://{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"

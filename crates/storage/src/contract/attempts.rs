@@ -1,6 +1,7 @@
 //! Attempts: when another may be opened, and when not.
 
 use super::*;
+use crate::StoreScope;
 
 pub(super) async fn one_attempt_is_opened_at_a_time(backend: Backend) {
     let test = backend.test().await;
@@ -334,7 +335,11 @@ pub(super) async fn a_transaction_for_an_earlier_attempt_marks_no_other(backend:
         address: Some(address.to_owned()),
     };
     let hints = async || {
-        let history = storage.order_history(&id(1)).await.unwrap().unwrap();
+        let history = storage
+            .order_history(&StoreScope::All, &id(1))
+            .await
+            .unwrap()
+            .unwrap();
         let hint = |attempt: &Attempt| attempt.invoice().unwrap().transaction_hint.is_some();
         let attempts = history.aggregate.attempts.iter();
         attempts.map(hint).collect::<Vec<_>>()

@@ -3,14 +3,14 @@
 use florin_orders::{AuditId, DecisionError, DecisionKind, DecisionOutcome};
 
 use super::*;
-use crate::{AuditAction, DecideError, NewAuditEntry, NewDecision, OrderSearch};
+use crate::{Actor, AuditAction, DecideError, NewAuditEntry, NewDecision, OrderSearch, StoreScope};
 
 fn decision(number: u8, kind: DecisionKind, version: u64) -> NewDecision {
     NewDecision {
         id: AuditId::from_random([number; 16]),
         kind,
         version,
-        operator: "ada".into(),
+        actor: Actor::operator("ada"),
         reason: "agreed by phone".into(),
     }
 }
@@ -73,14 +73,14 @@ pub(super) async fn an_acceptance_credits_once_and_is_audited(backend: Backend) 
         )
     );
     let settled = storage
-        .settled_orders(at(0), at(60), None, 9)
+        .settled_orders(&StoreScope::All, at(0), at(60), None, 9)
         .await
         .unwrap();
     assert_eq!(settled.len(), 1);
     assert_eq!(settled[0].decision, Some(DecisionOutcome::Accepted));
     let behind = settled.last();
     let rest = storage
-        .settled_orders(at(0), at(60), behind, 9)
+        .settled_orders(&StoreScope::All, at(0), at(60), behind, 9)
         .await
         .unwrap();
     assert_eq!(rest, []);
@@ -128,7 +128,10 @@ pub(super) async fn orders_that_wait_for_a_person_are_listed_until_a_decision(ba
     underpaid(storage, 1).await;
     awaiting(storage, 2).await;
     observe(storage, 40, exact("REFUNDED")).await;
-    let waiting = storage.orders_for_attention(9).await.unwrap();
+    let waiting = storage
+        .orders_for_attention(&StoreScope::All, 9)
+        .await
+        .unwrap();
     let ids: Vec<OrderId> = waiting.iter().map(|it| it.order.id.clone()).collect();
     assert_eq!(ids, [id(1), id(2)]);
     assert_eq!(waiting[1].attention_since, Some(at(40)));
@@ -139,10 +142,20 @@ pub(super) async fn orders_that_wait_for_a_person_are_listed_until_a_decision(ba
             .await
             .unwrap();
     }
-    assert_eq!(storage.orders_for_attention(9).await.unwrap(), []);
+    assert_eq!(
+        storage
+            .orders_for_attention(&StoreScope::All, 9)
+            .await
+            .unwrap(),
+        []
+    );
     assert_eq!(status(storage, 1).await, OrderStatus::Cancelled);
     assert_eq!(storage.totals().await.unwrap().needing_review, 0);
-    let history = storage.order_history(&id(2)).await.unwrap().unwrap();
+    let history = storage
+        .order_history(&StoreScope::All, &id(2))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(history.audit.len(), 1);
     assert!(
         history.observations[0]
@@ -181,11 +194,11 @@ pub(super) async fn orders_are_found_by_status_store_and_text(backend: Backend) 
         assert_eq!(count(search.clone()).await, expected, "{search:?}");
     }
     for status in [None, Some(OrderStatus::Open)] {
-        for store in [None, Some(demo())] {
+        for scope in [StoreScope::All, StoreScope::Store(demo())] {
             for after in [None, Some(id(1))] {
                 let search = OrderSearch {
                     status,
-                    store: store.clone(),
+                    scope: scope.clone(),
                     after: after.clone(),
                     ..OrderSearch::default()
                 };
@@ -208,7 +221,7 @@ pub(super) async fn the_audit_log_only_grows(backend: Backend) {
     let entry = NewAuditEntry {
         id: AuditId::from_random([7; 16]),
         at: at(5),
-        operator: "ada".into(),
+        actor: Actor::operator("ada"),
         action: AuditAction::TestWebhook,
         subject: "demo".into(),
         reason: String::new(),

@@ -275,6 +275,7 @@ pub(super) const TABLES: [Table; 12] = [
             ("id", "id", Text),
             ("at", "at", Time),
             ("operator", "operator", Text),
+            ("staff_of", "staff_of", Text),
             ("action", "action", Text),
             ("order_id", "order_id", Text),
             ("subject", "subject", Text),

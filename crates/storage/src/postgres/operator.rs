@@ -13,8 +13,9 @@ use super::{PostgresStorage, deliveries, events, observe, orders};
 use crate::operator::{DecidedOrder, search_terms};
 use crate::rows;
 use crate::{
-    AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, SettledOrder, StorageError,
+    Actor, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
+    OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StorageError,
+    StoreScope, StoredObservation,
 };
 
 #[async_trait]
@@ -35,20 +36,32 @@ impl OperatorStorage for PostgresStorage {
         read!(self, |reader| find_orders(reader, search))
     }
 
-    async fn orders_for_attention(&self, limit: u32) -> Result<Vec<Aggregate>, StorageError> {
-        read!(self, |reader| orders_for_attention(reader, limit))
+    async fn orders_for_attention(
+        &self,
+        scope: &StoreScope,
+        limit: u32,
+    ) -> Result<Vec<Aggregate>, StorageError> {
+        read!(self, |reader| orders_for_attention(reader, scope, limit))
     }
 
-    async fn order_history(&self, order: &OrderId) -> Result<Option<OrderHistory>, StorageError> {
-        read!(self, |reader| order_history(reader, order))
+    async fn order_history(
+        &self,
+        scope: &StoreScope,
+        order: &OrderId,
+    ) -> Result<Option<OrderHistory>, StorageError> {
+        read!(self, |reader| order_history(reader, scope, order))
     }
 
-    async fn given_up_events(&self, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError> {
-        read!(self, |reader| given_up_events(reader, limit))
+    async fn given_up_events(
+        &self,
+        scope: &StoreScope,
+        limit: u32,
+    ) -> Result<Vec<GivenUpEvent>, StorageError> {
+        read!(self, |reader| given_up_events(reader, scope, limit))
     }
 
-    async fn event(&self, id: &EventId) -> Result<Option<Event>, StorageError> {
-        read!(self, |reader| event(reader, id))
+    async fn event(&self, scope: &StoreScope, id: &EventId) -> Result<Option<Event>, StorageError> {
+        read!(self, |reader| event(reader, scope, id))
     }
 
     async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError> {
@@ -65,13 +78,14 @@ impl OperatorStorage for PostgresStorage {
 
     async fn settled_orders(
         &self,
+        scope: &StoreScope,
         from: Timestamp,
         until: Timestamp,
         after: Option<&SettledOrder>,
         limit: u32,
     ) -> Result<Vec<SettledOrder>, StorageError> {
         read!(self, |reader| settled_orders(
-            reader, from, until, after, limit
+            reader, scope, from, until, after, limit
         ))
     }
 }
@@ -87,9 +101,13 @@ async fn decide(
     if !orders::lock(tx, id).await? {
         return Err(unknown());
     }
+    let known = orders::snapshot(tx, id).await?;
+    let scope = &decision.actor.scope;
+    let known = known.filter(|known| scope.contains(&known.order.terms.store_id));
+    let known = known.ok_or_else(unknown)?;
     // An earlier run of this transaction, whose commit had no response, or a repeated request.
     if is_recorded(tx, &decision.id).await? {
-        return orders::snapshot(tx, id).await?.ok_or_else(unknown);
+        return Ok(known);
     }
     let before = orders::aggregate(tx, id).await?;
     let DecidedOrder {
@@ -124,12 +142,13 @@ async fn insert_decision(
     now: Timestamp,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "INSERT INTO audit (id, at, operator, action, order_id, reason, status_before, status_after)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "INSERT INTO audit (id, at, operator, staff_of, action, order_id, reason, status_before, status_after)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(decision.id.as_str())
     .bind(Time(now))
-    .bind(&decision.operator)
+    .bind(&decision.actor.name)
+    .bind(decision.actor.scope.store().map(StoreId::as_str))
     .bind(<&str>::from(decision.kind))
     .bind(order.as_str())
     .bind(&decision.reason)
@@ -142,12 +161,13 @@ async fn insert_decision(
 
 async fn record_audit(tx: &mut PgConnection, entry: &NewAuditEntry) -> Result<(), StorageError> {
     sqlx::query(
-        "INSERT INTO audit (id, at, operator, action, order_id, subject, reason)
-         VALUES ($1, $2, $3, $4, (SELECT order_id FROM events WHERE id = $5), $5, $6) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO audit (id, at, operator, staff_of, action, order_id, subject, reason)
+         VALUES ($1, $2, $3, $4, $5, (SELECT order_id FROM events WHERE id = $6), $6, $7) ON CONFLICT (id) DO NOTHING",
     )
     .bind(entry.id.as_str())
     .bind(Time(entry.at))
-    .bind(&entry.operator)
+    .bind(&entry.actor.name)
+    .bind(entry.actor.scope.store().map(StoreId::as_str))
     .bind(<&str>::from(entry.action))
     .bind(&entry.subject)
     .bind(&entry.reason)
@@ -186,7 +206,7 @@ async fn page(
     connection: &mut PgConnection,
     search: &OrderSearch,
 ) -> Result<Vec<String>, StorageError> {
-    let statement = match (&search.store, search.status, &search.after) {
+    let statement = match (search.scope.store(), search.status, &search.after) {
         (None, None, None) => "SELECT id FROM orders ORDER BY created_at DESC, id DESC LIMIT $4",
         (None, None, Some(_)) => {
             "SELECT id FROM orders WHERE (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
@@ -205,7 +225,7 @@ async fn page(
         }
         (Some(_), None, Some(_)) => {
             "SELECT id FROM orders WHERE store_id = $1
-                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3 AND store_id = $1)
              ORDER BY created_at DESC, id DESC LIMIT $4"
         }
         (Some(_), Some(_), None) => {
@@ -214,41 +234,46 @@ async fn page(
         }
         (Some(_), Some(_), Some(_)) => {
             "SELECT id FROM orders WHERE store_id = $1 AND status = $2
-                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3 AND store_id = $1)
              ORDER BY created_at DESC, id DESC LIMIT $4"
         }
     };
     let ids = sqlx::query_scalar(statement)
-        .bind(search.store.as_ref().map(StoreId::as_str))
+        .bind(search.scope.store().map(StoreId::as_str))
         .bind(search.status.map(<&str>::from))
         .bind(search.after.as_ref().map(OrderId::as_str))
         .bind(i64::from(search.limit));
     Ok(ids.fetch_all(connection).await?)
 }
 
-/// One statement for each member that may be meant, each by its index.
+/// One statement for each member that may be meant, each by its index. $3 is the only store, or null.
 async fn find_text(
     connection: &mut PgConnection,
     text: &str,
     search: &OrderSearch,
 ) -> Result<Vec<Aggregate>, StorageError> {
     const MEMBERS: [&str; 9] = [
-        "SELECT id FROM orders WHERE id = $1 LIMIT $2",
-        "SELECT id FROM orders WHERE reference = $1 LIMIT $2",
-        "SELECT id FROM orders WHERE lower(customer_email) = lower($1) LIMIT $2",
-        "SELECT id FROM orders WHERE lower(receipt_email) = lower($1) LIMIT $2",
-        "SELECT id FROM orders WHERE amount = $1 LIMIT $2",
-        "SELECT order_id FROM attempts WHERE id = $1 LIMIT $2",
-        "SELECT order_id FROM attempts WHERE invoice_id = $1 LIMIT $2",
-        "SELECT order_id FROM attempts WHERE lower(address) = lower($1) LIMIT $2",
-        "SELECT order_id FROM attempts WHERE lower(transaction_hash) = lower($1) LIMIT $2",
+        "SELECT id FROM orders WHERE id = $1 AND ($3::text IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT id FROM orders WHERE reference = $1 AND ($3::text IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT id FROM orders WHERE lower(customer_email) = lower($1) AND ($3::text IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT id FROM orders WHERE lower(receipt_email) = lower($1) AND ($3::text IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT id FROM orders WHERE amount = $1 AND ($3::text IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE attempts.id = $1 AND ($3::text IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE invoice_id = $1 AND ($3::text IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE lower(address) = lower($1) AND ($3::text IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE lower(transaction_hash) = lower($1) AND ($3::text IS NULL OR store_id = $3) LIMIT $2",
     ];
     let mut ids: Vec<String> = Vec::new();
     for term in search_terms(text) {
         for statement in MEMBERS {
             let found = sqlx::query_scalar(statement)
                 .bind(&term)
-                .bind(i64::from(search.limit));
+                .bind(i64::from(search.limit))
+                .bind(search.scope.store().map(StoreId::as_str));
             ids.extend(found.fetch_all(&mut *connection).await?);
         }
     }
@@ -272,10 +297,20 @@ async fn load(
 
 async fn orders_for_attention(
     connection: &mut PgConnection,
+    scope: &StoreScope,
     limit: u32,
 ) -> Result<Vec<Aggregate>, StorageError> {
-    let waiting = "SELECT id FROM orders WHERE attention_since IS NOT NULL ORDER BY attention_since, id LIMIT $1";
+    let waiting = match scope {
+        StoreScope::All => {
+            "SELECT id FROM orders WHERE attention_since IS NOT NULL ORDER BY attention_since, id LIMIT $2"
+        }
+        StoreScope::Store(_) => {
+            "SELECT id FROM orders WHERE store_id = $1 AND attention_since IS NOT NULL
+             ORDER BY attention_since, id LIMIT $2"
+        }
+    };
     let ids: Vec<String> = sqlx::query_scalar(waiting)
+        .bind(scope.store().map(StoreId::as_str))
         .bind(i64::from(limit))
         .fetch_all(&mut *connection)
         .await?;
@@ -284,9 +319,11 @@ async fn orders_for_attention(
 
 async fn order_history(
     connection: &mut PgConnection,
+    scope: &StoreScope,
     id: &OrderId,
 ) -> Result<Option<OrderHistory>, StorageError> {
-    if orders::snapshot(connection, id).await?.is_none() {
+    let known = orders::snapshot(connection, id).await?;
+    if !known.is_some_and(|known| scope.contains(&known.order.terms.store_id)) {
         return Ok(None);
     }
     let aggregate = orders::read_aggregate(connection, id).await?;
@@ -336,15 +373,24 @@ async fn order_history(
 
 async fn given_up_events(
     connection: &mut PgConnection,
+    scope: &StoreScope,
     limit: u32,
 ) -> Result<Vec<GivenUpEvent>, StorageError> {
-    let found = sqlx::query(
-        "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
-         WHERE outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $1",
-    )
-    .bind(i64::from(limit))
-    .fetch_all(&mut *connection)
-    .await?;
+    let given_up = match scope {
+        StoreScope::All => {
+            "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
+             WHERE outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
+        }
+        StoreScope::Store(_) => {
+            "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
+             WHERE outbox.store_id = $1 AND outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
+        }
+    };
+    let found = sqlx::query(given_up)
+        .bind(scope.store().map(StoreId::as_str))
+        .bind(i64::from(limit))
+        .fetch_all(&mut *connection)
+        .await?;
     let mut events = Vec::with_capacity(found.len());
     for row in &found {
         let event = rows::event(row)?;
@@ -354,9 +400,15 @@ async fn given_up_events(
     Ok(events)
 }
 
-async fn event(connection: &mut PgConnection, id: &EventId) -> Result<Option<Event>, StorageError> {
-    let found = sqlx::query("SELECT * FROM events WHERE id = $1")
+async fn event(
+    connection: &mut PgConnection,
+    scope: &StoreScope,
+    id: &EventId,
+) -> Result<Option<Event>, StorageError> {
+    let event = "SELECT * FROM events WHERE id = $1 AND ($2::text IS NULL OR store_id = $2)";
+    let found = sqlx::query(event)
         .bind(id.as_str())
+        .bind(scope.store().map(StoreId::as_str))
         .fetch_optional(connection)
         .await?;
     found.as_ref().map(rows::event).transpose()
@@ -364,6 +416,7 @@ async fn event(connection: &mut PgConnection, id: &EventId) -> Result<Option<Eve
 
 async fn settled_orders(
     connection: &mut PgConnection,
+    scope: &StoreScope,
     from: Timestamp,
     until: Timestamp,
     after: Option<&SettledOrder>,
@@ -378,12 +431,14 @@ async fn settled_orders(
              crypto_code, paid_in, received_crypto
          FROM credits JOIN orders ON orders.id = credits.order_id JOIN attempts ON attempts.id = credits.attempt_id
          WHERE (credited_at, credits.order_id) > ($1, $2) AND credited_at < $3
+             AND ($5::text IS NULL OR store_id = $5)
          ORDER BY credited_at, credits.order_id LIMIT $4",
     )
     .bind(Time(start))
     .bind(behind)
     .bind(Time(until))
     .bind(i64::from(limit))
+    .bind(scope.store().map(StoreId::as_str))
     .fetch_all(connection)
     .await?;
     found.iter().map(rows::settled_order).collect()

@@ -4,15 +4,22 @@ use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{AttemptId, AuditId, OrderId, Reference, StoreId};
 
 use super::Record;
-use crate::{AuditEntry, SettledOrder, StorageError, StoredObservation};
+use crate::{Actor, AuditEntry, SettledOrder, StorageError, StoreScope, StoredObservation};
 
 pub(crate) fn audit_entry(row: &impl Record) -> Result<AuditEntry, StorageError> {
+    let scope = match row.maybe_parsed("staff_of", StoreId::parse)? {
+        Some(store) => StoreScope::Store(store),
+        None => StoreScope::All,
+    };
     let before = row.maybe_word("status_before")?;
     Ok(AuditEntry {
         position: row.integer("position")?,
         id: row.parsed("id", AuditId::parse)?,
         at: row.time("at")?,
-        operator: row.string("operator")?,
+        actor: Actor {
+            name: row.string("operator")?,
+            scope,
+        },
         action: row.word("action")?,
         order_id: row.maybe_parsed("order_id", OrderId::parse)?,
         subject: row.maybe_string("subject")?,

@@ -23,7 +23,7 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 14] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 15] = [
     (
         1,
         "ledger",
@@ -93,6 +93,11 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 14] = [
         15,
         "replanning",
         include_str!("../../migrations/sqlite/0015_replanning.sql"),
+    ),
+    (
+        16,
+        "staff",
+        include_str!("../../migrations/sqlite/0016_staff.sql"),
     ),
 ];
 

@@ -10,8 +10,9 @@ use super::{SqliteStorage, deliveries, events, observe, orders};
 use crate::operator::{DecidedOrder, search_terms};
 use crate::rows;
 use crate::{
-    AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, SettledOrder, StorageError,
+    Actor, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
+    OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StorageError,
+    StoreScope, StoredObservation,
 };
 
 #[async_trait]
@@ -33,24 +34,36 @@ impl OperatorStorage for SqliteStorage {
         self.read(find_orders(&mut connection, search).await)
     }
 
-    async fn orders_for_attention(&self, limit: u32) -> Result<Vec<Aggregate>, StorageError> {
+    async fn orders_for_attention(
+        &self,
+        scope: &StoreScope,
+        limit: u32,
+    ) -> Result<Vec<Aggregate>, StorageError> {
         let mut connection = self.connection().await?;
-        self.read(orders_for_attention(&mut connection, limit).await)
+        self.read(orders_for_attention(&mut connection, scope, limit).await)
     }
 
-    async fn order_history(&self, order: &OrderId) -> Result<Option<OrderHistory>, StorageError> {
+    async fn order_history(
+        &self,
+        scope: &StoreScope,
+        order: &OrderId,
+    ) -> Result<Option<OrderHistory>, StorageError> {
         let mut connection = self.connection().await?;
-        self.read(order_history(&mut connection, order).await)
+        self.read(order_history(&mut connection, scope, order).await)
     }
 
-    async fn given_up_events(&self, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError> {
+    async fn given_up_events(
+        &self,
+        scope: &StoreScope,
+        limit: u32,
+    ) -> Result<Vec<GivenUpEvent>, StorageError> {
         let mut connection = self.connection().await?;
-        self.read(given_up_events(&mut connection, limit).await)
+        self.read(given_up_events(&mut connection, scope, limit).await)
     }
 
-    async fn event(&self, id: &EventId) -> Result<Option<Event>, StorageError> {
+    async fn event(&self, scope: &StoreScope, id: &EventId) -> Result<Option<Event>, StorageError> {
         let mut connection = self.connection().await?;
-        self.read(event(&mut connection, id).await)
+        self.read(event(&mut connection, scope, id).await)
     }
 
     async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError> {
@@ -70,13 +83,14 @@ impl OperatorStorage for SqliteStorage {
 
     async fn settled_orders(
         &self,
+        scope: &StoreScope,
         from: Timestamp,
         until: Timestamp,
         after: Option<&SettledOrder>,
         limit: u32,
     ) -> Result<Vec<SettledOrder>, StorageError> {
         let mut connection = self.connection().await?;
-        self.read(settled_orders(&mut connection, from, until, after, limit).await)
+        self.read(settled_orders(&mut connection, scope, from, until, after, limit).await)
     }
 }
 
@@ -88,7 +102,10 @@ async fn decide(
     now: Timestamp,
 ) -> Result<Snapshot, DecideError> {
     let unknown = || DecideError::NoOrder(id.clone());
-    let known = orders::snapshot(tx, id).await?.ok_or_else(unknown)?;
+    let known = orders::snapshot(tx, id).await?;
+    let scope = &decision.actor.scope;
+    let known = known.filter(|known| scope.contains(&known.order.terms.store_id));
+    let known = known.ok_or_else(unknown)?;
     // A repeated request.
     if is_recorded(tx, &decision.id).await? {
         return Ok(known);
@@ -126,12 +143,13 @@ async fn insert_decision(
     now: Timestamp,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "INSERT INTO audit (id, at, operator, action, order_id, reason, status_before, status_after)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO audit (id, at, operator, staff_of, action, order_id, reason, status_before, status_after)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(decision.id.as_str())
     .bind(millis(now))
-    .bind(&decision.operator)
+    .bind(&decision.actor.name)
+    .bind(decision.actor.scope.store().map(StoreId::as_str))
     .bind(<&str>::from(decision.kind))
     .bind(order.as_str())
     .bind(&decision.reason)
@@ -147,12 +165,13 @@ async fn record_audit(
     entry: &NewAuditEntry,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "INSERT INTO audit (id, at, operator, action, order_id, subject, reason)
-         VALUES (?1, ?2, ?3, ?4, (SELECT order_id FROM events WHERE id = ?5), ?5, ?6) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO audit (id, at, operator, staff_of, action, order_id, subject, reason)
+         VALUES (?1, ?2, ?3, ?4, ?5, (SELECT order_id FROM events WHERE id = ?6), ?6, ?7) ON CONFLICT (id) DO NOTHING",
     )
     .bind(entry.id.as_str())
     .bind(millis(entry.at))
-    .bind(&entry.operator)
+    .bind(&entry.actor.name)
+    .bind(entry.actor.scope.store().map(StoreId::as_str))
     .bind(<&str>::from(entry.action))
     .bind(&entry.subject)
     .bind(&entry.reason)
@@ -191,7 +210,7 @@ async fn page(
     connection: &mut SqliteConnection,
     search: &OrderSearch,
 ) -> Result<Vec<String>, StorageError> {
-    let statement = match (&search.store, search.status, &search.after) {
+    let statement = match (search.scope.store(), search.status, &search.after) {
         (None, None, None) => "SELECT id FROM orders ORDER BY created_at DESC, id DESC LIMIT ?4",
         (None, None, Some(_)) => {
             "SELECT id FROM orders WHERE (created_at, id) < (SELECT created_at, id FROM orders WHERE id = ?3)
@@ -210,7 +229,7 @@ async fn page(
         }
         (Some(_), None, Some(_)) => {
             "SELECT id FROM orders WHERE store_id = ?1
-                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = ?3)
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = ?3 AND store_id = ?1)
              ORDER BY created_at DESC, id DESC LIMIT ?4"
         }
         (Some(_), Some(_), None) => {
@@ -219,39 +238,46 @@ async fn page(
         }
         (Some(_), Some(_), Some(_)) => {
             "SELECT id FROM orders WHERE store_id = ?1 AND status = ?2
-                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = ?3)
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = ?3 AND store_id = ?1)
              ORDER BY created_at DESC, id DESC LIMIT ?4"
         }
     };
     let ids = sqlx::query_scalar(statement)
-        .bind(search.store.as_ref().map(StoreId::as_str))
+        .bind(search.scope.store().map(StoreId::as_str))
         .bind(search.status.map(<&str>::from))
         .bind(search.after.as_ref().map(OrderId::as_str))
         .bind(search.limit);
     Ok(ids.fetch_all(connection).await?)
 }
 
-/// One statement for each member that may be meant, each by its index.
+/// One statement for each member that may be meant, each by its index. ?3 is the only store, or null.
 async fn find_text(
     connection: &mut SqliteConnection,
     text: &str,
     search: &OrderSearch,
 ) -> Result<Vec<Aggregate>, StorageError> {
     const MEMBERS: [&str; 9] = [
-        "SELECT id FROM orders WHERE id = ?1 LIMIT ?2",
-        "SELECT id FROM orders WHERE reference = ?1 LIMIT ?2",
-        "SELECT id FROM orders WHERE customer_email = ?1 COLLATE NOCASE LIMIT ?2",
-        "SELECT id FROM orders WHERE receipt_email = ?1 COLLATE NOCASE LIMIT ?2",
-        "SELECT id FROM orders WHERE amount = ?1 LIMIT ?2",
-        "SELECT order_id FROM attempts WHERE id = ?1 LIMIT ?2",
-        "SELECT order_id FROM attempts WHERE invoice_id = ?1 LIMIT ?2",
-        "SELECT order_id FROM attempts WHERE address = ?1 COLLATE NOCASE LIMIT ?2",
-        "SELECT order_id FROM attempts WHERE transaction_hash = ?1 COLLATE NOCASE LIMIT ?2",
+        "SELECT id FROM orders WHERE id = ?1 AND (?3 IS NULL OR store_id = ?3) LIMIT ?2",
+        "SELECT id FROM orders WHERE reference = ?1 AND (?3 IS NULL OR store_id = ?3) LIMIT ?2",
+        "SELECT id FROM orders WHERE customer_email = ?1 COLLATE NOCASE AND (?3 IS NULL OR store_id = ?3) LIMIT ?2",
+        "SELECT id FROM orders WHERE receipt_email = ?1 COLLATE NOCASE AND (?3 IS NULL OR store_id = ?3) LIMIT ?2",
+        "SELECT id FROM orders WHERE amount = ?1 AND (?3 IS NULL OR store_id = ?3) LIMIT ?2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE attempts.id = ?1 AND (?3 IS NULL OR store_id = ?3) LIMIT ?2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE invoice_id = ?1 AND (?3 IS NULL OR store_id = ?3) LIMIT ?2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE address = ?1 COLLATE NOCASE AND (?3 IS NULL OR store_id = ?3) LIMIT ?2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE transaction_hash = ?1 COLLATE NOCASE AND (?3 IS NULL OR store_id = ?3) LIMIT ?2",
     ];
     let mut ids: Vec<String> = Vec::new();
     for term in search_terms(text) {
         for statement in MEMBERS {
-            let found = sqlx::query_scalar(statement).bind(&term).bind(search.limit);
+            let found = sqlx::query_scalar(statement)
+                .bind(&term)
+                .bind(search.limit)
+                .bind(search.scope.store().map(StoreId::as_str));
             ids.extend(found.fetch_all(&mut *connection).await?);
         }
     }
@@ -275,10 +301,20 @@ async fn load(
 
 async fn orders_for_attention(
     connection: &mut SqliteConnection,
+    scope: &StoreScope,
     limit: u32,
 ) -> Result<Vec<Aggregate>, StorageError> {
-    let waiting = "SELECT id FROM orders WHERE attention_since IS NOT NULL ORDER BY attention_since, id LIMIT ?";
+    let waiting = match scope {
+        StoreScope::All => {
+            "SELECT id FROM orders WHERE attention_since IS NOT NULL ORDER BY attention_since, id LIMIT ?2"
+        }
+        StoreScope::Store(_) => {
+            "SELECT id FROM orders WHERE store_id = ?1 AND attention_since IS NOT NULL
+             ORDER BY attention_since, id LIMIT ?2"
+        }
+    };
     let ids: Vec<String> = sqlx::query_scalar(waiting)
+        .bind(scope.store().map(StoreId::as_str))
         .bind(limit)
         .fetch_all(&mut *connection)
         .await?;
@@ -287,9 +323,11 @@ async fn orders_for_attention(
 
 async fn order_history(
     connection: &mut SqliteConnection,
+    scope: &StoreScope,
     id: &OrderId,
 ) -> Result<Option<OrderHistory>, StorageError> {
-    if orders::snapshot(connection, id).await?.is_none() {
+    let known = orders::snapshot(connection, id).await?;
+    if !known.is_some_and(|known| scope.contains(&known.order.terms.store_id)) {
         return Ok(None);
     }
     let aggregate = orders::aggregate(connection, id).await?;
@@ -338,15 +376,24 @@ async fn order_history(
 
 async fn given_up_events(
     connection: &mut SqliteConnection,
+    scope: &StoreScope,
     limit: u32,
 ) -> Result<Vec<GivenUpEvent>, StorageError> {
-    let found = sqlx::query(
-        "SELECT events.* FROM outbox JOIN events USING (position)
-         WHERE outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT ?",
-    )
-    .bind(limit)
-    .fetch_all(&mut *connection)
-    .await?;
+    let given_up = match scope {
+        StoreScope::All => {
+            "SELECT events.* FROM outbox JOIN events USING (position)
+             WHERE outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT ?2"
+        }
+        StoreScope::Store(_) => {
+            "SELECT events.* FROM outbox JOIN events USING (position)
+             WHERE outbox.store_id = ?1 AND outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT ?2"
+        }
+    };
+    let found = sqlx::query(given_up)
+        .bind(scope.store().map(StoreId::as_str))
+        .bind(limit)
+        .fetch_all(&mut *connection)
+        .await?;
     let mut events = Vec::with_capacity(found.len());
     for row in &found {
         let event = rows::event(row)?;
@@ -358,10 +405,13 @@ async fn given_up_events(
 
 async fn event(
     connection: &mut SqliteConnection,
+    scope: &StoreScope,
     id: &EventId,
 ) -> Result<Option<Event>, StorageError> {
-    let found = sqlx::query("SELECT * FROM events WHERE id = ?")
+    let event = "SELECT * FROM events WHERE id = ?1 AND (?2 IS NULL OR store_id = ?2)";
+    let found = sqlx::query(event)
         .bind(id.as_str())
+        .bind(scope.store().map(StoreId::as_str))
         .fetch_optional(connection)
         .await?;
     found.as_ref().map(rows::event).transpose()
@@ -369,6 +419,7 @@ async fn event(
 
 async fn settled_orders(
     connection: &mut SqliteConnection,
+    scope: &StoreScope,
     from: Timestamp,
     until: Timestamp,
     after: Option<&SettledOrder>,
@@ -382,13 +433,14 @@ async fn settled_orders(
         "SELECT credits.order_id, credits.amount, credits.currency, credited_at, store_id, reference, decision,
              crypto_code, paid_in, received_crypto
          FROM credits JOIN orders ON orders.id = credits.order_id JOIN attempts ON attempts.id = credits.attempt_id
-         WHERE (credited_at, credits.order_id) > (?1, ?2) AND credited_at < ?3
+         WHERE (credited_at, credits.order_id) > (?1, ?2) AND credited_at < ?3 AND (?5 IS NULL OR store_id = ?5)
          ORDER BY credited_at, credits.order_id LIMIT ?4",
     )
     .bind(millis(start))
     .bind(behind)
     .bind(millis(until))
     .bind(limit)
+    .bind(scope.store().map(StoreId::as_str))
     .fetch_all(connection)
     .await?;
     found.iter().map(rows::settled_order).collect()

@@ -7,7 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use florin_orders::{DeliveryId, Event, EventId, EventType, OrderId, StoreId};
-use florin_storage::{AuditAction, DeliveryFilter, NewAuditEntry};
+use florin_storage::{Actor, AuditAction, DeliveryFilter, NewAuditEntry, StoreScope};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ async fn store_of(
         return Ok(id);
     }
     if let Some(event) = event {
-        let found = app.deps.storage.event(event).await?;
+        let found = app.deps.storage.event(&StoreScope::All, event).await?;
         return found
             .map(|event| event.store_id)
             .ok_or(OperatorError::NotFound("event"));
@@ -87,18 +87,18 @@ async fn store_of(
 /// POST /api/deliveries/{id}/redeliver: schedules the event of a delivery, or an event, again.
 pub(crate) async fn redeliver(
     State(app): State<Arc<AppState>>,
-    Writer(operator): Writer,
+    Writer(actor): Writer,
     Path(id): Path<String>,
 ) -> Result<(StatusCode, Json<Value>), OperatorError> {
-    let event = redeliver_as(&app, operator, &id).await?;
+    let event = redeliver_as(&app, actor, &id).await?;
     let response = json!({ "event": event.id.to_string(), "type": event.kind });
     Ok((StatusCode::ACCEPTED, Json(response)))
 }
 
-/// Schedules an operator's redelivery.
+/// Schedules a person's redelivery.
 pub(crate) async fn redeliver_as(
     app: &AppState,
-    operator: String,
+    actor: Actor,
     id: &str,
 ) -> Result<Event, OperatorError> {
     let id = match DeliveryId::parse(id) {
@@ -107,9 +107,9 @@ pub(crate) async fn redeliver_as(
     };
     let id = EventId::parse(&id).map_err(|_| OperatorError::NotFound("event or delivery"))?;
     let storage = &app.deps.storage;
-    let event = storage.event(&id).await?;
+    let event = storage.event(&actor.scope, &id).await?;
     let event = event.ok_or(OperatorError::NotFound("event or delivery"))?;
-    record(app, operator, AuditAction::Redeliver, id.to_string()).await?;
+    record(app, actor, AuditAction::Redeliver, id.to_string()).await?;
     storage.redeliver(&event.store_id, &id, app.now()).await?;
     app.dispatcher_wakeup.send_replace(());
     Ok(event)
@@ -118,10 +118,10 @@ pub(crate) async fn redeliver_as(
 /// POST /api/webhooks/{store}/test: sends a signed test event once, and returns what the store responded.
 pub(crate) async fn test(
     State(app): State<Arc<AppState>>,
-    Writer(operator): Writer,
+    Writer(actor): Writer,
     Path(store): Path<String>,
 ) -> Result<Json<Value>, OperatorError> {
-    let sent = test_as(&app, operator, &store).await?;
+    let sent = test_as(&app, actor, &store).await?;
     let (status, message) = outcome(&sent);
     let is_accepted = status.is_some_and(|status| (200..300).contains(&status));
     Ok(Json(json!({
@@ -144,19 +144,19 @@ pub(crate) fn outcome(sent: &SendOutcome) -> (Option<u16>, String) {
     }
 }
 
-/// Sends an operator's test event. It is stored in no outbox, and no order has it.
+/// Sends a person's test event. It is stored in no outbox, and no order has it.
 pub(crate) async fn test_as(
     app: &AppState,
-    operator: String,
+    actor: Actor,
     store: &str,
 ) -> Result<SendOutcome, OperatorError> {
     let id = StoreId::parse(store).map_err(|_| OperatorError::NotFound("store"))?;
     let config = app.config();
-    let store = config.store(&id);
+    let store = config.store(&id).filter(|_| actor.scope.contains(&id));
     let store = store.ok_or(OperatorError::NotFound("store"))?;
     let webhook = store.webhook.as_ref();
     let webhook = webhook.ok_or_else(|| OperatorError::NoWebhook(id.to_string()))?;
-    record(app, operator, AuditAction::TestWebhook, id.to_string()).await?;
+    record(app, actor, AuditAction::TestWebhook, id.to_string()).await?;
     let now = app.now();
     let mut bits = [0; 16];
     app.deps.random.fill(&mut bits);
@@ -184,14 +184,14 @@ pub(crate) async fn test_as(
 /// Appends to the audit log.
 pub(crate) async fn record(
     app: &AppState,
-    operator: String,
+    actor: Actor,
     action: AuditAction,
     subject: String,
 ) -> Result<(), OperatorError> {
     let entry = NewAuditEntry {
         id: new_audit_id(app),
         at: app.now(),
-        operator,
+        actor,
         action,
         subject,
         reason: String::new(),

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use florin_orders::{AuditId, DecisionKind, OrderId, OrderStatus, Snapshot, StoreId};
-use florin_storage::{NewDecision, OrderHistory, OrderSearch};
+use florin_storage::{Actor, NewDecision, OrderHistory, OrderSearch, StoreScope};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -31,7 +31,8 @@ pub(crate) struct OrdersQuery {
 }
 
 impl OrdersQuery {
-    pub(crate) fn search(&self) -> Result<OrderSearch, OperatorError> {
+    /// The orders of `scope` that the filters let through.
+    pub(crate) fn search(&self, scope: &StoreScope) -> Result<OrderSearch, OperatorError> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let status = given(&self.status).map(|word| {
             let known = word.parse::<OrderStatus>();
@@ -41,10 +42,15 @@ impl OrdersQuery {
             .map(|id| StoreId::parse(&id).map_err(|error| OperatorError::invalid("store", &error)));
         let after = given(&self.after)
             .map(|id| OrderId::parse(&id).map_err(|error| OperatorError::invalid("after", &error)));
+        let scope = match (scope, store.transpose()?) {
+            (StoreScope::All, Some(store)) => StoreScope::Store(store),
+            // Staff chooses no store.
+            (scope, _) => scope.clone(),
+        };
         Ok(OrderSearch {
             text: search_text(self.q.as_deref())?,
             status: status.transpose()?,
-            store: store.transpose()?,
+            scope,
             after: after.transpose()?,
             limit: page_size(self.limit)?,
         })
@@ -58,11 +64,13 @@ pub(crate) async fn list(
     query: Result<Query<OrdersQuery>, QueryRejection>,
 ) -> Result<Json<Value>, OperatorError> {
     let Query(query) = query?;
-    let search = query.search()?;
+    let search = query.search(&StoreScope::All)?;
     let storage = &app.deps.storage;
     let waiting = query.attention == Some(true);
     let found = if waiting {
-        storage.orders_for_attention(search.limit).await?
+        storage
+            .orders_for_attention(&search.scope, search.limit)
+            .await?
     } else {
         storage.find_orders(&search).await?
     };
@@ -82,7 +90,7 @@ pub(crate) async fn show(
     _: Reader,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, OperatorError> {
-    let history = history(&app, &id).await?;
+    let history = history(&app, &StoreScope::All, &id).await?;
     let OrderHistory {
         aggregate,
         observations,
@@ -102,10 +110,14 @@ pub(crate) async fn show(
     })))
 }
 
-/// An order with all that happened.
-pub(crate) async fn history(app: &AppState, id: &str) -> Result<OrderHistory, OperatorError> {
+/// An order of `scope` with all that happened.
+pub(crate) async fn history(
+    app: &AppState,
+    scope: &StoreScope,
+    id: &str,
+) -> Result<OrderHistory, OperatorError> {
     let id = OrderId::parse(id).map_err(|_| OperatorError::NotFound("order"))?;
-    let found = app.deps.storage.order_history(&id).await?;
+    let found = app.deps.storage.order_history(scope, &id).await?;
     found.ok_or(OperatorError::NotFound("order"))
 }
 
@@ -117,27 +129,27 @@ pub(crate) struct DecisionRequest {
     pub(crate) decision: String,
     /// Why; the audit log keeps it.
     pub(crate) reason: String,
-    /// The version of the order that the operator saw.
+    /// The version of the order that the person saw.
     pub(crate) version: u64,
 }
 
 /// POST /api/orders/{id}/decision: carries out a decision.
 pub(crate) async fn decide(
     State(app): State<Arc<AppState>>,
-    Writer(operator): Writer,
+    Writer(actor): Writer,
     Path(id): Path<String>,
     request: Result<Json<DecisionRequest>, JsonRejection>,
 ) -> Result<Json<Value>, OperatorError> {
     let Json(request) = request?;
-    decide_as(&app, operator, &id, request).await?;
-    let history = history(&app, &id).await?;
+    decide_as(&app, actor, &id, request).await?;
+    let history = history(&app, &StoreScope::All, &id).await?;
     Ok(Json(json!({ "order": OrderJson::of(&history.aggregate) })))
 }
 
-/// Carries out an operator's decision.
+/// Carries out a person's decision.
 pub(crate) async fn decide_as(
     app: &AppState,
-    operator: String,
+    actor: Actor,
     id: &str,
     request: DecisionRequest,
 ) -> Result<Snapshot, OperatorError> {
@@ -149,12 +161,13 @@ pub(crate) async fn decide_as(
         id: new_audit_id(app),
         kind,
         version: request.version,
-        operator,
+        actor,
         reason: reason(&request.reason)?,
     };
     let decided = app.deps.storage.decide(&id, &decision, app.now()).await?;
-    let operator = &decision.operator;
-    tracing::info!(order = %id, operator, decision = <&str>::from(kind), "an operator decided about an order");
+    let Actor { name, scope } = &decision.actor;
+    let staff_of = scope.store().map(StoreId::as_str);
+    tracing::info!(order = %id, person = name, staff_of, decision = <&str>::from(kind), "a person decided about an order");
     if kind == DecisionKind::AcceptAsPaid {
         app.metrics.credited(&decided.order);
     }

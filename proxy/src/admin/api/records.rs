@@ -245,7 +245,10 @@ impl DeliveryJson {
 pub(crate) struct AuditJson {
     id: String,
     at: String,
+    /// The operator's name, or that of the member of the staff.
     operator: String,
+    /// The store whose staff it was; null for an operator.
+    staff_of: Option<String>,
     action: &'static str,
     order: Option<String>,
     /// The event or the store.
@@ -261,7 +264,8 @@ impl AuditJson {
         Self {
             id: entry.id.to_string(),
             at: entry.at.to_string(),
-            operator: entry.operator.clone(),
+            operator: entry.actor.name.clone(),
+            staff_of: entry.actor.scope.store().map(ToString::to_string),
             action: entry.action.into(),
             order: entry.order_id.as_ref().map(ToString::to_string),
             subject: entry.subject.clone(),

@@ -7,11 +7,11 @@ use florin_orders::Aggregate;
 use florin_storage::GivenUpEvent;
 use maud::{Markup, html};
 
-use crate::admin::attention::{DISABLED_WEBHOOK, GIVEN_UP_EVENT};
+use crate::admin::attention::{GIVEN_UP_EVENT, disabled_webhook};
 use crate::admin::error::OperatorError;
 use crate::admin::pages::decision::{causes, decision_form};
 use crate::admin::pages::error::PageError;
-use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::viewer::{SignedIn, Viewer};
 use crate::admin::pages::{layout, timeline};
 use crate::state::AppState;
 
@@ -19,20 +19,22 @@ use crate::state::AppState;
 const MOST: u32 = 50;
 
 /// GET /.
-pub(crate) async fn page(
+pub(crate) async fn page<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
 ) -> Result<Markup, PageError> {
-    let storage = &app.deps.storage;
-    let orders = storage.orders_for_attention(MOST).await?;
-    let given_up = storage.given_up_events(MOST).await?;
+    let viewer = visitor.viewer();
+    let (storage, scope) = (&app.deps.storage, viewer.scope());
+    let orders = storage.orders_for_attention(scope, MOST).await?;
+    let given_up = storage.given_up_events(scope, MOST).await?;
     let totals = storage.totals().await?;
-    let disabled = totals.outboxes.iter().filter(|outbox| outbox.is_disabled);
+    let outboxes = totals.outboxes.iter();
+    let disabled = outboxes.filter(|outbox| outbox.is_disabled && scope.contains(&outbox.store_id));
     let disabled: Vec<_> = disabled.collect();
     let is_empty = orders.is_empty() && given_up.is_empty() && disabled.is_empty();
     let mut entries = Vec::with_capacity(orders.len());
     for order in &orders {
-        entries.push(entry(&app, &operator, order).await?);
+        entries.push(entry(&app, &viewer, order).await?);
     }
     let content = html! {
         @if is_empty {
@@ -42,11 +44,11 @@ pub(crate) async fn page(
         @if !disabled.is_empty() {
             section aria-labelledby="disabled" {
                 h2 #disabled { "Disabled webhooks" }
-                p { (DISABLED_WEBHOOK) }
+                p { (disabled_webhook(viewer.place)) }
                 ul.rows {
                     @for outbox in &disabled {
                         li {
-                            a href="/stores" { strong { (outbox.store_id) } }
+                            a href={ (viewer.base()) "/stores" } { strong { (outbox.store_id) } }
                             span { (outbox.waiting) " events wait" }
                             @if let Some(oldest) = outbox.oldest_at {
                                 span.muted { "the oldest since " (layout::time(oldest)) }
@@ -60,29 +62,33 @@ pub(crate) async fn page(
             section aria-labelledby="given-up" {
                 h2 #given-up { "Events that were given up" }
                 p { (GIVEN_UP_EVENT) }
-                ul.rows { @for event in &given_up { (given_up_row(&operator, event)) } }
+                ul.rows { @for event in &given_up { (given_up_row(&viewer, event)) } }
             }
         }
     };
-    Ok(layout::page(&operator, "/", "Needs a person", &content))
+    Ok(layout::page(&viewer, "/", "Needs a person", &content))
 }
 
 /// An order that waits: why, what the gateway says beside what was requested, and the decision.
 async fn entry(
     app: &AppState,
-    operator: &SignedIn,
+    viewer: &Viewer,
     aggregate: &Aggregate,
 ) -> Result<Markup, OperatorError> {
     let order = &aggregate.order;
-    let history = app.deps.storage.order_history(&order.id).await?;
+    let history = app
+        .deps
+        .storage
+        .order_history(viewer.scope(), &order.id)
+        .await?;
     let since = aggregate.attention_since;
     Ok(html! {
         article.card aria-labelledby=(order.id) {
             div.title {
-                h2 id=(order.id) { a href={ "/orders/" (order.id) } { (order.terms.reference) } }
+                h2 id=(order.id) { a href={ (viewer.base()) "/orders/" (order.id) } { (order.terms.reference) } }
                 (layout::status(order.status))
                 span.money { (order.terms.amount) " " (order.terms.currency) }
-                span.muted { (order.terms.store_id) }
+                @if viewer.sees_all() { span.muted { (order.terms.store_id) } }
                 @if let Some(since) = since {
                     span.muted { "waits since " (layout::time(since)) ", " (layout::ago(since, app.now())) }
                 }
@@ -91,21 +97,24 @@ async fn entry(
             @if let Some(history) = &history {
                 (timeline::comparison(history))
             }
-            (decision_form(operator, aggregate, "/"))
+            (decision_form(viewer, aggregate, "/"))
         }
     })
 }
 
-fn given_up_row(operator: &SignedIn, given_up: &GivenUpEvent) -> Markup {
+fn given_up_row(viewer: &Viewer, given_up: &GivenUpEvent) -> Markup {
     let event = &given_up.event;
     html! {
         li {
-            a href={ "/orders/" (event.order_id) } { strong { (event.kind) } }
-            span.muted { (event.store_id) ", " (layout::time(event.created_at)) }
+            a href={ (viewer.base()) "/orders/" (event.order_id) } { strong { (event.kind) } }
+            span.muted {
+                @if viewer.sees_all() { (event.store_id) ", " }
+                (layout::time(event.created_at))
+            }
             @if let Some(latest) = &given_up.latest {
                 span { (latest.delivery.note) }
             }
-            (timeline::redeliver_form(operator, &event.order_id, &event.id))
+            (timeline::redeliver_form(viewer, &event.order_id, &event.id))
         }
     }
 }

@@ -6,7 +6,8 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::signed_in::SignedInOperator;
+use crate::admin::pages::viewer::SignedIn as _;
 use crate::config::{Config, Setting};
 use crate::state::AppState;
 
@@ -14,7 +15,7 @@ use crate::state::AppState;
 type Line = (String, String);
 
 /// GET /configuration.
-pub(crate) async fn page(State(app): State<Arc<AppState>>, operator: SignedIn) -> Markup {
+pub(crate) async fn page(State(app): State<Arc<AppState>>, operator: SignedInOperator) -> Markup {
     let config = app.config();
     let content = html! {
         p {
@@ -27,7 +28,12 @@ pub(crate) async fn page(State(app): State<Arc<AppState>>, operator: SignedIn) -
         }
         (section("Operators", &below(&config, "operator.")))
     };
-    layout::page(&operator, "/configuration", "Configuration", &content)
+    layout::page(
+        &operator.viewer(),
+        "/configuration",
+        "Configuration",
+        &content,
+    )
 }
 
 fn section(name: &str, lines: &[Line]) -> Markup {

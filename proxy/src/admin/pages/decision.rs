@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::admin::api::records::possible;
 use crate::admin::attention;
-use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::viewer::{Place, Viewer};
 use crate::config::Role;
 
 /// Why a person should look.
@@ -20,11 +20,15 @@ pub(crate) fn causes(causes: &[AttentionCause]) -> Markup {
     }
 }
 
-/// The form of a decision; a sentence for an operator who may not decide.
-pub(crate) fn decision_form(operator: &SignedIn, aggregate: &Aggregate, back: &str) -> Markup {
+/// The form of a decision; a sentence for a person who may not decide.
+pub(crate) fn decision_form(viewer: &Viewer, aggregate: &Aggregate, back: &str) -> Markup {
     let order = &aggregate.order;
-    if operator.role == Role::Read {
-        return html! { p.muted { "Your role is read: another operator decides." } };
+    if viewer.role == Role::Read {
+        let another = match viewer.place {
+            Place::Operator => "Your role is read: another operator decides.",
+            Place::Staff => "You see this order; a colleague whose link allows it decides.",
+        };
+        return html! { p.muted { (another) } };
     }
     let possible = possible(aggregate);
     if possible.is_empty() {
@@ -32,8 +36,8 @@ pub(crate) fn decision_form(operator: &SignedIn, aggregate: &Aggregate, back: &s
     }
     let reason = format!("reason-{}", order.id);
     html! {
-        form.decision method="post" action={ "/orders/" (order.id) "/decision" } {
-            input type="hidden" name="csrf" value=(operator.csrf);
+        form.decision method="post" action={ (viewer.base()) "/orders/" (order.id) "/decision" } {
+            input type="hidden" name="csrf" value=(viewer.csrf);
             input type="hidden" name="version" value=(order.version);
             input type="hidden" name="back" value=(back);
             label for=(reason) { "Reason, for the audit log" }

@@ -1,27 +1,10 @@
-//! Failures of pages and forms, as pages.
+//! Failures of pages and forms. The place of the pages renders them.
 
 use axum::extract::rejection::FormRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use crate::admin::error::OperatorError;
-use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::SignedIn;
-use crate::auth::operator_session::is_same;
-use crate::config::Role;
-
-impl SignedIn {
-    /// Checks that a form was sent by a page of this session, and that the operator may change something.
-    pub(crate) fn check_form(&self, csrf: &str) -> Result<(), PageError> {
-        if !is_same(&self.csrf, csrf) {
-            return Err(PageError::Forged);
-        }
-        if self.role == Role::Read {
-            return Err(OperatorError::ReadOnly(self.name.clone()).into());
-        }
-        Ok(())
-    }
-}
 
 /// Why a page or a form failed.
 pub(crate) enum PageError {
@@ -43,22 +26,41 @@ impl From<FormRejection> for OperatorError {
     }
 }
 
+/// A failure in words, which a response carries until its place renders it.
+#[derive(Clone, Debug)]
+pub(crate) struct PageFailure {
+    /// The heading.
+    pub(crate) title: String,
+    /// What happened, and what to do.
+    pub(crate) message: String,
+}
+
+impl PageFailure {
+    /// A response that carries the failure.
+    pub(crate) fn with(self, status: StatusCode) -> Response {
+        let mut answer = status.into_response();
+        answer.extensions_mut().insert(self);
+        answer
+    }
+}
+
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let (status, title, message) = match self {
             Self::Forged => (
                 StatusCode::FORBIDDEN,
-                "The form is out of date".to_owned(),
+                "The form is out of date",
                 "It was not sent by a page of this session, and nothing was done. Go back, reload the page, and try again."
                     .to_owned(),
             ),
             Self::Operator(error) => {
                 error.log();
                 let (status, _) = error.status();
-                (status, heading(status).to_owned(), error.to_string())
+                (status, heading(status), error.to_string())
             }
         };
-        (status, layout::failure(&title, &message)).into_response()
+        let title = title.to_owned();
+        PageFailure { title, message }.with(status)
     }
 }
 

@@ -7,7 +7,8 @@ use maud::{Markup, html};
 
 use crate::admin::pages::error::PageError;
 use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::signed_in::SignedInOperator;
+use crate::admin::pages::viewer::SignedIn as _;
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
 
@@ -19,7 +20,7 @@ const MAX_LAG_SECONDS: i64 = 60;
 /// GET /gateway.
 pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    operator: SignedInOperator,
 ) -> Result<Markup, PageError> {
     let health = app.deps.gateway.health();
     let pace = app.polling_pace();
@@ -59,7 +60,12 @@ pub(crate) async fn page(
         }
         p { "More in " a href="/health/ready" { "/health/ready" } " and " a href="/metrics" { "/metrics" } "." }
     };
-    Ok(layout::page(&operator, "/gateway", "Gateway", &content))
+    Ok(layout::page(
+        &operator.viewer(),
+        "/gateway",
+        "Gateway",
+        &content,
+    ))
 }
 
 fn fact(name: &str, is_good: bool, value: &Markup, meaning: &str) -> Markup {

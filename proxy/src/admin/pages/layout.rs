@@ -6,7 +6,7 @@ use florin_orders::OrderStatus;
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
-use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::viewer::{Place, Viewer};
 
 /// The checkout's own tokens, and what these pages make of them.
 const STYLE: &str = concat!(
@@ -14,13 +14,13 @@ const STYLE: &str = concat!(
     include_str!("operator.css")
 );
 
-/// GET /operator.css.
+/// GET /operator.css, for every place.
 pub(crate) async fn style() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)
 }
 
-/// The pages of the navigation.
-const PAGES: [(&str, &str); 7] = [
+/// The pages of an operator's navigation.
+const OPERATOR_PAGES: [(&str, &str); 7] = [
     ("/", "Needs a person"),
     ("/orders", "Orders"),
     ("/settlements", "Settlements"),
@@ -30,30 +30,56 @@ const PAGES: [(&str, &str); 7] = [
     ("/configuration", "Configuration"),
 ];
 
-/// A page of a signed-in operator. `path` is the navigation's entry to which it belongs.
-pub(crate) fn page(operator: &SignedIn, path: &str, title: &str, content: &Markup) -> Markup {
+/// Those of a store's staff: what belongs to all stores is left out.
+const STAFF_PAGES: [(&str, &str); 4] = [
+    ("/", "Needs a person"),
+    ("/orders", "Orders"),
+    ("/settlements", "Settlements"),
+    ("/stores", "Webhook"),
+];
+
+/// The name of a place, beside the product's.
+fn word(place: Place) -> &'static str {
+    match place {
+        Place::Operator => "operator",
+        Place::Staff => "staff",
+    }
+}
+
+/// A page of a signed-in person. `path` is the navigation's entry to which it belongs.
+pub(crate) fn page(viewer: &Viewer, path: &str, title: &str, content: &Markup) -> Markup {
+    let base = viewer.base();
+    let pages = match viewer.place {
+        Place::Operator => &OPERATOR_PAGES[..],
+        Place::Staff => &STAFF_PAGES[..],
+    };
+    let name = html! {
+        a href={ (base) "/" } { (viewer.shop.as_deref().unwrap_or("Florin")) }
+        span.muted { " " (word(viewer.place)) }
+    };
     document(
+        viewer.place,
         title,
         &html! {
             header.bar {
                 a.skip href="#main" { "Skip to the content" }
-                p.name { a href="/" { "Florin" } span.muted { " operator" } }
+                p.name { (name) }
                 nav aria-label="Pages" {
                     ul {
-                        @for (target, name) in PAGES {
+                        @for (target, name) in pages {
                             li {
-                                @if target == path {
-                                    a href=(target) aria-current="page" { (name) }
+                                @if *target == path {
+                                    a href={ (base) (target) } aria-current="page" { (name) }
                                 } @else {
-                                    a href=(target) { (name) }
+                                    a href={ (base) (target) } { (name) }
                                 }
                             }
                         }
                     }
                 }
-                form.who method="post" action="/logout" {
-                    input type="hidden" name="csrf" value=(operator.csrf);
-                    span.muted { (operator.name) }
+                form.who method="post" action={ (base) "/logout" } {
+                    input type="hidden" name="csrf" value=(viewer.csrf);
+                    span.muted { (viewer.actor.name) }
                     button.plain type="submit" { "Sign out" }
                 }
             }
@@ -66,12 +92,13 @@ pub(crate) fn page(operator: &SignedIn, path: &str, title: &str, content: &Marku
 }
 
 /// A page before the sign-in.
-pub(crate) fn outside(title: &str, content: &Markup) -> Markup {
+pub(crate) fn outside(place: Place, title: &str, content: &Markup) -> Markup {
     document(
+        place,
         title,
         &html! {
             main.alone #main {
-                p.name { "Florin" span.muted { " operator" } }
+                p.name { "Florin" span.muted { " " (word(place)) } }
                 h1 { (title) }
                 (content)
             }
@@ -80,15 +107,15 @@ pub(crate) fn outside(title: &str, content: &Markup) -> Markup {
 }
 
 /// What went wrong.
-pub(crate) fn failure(title: &str, message: &str) -> Markup {
+pub(crate) fn failure(place: Place, title: &str, message: &str) -> Markup {
     let content = html! {
         p { (message) }
-        p { a href="/" { "To the first page" } }
+        p { a href={ (place.base()) "/" } { "To the first page" } }
     };
-    outside(title, &content)
+    outside(place, title, &content)
 }
 
-fn document(title: &str, body: &Markup) -> Markup {
+fn document(place: Place, title: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -98,7 +125,7 @@ fn document(title: &str, body: &Markup) -> Markup {
                 meta name="color-scheme" content="light dark";
                 meta name="robots" content="noindex";
                 title { (title) " · Florin" }
-                link rel="stylesheet" href="/operator.css";
+                link rel="stylesheet" href={ (place.base()) "/operator.css" };
             }
             body.theme { (body) }
         }

@@ -17,46 +17,49 @@ use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide
 use crate::admin::api::page_size;
 use crate::admin::pages::decision::{causes, decision_form};
 use crate::admin::pages::error::PageError;
-use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::viewer::{SignedIn, Viewer};
 use crate::admin::pages::{layout, timeline};
 use crate::state::AppState;
 
 /// GET /orders: search, filters, and a page of the list.
-pub(crate) async fn list(
+pub(crate) async fn list<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
     query: Result<Query<OrdersQuery>, QueryRejection>,
 ) -> Result<Markup, PageError> {
+    let viewer = visitor.viewer();
     let Query(query) = query?;
-    let search = query.search()?;
+    let search = query.search(viewer.scope())?;
     let found = app.deps.storage.find_orders(&search).await?;
     let pages_on = found.len() == search.limit as usize && search.text.is_none();
     let next = found.last().filter(|_| pages_on);
-    let next = next.map(|last| next_page(&query, &last.order.id));
+    let next = next.map(|last| next_page(&viewer, &query, &last.order.id));
     let content = html! {
-        form.search method="get" action="/orders" {
+        form.search method="get" action={ (viewer.base()) "/orders" } {
             div {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=[query.q.as_deref()] maxlength="200" aria-describedby="q-hint";
             }
             (select("status", "Status", query.status.as_deref(), &statuses()))
-            (select("store", "Store", query.store.as_deref(), &stores(&app)))
+            @if viewer.sees_all() {
+                (select("store", "Store", query.store.as_deref(), &stores(&app)))
+            }
             button type="submit" { "Search" }
             p.muted #q-hint { "Order id, reference, email address, amount, blockchain address, transaction or invoice, in full." }
         }
         @if found.is_empty() {
             p.notice { "No order was found." }
         } @else {
-            (table(&found))
+            (table(&viewer, &found))
         }
         @if let Some(next) = next {
             p.pages { a href=(next) rel="next" { "Older orders" } }
         }
     };
-    Ok(layout::page(&operator, "/orders", "Orders", &content))
+    Ok(layout::page(&viewer, "/orders", "Orders", &content))
 }
 
-fn next_page(query: &OrdersQuery, after: &OrderId) -> String {
+fn next_page(viewer: &Viewer, query: &OrdersQuery, after: &OrderId) -> String {
     let mut pairs = form_urlencoded::Serializer::new(String::new());
     for (name, value) in [("status", &query.status), ("store", &query.store)] {
         if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
@@ -64,7 +67,7 @@ fn next_page(query: &OrdersQuery, after: &OrderId) -> String {
         }
     }
     pairs.append_pair("after", after.as_str());
-    format!("/orders?{}", pairs.finish())
+    format!("{}/orders?{}", viewer.base(), pairs.finish())
 }
 
 fn statuses() -> Vec<String> {
@@ -94,7 +97,7 @@ fn select(name: &str, label: &str, chosen: Option<&str>, options: &[String]) -> 
     }
 }
 
-fn table(found: &[Aggregate]) -> Markup {
+fn table(viewer: &Viewer, found: &[Aggregate]) -> Markup {
     html! {
         table.list {
             thead {
@@ -103,16 +106,16 @@ fn table(found: &[Aggregate]) -> Markup {
                     th scope="col" { "Status" }
                     th.number scope="col" { "Price" }
                     th scope="col" { "Asset" }
-                    th scope="col" { "Store" }
+                    @if viewer.sees_all() { th scope="col" { "Store" } }
                     th scope="col" { "Opened, UTC" }
                 }
             }
-            tbody { @for aggregate in found { (row(aggregate)) } }
+            tbody { @for aggregate in found { (row(viewer, aggregate)) } }
         }
     }
 }
 
-fn row(aggregate: &Aggregate) -> Markup {
+fn row(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
     let order = &aggregate.order;
     let current = order.current_attempt.as_ref();
     let current = current.and_then(|id| aggregate.attempt(id));
@@ -120,7 +123,7 @@ fn row(aggregate: &Aggregate) -> Markup {
     html! {
         tr {
             th scope="row" data-label="Order" {
-                a href={ "/orders/" (order.id) } { (order.terms.reference) }
+                a href={ (viewer.base()) "/orders/" (order.id) } { (order.terms.reference) }
                 @if !order.terms.title.is_empty() { span.muted.sub { (order.terms.title) } }
             }
             td data-label="Status" {
@@ -129,19 +132,20 @@ fn row(aggregate: &Aggregate) -> Markup {
             }
             td.number data-label="Price" { (order.terms.amount) " " (order.terms.currency) }
             td data-label="Asset" { @if let Some(terms) = terms { (terms.crypto_code) } @else { "–" } }
-            td data-label="Store" { (order.terms.store_id) }
+            @if viewer.sees_all() { td data-label="Store" { (order.terms.store_id) } }
             td data-label="Opened, UTC" { (layout::time(order.created_at)) }
         }
     }
 }
 
 /// GET /orders/{id}: one order and its time line.
-pub(crate) async fn show(
+pub(crate) async fn show<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
     Path(id): Path<String>,
 ) -> Result<Markup, PageError> {
-    let history = history(&app, &id).await?;
+    let viewer = visitor.viewer();
+    let history = history(&app, viewer.scope(), &id).await?;
     let aggregate = &history.aggregate;
     let order = &aggregate.order;
     let open = aggregate.attention_causes();
@@ -150,7 +154,7 @@ pub(crate) async fn show(
         div.title {
             (layout::status(order.status))
             span.money { (order.terms.amount) " " (order.terms.currency) }
-            span.muted { (order.terms.store_id) }
+            @if viewer.sees_all() { span.muted { (order.terms.store_id) } }
         }
         dl.facts {
             div { dt { "Order" } dd { code { (order.id) } } }
@@ -161,7 +165,7 @@ pub(crate) async fn show(
             @if let Some(at) = order.settled_at {
                 div {
                     dt { "Credited, UTC" }
-                    dd { (layout::time(at)) @if order.is_accepted() { " by an operator" } }
+                    dd { (layout::time(at)) @if order.is_accepted() { " by a decision" } }
                 }
             }
         }
@@ -170,14 +174,14 @@ pub(crate) async fn show(
                 h2 #open { "Open questions" }
                 (causes(&open))
                 (timeline::comparison(&history))
-                (decision_form(&operator, aggregate, &back))
+                (decision_form(&viewer, aggregate, &back))
             }
         }
         (timeline::attempts(aggregate))
-        (timeline::timeline(&operator, &history))
+        (timeline::timeline(&viewer, &history))
     };
     let title = format!("Order {}", order.terms.reference);
-    Ok(layout::page(&operator, "/orders", &title, &content))
+    Ok(layout::page(&viewer, "/orders", &title, &content))
 }
 
 /// The form of a decision.
@@ -191,25 +195,27 @@ pub(crate) struct DecisionForm {
 }
 
 /// POST /orders/{id}/decision.
-pub(crate) async fn decide(
+pub(crate) async fn decide<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
     Path(id): Path<String>,
     form: Result<Form<DecisionForm>, FormRejection>,
 ) -> Result<Redirect, PageError> {
+    let viewer = visitor.viewer();
     let Form(form) = form?;
-    operator.check_form(&form.csrf)?;
+    viewer.check_form(&form.csrf)?;
+    let base = viewer.base();
     let request = DecisionRequest {
         decision: form.decision,
         reason: form.reason,
         version: form.version,
     };
-    let decided = decide_as(&app, operator.name, &id, request).await?;
+    let decided = decide_as(&app, viewer.actor, &id, request).await?;
     // Two pages have the form; a page of another site is never gone to.
     let back = if form.back == "/" {
-        "/".to_owned()
+        format!("{base}/")
     } else {
-        format!("/orders/{}", decided.order.id)
+        format!("{base}/orders/{}", decided.order.id)
     };
     Ok(Redirect::to(&back))
 }
@@ -222,22 +228,24 @@ pub(crate) struct RedeliverForm {
 }
 
 /// POST /orders/{id}/redeliver.
-pub(crate) async fn redeliver(
+pub(crate) async fn redeliver<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
     Path(_): Path<String>,
     form: Result<Form<RedeliverForm>, FormRejection>,
 ) -> Result<Redirect, PageError> {
+    let viewer = visitor.viewer();
     let Form(form) = form?;
-    operator.check_form(&form.csrf)?;
-    let event = redeliver_as(&app, operator.name, &form.event).await?;
-    Ok(Redirect::to(&format!("/orders/{}", event.order_id)))
+    viewer.check_form(&form.csrf)?;
+    let base = viewer.base();
+    let event = redeliver_as(&app, viewer.actor, &form.event).await?;
+    Ok(Redirect::to(&format!("{base}/orders/{}", event.order_id)))
 }
 
-/// GET /audit: what operators did.
-pub(crate) async fn audit(
+/// GET /audit: what operators and stores' staff did.
+pub(crate) async fn audit<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
     query: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Result<Markup, PageError> {
     let Query(query) = query?;
@@ -246,7 +254,7 @@ pub(crate) async fn audit(
     let next = found.last().filter(|_| found.len() == limit as usize);
     let content = html! {
         @if found.is_empty() {
-            p.notice { "No operator has done anything yet." }
+            p.notice { "The log is empty: every decision, redelivery and test will be here." }
         } @else {
             table.list {
                 thead {
@@ -265,7 +273,12 @@ pub(crate) async fn audit(
             p.pages { a href={ "/audit?after=" (last.position) } rel="next" { "Older entries" } }
         }
     };
-    Ok(layout::page(&operator, "/audit", "Audit log", &content))
+    Ok(layout::page(
+        &visitor.viewer(),
+        "/audit",
+        "Audit log",
+        &content,
+    ))
 }
 
 fn audit_row(entry: &AuditEntry) -> Markup {
@@ -273,7 +286,10 @@ fn audit_row(entry: &AuditEntry) -> Markup {
     html! {
         tr {
             th scope="row" data-label="When, UTC" { (layout::time(entry.at)) }
-            td data-label="Who" { (entry.operator) }
+            td data-label="Who" {
+                (entry.actor.name)
+                @if let Some(store) = entry.actor.scope.store() { span.muted.sub { "staff of " (store) } }
+            }
             td data-label="What" {
                 (action.replace('_', " "))
                 @if let Some((before, after)) = entry.status {

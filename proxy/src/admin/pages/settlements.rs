@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderName, header};
 use axum::response::IntoResponse;
 use florin_money::Amount;
-use florin_storage::SettledOrder;
+use florin_storage::{SettledOrder, StoreScope};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::admin::error::OperatorError;
 use crate::admin::pages::error::PageError;
 use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::viewer::SignedIn;
 use crate::state::AppState;
 
 /// Rows that one read takes.
@@ -62,13 +62,17 @@ impl Day {
 }
 
 /// The orders that were credited on a day, the first ones first.
-async fn settled(app: &AppState, day: &Day) -> Result<Vec<SettledOrder>, OperatorError> {
+async fn settled(
+    app: &AppState,
+    scope: &StoreScope,
+    day: &Day,
+) -> Result<Vec<SettledOrder>, OperatorError> {
     let mut all: Vec<SettledOrder> = Vec::new();
     loop {
         let storage = &app.deps.storage;
         let (from, until) = (day.from, day.until);
         let page = storage
-            .settled_orders(from, until, all.last(), BATCH)
+            .settled_orders(scope, from, until, all.last(), BATCH)
             .await?;
         let is_full = page.len() == BATCH as usize;
         all.extend(page);
@@ -102,14 +106,15 @@ impl Total {
 }
 
 /// GET /settlements.
-pub(crate) async fn page(
+pub(crate) async fn page<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
     query: Result<Query<DayQuery>, QueryRejection>,
 ) -> Result<Markup, PageError> {
+    let viewer = visitor.viewer();
     let Query(query) = query?;
     let day = Day::of(&query, app.now())?;
-    let orders = settled(&app, &day).await?;
+    let orders = settled(&app, viewer.scope(), &day).await?;
     let mut totals: BTreeMap<(String, String, String), Total> = BTreeMap::new();
     for order in &orders {
         let key = (
@@ -121,13 +126,13 @@ pub(crate) async fn page(
     }
     let date = day.date.to_string();
     let content = html! {
-        form.search method="get" action="/settlements" {
+        form.search method="get" action={ (viewer.base()) "/settlements" } {
             div {
                 label for="day" { "Day, UTC" }
                 input #day type="date" name="day" value=(date);
             }
             button type="submit" { "Show" }
-            p.pages { a href={ "/settlements.csv?day=" (date) } download { "Download as CSV" } }
+            p.pages { a href={ (viewer.base()) "/settlements.csv?day=" (date) } download { "Download as CSV" } }
         }
         @if orders.len() >= MOST {
             p.notice.bad { "Only the first " (orders.len()) " orders of the day are summed." }
@@ -152,7 +157,7 @@ pub(crate) async fn page(
                             td data-label="Asset" { (asset) }
                             td.number data-label="Orders" {
                                 (total.orders)
-                                @if total.accepted > 0 { span.muted.sub { (total.accepted) " by an operator" } }
+                                @if total.accepted > 0 { span.muted.sub { (total.accepted) " by a decision" } }
                             }
                             td.number data-label="Received" { (text(total.received)) " " (asset) }
                             td.number data-label="Credited" { (text(total.amount)) " " (currency) }
@@ -163,7 +168,7 @@ pub(crate) async fn page(
         }
     };
     Ok(layout::page(
-        &operator,
+        &viewer,
         "/settlements",
         "Settlements",
         &content,
@@ -180,20 +185,20 @@ fn text(amount: Option<Amount>) -> String {
 }
 
 /// GET /settlements.csv: each order of the day.
-pub(crate) async fn csv(
+pub(crate) async fn csv<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    _: SignedIn,
+    visitor: V,
     query: Result<Query<DayQuery>, QueryRejection>,
 ) -> Result<impl IntoResponse, PageError> {
     let Query(query) = query?;
     let day = Day::of(&query, app.now())?;
-    let orders = settled(&app, &day).await?;
+    let orders = settled(&app, visitor.viewer().scope(), &day).await?;
     let mut lines = String::from(
         "credited_at,store,order,reference,amount,currency,crypto_code,received_in_crypto,credited_by\r\n",
     );
     for order in &orders {
         let by = match order.decision {
-            Some(_) => "operator",
+            Some(_) => "decision",
             None => "gateway",
         };
         let fields = [

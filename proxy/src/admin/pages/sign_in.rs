@@ -15,7 +15,8 @@ use serde::Deserialize;
 
 use crate::admin::pages::error::PageError;
 use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::{COOKIE, SignedIn, session_token};
+use crate::admin::pages::signed_in::{COOKIE, SignedInOperator, session_token};
+use crate::admin::pages::viewer::{Place, SignedIn as _};
 use crate::auth::operator::by_password;
 use crate::auth::operator_session::{is_same, random_token};
 use crate::http::middleware::client_address::ClientAddress;
@@ -27,7 +28,7 @@ const FORM_COOKIE: &str = "florin_form";
 /// GET /login.
 pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
-    operator: Result<SignedIn, Response>,
+    operator: Result<SignedInOperator, Response>,
 ) -> Response {
     if operator.is_ok() {
         return Redirect::to("/").into_response();
@@ -43,7 +44,7 @@ fn form(app: &AppState, problem: Option<&str>) -> Response {
         .iter()
         .any(|operator| operator.password_hash.is_some());
     if !has_operators {
-        return layout::outside("No operator is set up", &setup()).into_response();
+        return layout::outside(Place::Operator, "No operator is set up", &setup()).into_response();
     }
     let csrf = random_token(&*app.deps.random);
     let content = html! {
@@ -59,7 +60,7 @@ fn form(app: &AppState, problem: Option<&str>) -> Response {
             button type="submit" { "Sign in" }
         }
     };
-    let page = layout::outside("Sign in", &content);
+    let page = layout::outside(Place::Operator, "Sign in", &content);
     let mut response = page.into_response();
     if problem.is_some() {
         *response.status_mut() = StatusCode::UNAUTHORIZED;
@@ -171,12 +172,12 @@ pub(crate) struct SignOutForm {
 /// POST /logout.
 pub(crate) async fn sign_out(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    operator: SignedInOperator,
     headers: HeaderMap,
     form: Result<Form<SignOutForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let Form(form) = form?;
-    if !is_same(&operator.csrf, &form.csrf) {
+    if !is_same(&operator.viewer().csrf, &form.csrf) {
         return Err(PageError::Forged);
     }
     if let Some(token) = session_token(&headers) {

@@ -6,9 +6,10 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use florin_storage::Actor;
 use headers::{Cookie, HeaderMapExt as _};
 
-use crate::config::Role;
+use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
 use crate::state::AppState;
 
 /// The cookie of a session.
@@ -22,16 +23,15 @@ pub(crate) fn session_token(headers: &HeaderMap) -> Option<String> {
 
 /// A signed-in operator.
 #[derive(Clone, Debug)]
-pub(crate) struct SignedIn {
-    /// The operator's name.
-    pub(crate) name: String,
-    /// What the operator may do.
-    pub(crate) role: Role,
-    /// What each form must send back.
-    pub(crate) csrf: String,
+pub(crate) struct SignedInOperator(Viewer);
+
+impl SignedIn for SignedInOperator {
+    fn viewer(self) -> Viewer {
+        self.0
+    }
 }
 
-impl FromRequestParts<Arc<AppState>> for SignedIn {
+impl FromRequestParts<Arc<AppState>> for SignedInOperator {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, Response> {
@@ -46,11 +46,13 @@ impl FromRequestParts<Arc<AppState>> for SignedIn {
             })
         });
         match (session, operator) {
-            (Some(session), Some(operator)) => Ok(Self {
-                name: session.operator,
+            (Some(session), Some(operator)) => Ok(Self(Viewer {
+                place: Place::Operator,
+                shop: None,
+                actor: Actor::operator(session.operator),
                 role: operator.role,
                 csrf: session.csrf,
-            }),
+            })),
             _ => Err(Redirect::to("/login").into_response()),
         }
     }

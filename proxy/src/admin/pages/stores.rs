@@ -11,30 +11,29 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::admin::api::deliveries::{outcome, record, test_as};
-use crate::admin::error::OperatorError;
 use crate::admin::pages::error::PageError;
 use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
 use crate::config::{Origin, Role, Store};
 use crate::state::AppState;
 
 /// GET /stores.
-pub(crate) async fn page(
+pub(crate) async fn page<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
 ) -> Result<Markup, PageError> {
-    stores(&app, &operator, None).await
+    stores(&app, &visitor.viewer(), None).await
 }
 
-/// All stores, with the outcome of a test.
+/// The stores that the person may see, with the outcome of a test.
 async fn stores(
     app: &AppState,
-    operator: &SignedIn,
+    viewer: &Viewer,
     tested: Option<(&StoreId, Option<u16>, &str)>,
 ) -> Result<Markup, PageError> {
     let config = app.config();
-    let mut cards = Vec::with_capacity(config.stores.len());
-    for store in &config.stores {
+    let mut cards = Vec::new();
+    for store in viewer.stores(&config) {
         let status = app.deps.storage.endpoint_status(&store.id).await?;
         let result = tested.filter(|(id, _, _)| **id == store.id);
         let gone = status.gone.map(|gone| gone.since);
@@ -43,7 +42,9 @@ async fn stores(
                 div.title {
                     h2 id={ "store-" (store.id) } { (store.name) }
                     span.muted { (store.id) }
-                    a href={ "/orders?store=" (store.id) } { "Orders" }
+                    @if viewer.sees_all() {
+                        a href={ (viewer.base()) "/orders?store=" (store.id) } { "Orders" }
+                    }
                 }
                 dl.facts {
                     div { dt { "Currency" } dd { (store.currency) } }
@@ -59,17 +60,21 @@ async fn stores(
                         "Test event: " (message)
                     }
                 }
-                @if operator.role == Role::Write && store.webhook.is_some() {
+                @if viewer.role == Role::Write && store.webhook.is_some() {
                     div.buttons {
-                        (button(operator, &store.id, "test", "Send a test event"))
-                        @if gone.is_some() { (button(operator, &store.id, "enable", "Enable the webhook")) }
+                        (button(viewer, &store.id, "test", "Send a test event"))
+                        @if gone.is_some() { (button(viewer, &store.id, "enable", "Enable the webhook")) }
                     }
                 }
             }
         });
     }
     let content = html! { @for card in &cards { (card) } };
-    Ok(layout::page(operator, "/stores", "Stores", &content))
+    let title = match viewer.place {
+        Place::Operator => "Stores",
+        Place::Staff => "Webhook",
+    };
+    Ok(layout::page(viewer, "/stores", title, &content))
 }
 
 /// The webhook without its path, which may be a secret of the store.
@@ -80,10 +85,10 @@ fn address(store: &Store) -> String {
     }
 }
 
-fn button(operator: &SignedIn, store: &StoreId, action: &str, name: &str) -> Markup {
+fn button(viewer: &Viewer, store: &StoreId, action: &str, name: &str) -> Markup {
     html! {
-        form.inline method="post" action={ "/stores/" (store) "/" (action) } {
-            input type="hidden" name="csrf" value=(operator.csrf);
+        form.inline method="post" action={ (viewer.base()) "/stores/" (store) "/" (action) } {
+            input type="hidden" name="csrf" value=(viewer.csrf);
             button.plain type="submit" { (name) }
         }
     }
@@ -96,43 +101,43 @@ pub(crate) struct StoreForm {
 }
 
 /// POST /stores/{id}/test: sends a test event and shows what the store responded.
-pub(crate) async fn test(
+pub(crate) async fn test<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
     Path(id): Path<String>,
     form: Result<Form<StoreForm>, FormRejection>,
 ) -> Result<Markup, PageError> {
+    let viewer = visitor.viewer();
     let Form(form) = form?;
-    operator.check_form(&form.csrf)?;
-    let sent = test_as(&app, operator.name.clone(), &id).await?;
+    viewer.check_form(&form.csrf)?;
+    let id = viewer.store(&app.config(), &id)?.id.clone();
+    let sent = test_as(&app, viewer.actor.clone(), id.as_str()).await?;
     let (status, message) = outcome(&sent);
-    let id = StoreId::parse(&id).map_err(|_| OperatorError::NotFound("store"))?;
-    stores(&app, &operator, Some((&id, status, &message))).await
+    stores(&app, &viewer, Some((&id, status, &message))).await
 }
 
 /// POST /stores/{id}/enable: enables a webhook that answered 410.
-pub(crate) async fn enable(
+pub(crate) async fn enable<V: SignedIn>(
     State(app): State<Arc<AppState>>,
-    operator: SignedIn,
+    visitor: V,
     Path(id): Path<String>,
     form: Result<Form<StoreForm>, FormRejection>,
 ) -> Result<Redirect, PageError> {
+    let viewer = visitor.viewer();
     let Form(form) = form?;
-    operator.check_form(&form.csrf)?;
-    let id = StoreId::parse(&id).map_err(|_| OperatorError::NotFound("store"))?;
-    if app.config().store(&id).is_none() {
-        return Err(OperatorError::NotFound("store").into());
-    }
+    viewer.check_form(&form.csrf)?;
+    let id = viewer.store(&app.config(), &id)?.id.clone();
+    let base = viewer.base();
     record(
         &app,
-        operator.name,
+        viewer.actor,
         AuditAction::EnableWebhook,
         id.to_string(),
     )
     .await?;
     if app.deps.storage.enable_endpoint(&id, app.now()).await? {
-        tracing::info!(store = %id, "an operator enabled a webhook: events are sent again");
+        tracing::info!(store = %id, "a person enabled a webhook: events are sent again");
         app.dispatcher_wakeup.send_replace(());
     }
-    Ok(Redirect::to("/stores"))
+    Ok(Redirect::to(&format!("{base}/stores")))
 }

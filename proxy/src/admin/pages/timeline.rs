@@ -3,13 +3,13 @@
 use florin_orders::{
     Aggregate, Attempt, AttemptState, Destination, EventId, EventType, Invoice, OrderId,
 };
-use florin_storage::{EventState, OrderHistory, StoredObservation};
+use florin_storage::{AuditEntry, EventState, OrderHistory, StoreScope, StoredObservation};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::SignedIn;
+use crate::admin::pages::viewer::{Place, Viewer};
 use crate::config::Role;
 
 /// The members of a response that are compared. Source: payment-service.md, "Invoice status record".
@@ -220,7 +220,7 @@ fn one_attempt(aggregate: &Aggregate, attempt: &Attempt) -> Markup {
 }
 
 /// All that happened, the latest first.
-pub(crate) fn timeline(operator: &SignedIn, history: &OrderHistory) -> Markup {
+pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
     let mut entries: Vec<(Timestamp, u8, Markup)> = Vec::new();
     let aggregate = &history.aggregate;
     for attempt in &aggregate.attempts {
@@ -261,12 +261,7 @@ pub(crate) fn timeline(operator: &SignedIn, history: &OrderHistory) -> Markup {
         entries.push((observation.first_at, 4, reported));
     }
     for entry in &history.audit {
-        let action: &str = entry.action.into();
-        let done = html! {
-            strong { "Operator " (entry.operator) ": " (action.replace('_', " ")) }
-            @if !entry.reason.is_empty() { " " q { (entry.reason) } }
-        };
-        entries.push((entry.at, 5, done));
+        entries.push((entry.at, 5, done(viewer, entry)));
     }
     if let Some(at) = seen_at(history) {
         entries.push((at, 3, html! { strong { "Payment seen" } }));
@@ -284,7 +279,7 @@ pub(crate) fn timeline(operator: &SignedIn, history: &OrderHistory) -> Markup {
             strong { "Event " (event.kind) } " "
             span class={ "badge " (tone(recorded.state)) } { (state(recorded.state)) }
             @if recorded.state != EventState::NotWanted {
-                (redeliver_form(operator, &event.order_id, &event.id))
+                (redeliver_form(viewer, &event.order_id, &event.id))
             }
         };
         entries.push((event.created_at, 6, sent));
@@ -311,6 +306,24 @@ pub(crate) fn timeline(operator: &SignedIn, history: &OrderHistory) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// What a person did. A store's staff learns what operators did, and neither their names nor their notes.
+fn done(viewer: &Viewer, entry: &AuditEntry) -> Markup {
+    let action: &str = entry.action.into();
+    let action = action.replace('_', " ");
+    let is_hidden = viewer.place == Place::Staff && entry.actor.scope == StoreScope::All;
+    if is_hidden {
+        return html! { strong { "Operator: " (action) } };
+    }
+    let kind = match entry.actor.scope {
+        StoreScope::All => "Operator",
+        StoreScope::Store(_) => "Staff",
+    };
+    html! {
+        strong { (kind) " " (entry.actor.name) ": " (action) }
+        @if !entry.reason.is_empty() { " " q { (entry.reason) } }
     }
 }
 
@@ -353,14 +366,14 @@ fn tone(state: EventState) -> &'static str {
     }
 }
 
-/// The button that sends an event again; nothing for an operator who may not.
-pub(crate) fn redeliver_form(operator: &SignedIn, order: &OrderId, event: &EventId) -> Markup {
-    if operator.role == Role::Read {
+/// The button that sends an event again; nothing for a person who may not.
+pub(crate) fn redeliver_form(viewer: &Viewer, order: &OrderId, event: &EventId) -> Markup {
+    if viewer.role == Role::Read {
         return html! {};
     }
     html! {
-        form.inline method="post" action={ "/orders/" (order) "/redeliver" } {
-            input type="hidden" name="csrf" value=(operator.csrf);
+        form.inline method="post" action={ (viewer.base()) "/orders/" (order) "/redeliver" } {
+            input type="hidden" name="csrf" value=(viewer.csrf);
             input type="hidden" name="event" value=(event);
             button.plain type="submit" aria-label={ "Redeliver " (event) } { "Redeliver" }
         }

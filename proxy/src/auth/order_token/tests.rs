@@ -46,6 +46,7 @@ fn store(id: &str) -> Store {
         theme_tokens: Vec::new(),
         merchant_id: None,
         gateway_access: false,
+        staff_pages: None,
         products: Vec::new(),
         donations: Vec::new(),
     }

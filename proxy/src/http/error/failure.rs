@@ -192,6 +192,14 @@ impl Failure {
                 "This store is one merchant of a platform and onboards no other. The operator does it: florin-proxy \
                  gateway onboard-merchant.",
             ),
+            ApiError::NoStaffPages => Self::new(
+                ErrorCode::StaffAccessDenied,
+                "This store has no pages for its staff. The operator of the proxy adds them: staff_pages = \"read\" or \"write\".",
+            ),
+            ApiError::StaffReadOnly => Self::new(
+                ErrorCode::StaffAccessDenied,
+                "This store's staff sees orders and decides about none. The operator of the proxy allows it: staff_pages = \"write\".",
+            ),
             ApiError::NotForwarded(error) => not_forwarded(error),
             ApiError::ForwardRefused { status, error } => {
                 let reason = error.message.as_deref().or(error.summary.as_deref());

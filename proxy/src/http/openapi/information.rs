@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 pub(crate) const CHECKOUT: &str = "Checkout";
 pub(crate) const ORDERS: &str = "Orders";
 pub(crate) const EVENTS: &str = "Events";
+pub(crate) const STAFF: &str = "Staff";
 pub(crate) const GATEWAY: &str = "Gateway";
 pub(crate) const FILES: &str = "Files";
 
@@ -47,6 +48,11 @@ pub(crate) fn tags() -> Value {
         chapter(
             EVENTS,
             "The same events as the webhooks, to be read in order, and the tries at delivering them."
+        ),
+        chapter(
+            STAFF,
+            "Links to the pages on which the people of a store see its orders and decide about them. They exist where the \
+            operator has set the store's `staff_pages`."
         ),
         chapter(
             GATEWAY,

@@ -1,12 +1,13 @@
-//! Reads and decisions of operators: a decision is announced like every write.
+//! Reads and decisions of operators and stores' staff: a decision is announced like every write.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use florin_orders::{Aggregate, Event, EventId, OrderId, Snapshot};
+use florin_orders::{Aggregate, Event, EventId, OrderId, Snapshot, TokenHash};
 use florin_storage::{
     AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, SettledOrder, Storage, StorageError,
+    OrderHistory, OrderSearch, SettledOrder, StaffAccess, StaffStorage, Storage, StorageError,
+    StoreScope,
 };
 use jiff::Timestamp;
 
@@ -30,20 +31,36 @@ impl OperatorStorage for TrackedStorage {
         self.inner.find_orders(search).await
     }
 
-    async fn orders_for_attention(&self, limit: u32) -> Result<Vec<Aggregate>, StorageError> {
-        self.inner.orders_for_attention(limit).await
+    async fn orders_for_attention(
+        &self,
+        scope: &StoreScope,
+        limit: u32,
+    ) -> Result<Vec<Aggregate>, StorageError> {
+        self.inner.orders_for_attention(scope, limit).await
     }
 
-    async fn order_history(&self, order: &OrderId) -> Result<Option<OrderHistory>, StorageError> {
-        self.inner.order_history(order).await
+    async fn order_history(
+        &self,
+        scope: &StoreScope,
+        order: &OrderId,
+    ) -> Result<Option<OrderHistory>, StorageError> {
+        self.inner.order_history(scope, order).await
     }
 
-    async fn given_up_events(&self, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError> {
-        self.inner.given_up_events(limit).await
+    async fn given_up_events(
+        &self,
+        scope: &StoreScope,
+        limit: u32,
+    ) -> Result<Vec<GivenUpEvent>, StorageError> {
+        self.inner.given_up_events(scope, limit).await
     }
 
-    async fn event(&self, event: &EventId) -> Result<Option<Event>, StorageError> {
-        self.inner.event(event).await
+    async fn event(
+        &self,
+        scope: &StoreScope,
+        event: &EventId,
+    ) -> Result<Option<Event>, StorageError> {
+        self.inner.event(scope, event).await
     }
 
     async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError> {
@@ -60,11 +77,60 @@ impl OperatorStorage for TrackedStorage {
 
     async fn settled_orders(
         &self,
+        scope: &StoreScope,
         from: Timestamp,
         until: Timestamp,
         after: Option<&SettledOrder>,
         limit: u32,
     ) -> Result<Vec<SettledOrder>, StorageError> {
-        self.inner.settled_orders(from, until, after, limit).await
+        self.inner
+            .settled_orders(scope, from, until, after, limit)
+            .await
+    }
+}
+
+/// No view of an order depends on it.
+#[async_trait]
+impl StaffStorage for TrackedStorage {
+    async fn add_staff_link(
+        &self,
+        token: TokenHash,
+        access: &StaffAccess,
+        expires_at: Timestamp,
+    ) -> Result<(), StorageError> {
+        self.inner.add_staff_link(token, access, expires_at).await
+    }
+
+    async fn staff_link(
+        &self,
+        token: TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<StaffAccess>, StorageError> {
+        self.inner.staff_link(token, now).await
+    }
+
+    async fn open_staff_session(
+        &self,
+        link: TokenHash,
+        session: TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<StaffAccess>, StorageError> {
+        self.inner.open_staff_session(link, session, now).await
+    }
+
+    async fn staff_session(
+        &self,
+        session: TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<StaffAccess>, StorageError> {
+        self.inner.staff_session(session, now).await
+    }
+
+    async fn end_staff_session(&self, session: TokenHash) -> Result<(), StorageError> {
+        self.inner.end_staff_session(session).await
+    }
+
+    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64, StorageError> {
+        self.inner.delete_expired_staff_access(now).await
     }
 }

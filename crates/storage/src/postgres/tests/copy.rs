@@ -203,7 +203,7 @@ async fn mark_is_refused(url: &str, is_refused: bool) {
 }
 
 /// Tables of the target that hold nothing of the file: what a process knows about its server, its neighbours and its start.
-const TARGET_ALONE: [&str; 11] = [
+const TARGET_ALONE: [&str; 12] = [
     "_sqlx_migrations",
     "assets",
     "delays",
@@ -213,6 +213,7 @@ const TARGET_ALONE: [&str; 11] = [
     "price_lists",
     "rate_limits",
     "schema_compatibility",
+    "staff_access",
     "store_deliveries",
     "write_checks",
 ];
@@ -227,10 +228,11 @@ const TARGET_ANEW: [&str; 7] = [
     "polls.recorded_tx",
 ];
 /// Tables of the file that are not copied.
-const SOURCE_ALONE: [&str; 5] = [
+const SOURCE_ALONE: [&str; 6] = [
     "_sqlx_migrations",
     "identity",
     "price_lists",
+    "staff_access",
     "waiting_events",
     "write_checks",
 ];

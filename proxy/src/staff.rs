@@ -1,0 +1,128 @@
+//! The pages for a store's staff, on the public listener: those of the operator that concern one store.
+//!
+//! A link of the store's server opens a session, which is a row of the database: every proxy on it serves the session. It
+//! ends at its time, by signing out, and when the configuration no longer has the store, its pages, or the key with which the
+//! link was made.
+
+mod link;
+mod member;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state, map_response};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::routing::{get, post};
+use jiff::SignedDuration;
+
+use crate::admin::guard;
+use crate::admin::pages::error::PageFailure;
+use crate::admin::pages::viewer::Place;
+use crate::admin::pages::{attention, layout, orders, settlements, stores};
+use crate::http::error::ApiError;
+use crate::http::middleware::client_address::ClientAddress;
+use crate::http::middleware::request_log::{RequestLayer, ResponsePolicy};
+use crate::rate_limit::network;
+use crate::staff::member::Member;
+use crate::state::AppState;
+
+/// A form is a reason and a few words.
+const MAX_FORM_BYTES: usize = 16 * 1024;
+/// Longer than a store's webhook may take to answer a test.
+const LONGEST_REQUEST: Duration = Duration::from_secs(30);
+
+/// The routes below `/staff`. An address that is not here is answered by the routes of the public listener.
+pub(crate) fn staff_routes(app: Arc<AppState>) -> Router {
+    let layer = RequestLayer {
+        app: app.clone(),
+        policy: ResponsePolicy {
+            is_for_pages: false,
+            is_private: true,
+        },
+    };
+    Router::new()
+        .route("/staff", get(|| async { Redirect::to("/staff/") }))
+        .route("/staff/", get(attention::page::<Member>))
+        .route("/staff/open/{token}", get(link::page).post(link::open))
+        .route("/staff/logout", post(link::sign_out))
+        .route("/staff/orders", get(orders::list::<Member>))
+        .route("/staff/orders/{id}", get(orders::show::<Member>))
+        .route(
+            "/staff/orders/{id}/decision",
+            post(orders::decide::<Member>),
+        )
+        .route(
+            "/staff/orders/{id}/redeliver",
+            post(orders::redeliver::<Member>),
+        )
+        .route("/staff/settlements", get(settlements::page::<Member>))
+        .route("/staff/settlements.csv", get(settlements::csv::<Member>))
+        .route("/staff/stores", get(stores::page::<Member>))
+        .route("/staff/stores/{id}/test", post(stores::test::<Member>))
+        .route("/staff/stores/{id}/enable", post(stores::enable::<Member>))
+        .route("/staff/operator.css", get(layout::style))
+        .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
+        .layer(from_fn_with_state(app.clone(), admit))
+        .layer(map_response(headed))
+        .layer(layer)
+        .with_state(app)
+}
+
+/// Refuses a request if no store has pages for its staff, if its address sends too many, and if it takes too long.
+async fn admit(
+    State(app): State<Arc<AppState>>,
+    ClientAddress(client): ClientAddress,
+    request: Request,
+    next: Next,
+) -> Response {
+    let stores = &app.config().stores;
+    if !stores.iter().any(|store| store.staff_pages.is_some()) {
+        return ApiError::NoSuchAddress.into_response();
+    }
+    if let Some(client) = client {
+        let storage = &*app.deps.storage;
+        let counted = app.staff_limit.check(storage, network(client), app.now());
+        if let Err(wait) = counted.await {
+            return too_many(wait);
+        }
+    }
+    let answer = tokio::time::timeout(LONGEST_REQUEST, next.run(request)).await;
+    answer.unwrap_or_else(|_| {
+        let failure = PageFailure {
+            title: "The request took too long".to_owned(),
+            message: "Reload the page, and see what was done before you try again.".to_owned(),
+        };
+        failure.with(StatusCode::REQUEST_TIMEOUT)
+    })
+}
+
+fn too_many(wait: SignedDuration) -> Response {
+    let failure = PageFailure {
+        title: "Too many requests".to_owned(),
+        message:
+            "Your network has sent many requests to these pages. Wait a minute, and try again."
+                .to_owned(),
+    };
+    let mut answer = failure.with(StatusCode::TOO_MANY_REQUESTS);
+    let seconds = HeaderValue::from(wait.as_secs().max(1));
+    answer.headers_mut().insert(header::RETRY_AFTER, seconds);
+    answer
+}
+
+/// Adds the headers of every page. None sends a `Referer`: the address of a link is a secret.
+async fn headed(answer: Response) -> Response {
+    let mut answer = guard(Place::Staff, answer);
+    let headers = answer.headers_mut();
+    headers.insert(
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    );
+    headers.insert(
+        HeaderName::from_static("x-robots-tag"),
+        HeaderValue::from_static("noindex"),
+    );
+    answer
+}

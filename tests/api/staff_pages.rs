@@ -1,0 +1,486 @@
+//! The pages for a store's staff: links of the store's server, sessions, and one store alone.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::{Replicas, World, WorldConfig, pay_in_full, postgres_database, secrets};
+
+use crate::operators_pages::{Page, Pages, underpaid};
+use crate::program::start_program;
+use crate::reload::{RELOADED, change, line};
+
+const PAGES: [&str; 5] = [
+    "/staff/",
+    "/staff/orders",
+    "/staff/settlements",
+    "/staff/settlements.csv",
+    "/staff/stores",
+];
+
+/// A link's path and token, which the demo store's server has made.
+async fn link(world: &World, wanted: &Value) -> (String, String) {
+    let made = world
+        .store()
+        .post("/v1/staff_links", wanted)
+        .await
+        .with(201);
+    path_and_token(world, &made.text_at("/url"))
+}
+
+fn path_and_token(world: &World, url: &str) -> (String, String) {
+    let path = url.strip_prefix(&world.proxy_url()).unwrap();
+    let token = path.strip_prefix("/staff/open/").unwrap();
+    (path.to_owned(), token.to_owned())
+}
+
+/// Presses the button of a link.
+async fn press(browser: &mut Pages<'_>, path: &str) -> Page {
+    let csrf = browser.get(path).await.with(200).hidden("csrf");
+    browser.post(path, &[("csrf", &*csrf)]).await
+}
+
+fn browser(world: &World) -> Pages<'_> {
+    Pages::at(world, &world.proxy_url())
+}
+
+/// A member of the demo store's staff who is signed in.
+async fn staff<'w>(world: &'w World, wanted: &Value) -> Pages<'w> {
+    let (path, _) = link(world, wanted).await;
+    let mut staff = browser(world);
+    let opened = press(&mut staff, &path).await.with(303);
+    assert_eq!(opened.location.as_deref(), Some("/staff/"));
+    staff
+}
+
+async fn zoe(world: &World) -> Pages<'_> {
+    staff(world, &json!({ "person": "Zoë", "role": "write" })).await
+}
+
+/// The form of a decision, as a page has it.
+fn decision<'f>(csrf: &'f str, version: &'f str, kind: &'f str) -> [(&'f str, &'f str); 5] {
+    [
+        ("csrf", csrf),
+        ("version", version),
+        ("back", "/"),
+        ("reason", "the rest came by bank"),
+        ("decision", kind),
+    ]
+}
+
+#[tokio::test]
+async fn a_link_opens_one_session_and_only_by_its_button() {
+    let world = World::start().await;
+    let (path, token) = link(&world, &json!({ "person": "Zoë", "role": "write" })).await;
+    let mut zoe = browser(&world);
+    // Looking at a link uses up nothing.
+    for _ in 0..2 {
+        let page = zoe.get(&path).await.with(200);
+        assert!(page.text.contains("Continue as Zoë"), "{}", page.text);
+        assert_eq!(page.headers["referrer-policy"], "no-referrer");
+        assert_eq!(page.headers["cache-control"], "no-store");
+    }
+    // A form of another site has neither the cookie nor its value.
+    let csrf = zoe.get(&path).await.hidden("csrf");
+    let mut eve = browser(&world);
+    eve.post(&path, &[("csrf", &*csrf)]).await.with(403);
+    zoe.post(&path, &[("csrf", "0")]).await.with(403);
+
+    let opened = zoe.post(&path, &[("csrf", &*csrf)]).await.with(303);
+    assert_eq!(opened.location.as_deref(), Some("/staff/"));
+    let cookies = opened.headers.get_all("set-cookie").iter();
+    let cookies: Vec<&str> = cookies.map(|it| it.to_str().unwrap()).collect();
+    let session = cookies.iter().find(|it| it.starts_with("florin_staff="));
+    let session = session.unwrap();
+    assert!(
+        session.ends_with("; Path=/staff; HttpOnly; SameSite=Strict"),
+        "{session}"
+    );
+    assert!(!session.contains(&token));
+    zoe.get("/staff/").await.with(200);
+
+    // The link is used up, for its own browser and for another one.
+    zoe.get(&path).await.with(404);
+    let second = eve.post(&path, &[("csrf", "0")]).await.with(403);
+    assert!(!second.text.contains("Zoë"));
+    let (other, _) = link(&world, &json!({})).await;
+    let csrf = eve.get(&other).await.hidden("csrf");
+    let ended = eve.post(&path, &[("csrf", &*csrf)]).await.with(404);
+    assert!(ended.text.contains("This link has ended"), "{}", ended.text);
+    eve.get("/staff/").await.with(401);
+    assert!(!world.logged(&token), "the log has the token of a link");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn every_page_needs_a_session_and_is_stored_nowhere() {
+    let world = World::start().await;
+    let mut zoe = zoe(&world).await;
+    for path in PAGES {
+        let refused = browser(&world).get(path).await.with(401);
+        assert!(
+            refused.text.contains("You are signed out"),
+            "{}",
+            refused.text
+        );
+        let page = zoe.get(path).await.with(200);
+        assert_eq!(page.headers["cache-control"], "no-store", "{path}");
+        assert_eq!(page.headers["referrer-policy"], "no-referrer", "{path}");
+        let policy = page.headers["content-security-policy"].to_str().unwrap();
+        assert!(
+            policy.starts_with("default-src 'none'; style-src 'self';"),
+            "{policy}"
+        );
+        assert!(!policy.contains("unsafe") && !page.text.contains("<script"));
+        for text in [
+            secrets::STORE_KEY,
+            secrets::WEBHOOK,
+            secrets::TOKEN_KEY,
+            "Another shop",
+        ] {
+            assert!(!page.text.contains(text), "{path} shows {text}");
+        }
+    }
+    // What belongs to all stores is not here, and the operator's pages are not on this listener.
+    for path in ["configuration", "gateway", "audit", "login"] {
+        zoe.get(&format!("/staff/{path}")).await.with(404);
+        zoe.get(&format!("/{path}")).await.with(404);
+    }
+    // A session of staff is none of an operator.
+    let mut at_admin = Pages::of(&world);
+    at_admin.cookies.clone_from(&zoe.cookies);
+    at_admin.get("/orders").await.with(303);
+    let csrf = zoe.get("/staff/").await.hidden("csrf");
+    zoe.post("/staff/logout", &[("csrf", "0")]).await.with(403);
+    let cookies = zoe.cookies.clone();
+    zoe.post("/staff/logout", &[("csrf", &*csrf)])
+        .await
+        .with(303);
+    zoe.cookies = cookies;
+    zoe.get("/staff/").await.with(401);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_link_and_a_session_end_at_their_time() {
+    let world = World::start().await;
+    let wanted = json!({ "expires_in_seconds": 60, "session_seconds": 300 });
+    let (path, _) = link(&world, &wanted).await;
+    world.skip(Duration::from_secs(61));
+    browser(&world).get(&path).await.with(404);
+    let mut staff = staff(&world, &wanted).await;
+    world.skip(Duration::from_secs(290));
+    staff.get("/staff/").await.with(200);
+    world.skip(Duration::from_secs(11));
+    staff.get("/staff/").await.with(401);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn another_stores_orders_are_not_there() {
+    let world = World::start().await;
+    let order = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "customer_email": "kim@mail.example" });
+    let opened = world.other_store().open(&order).await.with(201);
+    let other = opened.text_at("/order/id");
+    let page = world.shopper().from_page_of("https://other.example");
+    let checkout = page.checkout_of(&opened);
+    checkout.choose("BTC").await;
+    let address = checkout.address().await;
+    pay_in_full(&world, &checkout).await;
+    world.wait_for_deliveries().await;
+    let events = world.other_store().events_of(&other).await;
+    let event = events[0]["id"].as_str().unwrap().to_owned();
+
+    let mut zoe = zoe(&world).await;
+    let csrf = zoe.get("/staff/").await.hidden("csrf");
+    for query in [
+        String::new(),
+        "?store=other".to_owned(),
+        "?store=other&status=paid".to_owned(),
+        "?q=lamp-1".to_owned(),
+        "?q=kim@mail.example".to_owned(),
+        "?q=42".to_owned(),
+        format!("?q={other}"),
+        format!("?q={address}"),
+    ] {
+        let page = zoe.get(&format!("/staff/orders{query}")).await.with(200);
+        assert!(
+            page.text.contains("No order was found."),
+            "{query}: {}",
+            page.text
+        );
+    }
+    let unknown = format!("ord_{}", "0".repeat(32));
+    let shown = zoe.get(&format!("/staff/orders/{other}")).await.with(404);
+    let nothing = zoe.get(&format!("/staff/orders/{unknown}")).await.with(404);
+    assert_eq!(shown.text, nothing.text);
+    for kind in ["close", "keep_waiting", "accept_as_paid"] {
+        let form = decision(&csrf, "1", kind);
+        let path = format!("/staff/orders/{other}/decision");
+        zoe.post(&path, &form).await.with(404);
+    }
+    let form = [("csrf", &*csrf), ("event", &*event)];
+    let path = format!("/staff/orders/{other}/redeliver");
+    zoe.post(&path, &form).await.with(404);
+    for action in ["test", "enable"] {
+        let path = format!("/staff/stores/other/{action}");
+        zoe.post(&path, &[("csrf", &*csrf)]).await.with(404);
+    }
+    let csv = zoe.get("/staff/settlements.csv").await.with(200);
+    assert_eq!(csv.text.lines().count(), 1, "{}", csv.text);
+    // The operator sees it.
+    let mut ada = crate::operators_pages::ada(&world).await;
+    let csv = ada.get("/settlements.csv").await.with(200);
+    assert!(csv.text.contains(&other), "{}", csv.text);
+    let audit = world.operator(secrets::OPERATOR_TOKEN);
+    let audit = audit.get("/api/audit").await.with(200);
+    assert_eq!(audit.body["entries"], json!([]));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn staff_decides_and_the_audit_log_names_the_store_and_the_person() {
+    let world = World::start().await;
+    let checkout = underpaid(&world).await;
+    let operator = world.operator(secrets::OPERATOR_TOKEN);
+    let waits = operator.decide(&checkout.order, "keep_waiting").await;
+    waits.with(200);
+    let mut zoe = zoe(&world).await;
+    let path = format!("/staff/orders/{}", checkout.order);
+    let page = zoe.get(&path).await.with(200);
+    // The store learns what an operator did, and neither the name nor the note.
+    assert!(
+        page.text.contains("Operator: keep waiting"),
+        "{}",
+        page.text
+    );
+    assert!(!page.text.contains("ada") && !page.text.contains("agreed by phone"));
+    let (csrf, version) = (page.hidden("csrf"), page.hidden("version"));
+    let decide = format!("{path}/decision");
+    for wrong in ["", "0", &"0".repeat(64)] {
+        let form = decision(wrong, &version, "accept_as_paid");
+        zoe.post(&decide, &form).await.with(403);
+    }
+    assert_eq!(checkout.view().await["status"], "underpaid");
+    let form = decision(&csrf, &version, "accept_as_paid");
+    let decided = zoe.post(&decide, &form).await.with(303);
+    assert_eq!(decided.location.as_deref(), Some("/staff/"));
+    assert_eq!(checkout.view().await["status"], "paid");
+    let page = zoe.get(&path).await.with(200);
+    assert!(
+        page.text.contains("Staff Zoë: accept as paid"),
+        "{}",
+        page.text
+    );
+    let audit = operator.get("/api/audit?limit=1").await.with(200);
+    let entry = &audit.body["entries"][0];
+    assert_eq!(
+        (&entry["operator"], &entry["staff_of"], &entry["order"]),
+        (&json!("Zoë"), &json!("demo"), &json!(checkout.order))
+    );
+    let csv = zoe.get("/staff/settlements.csv").await.with(200);
+    assert!(csv.text.contains(&checkout.order), "{}", csv.text);
+
+    // An event is sent again, and the endpoint is tested.
+    world.wait_for_deliveries().await;
+    let sent = world.webhooks.accepted(&checkout.order).len();
+    let event = page.hidden("event");
+    let again = [("csrf", &*csrf), ("event", &*event)];
+    let again = zoe
+        .post(&format!("{path}/redeliver"), &again)
+        .await
+        .with(303);
+    assert_eq!(again.location.as_deref(), Some(&*path));
+    support::eventually("the event arrives again", async || {
+        (world.webhooks.accepted(&checkout.order).len() > sent).then_some(())
+    })
+    .await;
+    let tested = zoe
+        .post("/staff/stores/demo/test", &[("csrf", &*csrf)])
+        .await;
+    assert!(tested.with(200).text.contains("Test event: answered"));
+    let ada = crate::operators_pages::ada(&world)
+        .await
+        .get("/audit")
+        .await;
+    assert!(ada.with(200).text.contains("staff of demo"));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_reader_sees_the_order_and_decides_nothing() {
+    let world = World::start().await;
+    let checkout = underpaid(&world).await;
+    let mut reader = staff(&world, &json!({ "person": "Rui" })).await;
+    let page = reader.get("/staff/").await.with(200);
+    assert!(
+        page.text
+            .contains("a colleague whose link allows it decides")
+    );
+    assert!(!page.text.contains("Accept as paid</button>"));
+    let csrf = page.hidden("csrf");
+    let path = format!("/staff/orders/{}/decision", checkout.order);
+    let refused = reader.post(&path, &decision(&csrf, "1", "close")).await;
+    assert!(refused.with(403).text.contains("changes nothing"));
+    for action in ["test", "enable"] {
+        let path = format!("/staff/stores/demo/{action}");
+        reader.post(&path, &[("csrf", &*csrf)]).await.with(403);
+    }
+    let store = world.store();
+    let event = store.events_of(&checkout.order).await[0]["id"].clone();
+    let form = [("csrf", &*csrf), ("event", event.as_str().unwrap())];
+    let path = format!("/staff/orders/{}/redeliver", checkout.order);
+    reader.post(&path, &form).await.with(403);
+    assert_eq!(checkout.view().await["status"], "underpaid");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_replaced_key_and_a_withdrawn_permission_end_sessions() {
+    const NEXT_KEY: &str = "canary-store-key-next-2d71a9e0c4b85f36";
+    let mut world = World::start().await;
+    let program = start_program(&mut world).await;
+    let checkout = underpaid(&world).await;
+    let mut zoe = zoe(&world).await;
+    let (unopened, _) = link(&world, &json!({})).await;
+    let one = format!("secret_key = \"{}\"", secrets::STORE_KEY);
+    let pair = format!("secret_key = [\"{NEXT_KEY}\", \"{}\"]", secrets::STORE_KEY);
+    change(&world, &program, &[(&one, &pair)]);
+    line(&program, 0, RELOADED).await;
+    zoe.get("/staff/").await.with(200);
+
+    // The operator allows the demo store's staff to read alone: the session may decide no longer.
+    let is_write = format!("{pair}\nstaff_pages = \"write\"");
+    let is_read = format!("{pair}\nstaff_pages = \"read\"");
+    change(&world, &program, &[(&is_write, &is_read)]);
+    line(&program, 1, RELOADED).await;
+    let page = zoe.get("/staff/").await.with(200);
+    let csrf = page.hidden("csrf");
+    let path = format!("/staff/orders/{}/decision", checkout.order);
+    let refused = zoe.post(&path, &decision(&csrf, "1", "close")).await;
+    refused.with(403);
+    let wanted = json!({ "role": "write" });
+    let refused = world.store().post("/v1/staff_links", &wanted).await;
+    refused.refused(403, "staff_access_denied");
+
+    let next = format!("secret_key = \"{NEXT_KEY}\"");
+    change(&world, &program, &[(&pair, &next)]);
+    line(&program, 2, RELOADED).await;
+    zoe.get("/staff/").await.with(401);
+    browser(&world).get(&unopened).await.with(404);
+    drop(program);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn without_pages_for_staff_there_is_no_such_address() {
+    let world = World::start_with(WorldConfig {
+        staff_pages: "none",
+        ..WorldConfig::default()
+    })
+    .await;
+    for path in ["/staff/", "/staff/orders", "/staff/operator.css"] {
+        let answer = browser(&world).get(path).await.with(404);
+        assert!(answer.text.contains("\"not_found\""), "{}", answer.text);
+    }
+    let refused = world.store().post("/v1/staff_links", &json!({})).await;
+    refused.refused(403, "staff_access_denied");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_link_is_refused_for_what_it_cannot_be() {
+    let world = World::start().await;
+    let store = world.store();
+    for (wanted, field) in [
+        (json!({ "person": "" }), "person"),
+        (json!({ "person": "x".repeat(65) }), "person"),
+        (json!({ "person": "a\u{1b}b" }), "person"),
+        (json!({ "expires_in_seconds": 59 }), "expires_in_seconds"),
+        (json!({ "expires_in_seconds": 901 }), "expires_in_seconds"),
+        (json!({ "session_seconds": 299 }), "session_seconds"),
+        (json!({ "session_seconds": 43_201 }), "session_seconds"),
+        (json!({ "store": "other" }), "store"),
+    ] {
+        let refused = store.post("/v1/staff_links", &wanted).await;
+        let refused = refused.refused(400, "invalid_request");
+        assert_eq!(refused.body["error"]["field"], field, "{wanted}");
+    }
+    let refused = store
+        .post("/v1/staff_links", &json!({ "role": "root" }))
+        .await;
+    refused.refused(400, "invalid_request");
+    // A repetition makes a fresh link: a link is not stored in clear text.
+    let store = store.with_idempotency_key("9e1f5c3a7b2d4860");
+    let first = store.post("/v1/staff_links", &json!({})).await.with(201);
+    let again = store.post("/v1/staff_links", &json!({})).await.with(201);
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    assert_ne!(first.text_at("/url"), again.text_at("/url"));
+    for made in [first, again] {
+        let (path, _) = path_and_token(&world, &made.text_at("/url"));
+        press(&mut browser(&world), &path).await.with(303);
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_address_has_a_limit_on_the_pages_of_staff() {
+    let world = World::start_with(WorldConfig {
+        trusted_proxies: vec!["127.0.0.1".to_owned()],
+        ..WorldConfig::default()
+    })
+    .await;
+    let url = format!("{}/staff/", world.proxy_url());
+    let get = async |client: &str| {
+        let request = world.http().get(&url).header("x-forwarded-for", client);
+        request.send().await.unwrap()
+    };
+    let mut allowed = 0;
+    let mut answer = get("203.0.113.7").await;
+    // Two more for each second of the test.
+    while answer.status() == 401 && allowed < 240 {
+        allowed += 1;
+        answer = get("203.0.113.7").await;
+    }
+    assert!(allowed >= 120, "{allowed}");
+    let refused = answer;
+    assert_eq!(refused.status(), 429);
+    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(get("203.0.113.8").await.status(), 401);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn every_proxy_on_one_database_serves_the_link_and_the_session() {
+    let url = postgres_database().await;
+    let mut world = World::start_with(WorldConfig {
+        database_url: Some(url),
+        ..WorldConfig::default()
+    })
+    .await;
+    let replicas = Replicas::start(&mut world, [&[], &[]]).await;
+    let checkout = underpaid(&world).await;
+    let (path, _) = link(&world, &json!({ "person": "Zoë", "role": "write" })).await;
+    let mut at_second = Pages::at(&world, &replicas.url(1));
+    press(&mut at_second, &path).await.with(303);
+    let mut at_first = browser(&world);
+    at_first.get(&path).await.with(404);
+    at_first.cookies.clone_from(&at_second.cookies);
+    let order = format!("/staff/orders/{}", checkout.order);
+    let page = at_first.get(&order).await.with(200);
+    let (csrf, version) = (page.hidden("csrf"), page.hidden("version"));
+    // The form of one is taken by the other.
+    let form = decision(&csrf, &version, "close");
+    at_second
+        .post(&format!("{order}/decision"), &form)
+        .await
+        .with(303);
+    let page = at_first.get(&order).await.with(200);
+    assert!(page.text.contains("Staff Zoë: close"), "{}", page.text);
+    at_first
+        .post("/staff/logout", &[("csrf", &*csrf)])
+        .await
+        .with(303);
+    at_second.get("/staff/").await.with(401);
+    replicas.stop(&mut world).await;
+    world.end().await;
+}
