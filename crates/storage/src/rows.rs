@@ -15,7 +15,7 @@ use crate::StorageError;
 pub(crate) use self::event::{
     delivery, disabled_endpoint, event, outbox, recorded_event, settlement,
 };
-pub(crate) use self::operator::{audit_entry, observation, settled_order};
+pub(crate) use self::operator::{audit_entry, observation, settled_order, staff_access};
 pub(crate) use self::order::{aggregate, attempt, order};
 
 /// A row of either database. A column of another type, or without the value that is asked for, is an error.

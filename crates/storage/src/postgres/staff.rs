@@ -1,17 +1,17 @@
 //! Links and sessions of stores' staff: any proxy on the database serves them.
 
 use async_trait::async_trait;
-use florin_orders::{StoreId, TokenHash};
-use jiff::{SignedDuration, Timestamp};
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row as _};
+use florin_orders::TokenHash;
+use jiff::Timestamp;
+use sqlx::PgConnection;
 
 use super::PostgresStorage;
 use super::dead_connections::{Reading, close_idle, in_time};
 use super::failure::{Failure as _, is_of_old_schema};
-use super::rows::{self, Time};
+use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use crate::limits::BATCH;
+use crate::rows;
 use crate::staff::MAX_STAFF_ACCESS_PER_STORE;
 use crate::{StaffAccess, StaffStorage, StorageError};
 
@@ -145,16 +145,5 @@ async fn find(
         .bind(Time(now))
         .fetch_optional(connection)
         .await?;
-    found.as_ref().map(access).transpose()
-}
-
-fn access(row: &PgRow) -> Result<StaffAccess, StorageError> {
-    let secret_key: &[u8] = row.try_get("secret_key")?;
-    Ok(StaffAccess {
-        store: rows::read("a store id", StoreId::parse(row.try_get("store_id")?))?,
-        secret_key: rows::read("a digest", secret_key.try_into())?,
-        person: row.try_get("person")?,
-        may_decide: row.try_get("may_decide")?,
-        session: SignedDuration::from_secs(row.try_get("session_seconds")?),
-    })
+    found.as_ref().map(rows::staff_access).transpose()
 }

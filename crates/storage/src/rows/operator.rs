@@ -3,8 +3,12 @@
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{AttemptId, AuditId, OrderId, Reference, StoreId};
 
-use super::Record;
-use crate::{Actor, AuditEntry, SettledOrder, StorageError, StoreScope, StoredObservation};
+use super::{Record, read};
+use jiff::SignedDuration;
+
+use crate::{
+    Actor, AuditEntry, SettledOrder, StaffAccess, StorageError, StoreScope, StoredObservation,
+};
 
 pub(crate) fn audit_entry(row: &impl Record) -> Result<AuditEntry, StorageError> {
     let scope = match row.maybe_parsed("staff_of", StoreId::parse)? {
@@ -38,6 +42,18 @@ pub(crate) fn observation<R: Record>(row: &R) -> Result<StoredObservation, Stora
         times: row.number("times")?,
         raw: row.string("raw")?,
         assessment: row.string(R::ASSESSMENT)?,
+    })
+}
+
+/// A link or a session of a store's staff.
+pub(crate) fn staff_access(row: &impl Record) -> Result<StaffAccess, StorageError> {
+    let secret_key = row.bytes("secret_key")?.try_into();
+    Ok(StaffAccess {
+        store: row.parsed("store_id", StoreId::parse)?,
+        secret_key: read("secret_key", secret_key)?,
+        person: row.string("person")?,
+        may_decide: row.flag("may_decide")?,
+        session: SignedDuration::from_secs(row.integer("session_seconds")?),
     })
 }
 

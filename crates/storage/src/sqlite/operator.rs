@@ -10,9 +10,8 @@ use super::{SqliteStorage, deliveries, events, observe, orders};
 use crate::operator::{DecidedOrder, search_terms};
 use crate::rows;
 use crate::{
-    Actor, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
-    OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StorageError,
-    StoreScope, StoredObservation,
+    AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
+    OrderHistory, OrderSearch, SettledOrder, StorageError, StoreScope,
 };
 
 #[async_trait]

@@ -1,14 +1,14 @@
 //! Links and sessions of stores' staff.
 
 use async_trait::async_trait;
-use florin_orders::{StoreId, TokenHash};
-use jiff::{SignedDuration, Timestamp};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use florin_orders::TokenHash;
+use jiff::Timestamp;
+use sqlx::SqliteConnection;
 
 use super::SqliteStorage;
-use super::rows::{self, millis};
+use super::rows::millis;
 use crate::limits::BATCH;
+use crate::rows;
 use crate::staff::MAX_STAFF_ACCESS_PER_STORE;
 use crate::{StaffAccess, StaffStorage, StorageError};
 
@@ -139,16 +139,5 @@ async fn find(
         .bind(millis(now))
         .fetch_optional(connection)
         .await?;
-    found.as_ref().map(access).transpose()
-}
-
-fn access(row: &SqliteRow) -> Result<StaffAccess, StorageError> {
-    let secret_key: &[u8] = row.try_get("secret_key")?;
-    Ok(StaffAccess {
-        store: rows::read("a store id", StoreId::parse(row.try_get("store_id")?))?,
-        secret_key: rows::read("a digest", secret_key.try_into())?,
-        person: row.try_get("person")?,
-        may_decide: row.try_get("may_decide")?,
-        session: SignedDuration::from_secs(row.try_get("session_seconds")?),
-    })
+    found.as_ref().map(rows::staff_access).transpose()
 }

@@ -123,7 +123,7 @@ pub(crate) fn describe_open_staff_link(types: &mut Types) -> Operation {
         .takes_key(1)
         .takes::<OpenStaffLink>(types, &example)
         .refuses(&[ErrorCode::StaffAccessDenied])
-        .answers::<StaffLink>(201, "The link.", types)
+        .responds::<StaffLink>(201, "The link.", types)
 }
 
 async fn make(app: &AppState, wanted: &Wanted) -> Result<(StaffToken, Timestamp), ApiError> {
