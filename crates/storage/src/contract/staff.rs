@@ -213,10 +213,9 @@ pub(super) async fn another_stores_orders_change_no_search(backend: Backend) {
             limit: 1,
             ..OrderSearch::default()
         };
-        for text in ["r1", "19.90"] {
-            let text = Some(text.to_owned());
+        for wanted in ["r1", "19.90"] {
             let search = OrderSearch {
-                text,
+                text: Some(wanted.to_owned()),
                 ..search.clone()
             };
             assert_eq!(found(search).await, [id(number)]);
