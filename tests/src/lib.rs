@@ -62,7 +62,10 @@ pub use operator::OperatorApi;
 pub use order_flood::OrderFlood;
 pub use peer::{PRODUCTS, Peer, Product};
 pub use ports::free_port;
-pub use postgres::{empty_postgres_database, pooled, postgres_database};
+pub use postgres::{
+    dump_postgres_database, empty_postgres_database, load_postgres_database, pooled,
+    postgres_database,
+};
 pub use program::{Folder, Program, ProgramOutput, built, write_private};
 pub use prometheus::Prometheus;
 pub use replicas::Replicas;

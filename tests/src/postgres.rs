@@ -1,5 +1,6 @@
 //! The PostgreSQL server of a test program, with a database for each test.
 
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -24,11 +25,33 @@ pub async fn postgres_database() -> String {
 /// # Panics
 /// No server is installed, or it does not start.
 pub fn empty_postgres_database() -> String {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));
-    let created = server().create_database(&name, None);
-    created.expect("the server makes databases");
+    server().url(&new_database())
+}
+
+/// The address of a new database with what a dump has, as [`dump_postgres_database`] writes it.
+///
+/// # Panics
+/// No server is installed, or a statement of the dump fails.
+pub fn load_postgres_database(dump: &Path) -> String {
+    let name = new_database();
+    let loaded = server().load_statements(&name, dump);
+    loaded.unwrap_or_else(|error| panic!("{}: {error}", dump.display()));
     server().url(&name)
+}
+
+/// Writes the statements that make a database of this server, without the files of the checkout.
+///
+/// # Panics
+/// The database cannot be read, or the file not be written.
+pub fn dump_postgres_database(url: &str, file: &Path) {
+    let (_, name) = url.rsplit_once('/').expect("an address has a database");
+    let written = server().dump_statements(name, "assets", file);
+    written.expect("the database can be dumped");
+    // `\restrict` and `\unrestrict` are for psql of this version, with random keys.
+    let text = std::fs::read_to_string(file).expect("a dump is text");
+    let is_kept = |line: &&str| !line.starts_with(['\\']);
+    let lines: Vec<&str> = text.lines().filter(is_kept).collect();
+    std::fs::write(file, lines.join("\n") + "\n").expect("the file is writable");
 }
 
 /// The address of the same database through a PgBouncer in transaction mode.
@@ -46,4 +69,12 @@ fn server() -> &'static PostgresServer {
     static SERVER: OnceLock<PostgresServer> = OnceLock::new();
     let start = || PostgresServer::start(Durability::None).expect("PostgreSQL is installed");
     SERVER.get_or_init(start)
+}
+
+fn new_database() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));
+    let created = server().create_database(&name, None);
+    created.expect("the server makes databases");
+    name
 }

@@ -230,19 +230,40 @@ impl PostgresServer {
     /// # Errors
     /// What `pg_dump` says.
     pub fn dump(&self, database: &str, file: &Path) -> Result<(), Error> {
-        let done = Command::new(self.bin.join("pg_dump"))
-            .args(["--format=custom", "-d"])
+        let mut dump = Command::new(self.bin.join("pg_dump"));
+        dump.args(["--format=custom", "-d"])
             .arg(self.url(database))
             .arg("-f")
-            .arg(file)
-            .stdin(Stdio::null())
-            .output()?;
-        if done.status.success() {
-            return Ok(());
-        }
-        Err(Error::other(
-            String::from_utf8_lossy(&done.stderr).trim().to_owned(),
-        ))
+            .arg(file);
+        run(dump)
+    }
+
+    /// Writes a dump of a database as statements into a file, without owners and rights, and without the rows of a table.
+    ///
+    /// # Errors
+    /// What `pg_dump` says.
+    pub fn dump_statements(&self, database: &str, without: &str, file: &Path) -> Result<(), Error> {
+        let mut dump = Command::new(self.bin.join("pg_dump"));
+        dump.args(["--no-owner", "--no-privileges", "--inserts"])
+            .arg(format!("--exclude-table-data={without}"))
+            .arg("-d")
+            .arg(self.url(database))
+            .arg("-f")
+            .arg(file);
+        run(dump)
+    }
+
+    /// Runs the statements of a file in a database: a dump of [`Self::dump_statements`].
+    ///
+    /// # Errors
+    /// What the server says.
+    pub fn load_statements(&self, database: &str, file: &Path) -> Result<(), Error> {
+        let mut load = Command::new(self.bin.join("psql"));
+        load.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d"])
+            .arg(self.url(database))
+            .arg("-f")
+            .arg(file);
+        run(load)
     }
 
     fn command(&mut self, command: &str) -> Result<(), Error> {
@@ -311,6 +332,17 @@ impl Drop for PostgresServer {
         drop(self.supervisor.stdin.take());
         let _ = self.supervisor.wait();
     }
+}
+
+/// Runs a program of the distribution to its end.
+fn run(mut program: Command) -> Result<(), Error> {
+    let done = program.stdin(Stdio::null()).output()?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(Error::other(
+        String::from_utf8_lossy(&done.stderr).trim().to_owned(),
+    ))
 }
 
 fn settings(durability: Durability) -> [&'static str; 6] {

@@ -1,0 +1,1554 @@
+--
+-- PostgreSQL database dump
+--
+
+
+-- Dumped from database version 15.18 (Debian 15.18-0+deb12u1)
+-- Dumped by pg_dump version 15.18 (Debian 15.18-0+deb12u1)
+
+SET statement_timeout = 0;
+SET lock_timeout = 0;
+SET idle_in_transaction_session_timeout = 0;
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SELECT pg_catalog.set_config('search_path', '', false);
+SET check_function_bodies = false;
+SET xmloption = content;
+SET client_min_messages = warning;
+SET row_security = off;
+
+--
+-- Name: refuse(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION '%', TG_ARGV[0];
+END $$;
+
+
+--
+-- Name: refuse_event_out_of_order(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_event_out_of_order() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM events WHERE order_id = NEW.order_id AND tx > NEW.tx) THEN
+        RAISE EXCEPTION 'a later transaction has written an event of this order' USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN NEW;
+END $$;
+
+
+--
+-- Name: refuse_paid_without_credit(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_paid_without_credit() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM credits WHERE order_id = NEW.id) THEN
+        RAISE EXCEPTION 'an order is paid only with its credit';
+    END IF;
+    RETURN NEW;
+END $$;
+
+
+--
+-- Name: refuse_unaudited_decision(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_unaudited_decision() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM audit WHERE order_id = NEW.id AND at = NEW.decided_at) THEN
+        RAISE EXCEPTION 'a decision needs its entry in the audit log';
+    END IF;
+    RETURN NEW;
+END $$;
+
+
+SET default_tablespace = '';
+
+SET default_table_access_method = heap;
+
+--
+-- Name: _sqlx_migrations; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public._sqlx_migrations (
+    version bigint NOT NULL,
+    description text NOT NULL,
+    installed_on timestamp with time zone DEFAULT now() NOT NULL,
+    success boolean NOT NULL,
+    checksum bytea NOT NULL,
+    execution_time bigint NOT NULL
+);
+
+
+--
+-- Name: assets; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.assets (
+    name text NOT NULL,
+    whole bytea NOT NULL,
+    brotli bytea,
+    used_at timestamp with time zone NOT NULL
+);
+
+
+--
+-- Name: attempts; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.attempts (
+    id text NOT NULL,
+    order_id text NOT NULL,
+    flow text NOT NULL,
+    crypto_code text,
+    conversion_id text,
+    requested_crypto text,
+    requested_usd text,
+    requested_local text,
+    local_currency text,
+    begun_at timestamp with time zone NOT NULL,
+    begun_clock timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    invoice_id text,
+    address text,
+    qr_string text,
+    warnings text,
+    page_url text,
+    opened_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    marked_as_paid_at timestamp with time zone,
+    payment_state text DEFAULT 'waiting'::text NOT NULL,
+    state_since timestamp with time zone,
+    received_crypto text DEFAULT '0'::text NOT NULL,
+    received_usd text DEFAULT '0'::text NOT NULL,
+    received_local text DEFAULT '0'::text NOT NULL,
+    confirmations bigint,
+    confirmations_required bigint,
+    transaction_hash text,
+    paid_in text,
+    was_seen boolean DEFAULT false NOT NULL,
+    late_amount_notified text,
+    observed_at timestamp with time zone,
+    needs_review boolean DEFAULT false NOT NULL,
+    transaction_hint text,
+    CONSTRAINT attempts_check CHECK (
+CASE flow
+    WHEN 'custom'::text THEN ((crypto_code IS NOT NULL) AND (conversion_id IS NOT NULL) AND (requested_crypto IS NOT NULL) AND (requested_usd IS NOT NULL) AND (requested_local IS NOT NULL) AND (local_currency IS NOT NULL) AND (page_url IS NULL))
+    WHEN 'hosted'::text THEN ((crypto_code IS NULL) AND (requested_crypto IS NULL) AND (address IS NULL) AND (qr_string IS NULL))
+    ELSE false
+END),
+    CONSTRAINT attempts_check1 CHECK (((state <> 'open'::text) OR ((invoice_id IS NOT NULL) AND (COALESCE(address, page_url) IS NOT NULL)))),
+    CONSTRAINT attempts_transaction_hint_check CHECK ((length(transaction_hint) = ANY (ARRAY[64, 66])))
+)
+WITH (fillfactor='85');
+
+
+--
+-- Name: audit; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.audit (
+    "position" bigint NOT NULL,
+    id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    operator text NOT NULL,
+    action text NOT NULL,
+    order_id text,
+    subject text,
+    reason text NOT NULL,
+    status_before text,
+    status_after text
+);
+
+
+--
+-- Name: audit_position_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.audit ALTER COLUMN "position" ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.audit_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: client_tokens; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.client_tokens (
+    hash bytea NOT NULL,
+    order_id text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT client_tokens_hash_check CHECK ((octet_length(hash) = 32))
+);
+
+
+--
+-- Name: credits; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.credits (
+    order_id text NOT NULL,
+    attempt_id text NOT NULL,
+    observation_id bigint NOT NULL,
+    amount text NOT NULL,
+    currency text NOT NULL,
+    credited_at timestamp with time zone NOT NULL
+);
+
+
+--
+-- Name: delays; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE UNLOGGED TABLE public.delays (
+    holder text NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+
+
+--
+-- Name: deliveries; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.deliveries (
+    id bigint NOT NULL,
+    event_id text NOT NULL,
+    store_id text NOT NULL,
+    number bigint NOT NULL,
+    tried_at timestamp with time zone NOT NULL,
+    took_ms bigint NOT NULL,
+    http_status integer,
+    note text NOT NULL
+);
+
+
+--
+-- Name: deliveries_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.deliveries ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.deliveries_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: events; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.events (
+    order_id text NOT NULL,
+    sequence bigint NOT NULL,
+    id text NOT NULL,
+    store_id text NOT NULL,
+    type text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    payload text NOT NULL,
+    tx xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    "position" bigint NOT NULL
+);
+
+
+--
+-- Name: events_position_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.events ALTER COLUMN "position" ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.events_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: file_copies; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.file_copies (
+    id text NOT NULL,
+    copied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+
+--
+-- Name: gateway_accounts; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.gateway_accounts (
+    account text NOT NULL,
+    state jsonb,
+    version bigint DEFAULT 0 NOT NULL,
+    changed_by text,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='10', autovacuum_vacuum_threshold='200', autovacuum_vacuum_scale_factor='0');
+
+
+--
+-- Name: gone_endpoints; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.gone_endpoints (
+    store_id text NOT NULL,
+    endpoint bytea NOT NULL,
+    event_id text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    CONSTRAINT gone_endpoints_endpoint_check CHECK ((octet_length(endpoint) = 32))
+);
+
+
+--
+-- Name: identity; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.identity (
+    id smallint NOT NULL,
+    environment text NOT NULL,
+    CONSTRAINT identity_environment_check CHECK ((environment = ANY (ARRAY['test'::text, 'production'::text]))),
+    CONSTRAINT identity_id_check CHECK ((id = 1))
+);
+
+
+--
+-- Name: observations; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.observations (
+    id bigint NOT NULL,
+    attempt_id text NOT NULL,
+    poll_seq bigint NOT NULL,
+    last_poll_seq bigint NOT NULL,
+    observed_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    times bigint DEFAULT 1 NOT NULL,
+    raw text NOT NULL,
+    assessment text NOT NULL,
+    facts bytea
+);
+
+
+--
+-- Name: observations_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.observations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.observations_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: orders; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.orders (
+    id text NOT NULL,
+    store_id text NOT NULL,
+    reference text NOT NULL,
+    amount text NOT NULL,
+    currency text NOT NULL,
+    price_source text NOT NULL,
+    title text NOT NULL,
+    lines text NOT NULL,
+    customer_email text,
+    receipt_email text,
+    return_url text,
+    metadata text NOT NULL,
+    assets text NOT NULL,
+    flow text NOT NULL,
+    tolerance text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    status text NOT NULL,
+    current_attempt text,
+    sequence bigint DEFAULT 0 NOT NULL,
+    version bigint DEFAULT 0 NOT NULL,
+    settled_at timestamp with time zone,
+    reverted_at timestamp with time zone,
+    reverted_to text,
+    cancelled_at timestamp with time zone,
+    has_money boolean DEFAULT false NOT NULL,
+    late_payment text,
+    late_event_at timestamp with time zone,
+    decision text,
+    decided_at timestamp with time zone,
+    attention_since timestamp with time zone,
+    CONSTRAINT orders_amount_check CHECK ((amount ~ '^[0-9]+(\.[0-9]+)?$'::text)),
+    CONSTRAINT orders_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'closed'::text])))
+)
+WITH (fillfactor='85');
+
+
+--
+-- Name: outbox; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.outbox (
+    order_id text NOT NULL,
+    sequence bigint NOT NULL,
+    "position" bigint NOT NULL,
+    store_id text NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    tries bigint DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    priority smallint DEFAULT 1 NOT NULL,
+    was_taken boolean DEFAULT false NOT NULL,
+    is_head boolean NOT NULL,
+    leased_by text,
+    leased_until timestamp with time zone,
+    CONSTRAINT outbox_priority_check CHECK ((priority = ANY (ARRAY[0, 1])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02');
+
+
+--
+-- Name: polls; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.polls (
+    attempt_id text NOT NULL,
+    order_id text NOT NULL,
+    invoice_id text NOT NULL,
+    payment_state text DEFAULT 'waiting'::text NOT NULL,
+    priority text DEFAULT 'planned'::text NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    next_poll_at timestamp with time zone,
+    polled_at timestamp with time zone,
+    poll_seq bigint DEFAULT 0 NOT NULL,
+    recorded_seq bigint DEFAULT 0 NOT NULL,
+    recorded_tx xid8,
+    leased_by text,
+    leased_until timestamp with time zone,
+    lease_next_at timestamp with time zone,
+    CONSTRAINT polls_priority_check CHECK ((priority = ANY (ARRAY['planned'::text, 'watched'::text, 'hinted'::text])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_cost_delay='0');
+
+
+--
+-- Name: price_lists; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.price_lists (
+    id bigint NOT NULL,
+    fetched_at timestamp with time zone NOT NULL,
+    body text NOT NULL
+);
+
+
+--
+-- Name: price_lists_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.price_lists ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.price_lists_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: rate_limits; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE UNLOGGED TABLE public.rate_limits (
+    key bytea NOT NULL,
+    used_until timestamp with time zone NOT NULL,
+    CONSTRAINT rate_limits_key_check CHECK ((octet_length(key) = 32))
+)
+WITH (fillfactor='70');
+
+
+--
+-- Name: requests; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.requests (
+    id bytea NOT NULL,
+    fingerprint bytea NOT NULL,
+    kept_until timestamp with time zone NOT NULL,
+    leased_until timestamp with time zone NOT NULL,
+    status integer,
+    body text,
+    CONSTRAINT requests_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
+    CONSTRAINT requests_id_check CHECK ((octet_length(id) = 32))
+);
+
+
+--
+-- Name: schema_compatibility; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.schema_compatibility (
+    id smallint NOT NULL,
+    min_schema bigint NOT NULL,
+    CONSTRAINT schema_compatibility_id_check CHECK ((id = 1))
+);
+
+
+--
+-- Name: store_deliveries; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.store_deliveries (
+    store_id text NOT NULL
+);
+
+
+--
+-- Name: write_checks; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.write_checks (
+    id smallint NOT NULL,
+    written_at timestamp with time zone NOT NULL,
+    CONSTRAINT write_checks_id_check CHECK ((id = 1))
+);
+
+
+--
+-- Data for Name: _sqlx_migrations; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public._sqlx_migrations VALUES (1, 'orders', '2026-11-25 16:39:59.65565+00', true, '\xaafcecc5aaae8734755da4592909b4e28174a1022667e020db34f20c92c32719e793d6a64dbb256a654e13b02ff6ca2b', 273276400);
+INSERT INTO public._sqlx_migrations VALUES (2, 'gateway_account', '2026-11-25 16:39:59.950167+00', true, '\xafb34c8cc4d67735e7a7547228c1f2ac0ec7539a35faff5dfd4761520994e23698b34bf03345ecea479e262e09a26569', 19239841);
+INSERT INTO public._sqlx_migrations VALUES (3, 'replicas', '2026-11-25 16:39:59.969627+00', true, '\x4a1ebb6b4219c384a27e283e0829f43978b262934c2fa01178a1bb5fd7f886542315117e9736cf17d63968c8c3fd481b', 79434124);
+INSERT INTO public._sqlx_migrations VALUES (4, 'audit', '2026-11-25 16:40:00.04947+00', true, '\xddc45a2ba715cf6b0f6b3ddb0b790270607ca30553af4e80e6e37bdc4b8857a5b601d5c7fbc63e8bb84a63af651c5076', 64425141);
+INSERT INTO public._sqlx_migrations VALUES (5, 'transaction_hint', '2026-11-25 16:40:00.114377+00', true, '\x4de578039c4ed582dee7014e488171b68eeb26678fa767b94a160497d7c459d2985b4781556104e63de4fbd4e1746cb1', 744965);
+INSERT INTO public._sqlx_migrations VALUES (6, 'replanning', '2026-11-25 16:40:00.115263+00', true, '\x305f4e1fe8384a2cb1fd9a128f0400f1a44d9daf93b20af2442dcb697d292ca507760dc9f6675b7b82e290a8ed22eaa0', 9562410);
+INSERT INTO public._sqlx_migrations VALUES (7, 'compatibility', '2026-11-25 16:40:00.129221+00', true, '\x2e9237781a8c5b0560574bbb681770e5622ff94ebaf01b7ab77273c93654ff0cf2f300029903ff4a8072aaa6c5005ede', 21508778);
+
+
+--
+-- Data for Name: assets; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: attempts; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.attempts VALUES ('att_84616b18920ca6e711b5576ef5c52433', 'ord_debaaf3ba37dcde7d66603bad74855f4', 'custom', 'LTC', 'conv_f150c438d208cc03b08fdf1d', '0.14820412', '12.50', '12.50', 'USD', '2026-11-23 22:12:14.673+00', '2026-11-23 22:12:14.673+00', 'open', 'inv_6a7956e6801d1499d0380c71', 'tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8', 'litecoin:tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8?amount=0.14820412', '["Send only Litecoin (LTC) on the Litecoin network to this address. Other assets, or LTC on another network, will be lost.","Your payment is complete after 3 confirmations on the Litecoin network.","Make sure that the network fee is sufficient: a Litecoin transaction with a low fee may not be confirmed.","The price in LTC is held for 15 minutes. It may expire if your payment arrives later."]', NULL, '2026-11-23 22:12:14.681+00', '2026-11-23 22:27:14.681+00', NULL, 'short', '2026-11-23 22:12:14.757+00', '0.07410206', '6.25', '6.25', 3, 3, '38e759037b816c0fa8fad8198374b1a5b3808e3942958245ccd4d20390264141', NULL, true, NULL, '2026-11-23 22:12:14.757+00', false, NULL);
+INSERT INTO public.attempts VALUES ('att_b5c83a5fc36833c6032c99f8db220660', 'ord_e34da6840038ca841cb7579b51735270', 'custom', 'BTC', 'conv_1a181166650b1871c3c3c0c7', '0.00030798', '19.90', '19.90', 'USD', '2026-11-23 22:12:14.572+00', '2026-11-23 22:12:14.572+00', 'open', 'inv_d0ae24cb939cd649da2efa5a', 'tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02', 'bitcoin:tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02?amount=0.00030798', '["Send only Bitcoin (BTC) on the Bitcoin network to this address. Other assets, or BTC on another network, will be lost.","Your payment is complete after 3 confirmations on the Bitcoin network.","Make sure that the network fee is sufficient: a Bitcoin transaction with a low fee may not be confirmed.","The price in BTC is held for 15 minutes. It may expire if your payment arrives later."]', NULL, '2026-11-23 22:12:14.579+00', '2026-11-23 22:27:14.579+00', NULL, 'settled', '2026-11-23 22:12:14.611+00', '0.00030798', '19.90', '19.90', 3, 3, 'd87b395d8abcba5e22d7bc241238fd7817b6aed0d13c59a4a2b8f66ec312c903', NULL, true, NULL, '2026-11-23 22:12:14.611+00', false, NULL);
+INSERT INTO public.attempts VALUES ('att_c21613182b89c48f104f7ac18a91c5d5', 'ord_5335f970b48536adde46ddc237b3696f', 'custom', 'ETH', 'conv_1fa6f028f990386edecebad6', '0.00640061', '19.90', '19.90', 'USD', '2026-11-23 22:12:14.891+00', '2026-11-23 22:12:14.891+00', 'open', 'inv_673d4bfcbd5173a8f58cd2b5', '0xbD644dE5F4419fF0C91BA004b2D347545E2a0b8a', 'ethereum:0xbD644dE5F4419fF0C91BA004b2D347545E2a0b8a@11155111?value=6400610000000000', '["Send only Ether (ETH) on the Ethereum network to this address. Other assets, or ETH on another network, will be lost.","Your payment is complete after 3 confirmations on the Ethereum network.","Make sure that the network fee is sufficient: a Ethereum transaction with a low fee may not be confirmed.","The price in ETH is held for 15 minutes. It may expire if your payment arrives later."]', NULL, '2026-11-23 22:12:14.895+00', '2026-11-23 22:27:14.895+00', NULL, 'waiting', '2026-11-23 22:12:14.895+00', '0', '0', '0', NULL, NULL, NULL, NULL, false, NULL, NULL, false, NULL);
+INSERT INTO public.attempts VALUES ('att_e96ae5264c70ba1d477f5e530bbebcaf', 'ord_ad4dcb7c640a204dc8a697f6d60bf65b', 'custom', 'BTC', 'conv_1a181166650b1871c3c3c0c7', '0.00019345', '12.50', '12.50', 'USD', '2026-11-23 22:12:14.801+00', '2026-11-23 22:12:14.801+00', 'open', 'inv_3a08979479a65d616e74ac78', 'tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec', 'bitcoin:tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec?amount=0.00019345', '["Send only Bitcoin (BTC) on the Bitcoin network to this address. Other assets, or BTC on another network, will be lost.","Your payment is complete after 3 confirmations on the Bitcoin network.","Make sure that the network fee is sufficient: a Bitcoin transaction with a low fee may not be confirmed.","The price in BTC is held for 15 minutes. It may expire if your payment arrives later."]', NULL, '2026-11-23 22:12:14.805+00', '2026-11-23 22:27:14.805+00', NULL, 'settled', '2026-11-23 22:12:14.844+00', '0.00038690', '25.00', '25.00', 3, 3, '140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6', NULL, true, NULL, '2026-11-23 22:12:14.844+00', false, NULL);
+
+
+--
+-- Data for Name: audit; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: client_tokens; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.client_tokens VALUES ('\x0d9aa6bd3ec067ca85e0c7e5312e732ee9d28e5f94a7ccd750b0dc379b0e8001', 'ord_e34da6840038ca841cb7579b51735270', '2026-12-24 22:12:14.541+00');
+INSERT INTO public.client_tokens VALUES ('\xab6110462ffb8eef1dfde1f168fc4e09f64e8cc344b4bb153fae73be5ceb1e30', 'ord_ad4dcb7c640a204dc8a697f6d60bf65b', '2026-12-24 22:12:14.793+00');
+INSERT INTO public.client_tokens VALUES ('\xf682c36f7564239966e24780399ce150f90d3b7a4bdcf5a8f37853ba18324db3', 'ord_3d3733cfdc0be9a1fbe045529d699e29', '2026-12-24 22:12:14.906+00');
+INSERT INTO public.client_tokens VALUES ('\xf69209babe9b83d0f9692b1355afb6bb196c1006915a6db002559543bd0c7bad', 'ord_debaaf3ba37dcde7d66603bad74855f4', '2026-12-24 22:12:14.65+00');
+INSERT INTO public.client_tokens VALUES ('\xfd174d0b50598bd2e67248c5bfd5ac288a7e3a83590aeec094258df13ac84914', 'ord_5335f970b48536adde46ddc237b3696f', '2026-12-24 22:12:14.883+00');
+
+
+--
+-- Data for Name: credits; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.credits VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 'att_e96ae5264c70ba1d477f5e530bbebcaf', 3, '12.50', 'USD', '2026-11-23 22:12:14.844+00');
+INSERT INTO public.credits VALUES ('ord_e34da6840038ca841cb7579b51735270', 'att_b5c83a5fc36833c6032c99f8db220660', 1, '19.90', 'USD', '2026-11-23 22:12:14.611+00');
+
+
+--
+-- Data for Name: delays; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: deliveries; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (1, 'evt_e34da6840038ca841cb7579b51735270_1_c6b47cc59d56b3b9', 'demo', 1, '2026-11-23 22:12:14.554+00', 12, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (2, 'evt_e34da6840038ca841cb7579b51735270_2_1dc33027837380d2', 'demo', 1, '2026-11-23 22:12:14.592+00', 2, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (3, 'evt_e34da6840038ca841cb7579b51735270_3_098b4efeaaa2372a', 'demo', 1, '2026-11-23 22:12:14.617+00', 4, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (4, 'evt_debaaf3ba37dcde7d66603bad74855f4_1_74e6306362fd6b87', 'demo', 1, '2026-11-23 22:12:14.664+00', 9, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (5, 'evt_debaaf3ba37dcde7d66603bad74855f4_2_9c77f4ca94d6873c', 'demo', 1, '2026-11-23 22:12:14.709+00', 24, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (6, 'evt_debaaf3ba37dcde7d66603bad74855f4_3_c32986350baedc05', 'demo', 1, '2026-11-23 22:12:14.761+00', 2, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (7, 'evt_ad4dcb7c640a204dc8a697f6d60bf65b_1_4cfc3107406e847f', 'demo', 1, '2026-11-23 22:12:14.802+00', 2, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (8, 'evt_ad4dcb7c640a204dc8a697f6d60bf65b_2_7a6407c2deac7aad', 'demo', 1, '2026-11-23 22:12:14.813+00', 10, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (9, 'evt_ad4dcb7c640a204dc8a697f6d60bf65b_3_82baaba6de4d547e', 'demo', 1, '2026-11-23 22:12:14.851+00', 3, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (10, 'evt_ad4dcb7c640a204dc8a697f6d60bf65b_4_148e413a0344d723', 'demo', 1, '2026-11-23 22:12:14.86+00', 2, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (11, 'evt_5335f970b48536adde46ddc237b3696f_1_2d66e1c278616278', 'demo', 1, '2026-11-23 22:12:14.892+00', 2, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (12, 'evt_5335f970b48536adde46ddc237b3696f_2_ae4914d2f0de75a6', 'demo', 1, '2026-11-23 22:12:14.9+00', 8, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (13, 'evt_3d3733cfdc0be9a1fbe045529d699e29_1_30a7fc7c57b8d5fc', 'demo', 1, '2026-11-23 22:12:14.916+00', 5, 204, 'answered 204');
+
+
+--
+-- Data for Name: events; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.events VALUES ('ord_e34da6840038ca841cb7579b51735270', 1, 'evt_e34da6840038ca841cb7579b51735270_1_c6b47cc59d56b3b9', 'demo', 'order.created', '2026-11-23 22:12:14.541+00', '{"type":"order.created","timestamp":"2026-11-23T22:12:14.541338314Z","data":{"sequence":1,"order":{"id":"ord_e34da6840038ca841cb7579b51735270","reference":"catalogue-cdca46d96cc5b942e2e242680f27924e","status":"open","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-23T22:12:14.541Z","expires_at":"2026-11-24T22:12:14.541Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '759', 1);
+INSERT INTO public.events VALUES ('ord_e34da6840038ca841cb7579b51735270', 2, 'evt_e34da6840038ca841cb7579b51735270_2_1dc33027837380d2', 'demo', 'order.attempt_opened', '2026-11-23 22:12:14.581+00', '{"type":"order.attempt_opened","timestamp":"2026-11-23T22:12:14.581144373Z","data":{"sequence":2,"order":{"id":"ord_e34da6840038ca841cb7579b51735270","reference":"catalogue-cdca46d96cc5b942e2e242680f27924e","status":"awaiting_payment","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-23T22:12:14.541Z","expires_at":"2026-11-24T22:12:14.541Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_b5c83a5fc36833c6032c99f8db220660","crypto_code":"BTC","invoice_id":"inv_d0ae24cb939cd649da2efa5a","address":"tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02","payment_process_url":null,"amount_in_crypto":"0.00030798","amount_in_usd":"19.90","amount_in_local_currency":"19.90","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}', '759', 2);
+INSERT INTO public.events VALUES ('ord_e34da6840038ca841cb7579b51735270', 3, 'evt_e34da6840038ca841cb7579b51735270_3_098b4efeaaa2372a', 'demo', 'order.paid', '2026-11-23 22:12:14.611+00', '{"type":"order.paid","timestamp":"2026-11-23T22:12:14.611755978Z","data":{"sequence":3,"order":{"id":"ord_e34da6840038ca841cb7579b51735270","reference":"catalogue-cdca46d96cc5b942e2e242680f27924e","status":"paid","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-23T22:12:14.541Z","expires_at":"2026-11-24T22:12:14.541Z","flow":"custom","settled_at":"2026-11-23T22:12:14.611755978Z","reverted":null,"attempt":{"id":"att_b5c83a5fc36833c6032c99f8db220660","crypto_code":"BTC","invoice_id":"inv_d0ae24cb939cd649da2efa5a","address":"tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02","payment_process_url":null,"amount_in_crypto":"0.00030798","amount_in_usd":"19.90","amount_in_local_currency":"19.90","local_currency_code":"USD","received_in_crypto":"0.00030798","received_in_usd":"19.90","received_in_local_currency":"19.90","transaction_hash":"d87b395d8abcba5e22d7bc241238fd7817b6aed0d13c59a4a2b8f66ec312c903"}}}}', '759', 3);
+INSERT INTO public.events VALUES ('ord_debaaf3ba37dcde7d66603bad74855f4', 1, 'evt_debaaf3ba37dcde7d66603bad74855f4_1_74e6306362fd6b87', 'demo', 'order.created', '2026-11-23 22:12:14.651+00', '{"type":"order.created","timestamp":"2026-11-23T22:12:14.651033654Z","data":{"sequence":1,"order":{"id":"ord_debaaf3ba37dcde7d66603bad74855f4","reference":"catalogue-13ed960df781d9f0436ee9e567368c16","status":"open","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-23T22:12:14.651Z","expires_at":"2026-11-24T22:12:14.65Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '759', 4);
+INSERT INTO public.events VALUES ('ord_debaaf3ba37dcde7d66603bad74855f4', 2, 'evt_debaaf3ba37dcde7d66603bad74855f4_2_9c77f4ca94d6873c', 'demo', 'order.attempt_opened', '2026-11-23 22:12:14.683+00', '{"type":"order.attempt_opened","timestamp":"2026-11-23T22:12:14.683043666Z","data":{"sequence":2,"order":{"id":"ord_debaaf3ba37dcde7d66603bad74855f4","reference":"catalogue-13ed960df781d9f0436ee9e567368c16","status":"awaiting_payment","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-23T22:12:14.651Z","expires_at":"2026-11-24T22:12:14.65Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_84616b18920ca6e711b5576ef5c52433","crypto_code":"LTC","invoice_id":"inv_6a7956e6801d1499d0380c71","address":"tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8","payment_process_url":null,"amount_in_crypto":"0.14820412","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}', '759', 5);
+INSERT INTO public.events VALUES ('ord_debaaf3ba37dcde7d66603bad74855f4', 3, 'evt_debaaf3ba37dcde7d66603bad74855f4_3_c32986350baedc05', 'demo', 'order.underpaid', '2026-11-23 22:12:14.757+00', '{"type":"order.underpaid","timestamp":"2026-11-23T22:12:14.757495929Z","data":{"sequence":3,"order":{"id":"ord_debaaf3ba37dcde7d66603bad74855f4","reference":"catalogue-13ed960df781d9f0436ee9e567368c16","status":"underpaid","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-23T22:12:14.651Z","expires_at":"2026-11-24T22:12:14.65Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_84616b18920ca6e711b5576ef5c52433","crypto_code":"LTC","invoice_id":"inv_6a7956e6801d1499d0380c71","address":"tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8","payment_process_url":null,"amount_in_crypto":"0.14820412","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0.07410206","received_in_usd":"6.25","received_in_local_currency":"6.25","transaction_hash":"38e759037b816c0fa8fad8198374b1a5b3808e3942958245ccd4d20390264141"}}}}', '759', 6);
+INSERT INTO public.events VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 1, 'evt_ad4dcb7c640a204dc8a697f6d60bf65b_1_4cfc3107406e847f', 'demo', 'order.created', '2026-11-23 22:12:14.793+00', '{"type":"order.created","timestamp":"2026-11-23T22:12:14.793686411Z","data":{"sequence":1,"order":{"id":"ord_ad4dcb7c640a204dc8a697f6d60bf65b","reference":"catalogue-48ad838f6b7984d64898afd5817d9e19","status":"open","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-23T22:12:14.793Z","expires_at":"2026-11-24T22:12:14.793Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '759', 7);
+INSERT INTO public.events VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 2, 'evt_ad4dcb7c640a204dc8a697f6d60bf65b_2_7a6407c2deac7aad', 'demo', 'order.attempt_opened', '2026-11-23 22:12:14.807+00', '{"type":"order.attempt_opened","timestamp":"2026-11-23T22:12:14.80727811Z","data":{"sequence":2,"order":{"id":"ord_ad4dcb7c640a204dc8a697f6d60bf65b","reference":"catalogue-48ad838f6b7984d64898afd5817d9e19","status":"awaiting_payment","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-23T22:12:14.793Z","expires_at":"2026-11-24T22:12:14.793Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_e96ae5264c70ba1d477f5e530bbebcaf","crypto_code":"BTC","invoice_id":"inv_3a08979479a65d616e74ac78","address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","payment_process_url":null,"amount_in_crypto":"0.00019345","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}', '759', 8);
+INSERT INTO public.events VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 3, 'evt_ad4dcb7c640a204dc8a697f6d60bf65b_3_82baaba6de4d547e', 'demo', 'order.paid', '2026-11-23 22:12:14.844+00', '{"type":"order.paid","timestamp":"2026-11-23T22:12:14.844172585Z","data":{"sequence":3,"order":{"id":"ord_ad4dcb7c640a204dc8a697f6d60bf65b","reference":"catalogue-48ad838f6b7984d64898afd5817d9e19","status":"overpaid","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-23T22:12:14.793Z","expires_at":"2026-11-24T22:12:14.793Z","flow":"custom","settled_at":"2026-11-23T22:12:14.844172585Z","reverted":null,"attempt":{"id":"att_e96ae5264c70ba1d477f5e530bbebcaf","crypto_code":"BTC","invoice_id":"inv_3a08979479a65d616e74ac78","address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","payment_process_url":null,"amount_in_crypto":"0.00019345","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0.00038690","received_in_usd":"25.00","received_in_local_currency":"25.00","transaction_hash":"140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6"}}}}', '759', 9);
+INSERT INTO public.events VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 4, 'evt_ad4dcb7c640a204dc8a697f6d60bf65b_4_148e413a0344d723', 'demo', 'order.overpaid', '2026-11-23 22:12:14.844+00', '{"type":"order.overpaid","timestamp":"2026-11-23T22:12:14.844172585Z","data":{"sequence":4,"order":{"id":"ord_ad4dcb7c640a204dc8a697f6d60bf65b","reference":"catalogue-48ad838f6b7984d64898afd5817d9e19","status":"overpaid","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-23T22:12:14.793Z","expires_at":"2026-11-24T22:12:14.793Z","flow":"custom","settled_at":"2026-11-23T22:12:14.844172585Z","reverted":null,"attempt":{"id":"att_e96ae5264c70ba1d477f5e530bbebcaf","crypto_code":"BTC","invoice_id":"inv_3a08979479a65d616e74ac78","address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","payment_process_url":null,"amount_in_crypto":"0.00019345","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0.00038690","received_in_usd":"25.00","received_in_local_currency":"25.00","transaction_hash":"140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6"}}}}', '759', 10);
+INSERT INTO public.events VALUES ('ord_5335f970b48536adde46ddc237b3696f', 1, 'evt_5335f970b48536adde46ddc237b3696f_1_2d66e1c278616278', 'demo', 'order.created', '2026-11-23 22:12:14.883+00', '{"type":"order.created","timestamp":"2026-11-23T22:12:14.883112058Z","data":{"sequence":1,"order":{"id":"ord_5335f970b48536adde46ddc237b3696f","reference":"catalogue-f32ad286f5089f991e4dfd24e73ee294","status":"open","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-23T22:12:14.883Z","expires_at":"2026-11-24T22:12:14.883Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '759', 11);
+INSERT INTO public.events VALUES ('ord_5335f970b48536adde46ddc237b3696f', 2, 'evt_5335f970b48536adde46ddc237b3696f_2_ae4914d2f0de75a6', 'demo', 'order.attempt_opened', '2026-11-23 22:12:14.897+00', '{"type":"order.attempt_opened","timestamp":"2026-11-23T22:12:14.897533338Z","data":{"sequence":2,"order":{"id":"ord_5335f970b48536adde46ddc237b3696f","reference":"catalogue-f32ad286f5089f991e4dfd24e73ee294","status":"awaiting_payment","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-23T22:12:14.883Z","expires_at":"2026-11-24T22:12:14.883Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_c21613182b89c48f104f7ac18a91c5d5","crypto_code":"ETH","invoice_id":"inv_673d4bfcbd5173a8f58cd2b5","address":"0xbD644dE5F4419fF0C91BA004b2D347545E2a0b8a","payment_process_url":null,"amount_in_crypto":"0.00640061","amount_in_usd":"19.90","amount_in_local_currency":"19.90","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}', '759', 12);
+INSERT INTO public.events VALUES ('ord_3d3733cfdc0be9a1fbe045529d699e29', 1, 'evt_3d3733cfdc0be9a1fbe045529d699e29_1_30a7fc7c57b8d5fc', 'demo', 'order.created', '2026-11-23 22:12:14.907+00', '{"type":"order.created","timestamp":"2026-11-23T22:12:14.907022918Z","data":{"sequence":1,"order":{"id":"ord_3d3733cfdc0be9a1fbe045529d699e29","reference":"catalogue-43c4fceb81b25befbd4f304a380e451a","status":"open","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-23T22:12:14.907Z","expires_at":"2026-11-24T22:12:14.906Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '759', 13);
+
+
+--
+-- Data for Name: file_copies; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.file_copies VALUES ('52efcb1ce138ba1c41636908bd512de1ae079dcc3bbd10c37433ebc7280a4fc5', '2026-11-25 16:40:00.32712+00');
+
+
+--
+-- Data for Name: gateway_accounts; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: gone_endpoints; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: identity; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.identity VALUES (1, 'test');
+
+
+--
+-- Data for Name: observations; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (1, 'att_b5c83a5fc36833c6032c99f8db220660', 1, 1, '2026-11-23 22:12:14.611+00', '2026-11-23 22:12:14.611+00', 1, '{"data":{"invoice_id":"inv_d0ae24cb939cd649da2efa5a","transaction_status":"COMPLETED","invoice_amount_in_local_currency":"19.90","invoice_amount_in_usd":"19.90","invoice_crypto_amount":"0.00030798","received_amount_in_local_currency":"19.90","received_amount_in_usd":"19.90","received_crypto_amount":"0.00030798","local_currency_code":"USD","transaction_crypto":"BTC","invoice_creation_time":"1795471934","depositor_email_id":"","blockchain_transaction_status":"CONFIRMED","transaction_hash":"d87b395d8abcba5e22d7bc241238fd7817b6aed0d13c59a4a2b8f66ec312c903","blockchain_confirmations":"3/3","wallet_address":"tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02","transaction_time":"1795471934"}}', 'settled', '\xcd9526630aee266c42079057ef01abb9');
+INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (2, 'att_84616b18920ca6e711b5576ef5c52433', 1, 1, '2026-11-23 22:12:14.757+00', '2026-11-23 22:12:14.757+00', 1, '{"data":{"invoice_id":"inv_6a7956e6801d1499d0380c71","transaction_status":"COMPLETED","invoice_amount_in_local_currency":"12.50","invoice_amount_in_usd":"12.50","invoice_crypto_amount":"0.14820412","received_amount_in_local_currency":"6.25","received_amount_in_usd":"6.25","received_crypto_amount":"0.07410206","local_currency_code":"USD","transaction_crypto":"LTC","invoice_creation_time":"1795471934","depositor_email_id":"","blockchain_transaction_status":"CONFIRMED","transaction_hash":"38e759037b816c0fa8fad8198374b1a5b3808e3942958245ccd4d20390264141","blockchain_confirmations":"3/3","wallet_address":"tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8","transaction_time":"1795471934"}}', 'short', '\x42b80acd0a9fe172ea52bbdf1dbdfb75');
+INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (3, 'att_e96ae5264c70ba1d477f5e530bbebcaf', 1, 1, '2026-11-23 22:12:14.844+00', '2026-11-23 22:12:14.844+00', 1, '{"data":{"invoice_id":"inv_3a08979479a65d616e74ac78","transaction_status":"COMPLETED","invoice_amount_in_local_currency":"12.50","invoice_amount_in_usd":"12.50","invoice_crypto_amount":"0.00019345","received_amount_in_local_currency":"25.00","received_amount_in_usd":"25.00","received_crypto_amount":"0.00038690","local_currency_code":"USD","transaction_crypto":"BTC","invoice_creation_time":"1795471934","depositor_email_id":"","blockchain_transaction_status":"CONFIRMED","transaction_hash":"140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6","blockchain_confirmations":"3/3","wallet_address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","transaction_time":"1795471934"}}', 'settled', '\xad05d9f1a9354c9d4be8dd6409c82060');
+
+
+--
+-- Data for Name: orders; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.orders VALUES ('ord_3d3733cfdc0be9a1fbe045529d699e29', 'demo', 'catalogue-43c4fceb81b25befbd4f304a380e451a', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-24 22:12:14.906+00', '2026-11-23 22:12:14.907+00', 'open', NULL, 1, 1, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_5335f970b48536adde46ddc237b3696f', 'demo', 'catalogue-f32ad286f5089f991e4dfd24e73ee294', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-24 22:12:14.883+00', '2026-11-23 22:12:14.883+00', 'awaiting_payment', 'att_c21613182b89c48f104f7ac18a91c5d5', 2, 3, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 'demo', 'catalogue-48ad838f6b7984d64898afd5817d9e19', '12.50', 'USD', 'catalogue', 'Enamel mug', '[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]', NULL, NULL, NULL, '{"sku":"mug","quantity":1}', '', 'custom', '0', '2026-11-24 22:12:14.793+00', '2026-11-23 22:12:14.793+00', 'overpaid', 'att_e96ae5264c70ba1d477f5e530bbebcaf', 4, 4, '2026-11-23 22:12:14.844+00', NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_debaaf3ba37dcde7d66603bad74855f4', 'demo', 'catalogue-13ed960df781d9f0436ee9e567368c16', '12.50', 'USD', 'catalogue', 'Enamel mug', '[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]', NULL, NULL, NULL, '{"sku":"mug","quantity":1}', '', 'custom', '0', '2026-11-24 22:12:14.65+00', '2026-11-23 22:12:14.651+00', 'underpaid', 'att_84616b18920ca6e711b5576ef5c52433', 3, 4, NULL, NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, '2026-11-23 22:12:14.651+00');
+INSERT INTO public.orders VALUES ('ord_e34da6840038ca841cb7579b51735270', 'demo', 'catalogue-cdca46d96cc5b942e2e242680f27924e', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-24 22:12:14.541+00', '2026-11-23 22:12:14.541+00', 'paid', 'att_b5c83a5fc36833c6032c99f8db220660', 3, 4, '2026-11-23 22:12:14.611+00', NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, NULL);
+
+
+--
+-- Data for Name: outbox; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.outbox VALUES ('ord_e34da6840038ca841cb7579b51735270', 1, 1, 'demo', 'delivered', 1, '2026-11-23 22:12:44.549+00', 1, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_e34da6840038ca841cb7579b51735270', 2, 2, 'demo', 'delivered', 1, '2026-11-23 22:12:44.585+00', 1, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_e34da6840038ca841cb7579b51735270', 3, 3, 'demo', 'delivered', 1, '2026-11-23 22:12:44.615+00', 0, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_debaaf3ba37dcde7d66603bad74855f4', 1, 4, 'demo', 'delivered', 1, '2026-11-23 22:12:44.655+00', 1, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_debaaf3ba37dcde7d66603bad74855f4', 2, 5, 'demo', 'delivered', 1, '2026-11-23 22:12:44.695+00', 1, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_debaaf3ba37dcde7d66603bad74855f4', 3, 6, 'demo', 'delivered', 1, '2026-11-23 22:12:44.759+00', 0, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 1, 7, 'demo', 'delivered', 1, '2026-11-23 22:12:44.796+00', 1, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 2, 8, 'demo', 'delivered', 1, '2026-11-23 22:12:44.807+00', 1, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 3, 9, 'demo', 'delivered', 1, '2026-11-23 22:12:44.847+00', 0, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_ad4dcb7c640a204dc8a697f6d60bf65b', 4, 10, 'demo', 'delivered', 1, '2026-11-23 22:12:44.857+00', 0, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_5335f970b48536adde46ddc237b3696f', 1, 11, 'demo', 'delivered', 1, '2026-11-23 22:12:44.886+00', 1, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_5335f970b48536adde46ddc237b3696f', 2, 12, 'demo', 'delivered', 1, '2026-11-23 22:12:44.897+00', 1, false, false, NULL, NULL);
+INSERT INTO public.outbox VALUES ('ord_3d3733cfdc0be9a1fbe045529d699e29', 1, 13, 'demo', 'delivered', 1, '2026-11-23 22:12:44.912+00', 1, false, false, NULL, NULL);
+
+
+--
+-- Data for Name: polls; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.polls VALUES ('att_84616b18920ca6e711b5576ef5c52433', 'ord_debaaf3ba37dcde7d66603bad74855f4', 'inv_6a7956e6801d1499d0380c71', 'short', 'watched', '2026-11-23 22:12:14.681+00', '2026-11-23 22:12:15.757+00', '2026-11-23 22:12:14.748+00', 1, 1, NULL, NULL, NULL, NULL);
+INSERT INTO public.polls VALUES ('att_b5c83a5fc36833c6032c99f8db220660', 'ord_e34da6840038ca841cb7579b51735270', 'inv_d0ae24cb939cd649da2efa5a', 'settled', 'watched', '2026-11-23 22:12:14.579+00', '2026-11-23 22:12:59.606+00', '2026-11-23 22:12:14.606+00', 1, 1, NULL, NULL, NULL, NULL);
+INSERT INTO public.polls VALUES ('att_c21613182b89c48f104f7ac18a91c5d5', 'ord_5335f970b48536adde46ddc237b3696f', 'inv_673d4bfcbd5173a8f58cd2b5', 'waiting', 'planned', '2026-11-23 22:12:14.895+00', '2026-11-23 22:12:29.897+00', NULL, 0, 0, NULL, NULL, NULL, NULL);
+INSERT INTO public.polls VALUES ('att_e96ae5264c70ba1d477f5e530bbebcaf', 'ord_ad4dcb7c640a204dc8a697f6d60bf65b', 'inv_3a08979479a65d616e74ac78', 'settled', 'watched', '2026-11-23 22:12:14.805+00', '2026-11-23 22:12:59.84+00', '2026-11-23 22:12:14.84+00', 1, 1, NULL, NULL, NULL, NULL);
+
+
+--
+-- Data for Name: price_lists; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: rate_limits; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: requests; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: schema_compatibility; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.schema_compatibility VALUES (1, 7);
+
+
+--
+-- Data for Name: store_deliveries; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: write_checks; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Name: audit_position_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.audit_position_seq', 1, false);
+
+
+--
+-- Name: deliveries_id_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.deliveries_id_seq', 14, false);
+
+
+--
+-- Name: events_position_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.events_position_seq', 14, false);
+
+
+--
+-- Name: observations_id_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.observations_id_seq', 4, false);
+
+
+--
+-- Name: price_lists_id_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.price_lists_id_seq', 1, false);
+
+
+--
+-- Name: _sqlx_migrations _sqlx_migrations_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public._sqlx_migrations
+    ADD CONSTRAINT _sqlx_migrations_pkey PRIMARY KEY (version);
+
+
+--
+-- Name: assets assets_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.assets
+    ADD CONSTRAINT assets_pkey PRIMARY KEY (name);
+
+
+--
+-- Name: attempts attempts_invoice_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.attempts
+    ADD CONSTRAINT attempts_invoice_id_key UNIQUE (invoice_id);
+
+
+--
+-- Name: attempts attempts_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: audit audit_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_id_key UNIQUE (id);
+
+
+--
+-- Name: audit audit_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY ("position");
+
+
+--
+-- Name: client_tokens client_tokens_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.client_tokens
+    ADD CONSTRAINT client_tokens_pkey PRIMARY KEY (hash);
+
+
+--
+-- Name: credits credits_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_pkey PRIMARY KEY (order_id);
+
+
+--
+-- Name: delays delays_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delays
+    ADD CONSTRAINT delays_pkey PRIMARY KEY (holder);
+
+
+--
+-- Name: deliveries deliveries_event_id_number_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_event_id_number_key UNIQUE (event_id, number);
+
+
+--
+-- Name: deliveries deliveries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: events events_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_id_key UNIQUE (id);
+
+
+--
+-- Name: events events_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (order_id, sequence);
+
+
+--
+-- Name: file_copies file_copies_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.file_copies
+    ADD CONSTRAINT file_copies_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: gateway_accounts gateway_accounts_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.gateway_accounts
+    ADD CONSTRAINT gateway_accounts_pkey PRIMARY KEY (account);
+
+
+--
+-- Name: gone_endpoints gone_endpoints_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.gone_endpoints
+    ADD CONSTRAINT gone_endpoints_pkey PRIMARY KEY (store_id);
+
+
+--
+-- Name: identity identity_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.identity
+    ADD CONSTRAINT identity_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: observations observations_attempt_id_poll_seq_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.observations
+    ADD CONSTRAINT observations_attempt_id_poll_seq_key UNIQUE (attempt_id, poll_seq);
+
+
+--
+-- Name: observations observations_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.observations
+    ADD CONSTRAINT observations_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: orders orders_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.orders
+    ADD CONSTRAINT orders_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: orders orders_store_id_reference_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.orders
+    ADD CONSTRAINT orders_store_id_reference_key UNIQUE (store_id, reference);
+
+
+--
+-- Name: outbox outbox_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (order_id, sequence);
+
+
+--
+-- Name: polls polls_invoice_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.polls
+    ADD CONSTRAINT polls_invoice_id_key UNIQUE (invoice_id);
+
+
+--
+-- Name: polls polls_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.polls
+    ADD CONSTRAINT polls_pkey PRIMARY KEY (attempt_id);
+
+
+--
+-- Name: price_lists price_lists_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.price_lists
+    ADD CONSTRAINT price_lists_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: rate_limits rate_limits_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.rate_limits
+    ADD CONSTRAINT rate_limits_pkey PRIMARY KEY (key);
+
+
+--
+-- Name: requests requests_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.requests
+    ADD CONSTRAINT requests_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: schema_compatibility schema_compatibility_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.schema_compatibility
+    ADD CONSTRAINT schema_compatibility_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: store_deliveries store_deliveries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.store_deliveries
+    ADD CONSTRAINT store_deliveries_pkey PRIMARY KEY (store_id);
+
+
+--
+-- Name: write_checks write_checks_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.write_checks
+    ADD CONSTRAINT write_checks_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: attempts_by_address; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_by_address ON public.attempts USING btree (lower(address)) WHERE (address IS NOT NULL);
+
+
+--
+-- Name: attempts_by_order; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_by_order ON public.attempts USING btree (order_id);
+
+
+--
+-- Name: attempts_by_transaction; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_by_transaction ON public.attempts USING btree (lower(transaction_hash)) WHERE (transaction_hash IS NOT NULL);
+
+
+--
+-- Name: attempts_creating; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_creating ON public.attempts USING btree (begun_clock) WHERE (state = 'creating'::text);
+
+
+--
+-- Name: attempts_needing_review; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_needing_review ON public.attempts USING btree (id) WHERE needs_review;
+
+
+--
+-- Name: audit_by_order; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX audit_by_order ON public.audit USING btree (order_id, "position") WHERE (order_id IS NOT NULL);
+
+
+--
+-- Name: client_tokens_over; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX client_tokens_over ON public.client_tokens USING btree (expires_at);
+
+
+--
+-- Name: credits_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX credits_by_time ON public.credits USING btree (credited_at, order_id);
+
+
+--
+-- Name: deliveries_by_store; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX deliveries_by_store ON public.deliveries USING btree (store_id, id DESC);
+
+
+--
+-- Name: deliveries_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX deliveries_by_time ON public.deliveries USING btree (tried_at);
+
+
+--
+-- Name: events_by_position; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX events_by_position ON public.events USING btree ("position");
+
+
+--
+-- Name: events_by_store; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX events_by_store ON public.events USING btree (store_id, tx, "position");
+
+
+--
+-- Name: events_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX events_by_time ON public.events USING btree (created_at);
+
+
+--
+-- Name: orders_by_amount; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_amount ON public.orders USING btree (amount);
+
+
+--
+-- Name: orders_by_customer_email; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_customer_email ON public.orders USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
+
+
+--
+-- Name: orders_by_receipt_email; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_receipt_email ON public.orders USING btree (lower(receipt_email)) WHERE (receipt_email IS NOT NULL);
+
+
+--
+-- Name: orders_by_reference; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_reference ON public.orders USING btree (reference);
+
+
+--
+-- Name: orders_by_status; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_status ON public.orders USING btree (store_id, status, created_at DESC, id DESC);
+
+
+--
+-- Name: orders_by_status_and_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_status_and_time ON public.orders USING btree (status, created_at DESC, id DESC);
+
+
+--
+-- Name: orders_by_store; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_store ON public.orders USING btree (store_id, created_at DESC, id DESC);
+
+
+--
+-- Name: orders_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_time ON public.orders USING btree (created_at DESC, id DESC);
+
+
+--
+-- Name: orders_untried; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_untried ON public.orders USING btree (expires_at) WHERE (status = 'open'::text);
+
+
+--
+-- Name: orders_waiting_for_a_person; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_waiting_for_a_person ON public.orders USING btree (attention_since, id) WHERE (attention_since IS NOT NULL);
+
+
+--
+-- Name: outbox_given_up; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_given_up ON public.outbox USING btree ("position") WHERE (state = 'given_up'::text);
+
+
+--
+-- Name: outbox_heads; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_heads ON public.outbox USING btree (store_id, priority, next_at, "position") WHERE is_head;
+
+
+--
+-- Name: outbox_leased; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_leased ON public.outbox USING btree (store_id, leased_until) WHERE (leased_until IS NOT NULL);
+
+
+--
+-- Name: outbox_pending; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_pending ON public.outbox USING btree (store_id, "position") WHERE (state = 'pending'::text);
+
+
+--
+-- Name: polls_by_opening; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_by_opening ON public.polls USING btree (opened_at);
+
+
+--
+-- Name: polls_by_order; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_by_order ON public.polls USING btree (order_id);
+
+
+--
+-- Name: polls_by_poll; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_by_poll ON public.polls USING btree (COALESCE(polled_at, opened_at)) WHERE (next_poll_at IS NOT NULL);
+
+
+--
+-- Name: polls_due; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_due ON public.polls USING btree (priority, next_poll_at) WHERE (next_poll_at IS NOT NULL);
+
+
+--
+-- Name: polls_leased; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_leased ON public.polls USING btree (leased_by) WHERE (leased_by IS NOT NULL);
+
+
+--
+-- Name: price_lists_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX price_lists_by_time ON public.price_lists USING btree (fetched_at);
+
+
+--
+-- Name: rate_limits_over; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX rate_limits_over ON public.rate_limits USING btree (used_until);
+
+
+--
+-- Name: requests_over; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX requests_over ON public.requests USING btree (kept_until);
+
+
+--
+-- Name: orders accepted_stays_accepted; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER accepted_stays_accepted BEFORE UPDATE OF decision ON public.orders FOR EACH ROW WHEN (((old.decision = 'accepted'::text) AND (new.decision IS DISTINCT FROM 'accepted'::text))) EXECUTE FUNCTION public.refuse('an acceptance is not taken back');
+
+
+--
+-- Name: attempts attempts_keep_their_invoice; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER attempts_keep_their_invoice BEFORE UPDATE OF order_id, flow, crypto_code, requested_crypto, requested_usd, requested_local, local_currency, invoice_id, address, qr_string, page_url ON public.attempts FOR EACH ROW WHEN ((old.state <> 'creating'::text)) EXECUTE FUNCTION public.refuse('an invoice never changes');
+
+
+--
+-- Name: audit audit_is_kept; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER audit_is_kept BEFORE DELETE ON public.audit FOR EACH ROW EXECUTE FUNCTION public.refuse('entries of the audit log are never deleted');
+
+
+--
+-- Name: audit audit_is_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('entries of the audit log are never deleted');
+
+
+--
+-- Name: audit audit_stays; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER audit_stays BEFORE UPDATE ON public.audit FOR EACH ROW EXECUTE FUNCTION public.refuse('entries of the audit log never change');
+
+
+--
+-- Name: orders cancelled_stays_cancelled; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER cancelled_stays_cancelled BEFORE UPDATE OF cancelled_at ON public.orders FOR EACH ROW WHEN ((old.cancelled_at IS NOT NULL)) EXECUTE FUNCTION public.refuse('a cancellation is not taken back');
+
+
+--
+-- Name: credits credits_are_kept; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER credits_are_kept BEFORE DELETE ON public.credits FOR EACH ROW EXECUTE FUNCTION public.refuse('credits are never deleted');
+
+
+--
+-- Name: credits credits_are_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER credits_are_not_emptied BEFORE TRUNCATE ON public.credits FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('credits are never deleted');
+
+
+--
+-- Name: credits credits_stay; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER credits_stay BEFORE UPDATE ON public.credits FOR EACH ROW EXECUTE FUNCTION public.refuse('credits never change');
+
+
+--
+-- Name: orders decisions_are_audited; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER decisions_are_audited BEFORE UPDATE OF decision, decided_at ON public.orders FOR EACH ROW WHEN (((new.decision IS NOT NULL) AND ((new.decision IS DISTINCT FROM old.decision) OR (new.decided_at IS DISTINCT FROM old.decided_at)))) EXECUTE FUNCTION public.refuse_unaudited_decision();
+
+
+--
+-- Name: events events_are_kept; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER events_are_kept BEFORE DELETE ON public.events FOR EACH ROW EXECUTE FUNCTION public.refuse('events are never deleted');
+
+
+--
+-- Name: events events_are_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER events_are_not_emptied BEFORE TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('events are never deleted');
+
+
+--
+-- Name: events events_follow_their_order; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER events_follow_their_order BEFORE INSERT ON public.events FOR EACH ROW EXECUTE FUNCTION public.refuse_event_out_of_order();
+
+
+--
+-- Name: events events_stay; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER events_stay BEFORE UPDATE OF order_id, sequence, id, store_id, type, created_at, payload ON public.events FOR EACH ROW EXECUTE FUNCTION public.refuse('events never change');
+
+
+--
+-- Name: observations observations_are_counted; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER observations_are_counted BEFORE UPDATE OF last_poll_seq, last_at, times ON public.observations FOR EACH ROW WHEN (((new.times <> (old.times + 1)) OR (new.last_poll_seq <= old.last_poll_seq))) EXECUTE FUNCTION public.refuse('a repeated observation is counted');
+
+
+--
+-- Name: observations observations_are_kept; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER observations_are_kept BEFORE DELETE ON public.observations FOR EACH ROW EXECUTE FUNCTION public.refuse('observations are never deleted');
+
+
+--
+-- Name: observations observations_are_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER observations_are_not_emptied BEFORE TRUNCATE ON public.observations FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('observations are never deleted');
+
+
+--
+-- Name: observations observations_stay; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER observations_stay BEFORE UPDATE OF id, attempt_id, poll_seq, observed_at, raw, assessment, facts ON public.observations FOR EACH ROW EXECUTE FUNCTION public.refuse('observations never change');
+
+
+--
+-- Name: orders orders_are_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER orders_are_not_emptied BEFORE TRUNCATE ON public.orders FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('orders are never deleted');
+
+
+--
+-- Name: orders orders_keep_their_lines; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER orders_keep_their_lines BEFORE UPDATE OF lines ON public.orders FOR EACH ROW EXECUTE FUNCTION public.refuse('the lines of an order never change');
+
+
+--
+-- Name: orders orders_keep_their_terms; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER orders_keep_their_terms BEFORE UPDATE OF id, store_id, reference, amount, currency, price_source, tolerance, flow, created_at ON public.orders FOR EACH ROW EXECUTE FUNCTION public.refuse('the terms of an order never change');
+
+
+--
+-- Name: orders orders_stay; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER orders_stay BEFORE DELETE ON public.orders FOR EACH ROW EXECUTE FUNCTION public.refuse('orders are never deleted');
+
+
+--
+-- Name: orders paid_has_a_credit; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER paid_has_a_credit BEFORE UPDATE OF status ON public.orders FOR EACH ROW WHEN ((new.status = ANY (ARRAY['paid'::text, 'overpaid'::text]))) EXECUTE FUNCTION public.refuse_paid_without_credit();
+
+
+--
+-- Name: orders paid_stays_paid; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER paid_stays_paid BEFORE UPDATE OF status ON public.orders FOR EACH ROW WHEN (((old.status = ANY (ARRAY['paid'::text, 'overpaid'::text])) AND (new.status <> old.status))) EXECUTE FUNCTION public.refuse('a paid order stays paid');
+
+
+--
+-- Name: attempts attempts_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.attempts
+    ADD CONSTRAINT attempts_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: audit audit_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: client_tokens client_tokens_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.client_tokens
+    ADD CONSTRAINT client_tokens_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: credits credits_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES public.attempts(id);
+
+
+--
+-- Name: credits credits_observation_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_observation_id_fkey FOREIGN KEY (observation_id) REFERENCES public.observations(id);
+
+
+--
+-- Name: credits credits_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: deliveries deliveries_event_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES public.events(id);
+
+
+--
+-- Name: events events_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: gone_endpoints gone_endpoints_event_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.gone_endpoints
+    ADD CONSTRAINT gone_endpoints_event_id_fkey FOREIGN KEY (event_id) REFERENCES public.events(id);
+
+
+--
+-- Name: observations observations_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.observations
+    ADD CONSTRAINT observations_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES public.attempts(id);
+
+
+--
+-- Name: orders orders_current_attempt_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.orders
+    ADD CONSTRAINT orders_current_attempt_fkey FOREIGN KEY (current_attempt) REFERENCES public.attempts(id) DEFERRABLE;
+
+
+--
+-- Name: outbox outbox_order_id_sequence_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_order_id_sequence_fkey FOREIGN KEY (order_id, sequence) REFERENCES public.events(order_id, sequence);
+
+
+--
+-- Name: polls polls_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.polls
+    ADD CONSTRAINT polls_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES public.attempts(id);
+
+
+--
+-- Name: polls polls_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.polls
+    ADD CONSTRAINT polls_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- PostgreSQL database dump complete
+--
+
+
