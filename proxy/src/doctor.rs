@@ -10,10 +10,12 @@ use florin_proxy::gateway_account;
 use florin_proxy::webhooks::{SendOutcome, WebhookSender, probe};
 use florin_storage::{Database, StorageError, check_database, check_place, is_postgres};
 use jiff::SignedDuration;
+use reqwest::tls::TlsInfo;
 use reqwest::{Response, redirect};
 use serde::Serialize;
 use url::Url;
 
+use crate::certificate::Validity;
 use crate::content_security_policy::{Policy, stopped};
 
 /// How long a page may take.
@@ -271,8 +273,8 @@ async fn database_server(server: OpenedServer) -> Finding {
     }
 }
 
-/// Fetches the loader where browsers do, with the check of the certificate that they do.
-pub(crate) async fn public_url(config: &Config) -> anyhow::Result<Finding> {
+/// Fetches the loader where browsers do, with the check of the certificate that they do, and reads how long it is valid.
+pub(crate) async fn public_url(config: &Config) -> anyhow::Result<Vec<Finding>> {
     let key = "public_url";
     let url = format!("{}/florin.js", config.public_url.base());
     let response = match get(&url).await? {
@@ -280,7 +282,7 @@ pub(crate) async fn public_url(config: &Config) -> anyhow::Result<Finding> {
         Err(reason) => {
             let message = format!("{url} cannot be fetched: {reason}");
             let remedy = "start the proxy and the reverse proxy, and check the name in DNS, the certificate and the firewall";
-            return Ok(Finding::failed(key, message, remedy));
+            return Ok(vec![Finding::failed(key, message, remedy)]);
         }
     };
     let status = response.status().as_u16();
@@ -289,20 +291,34 @@ pub(crate) async fn public_url(config: &Config) -> anyhow::Result<Finding> {
         .get("content-type")
         .and_then(|text| text.to_str().ok())
         .is_some_and(|text| text.contains("javascript"));
-    Ok(if status == 200 && is_script {
-        let tls = if url.starts_with("https:") {
-            ", and its certificate is valid"
-        } else {
-            ""
-        };
-        Finding::ok(key, format!("the proxy answers there{tls}"))
-    } else {
-        Finding::failed(
+    if status != 200 || !is_script {
+        return Ok(vec![Finding::failed(
             key,
             format!("{url} is not the loader (status {status})"),
             "let the reverse proxy pass all paths of this host to listen, unchanged",
-        )
-    })
+        )]);
+    }
+    let Some(validity) = validity(&answer) else {
+        return Ok(vec![Finding::ok(key, "the proxy answers there")]);
+    };
+    let (text, base) = (validity.text(), config.public_url.base());
+    let message = format!("the proxy answers there, and its certificate is valid for {text}");
+    let mut findings = vec![Finding::ok(key, message)];
+    if validity.is_short() {
+        findings.push(Finding::new(
+            Status::Warning,
+            "certificate",
+            format!("the certificate of {base} expires in {text}, at {}", validity.until),
+            "renew it. ACME clients do so a month before the end: the log of yours says why it does not",
+        ));
+    }
+    Ok(findings)
+}
+
+/// How long the certificate of an answer is valid; `None` without TLS.
+fn validity(answer: &Response) -> Option<Validity> {
+    let certificate = answer.extensions().get::<TlsInfo>()?.peer_certificate()?;
+    Validity::of(certificate, SystemClock.now())
 }
 
 /// Checks a page of a shop: its origin, its script, its policy.
@@ -389,6 +405,7 @@ async fn get(url: &str) -> anyhow::Result<Result<Response, String>> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .no_proxy()
+        .tls_info(true)
         .redirect(redirect::Policy::none())
         .timeout(TIMEOUT)
         .build()?;

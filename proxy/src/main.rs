@@ -1,5 +1,6 @@
 //! `florin-proxy`: the command line.
 
+mod certificate;
 mod commands;
 mod content_security_policy;
 mod doctor;

@@ -4,7 +4,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
 use serde_json::Value;
-use support::{Language, Program, ProgramOutput, Receiver, Site, World, secrets};
+use support::{Language, Program, ProgramOutput, Receiver, ReverseProxy, Site, World, secrets};
 use tokio::net::TcpListener;
 
 /// A configuration for the world's proxy and gateway, and a page and a webhook elsewhere.
@@ -256,5 +256,55 @@ async fn an_endpoint_must_answer_and_refuse_a_wrong_signature() {
     let url = endpoint(StatusCode::UNAUTHORIZED).await;
     let webhook = [("FLORIN_STORE__0__WEBHOOK__URL", url.as_str())];
     assert_eq!(all.findings(&webhook).await, [""; 0]);
+    all.world.end().await;
+}
+
+#[tokio::test]
+async fn the_doctor_warns_of_a_certificate_that_expires_within_two_weeks() {
+    let receiver = Receiver::start(Language::Rust, secrets::WEBHOOK)
+        .await
+        .unwrap();
+    let all = Installation::with_webhook(&format!("{}/florin", receiver.url())).await;
+    for (days, left, is_short) in [
+        (1, "0 days", true),
+        (2, "1 day", true),
+        (14, "13 days", true),
+        (16, "15 days", false),
+    ] {
+        let front = ReverseProxy::nginx_for(all.world.listen_address(), days).await;
+        let (url, certificate) = (front.url(), front.certificate().display().to_string());
+        let changes = [
+            ("FLORIN_PUBLIC_URL", url.as_str()),
+            ("SSL_CERT_FILE", certificate.as_str()),
+        ];
+        let ended = all.run(&["doctor", "--json"], &changes).await;
+        let report: Value = serde_json::from_str(&ended.printed).unwrap();
+        let findings = report["findings"].as_array().unwrap();
+        let about = |key: &str| {
+            let found = findings.iter().find(|finding| finding["key"] == key);
+            found.map(|finding| (finding["status"].clone(), finding["message"].to_string()))
+        };
+        let (status, message) = about("public_url").unwrap();
+        assert_eq!(status, "ok", "{message}");
+        let valid = format!("its certificate is valid for {left}\"");
+        assert!(message.ends_with(&valid), "{message}");
+        let warning = about("certificate");
+        assert_eq!(warning.is_some(), is_short, "{days}: {warning:?}");
+        if let Some((status, message)) = warning {
+            assert_eq!(status, "warning");
+            let expires = format!("the certificate of {url} expires in {left}, at ");
+            assert!(message.contains(&expires), "{message}");
+        }
+        assert_eq!(ended.code, Some(0), "a warning is no failure");
+    }
+    // One that no authority has signed.
+    let front = ReverseProxy::nginx(all.world.listen_address()).await;
+    let url = front.url();
+    let changes = [("FLORIN_PUBLIC_URL", url.as_str())];
+    one(
+        &all.findings(&changes).await,
+        "public_url: ",
+        "the certificate",
+    );
     all.world.end().await;
 }

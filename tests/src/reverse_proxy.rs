@@ -47,9 +47,14 @@ impl ReverseProxy {
 
     /// nginx with `deploy/nginx/florin.conf`, and a certificate for `localhost` that signs itself.
     pub async fn nginx(upstream: SocketAddr) -> Self {
+        Self::nginx_for(upstream, 2).await
+    }
+
+    /// The same with a certificate that is valid for so many days.
+    pub async fn nginx_for(upstream: SocketAddr, days: u32) -> Self {
         let (folder, port) = (Folder::new(), free_port());
         let [certificate, key] = ["localhost.pem", "localhost.key"].map(|name| folder.file(name));
-        self_signed(&certificate, &key);
+        self_signed(&certificate, &key, days);
         let live = "/etc/letsencrypt/live/pay.shop.example";
         let path = |path: &Path| path.display().to_string();
         let site = deployed("nginx/florin.conf");
@@ -124,6 +129,11 @@ impl ReverseProxy {
         format!("https://localhost:{}", self.port)
     }
 
+    /// The file of its certificate, or of the one that signed it.
+    pub fn certificate(&self) -> &Path {
+        &self.certificate
+    }
+
     /// A client at this address of the machine, which trusts no other certificate; `None` until there is one.
     pub fn client(&self, address: Ipv4Addr) -> Option<Client> {
         let pem = std::fs::read(&self.certificate).ok()?;
@@ -165,11 +175,10 @@ fn replaced(text: &str, from: &str, to: &str, at_least: usize) -> String {
     text.replace(from, to)
 }
 
-fn self_signed(certificate: &Path, key: &Path) {
+fn self_signed(certificate: &Path, key: &Path, days: u32) {
     let made = Command::new("openssl")
-        .args([
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-        ])
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes"])
+        .args(["-days", &days.to_string()])
         .args([
             "-subj",
             "/CN=localhost",

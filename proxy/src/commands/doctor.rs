@@ -54,7 +54,7 @@ pub(crate) fn run(doctor: &Doctor, config: &Config, json: bool) -> anyhow::Resul
 async fn examine(doctor: &Doctor, config: &Config) -> anyhow::Result<Vec<Finding>> {
     let mut findings: Vec<Finding> = config.warnings.iter().map(warning).collect();
     findings.extend(essentials(config).await?);
-    findings.push(public_url(config).await?);
+    findings.extend(public_url(config).await?);
     if let Some(url) = &doctor.page {
         findings.extend(page(config, url).await?);
     }
