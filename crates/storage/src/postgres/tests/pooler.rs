@@ -12,7 +12,7 @@ async fn pooled(url: &str, direct: &str) -> Result<PostgresStorage, StorageError
 }
 
 #[tokio::test]
-async fn processes_behind_a_pooler_hear_of_each_others_changes() {
+async fn processes_behind_a_pooler_receive_each_others_changes() {
     let database = database();
     let direct = server().url(&database);
     let url = server().url_at(pooler().port(), &database);
