@@ -56,6 +56,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if let Some(kills) = args.kills {
         return kill(workspace, kills, args);
     }
+    florin_setup::install_postgresql(workspace, "proxies on it are measured")?;
     let folder = workspace.sh.create_temp_dir()?;
     let mut broken = Vec::new();
     if idle_proxy(workspace).is_err() {
@@ -66,6 +67,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     }
     if commits(workspace, folder.path()).is_err() {
         broken.push("sharing commits is slower than promised");
+    }
+    if stored_replicas(workspace, folder.path()).is_err() {
+        broken.push("three processes on PostgreSQL are slower than promised");
     }
     if poll_plan(workspace).is_err() {
         broken.push("the polls of fewer orders than promised fit the gateway's limits");
@@ -84,6 +88,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     }
     if watched_orders(workspace, "streams").is_err() {
         broken.push("event streams cost more than promised");
+    }
+    if watched_orders(workspace, "replicas").is_err() {
+        broken.push("a change reaches the pages of other proxies later than promised");
     }
     if watchers(workspace).is_err() {
         broken.push("the gateway is called more often for many watchers than for one");
@@ -183,6 +190,13 @@ fn commits(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
     Ok(workspace.cargo(example).arg(folder).run()?)
 }
 
+/// Measures orders, paid orders and leases per second with processes on PostgreSQL, beside one with a file.
+fn stored_replicas(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
+    output::step("Building the benchmark of PostgreSQL…");
+    let example = "run --locked --quiet --release --package florin-storage --example replicas --";
+    Ok(workspace.cargo(example).arg(folder).run()?)
+}
+
 /// Simulates how many orders per day ten requests per second carry, beside the plan before.
 fn poll_plan(workspace: &Workspace) -> anyhow::Result<()> {
     output::step("Building the simulation of polls…");
@@ -190,8 +204,8 @@ fn poll_plan(workspace: &Workspace) -> anyhow::Result<()> {
     Ok(workspace.cargo(example).run()?)
 }
 
-/// Measures what open pages cost, beside a bare router that returns the same bytes (`reads`, `streams`), and what public
-/// addresses cost (`public`).
+/// Measures what open pages cost, beside a bare router that returns the same bytes (`reads`, `streams`), across proxies on one
+/// PostgreSQL (`replicas`), and what public addresses cost (`public`).
 fn watched_orders(workspace: &Workspace, what: &str) -> anyhow::Result<()> {
     output::step("Building the benchmark of open pages…");
     let example = "run --locked --quiet --release --package florin-proxy --example watched-orders";

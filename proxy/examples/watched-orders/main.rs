@@ -4,6 +4,7 @@
 mod connection;
 mod public;
 mod reads;
+mod replicas;
 mod server;
 mod streams;
 mod watchers;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Measures status reads, event streams, and what public addresses and watchers cost.
+/// Measures status reads, event streams, wake-ups of other proxies, and what public addresses and watchers cost.
 #[derive(Parser)]
 #[command(name = "watched-orders")]
 struct Arguments {
@@ -35,6 +36,11 @@ enum Command {
         /// How many.
         #[arg(long, value_name = "N", default_value_t = streams::STREAMS)]
         streams: usize,
+    },
+    /// Wake-ups across three proxies on one PostgreSQL.
+    Replicas {
+        /// `florin-proxy`, as it is released.
+        proxy: PathBuf,
     },
     /// Processor time of a request to each public address.
     Public {
@@ -65,6 +71,7 @@ async fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Reads { proxy } => reads::compare(&proxy).await,
         Command::Streams { proxy, streams } => streams::compare(&proxy, streams).await,
+        Command::Replicas { proxy } => replicas::measure(&proxy).await,
         Command::Public { proxy } => public::compare(&proxy).await,
         Command::Watchers {
             proxy,

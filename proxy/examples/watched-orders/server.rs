@@ -78,12 +78,23 @@ impl Server {
         folder: &TempDir,
         gateway: SocketAddr,
     ) -> anyhow::Result<(Self, SocketAddr)> {
+        let database_url = format!("sqlite://{}", folder.path().join("florin.db").display());
+        Self::start_proxy_on(program, folder, gateway, &database_url).await
+    }
+
+    /// The proxy with a gateway and a database.
+    pub(crate) async fn start_proxy_on(
+        program: &Path,
+        folder: &TempDir,
+        gateway: SocketAddr,
+        database_url: &str,
+    ) -> anyhow::Result<(Self, SocketAddr)> {
         let (config, log) = (
             folder.path().join("florin.toml"),
             folder.path().join("proxy.log"),
         );
         let [public, admin] = [free_address()?, free_address()?];
-        std::fs::write(&config, florin_toml(public, admin, gateway, folder))?;
+        std::fs::write(&config, florin_toml(public, admin, gateway, database_url))?;
         std::fs::set_permissions(&config, std::fs::Permissions::from_mode(0o600))?;
         let child = Command::new(program)
             .arg("--config")
@@ -187,15 +198,14 @@ fn florin_toml(
     public: SocketAddr,
     admin: SocketAddr,
     gateway: SocketAddr,
-    folder: &TempDir,
+    database_url: &str,
 ) -> String {
     let key = secret();
-    let database = folder.path().join("florin.db");
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
 public_url = "http://{public}"
-database_url = "sqlite://{}"
+database_url = "{database_url}"
 environment = "test"
 
 [rate_limit]
@@ -218,8 +228,7 @@ secret_key = "sk_{key}"
 sku = "ebook"
 title = "E-book"
 price = "19.90"
-"#,
-        database.display()
+"#
     )
 }
 

@@ -181,7 +181,7 @@ impl Streams {
     }
 
     /// When the next event was read.
-    async fn next(&mut self) -> anyhow::Result<Instant> {
+    pub(crate) async fn next(&mut self) -> anyhow::Result<Instant> {
         let event = async {
             tokio::select! {
                 event = self.received.recv() => event.context("no stream is open"),
