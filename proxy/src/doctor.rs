@@ -298,7 +298,7 @@ pub(crate) async fn public_url(config: &Config) -> anyhow::Result<Vec<Finding>> 
             "let the reverse proxy pass all paths of this host to listen, unchanged",
         )]);
     }
-    let Some(validity) = validity(&answer) else {
+    let Some(validity) = validity(&response) else {
         return Ok(vec![Finding::ok(key, "the proxy answers there")]);
     };
     let (text, base) = (validity.text(), config.public_url.base());
@@ -315,9 +315,9 @@ pub(crate) async fn public_url(config: &Config) -> anyhow::Result<Vec<Finding>> 
     Ok(findings)
 }
 
-/// How long the certificate of an answer is valid; `None` without TLS.
-fn validity(answer: &Response) -> Option<Validity> {
-    let certificate = answer.extensions().get::<TlsInfo>()?.peer_certificate()?;
+/// How long the certificate of a response is valid; `None` without TLS.
+fn validity(response: &Response) -> Option<Validity> {
+    let certificate = response.extensions().get::<TlsInfo>()?.peer_certificate()?;
     Validity::of(certificate, SystemClock.now())
 }
 

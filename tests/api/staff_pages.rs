@@ -379,8 +379,8 @@ async fn without_pages_for_staff_there_is_no_such_address() {
     })
     .await;
     for path in ["/staff/", "/staff/orders", "/staff/operator.css"] {
-        let answer = browser(&world).get(path).await.with(404);
-        assert!(answer.text.contains("\"not_found\""), "{}", answer.text);
+        let response = browser(&world).get(path).await.with(404);
+        assert!(response.text.contains("\"not_found\""), "{}", response.text);
     }
     let refused = world.store().post("/v1/staff_links", &json!({})).await;
     refused.refused(403, "staff_access_denied");
@@ -435,14 +435,14 @@ async fn an_address_has_a_limit_on_the_pages_of_staff() {
         request.send().await.unwrap()
     };
     let mut allowed = 0;
-    let mut answer = get("203.0.113.7").await;
+    let mut response = get("203.0.113.7").await;
     // Two more for each second of the test.
-    while answer.status() == 401 && allowed < 240 {
+    while response.status() == 401 && allowed < 240 {
         allowed += 1;
-        answer = get("203.0.113.7").await;
+        response = get("203.0.113.7").await;
     }
     assert!(allowed >= 120, "{allowed}");
-    let refused = answer;
+    let refused = response;
     assert_eq!(refused.status(), 429);
     assert!(refused.headers().contains_key("retry-after"));
     assert_eq!(get("203.0.113.8").await.status(), 401);

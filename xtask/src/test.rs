@@ -26,7 +26,8 @@ const KILL_SEED: u64 = 4242;
 
 /// The journeys start programs as well; `cargo test` alone does not build them. Built together, programs and tests share their
 /// libraries; a package that is built alone compiles them once more, with other features.
-const PROGRAMS_AND_TESTS: &str = "build --locked --quiet --workspace --bins --tests --examples";
+const PROGRAMS_AND_TESTS: &str =
+    "build --profile test --locked --quiet --workspace --bins --tests --examples";
 
 /// A check: what is true when it passes, and how that is found out.
 type Check = (&'static str, fn(&Workspace) -> anyhow::Result<()>);

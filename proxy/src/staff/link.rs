@@ -129,7 +129,7 @@ fn set_cookie(answer: &mut Response, cookie: &str) {
     answer.headers_mut().append(header::SET_COOKIE, cookie);
 }
 
-/// The one answer to a link that is unknown, opened, expired or of another key.
+/// The one response to a link that is unknown, opened, expired or of another key.
 fn ended() -> Response {
     let failure = PageFailure {
         title: "This link has ended".to_owned(),

@@ -82,8 +82,8 @@ impl Worker {
 
     /// How much it has done: orders, paid orders, or leased attempts.
     fn count(&mut self) -> u64 {
-        let answer = self.answer();
-        answer.parse().expect("a worker answers with a number")
+        let response = self.answer();
+        response.parse().expect("a worker answers with a number")
     }
 
     fn answer(&mut self) -> String {

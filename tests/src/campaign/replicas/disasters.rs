@@ -29,7 +29,7 @@ const PARTITIONED: &str = "kills of a proxy without its way to the database";
 const FAILED_OVER: &str = "kills of the primary for ever";
 const UNDER_A_WRONG_CLOCK: &str = "kills of a proxy with a wrong clock";
 
-/// Longest time without a way to the database: longer than an answer is awaited.
+/// Longest time without a way to the database: longer than a response is awaited.
 const CUT_OFF: Duration = Duration::from_secs(7);
 /// How far the clock of one proxy is off.
 const OFF: SignedDuration = SignedDuration::from_secs(10);
