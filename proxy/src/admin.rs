@@ -163,7 +163,7 @@ fn polling(app: &AppState) -> Value {
     })
 }
 
-/// The schema, the clock and the standbys of a PostgreSQL server; null for a file, and while the server does not response.
+/// The schema, the clock and the standbys of a PostgreSQL server; null for a file, and while the server does not answer.
 async fn database_server(app: &AppState) -> Value {
     let Ok(Some(server)) = app.deps.storage.server_state().await else {
         return Value::Null;
@@ -189,7 +189,7 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let database = storage_monitor::probe(&app).await;
     let ending = app.shutdown.is_cancelled();
     let gateway_health = app.deps.gateway.health();
-    // A server that does not response would be asked in vain.
+    // A server that does not answer would be asked in vain.
     let server = match &database {
         Ok(_) => database_server(&app).await,
         Err(_) => Value::Null,

@@ -146,6 +146,19 @@ fn addresses_are_checked_without_the_gateway() {
 }
 
 #[test]
+fn the_product_links_no_part_of_the_tests() {
+    Packages::built_for("x86_64-unknown-linux-gnu").assert_no_path(
+        "florin-proxy",
+        &[
+            "florin-postgres",
+            "florin-sandbox",
+            "florin-shop",
+            "florin-tests",
+        ],
+    );
+}
+
+#[test]
 fn the_sandbox_shares_no_code_with_the_proxy() {
     Packages::built_for("x86_64-unknown-linux-gnu").assert_no_path(
         "florin-sandbox",

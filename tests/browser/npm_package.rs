@@ -225,7 +225,7 @@ async fn a_load_error_names_the_script_and_the_reason_and_can_be_retried() {
         (
             "'/florin.js'".to_owned(),
             format!(
-                "florin: {url}/florin.js could not be loaded. Open it in a browser: the proxy responses there, or the \
+                "florin: {url}/florin.js could not be loaded. Open it in a browser: the proxy answers there, or the \
                  address is wrong. If it answers, this page's Content-Security-Policy needs script-src {url}."
             ),
         ),

@@ -254,7 +254,7 @@ pub(crate) async fn wait_until_sent(browser: &Browser) {
 #[tokio::test]
 async fn a_second_press_is_no_second_payment_and_a_reload_keeps_the_progress() {
     // The customer takes a while to confirm.
-    let slow = "testWallet.responses.eth_requestAccounts = new Promise((done) => {
+    let slow = "testWallet.answers.eth_requestAccounts = new Promise((done) => {
         window.release = () => done([testWallet.account]);
     });";
     let (_site, chain, world, browser, checkout) = ether(slow).await;

@@ -186,7 +186,7 @@ impl Outage {
             }
             Self::Unreachable => {
                 "Check the database server, the network to it and the limit of its connections. The proxy continues by \
-                 itself once the server responses; no restart is needed"
+                 itself once the server answers; no restart is needed"
             }
             Self::Standby => {
                 "The database server is a standby: database_url has to lead to the primary. The proxy continues by itself \

@@ -86,16 +86,16 @@ impl PollQueue {
 }
 
 /// The outcome of an observation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RecordedObservation {
     /// Its assessment.
     pub assessment: Assessment,
     /// `true` if the order or its attempt changed, or an attempt needs review for a new reason.
     pub changed: bool,
-    /// The order's status.
-    pub status: OrderStatus,
     /// The emitted events.
     pub events: Vec<EventType>,
+    /// The order and the observed attempt, as they were committed.
+    pub snapshot: Snapshot,
 }
 
 /// An order that the customer reports as paid.

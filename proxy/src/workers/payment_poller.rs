@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use florin_gateway::{CallError, ErrorCode, GatewayError, InvoiceId, InvoiceResponse, Priority};
 use florin_orders::{
-    Amounts, Assessment, EventType, Observation, OrderId, PollPriority, is_fresh,
+    Amounts, Assessment, EventType, Observation, Order, PollPriority, Snapshot, is_fresh,
     second_payment_pause,
 };
-use florin_storage::{DueAttempt, RecordedObservation, StorageError};
+use florin_storage::{DueAttempt, RecordedObservation};
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
@@ -223,12 +223,12 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
     match app.deps.storage.record_observation(due, observation).await {
         Ok(Some(observed)) => {
             report(app, due, &observed);
-            if observed.status.is_settled() {
-                follow_paid_order(app, &due.order_id).await;
+            if observed.snapshot.order.status.is_settled() {
+                follow_paid_order(app, &observed.snapshot.order).await;
             }
             app.metrics.order_events(&observed.events);
             if observed.events.contains(&EventType::Paid) {
-                on_credit(app, &due.order_id).await;
+                on_credit(app, &observed.snapshot);
             }
         }
         Ok(None) => tracing::debug!(order = %due.order_id, "a newer poll was recorded already"),
@@ -242,34 +242,28 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
 
 /// Schedules polls of all attempts of a fresh paid order, so that a second payment is noticed within a minute at whichever
 /// address it arrives.
-async fn follow_paid_order(app: &AppState, id: &OrderId) {
-    let (storage, now) = (&app.deps.storage, app.now());
-    let scheduled = async {
-        let snapshot = storage.snapshot(id).await?;
-        let settled_at = snapshot.and_then(|snapshot| snapshot.order.settled_at);
-        if settled_at.is_some_and(|at| is_fresh(at, now)) {
-            let pause = second_payment_pause(SignedDuration::ZERO);
-            storage.schedule_polls_of_order(id, pause, now).await?;
-        }
-        Ok::<_, StorageError>(())
-    };
+async fn follow_paid_order(app: &AppState, order: &Order) {
+    let now = app.now();
+    if !order.settled_at.is_some_and(|at| is_fresh(at, now)) {
+        return;
+    }
+    let pause = second_payment_pause(SignedDuration::ZERO);
+    let scheduled = app
+        .deps
+        .storage
+        .schedule_polls_of_order(&order.id, pause, now);
     if let Err(error) = scheduled.await {
-        error_unless_outage!(error, order = %id, "failed to schedule polls for a second payment");
+        error_unless_outage!(error, order = %order.id, "failed to schedule polls for a second payment");
     }
 }
 
-/// Counts the credit. Sends the gateway the stored address for the receipt, if the payment was found before the customer
-/// pressed "I have paid".
-async fn on_credit(app: &Arc<AppState>, order: &OrderId) {
-    match app.deps.storage.snapshot(order).await {
-        Ok(Some(snapshot)) => {
-            app.metrics.credited(&snapshot.order);
-            if !is_marked_as_paid(&snapshot) && snapshot.order.receipt_email.is_some() {
-                confirm(app, &snapshot, snapshot.order.receipt_email.clone());
-            }
-        }
-        Ok(None) => {}
-        Err(error) => tracing::warn!(%order, %error, "failed to read the address for a receipt"),
+/// Counts the credit. Sends the gateway the address for the receipt that was stored before the credit, unless "I have paid" has
+/// sent it. The request that stores an address later sends it itself.
+fn on_credit(app: &Arc<AppState>, credited: &Snapshot) {
+    app.metrics.credited(&credited.order);
+    let email = credited.order.receipt_email.clone();
+    if email.is_some() && !is_marked_as_paid(credited) {
+        confirm(app, credited, email);
     }
 }
 
@@ -293,7 +287,7 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
             "the gateway changed an invoice's address: the order is blocked"
         ),
         _ if observed.changed => {
-            tracing::info!(%order, status = <&str>::from(observed.status), "order changed");
+            tracing::info!(%order, status = <&str>::from(observed.snapshot.order.status), "order changed");
         }
         _ => {}
     }

@@ -74,8 +74,10 @@ impl State {
     fn apply(&mut self, line: &Value) {
         let text = |pointer: &str| Some(line.pointer(pointer)?.as_str()?.to_owned());
         if line["did"] == "created_invoice"
-            && let (Some(address), Some(id)) =
-                (text("/answer/deposit_address"), text("/answer/invoice_id"))
+            && let (Some(address), Some(id)) = (
+                text("/response/deposit_address"),
+                text("/response/invoice_id"),
+            )
         {
             self.by_address.insert(address, id);
         } else if line["kind"] == "status"

@@ -27,7 +27,7 @@ pub(crate) fn lines<T>(
 /// The shop's log: one JSON object a line for each delivery that reached it.
 ///
 /// ```json
-/// {"at":"2026-01-02T03:04:05.678Z","id":"evt_…","timestamp":"1767323045","signature":"v1,…","body":"{…}","answer":204}
+/// {"at":"2026-01-02T03:04:05.678Z","id":"evt_…","timestamp":"1767323045","signature":"v1,…","body":"{…}","response":204}
 /// ```
 ///
 /// `body` is the exact text that was received. `answer` is the status of the response, null when the connection was

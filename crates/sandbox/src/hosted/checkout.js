@@ -16,9 +16,9 @@ let paying = false;
 async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   const response = await fetch(path, options);
-  const answer = await response.json();
-  if (!response.ok) throw Object.assign(new Error(answer.error), { status: response.status });
-  return response;
+  const json = await response.json();
+  if (!response.ok) throw Object.assign(new Error(json.error), { status: response.status });
+  return json;
 }
 
 function setText(node, text) {

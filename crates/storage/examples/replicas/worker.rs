@@ -70,7 +70,7 @@ impl Worker {
             input,
             output: BufReader::new(output),
         };
-        assert_eq!(worker.answer(), "ready");
+        assert_eq!(worker.response(), "ready");
         worker
     }
 
@@ -82,11 +82,11 @@ impl Worker {
 
     /// How much it has done: orders, paid orders, or leased attempts.
     fn count(&mut self) -> u64 {
-        let response = self.answer();
+        let response = self.response();
         response.parse().expect("a worker answers with a number")
     }
 
-    fn answer(&mut self) -> String {
+    fn response(&mut self) -> String {
         let mut line = String::new();
         self.output
             .read_line(&mut line)
@@ -244,7 +244,11 @@ impl Shop {
             let recorded = self.storage.record_observation(&due, &observation).await;
             let recorded = recorded.expect("the database answers");
             let recorded = recorded.expect("no lease ends so soon");
-            assert!(recorded.status.is_settled(), "{:?}", recorded.assessment);
+            assert!(
+                recorded.snapshot.order.status.is_settled(),
+                "{:?}",
+                recorded.assessment
+            );
             paid += 1;
         }
         paid

@@ -194,7 +194,11 @@ pub(super) async fn no_attempt_is_opened_while_a_payment_is_detected(backend: Ba
             .begin_attempt(&id(1), &new_attempt(2), at(1))
             .await
             .unwrap();
-        let before = observe(&test.storage, 20, observation).await.status;
+        let before = observe(&test.storage, 20, observation)
+            .await
+            .snapshot
+            .order
+            .status;
         test.storage
             .open_attempt(&new_attempt(2).id, &invoice(2), at(21))
             .await

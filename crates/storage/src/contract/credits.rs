@@ -14,7 +14,10 @@ pub(super) async fn the_first_sale_is_credited_once_and_reported_in_order(backen
     observe(&test.storage, 40, exact("CHECKING")).await;
     observe(&test.storage, 60, exact("PROCESSING")).await;
     let paid = observe(&test.storage, 80, exact("COMPLETED")).await;
-    assert_eq!((paid.status, paid.changed), (OrderStatus::Paid, true));
+    assert_eq!(
+        (paid.snapshot.order.status, paid.changed),
+        (OrderStatus::Paid, true)
+    );
     let credit = test.storage.settlement(&id(1)).await.unwrap().unwrap();
     assert_eq!(
         (credit.amount, credit.attempt_id),
@@ -44,7 +47,7 @@ pub(super) async fn a_contradiction_is_reported_once_and_the_order_stays_paid(ba
     ] {
         let observed = observe(&test.storage, minutes * 60, observation).await;
         assert_eq!(
-            (observed.status, observed.changed),
+            (observed.snapshot.order.status, observed.changed),
             (OrderStatus::Paid, changed),
             "{minutes}"
         );
@@ -87,7 +90,7 @@ pub(super) async fn a_credited_invoice_that_the_gateway_forgets_is_no_alarm(back
     forgotten.is_known = false;
     let observed = observe(&test.storage, 3600, forgotten).await;
     assert_eq!(
-        (observed.status, observed.changed),
+        (observed.snapshot.order.status, observed.changed),
         (OrderStatus::Paid, false)
     );
     assert_eq!(event_types(&test.storage).await.last(), Some(&E::Paid));

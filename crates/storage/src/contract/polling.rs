@@ -13,7 +13,7 @@ pub(super) async fn a_slow_response_never_overwrites_a_later_one(backend: Backen
         .await
         .unwrap()
         .unwrap();
-    assert_eq!(paid.status, OrderStatus::Paid);
+    assert_eq!(paid.snapshot.order.status, OrderStatus::Paid);
     assert_eq!(
         test.storage
             .record_observation(&slow, &observed("FAILED"))

@@ -84,8 +84,8 @@ pub(super) async fn record(
     Ok(Some(RecordedObservation {
         assessment,
         changed: changed || is_news && is_unclear,
-        status: transition.status,
         events: transition.events,
+        snapshot,
     }))
 }
 
@@ -108,8 +108,11 @@ async fn recorded(
     Ok(RecordedObservation {
         assessment: assess(order, attempt, observation),
         changed: true,
-        status: order.status,
         events: events.collect::<Result<_, _>>()?,
+        snapshot: Snapshot {
+            order: order.clone(),
+            attempt: Some(attempt.clone()),
+        },
     })
 }
 

@@ -75,8 +75,8 @@ pub(super) async fn record(
     Ok(Some(RecordedObservation {
         assessment,
         changed: changed || is_news && is_unclear,
-        status: transition.status,
         events: transition.events,
+        snapshot,
     }))
 }
 

@@ -369,7 +369,8 @@ async fn keep_email(
         return Err(ApiError::ReceiptEmailKnown);
     }
     let kept = keep(app, &snapshot, email.as_deref()).await?;
-    if is_settled && kept.is_first && email.is_some() {
+    // The poller sends the address that was stored before the credit.
+    if kept.snapshot.order.status.is_settled() && kept.is_first && email.is_some() {
         confirm(app, &kept.snapshot, email);
     }
     view_of(app, &kept.snapshot)

@@ -15,8 +15,8 @@ const INTRODUCTION: &str = "JSON in snake_case. Money is a decimal *string*, tim
 whole seconds. An unknown member of a request is refused by its name.
 
 Every refusal is `{\"error\": {code, message, field?, request_id}}`; its code is of a closed list, and each code has one \
-status. Beside the refusals that an operation lists, any address responses an unexpected method with 405 \
-`method_not_allowed` and the header `Allow`, an address that is not here responses 404 `not_found`, and a header that may \
+status. Beside the refusals that an operation lists, any address answers an unexpected method with 405 \
+`method_not_allowed` and the header `Allow`, an address that is not here answers 404 `not_found`, and a header that may \
 come once and came twice (`Host`, `Authorization`, `Content-Type`, `Origin`, `Idempotency-Key`) 400 `invalid_request`. \
 429, 503, `request_in_progress` and `attempt_in_progress` carry `Retry-After`.
 

@@ -289,7 +289,7 @@ impl Mutation {
                 chars.splice(at..=at, encoded.chars());
             }),
             Self::Append(of, tail) => {
-                response[*of] = format!("{}{tail}", text(response, of)).into()
+                response[*of] = format!("{}{tail}", text(response, of)).into();
             }
             Self::Copy(to, from) => response[*to] = response[*from].clone(),
             Self::Set(of, to) => response[*of] = (*to).into(),

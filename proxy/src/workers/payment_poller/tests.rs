@@ -13,7 +13,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{Request, StatusCode};
 use florin_gateway::{Client, Clock, Credentials, RawResponse, Settings, SignedRequest, Transport};
 use florin_orders::fixtures::{invoice, new_attempt, observed, terms};
-use florin_orders::{AttemptId, Event, Invoice, NewAttempt, NewOrder};
+use florin_orders::{AttemptId, Event, Invoice, NewAttempt, NewOrder, OrderId};
 use florin_storage::SqliteStorage;
 use parking_lot::Mutex;
 use serde_json::{Value, json};

@@ -62,7 +62,7 @@ async fn purchase(storage: &PostgresStorage, relay: &Relay, cut: Cut, n: u8) {
     relay.arm(cut);
     let recorded = storage.record_observation(&due, &observation).await;
     let recorded = recorded.unwrap().expect("the latest poll");
-    assert_eq!(recorded.status, OrderStatus::Paid);
+    assert_eq!(recorded.snapshot.order.status, OrderStatus::Paid);
     assert_eq!(recorded.events, [EventType::Paid]);
     let first = storage.due_deliveries(&demo(), at(30), at(60), 1).await;
     let first = first.unwrap().pop().unwrap();
