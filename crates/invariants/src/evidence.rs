@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amount::{at_least, text};
-
-/// Milliseconds: since 1970, or since a simulation began.
-pub type Millis = i64;
+use crate::clock::{ClockRecord, Millis};
 
 const DAY: Millis = 24 * 3_600_000;
 /// A poll is planned before the moment at which it is due.
@@ -48,44 +46,6 @@ pub struct Restore {
     pub backup: Database,
     /// The database that it replaced, as the proxy left it.
     pub replaced: Database,
-}
-
-/// How far the proxy's clock was ahead of the gateway's, from one moment to the next.
-#[derive(Clone, Debug, Default)]
-pub struct ClockRecord {
-    /// Every change, oldest first.
-    pub changes: Vec<ClockChange>,
-    /// The end of the record, by the right clock.
-    pub until: Millis,
-}
-
-/// A change of the proxy's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockChange {
-    /// When, by the right clock.
-    pub at: Millis,
-    /// How far the proxy's clock is ahead since then; negative when it is behind.
-    pub ahead: Millis,
-}
-
-impl ClockRecord {
-    /// The right time when the proxy's clock showed `shown`: the latest one, if it showed that more than once.
-    pub fn right_time(&self, shown: Millis) -> Millis {
-        let always_right = ClockChange {
-            at: Millis::MIN,
-            ahead: 0,
-        };
-        let changes: Vec<_> = std::iter::once(always_right)
-            .chain(self.changes.iter().copied())
-            .collect();
-        let ends = changes.iter().skip(1).map(|change| change.at);
-        let spans = changes.iter().zip(ends.chain([self.until]));
-        let times = spans.filter_map(|(change, end)| {
-            let time = shown - change.ahead;
-            (change.at..end).contains(&time).then_some(time)
-        });
-        times.max().unwrap_or(shown)
-    }
 }
 
 /// The rows of the proxy's tables.
@@ -568,31 +528,5 @@ impl Report {
         self.status == "COMPLETED"
             && !self.parts.is_empty()
             && parts.all(|part| at_least(part.received, price.amount, part.asked, least))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_of_a_wrong_clock_is_made_right() {
-        const HOUR: Millis = 3_600_000;
-        let change = |at, ahead| ClockChange { at, ahead };
-        let clock = ClockRecord {
-            changes: vec![
-                change(1000, HOUR),
-                change(2000, 0),
-                change(3000, -HOUR),
-                change(4000, 0),
-            ],
-            until: 5000,
-        };
-        for right in [500, 2500, 4500] {
-            assert_eq!(clock.right_time(right), right);
-        }
-        assert_eq!(clock.right_time(1500 + HOUR), 1500);
-        assert_eq!(clock.right_time(3500 - HOUR), 3500);
-        assert_eq!(ClockRecord::default().right_time(7), 7);
     }
 }

@@ -12,6 +12,7 @@
 //! would repeat its mistakes.
 
 pub mod amount;
+mod clock;
 mod database;
 mod evidence;
 mod finding;
@@ -19,11 +20,12 @@ mod restore;
 mod rules;
 mod signature;
 
+pub use clock::{ClockChange, ClockRecord, Millis};
 pub use database::ReadError;
 pub use evidence::{
-    Attempt, ClockChange, ClockRecord, Credit, Database, Delivery, Event, Evidence, Gateway,
-    Invoice, Listing, Millis, Observation, Order, Part, Pause, Price, Report, Request, Requested,
-    Restore, Shop, Shown, Signature, StoredFile,
+    Attempt, Credit, Database, Delivery, Event, Evidence, Gateway, Invoice, Listing, Observation,
+    Order, Part, Pause, Price, Report, Request, Requested, Restore, Shop, Shown, Signature,
+    StoredFile,
 };
 pub use finding::Finding;
 pub use rules::{Moment, check};

@@ -138,9 +138,9 @@ pub(super) fn signed(evidence: &Evidence) -> Finding {
         let is_timely = sent_at.is_ok_and(|sent_at| {
             // The header has no milliseconds, and the clock may have been changed within the second.
             let mut second = sent_at * 1000..(sent_at + 1) * 1000;
-            second.any(|sent_at| {
-                let sent_at = evidence.clock.right_time(sent_at);
-                at.abs_diff(sent_at) / 1000 <= MAX_SECONDS.unsigned_abs()
+            second.any(|shown| {
+                let mut times = evidence.clock.right_times(shown).into_iter();
+                times.any(|sent_at| at.abs_diff(sent_at) / 1000 <= MAX_SECONDS.unsigned_abs())
             })
         });
         finding.must(is_signed && is_timely, || {

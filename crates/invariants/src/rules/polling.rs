@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::evidence::{Attempt, Evidence, Millis};
+use crate::clock::Millis;
+use crate::evidence::{Attempt, Evidence};
 use crate::finding::Finding;
 
 const DAY: Millis = 24 * 3_600_000;

@@ -8,9 +8,10 @@ use sha2::{Digest as _, Sha256};
 use super::super::*;
 use super::restored::add_restore;
 use crate::amount::units;
+use crate::clock::Millis;
 use crate::evidence::{
-    Attempt, Credit, Database, Delivery, Event, Gateway, Invoice, Listing, Millis, Observation,
-    Order, Part, Pause, Price, Report, Request, Requested, Shop, Shown, Signature, StoredFile,
+    Attempt, Credit, Database, Delivery, Event, Gateway, Invoice, Listing, Observation, Order,
+    Part, Pause, Price, Report, Request, Requested, Shop, Shown, Signature, StoredFile,
 };
 use crate::signature::sign;
 
