@@ -52,7 +52,9 @@ impl Report {
         } else if line.starts_with("test result:") {
             self.in_messages = false;
         } else if self.in_messages {
-            self.failures().messages.push(line.to_owned());
+            if !is_of_backtrace(words) {
+                self.failures().messages.push(line.to_owned());
+            }
         } else if words.starts_with("`-p ") {
             self.failed_targets.push(words.to_owned());
         }
@@ -71,6 +73,12 @@ impl Report {
         let few = (1..=MOST_REPEATED).contains(&browser.tests.len());
         few.then_some(&browser.tests)
     }
+}
+
+/// Returns `true` for a frame such as `12: tokio::run` or `at src/main.rs:7:5`: it would displace the messages.
+fn is_of_backtrace(words: &str) -> bool {
+    let number = words.split_once(": ").map(|(number, _)| number);
+    words.starts_with("at ") || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 impl fmt::Display for Report {
@@ -147,6 +155,9 @@ failures:
 
 ---- engines::b stdout ----
 the element is not on the page
+stack backtrace:
+   0: core::panicking::panic_fmt
+             at /library/panicking.rs:80:14
 
 failures:
     engines::b
@@ -168,6 +179,7 @@ error: 1 target failed:
                 "  ",
                 "  ---- engines::b stdout ----",
                 "  the element is not on the page",
+                "  stack backtrace:",
                 "  "
             ]
         );
