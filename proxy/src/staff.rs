@@ -89,8 +89,8 @@ async fn admit(
             return too_many(wait);
         }
     }
-    let answer = tokio::time::timeout(LONGEST_REQUEST, next.run(request)).await;
-    answer.unwrap_or_else(|_| {
+    let response = tokio::time::timeout(LONGEST_REQUEST, next.run(request)).await;
+    response.unwrap_or_else(|_| {
         let failure = PageFailure {
             title: "The request took too long".to_owned(),
             message: "Reload the page, and see what was done before you try again.".to_owned(),
@@ -106,16 +106,16 @@ fn too_many(wait: SignedDuration) -> Response {
             "Your network has sent many requests to these pages. Wait a minute, and try again."
                 .to_owned(),
     };
-    let mut answer = failure.with(StatusCode::TOO_MANY_REQUESTS);
+    let mut response = failure.with(StatusCode::TOO_MANY_REQUESTS);
     let seconds = HeaderValue::from(wait.as_secs().max(1));
-    answer.headers_mut().insert(header::RETRY_AFTER, seconds);
-    answer
+    response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    response
 }
 
 /// Adds the headers of every page. None sends a `Referer`: the address of a link is a secret.
-async fn headed(answer: Response) -> Response {
-    let mut answer = guard(Place::Staff, answer);
-    let headers = answer.headers_mut();
+async fn headed(response: Response) -> Response {
+    let mut response = guard(Place::Staff, response);
+    let headers = response.headers_mut();
     headers.insert(
         header::REFERRER_POLICY,
         HeaderValue::from_static("no-referrer"),
@@ -124,5 +124,5 @@ async fn headed(answer: Response) -> Response {
         HeaderName::from_static("x-robots-tag"),
         HeaderValue::from_static("noindex"),
     );
-    answer
+    response
 }

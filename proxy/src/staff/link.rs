@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Form, Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use headers::{Cookie, HeaderMapExt as _};
 use maud::html;
@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 use crate::admin::pages::error::{PageError, PageFailure};
 use crate::admin::pages::layout;
+use crate::admin::pages::sign_in::set_cookie;
 use crate::admin::pages::viewer::{Place, SignedIn as _};
 use crate::auth::operator_session::{is_same, random_token};
 use crate::auth::staff_token::StaffToken;
@@ -62,9 +63,12 @@ pub(super) async fn page(
         }
         p.muted { "The link works once. If you are not " (access.person) ", close this page." }
     };
-    let mut answer = layout::outside(Place::Staff, &store.name, &content).into_response();
-    set_cookie(&mut answer, &cookie(&config, FORM_COOKIE, &csrf, FORM_PATH));
-    Ok(answer)
+    let mut response = layout::outside(Place::Staff, &store.name, &content).into_response();
+    set_cookie(
+        &mut response,
+        &cookie(&config, FORM_COOKIE, &csrf, FORM_PATH),
+    );
+    Ok(response)
 }
 
 /// POST /staff/open/{token}: opens the session.
@@ -90,11 +94,11 @@ pub(super) async fn open(
         return Ok(ended());
     };
     tracing::info!(store = %access.store, person = access.person, "a member of a store's staff signed in");
-    let mut answer = Redirect::to("/staff/").into_response();
+    let mut response = Redirect::to("/staff/").into_response();
     let config = app.config();
-    set_session(&mut answer, &config, session.expose());
-    set_cookie(&mut answer, &cookie(&config, FORM_COOKIE, "", FORM_PATH));
-    Ok(answer)
+    set_session(&mut response, &config, session.expose());
+    set_cookie(&mut response, &cookie(&config, FORM_COOKIE, "", FORM_PATH));
+    Ok(response)
 }
 
 /// POST /staff/logout.
@@ -112,21 +116,16 @@ pub(super) async fn sign_out(
     if let Some(session) = session_token(&config, &headers) {
         app.deps.storage.end_staff_session(session.hash()).await?;
     }
-    let mut answer = Redirect::to("/staff/").into_response();
-    set_session(&mut answer, &config, "");
-    Ok(answer)
+    let mut response = Redirect::to("/staff/").into_response();
+    set_session(&mut response, &config, "");
+    Ok(response)
 }
 
-fn set_session(answer: &mut Response, config: &Config, value: &str) {
+fn set_session(response: &mut Response, config: &Config, value: &str) {
     set_cookie(
-        answer,
+        response,
         &cookie(config, cookie_name(config), value, Place::Staff.base()),
     );
-}
-
-fn set_cookie(answer: &mut Response, cookie: &str) {
-    let cookie = HeaderValue::from_str(cookie).expect("hexadecimal digits");
-    answer.headers_mut().append(header::SET_COOKIE, cookie);
 }
 
 /// The one response to a link that is unknown, opened, expired or of another key.

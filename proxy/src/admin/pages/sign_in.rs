@@ -70,8 +70,9 @@ fn form(app: &AppState, problem: Option<&str>) -> Response {
     response
 }
 
-fn set_cookie(response: &mut Response, cookie: &str) {
-    let cookie = HeaderValue::from_str(cookie).expect("hexadecimal digits");
+/// Adds a cookie of visible ASCII characters.
+pub(crate) fn set_cookie(response: &mut Response, cookie: &str) {
+    let cookie = HeaderValue::from_str(cookie).expect("visible ASCII characters");
     response.headers_mut().append(header::SET_COOKIE, cookie);
 }
 
