@@ -8,9 +8,9 @@ use florin_sandbox::test_token;
 use serde_json::{Value, json};
 
 use crate::npm::{installed, npm_file};
-use crate::ports::free_port;
 use crate::program::Folder;
 use crate::wait::eventually;
+use florin_postgres::free_port;
 
 /// The chain id of Sepolia, which the sandbox's invoices name.
 const CHAIN_ID: &str = "11155111";

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::npm::tools_of;
-use crate::ports::free_port;
 use crate::program::{Folder, built};
 use crate::wait::within;
+use florin_postgres::free_port;
 
 /// How long one may take to listen: Go compiles first.
 const BOUND: Duration = Duration::from_mins(1);

@@ -33,7 +33,6 @@ mod npm;
 mod operator;
 mod order_flood;
 mod peer;
-mod ports;
 mod postgres;
 mod program;
 mod prometheus;
@@ -55,13 +54,13 @@ pub use clock::MovableClock;
 pub use container::{Contained, Container};
 pub use database_fault::{MovedFile, SpoiledFile, limit_files};
 pub use example::{Language, Receiver, receiver_library};
+pub use florin_postgres::free_port;
 pub use http_response::{CONTRACT, Contract, HttpResponse};
 pub use machine::{DiskError, Machine};
 pub use npm::{NpmProject, React, npm_file, packed_files, type_errors_of};
 pub use operator::OperatorApi;
 pub use order_flood::OrderFlood;
 pub use peer::{PRODUCTS, Peer, Product};
-pub use ports::free_port;
 pub use postgres::{
     dump_postgres_database, empty_postgres_database, load_postgres_database, pooled,
     postgres_database,

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::ports::free_port;
 use crate::program::Folder;
 use crate::wait::eventually;
+use florin_postgres::free_port;
 
 /// What a minute of the rules lasts.
 const MINUTE_MS: u64 = 200;

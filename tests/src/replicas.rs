@@ -1,11 +1,12 @@
 //! Several proxies, each a process, on the database and with the configuration of a world.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 use crate::program::Program;
 use crate::shopper::Checkout;
 use crate::wait::eventually;
 use crate::world::World;
+use florin_postgres::free_port;
 
 /// Running proxies; they are killed when dropped.
 #[derive(Debug)]
@@ -92,6 +93,5 @@ impl Replicas {
 }
 
 fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
-    listener.local_addr().expect("it is bound")
+    SocketAddr::from(([127, 0, 0, 1], free_port()))
 }

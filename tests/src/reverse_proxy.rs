@@ -6,9 +6,9 @@ use std::process::{Child, Command, Stdio};
 
 use reqwest::{Certificate, Client};
 
-use crate::ports::free_port;
 use crate::program::Folder;
 use crate::wait::eventually;
+use florin_postgres::free_port;
 
 /// The name and the address in the files of `deploy/`.
 const NAME: &str = "pay.shop.example";

@@ -8,8 +8,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::ports::free_port;
 use crate::wait::pause;
+use florin_postgres::free_port;
 
 /// Forwards connections to a server. Cut, it refuses them, as a server that is down. Frozen, it accepts everything and
 /// forwards nothing, as a broken network. Slow, it forwards everything late.

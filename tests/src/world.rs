@@ -22,7 +22,6 @@ use self::server::RunningProxy;
 use crate::clock::MovableClock;
 use crate::log::Log;
 use crate::operator::OperatorApi;
-use crate::ports::free_port;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::shopper::{Checkout, HostedPage, Shopper};
@@ -31,6 +30,7 @@ use crate::store_server::{StoreServer, TokenSigner};
 use crate::tcp_proxy::TcpProxy;
 use crate::wait::eventually;
 use crate::webhook_receiver::WebhookReceiver;
+use florin_postgres::free_port;
 
 /// A running world. Ends with [`World::end`].
 pub struct World {

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use super::engine::{BrowserOptions, Engine, program};
 use super::process_tree::ProcessTree;
-use crate::ports::free_port;
 use crate::program::Folder;
 use crate::wait::within;
+use florin_postgres::free_port;
 
 /// A running driver on a separate port. It ends with all its child processes when dropped.
 #[derive(Debug)]

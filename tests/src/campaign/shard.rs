@@ -23,13 +23,13 @@ use super::supervisor::Supervisor;
 use super::traffic_log::{Link, Passed, TrafficLog};
 use crate::clock::MovableClock;
 use crate::machine::Machine;
-use crate::ports::free_port;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
 use crate::world::secrets;
+use florin_postgres::free_port;
 
 /// Customers who buy at the same time.
 pub(super) const CUSTOMERS: u64 = 10;

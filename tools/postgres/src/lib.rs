@@ -5,10 +5,10 @@
 //! and password.
 
 mod pooler;
+mod ports;
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Error, ErrorKind, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use std::thread;
 use std::time::Duration;
 
 pub use self::pooler::Pooler;
+pub use self::ports::free_port;
 
 /// Source: docs/adr/0023: `pg_current_xact_id` and `xid8` are of 13, and 15 is the oldest that is tested.
 pub const OLDEST_MAJOR: u32 = 15;
@@ -134,7 +135,7 @@ impl PostgresServer {
         };
         write_private(&folder.join(name), &content, user.as_ref())?;
         let mut command = shell(&folder, user.as_ref())?;
-        let port = free_port()?;
+        let port = free_port();
         let settings = settings(durability).map(|setting| ["-c", setting]);
         let mut supervisor = command
             .args(["-c", include_str!("supervisor.sh"), "florin-postgres"])
@@ -433,11 +434,6 @@ fn random_password() -> Result<String, Error> {
     let mut bytes = [0; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(hex::encode(bytes))
-}
-
-fn free_port() -> Result<u16, Error> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?.port())
 }
 
 #[cfg(test)]

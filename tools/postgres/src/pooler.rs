@@ -33,7 +33,7 @@ impl Pooler {
             Error::new(ErrorKind::NotFound, missing)
         })?;
         let user = unprivileged_user()?;
-        let (folder, port) = (new_folder()?, free_port()?);
+        let (folder, port) = (new_folder()?, free_port());
         let users = format!("\"florin\" \"{}\"\n", server.password);
         write_private(&folder.join("users.txt"), &users, user.as_ref())?;
         // With the settings that an operator has to make, and no others.
