@@ -23,7 +23,7 @@ use super::options::Writers;
 use crate::StorageError;
 
 /// Tries of a transaction that conflicts with another one, or whose connection was lost: for about 5 seconds.
-const TRIES: u32 = 25;
+pub(super) const TRIES: u32 = 25;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// What a transaction does.
