@@ -7,10 +7,17 @@ use std::process::{Command, ExitStatus};
 
 use anyhow::{Context as _, bail, ensure};
 
-/// How cargo names the target whose tests drive real browsers.
-const BROWSER_TARGET: &str = "`-p florin-tests --test browser`";
-/// With more failed browser tests than these, none is run once more.
+/// The targets whose tests share the machine's time with servers and browsers, as cargo names them. What draws its faults from a
+/// seed, the campaign and the simulation, is not among them.
+const TIMED_TARGETS: [(&str, &[&str]); 3] = [
+    ("`-p florin-tests --test browser`", &["--test", "browser"]),
+    ("`-p florin-tests --test api`", &["--test", "api"]),
+    ("`-p florin-storage --lib`", &["--lib"]),
+];
+/// With more failed tests than these, none is repeated.
 const MOST_REPEATED: usize = 3;
+/// So many times in a row a repeated test has to pass.
+const REPETITIONS: u32 = 3;
 /// Lines of a target's failure messages that the summary repeats.
 const MOST_LINES: usize = 60;
 
@@ -64,14 +71,26 @@ impl Report {
         self.failures.entry(self.target.clone()).or_default()
     }
 
-    /// The failed browser tests, if they are few and nothing else failed.
-    fn repeatable(&self) -> Option<&[String]> {
-        if self.failed_targets != [BROWSER_TARGET] {
+    /// The arguments that run the failed tests alone, if they are few and all of `TIMED_TARGETS`.
+    fn repetition(&self) -> Option<Vec<&str>> {
+        let tests = self.failures.values().flat_map(|failures| &failures.tests);
+        let tests: Vec<&str> = tests.map(String::as_str).collect();
+        // A target that crashed has no failed test.
+        if self.failures.len() != self.failed_targets.len() || tests.len() > MOST_REPEATED {
             return None;
         }
-        let (_, browser) = self.failures.first_key_value()?;
-        let few = (1..=MOST_REPEATED).contains(&browser.tests.len());
-        few.then_some(&browser.tests)
+        let mut arguments = Vec::new();
+        for failed in &self.failed_targets {
+            let (_, target) = TIMED_TARGETS.iter().find(|(name, _)| name == failed)?;
+            arguments.extend_from_slice(target);
+        }
+        arguments.extend(["--", "--test-threads", "1", "--exact"]);
+        (!tests.is_empty()).then(|| [arguments, tests].concat())
+    }
+
+    fn tests(self) -> Vec<String> {
+        let failures = self.failures.into_values();
+        failures.flat_map(|failures| failures.tests).collect()
     }
 }
 
@@ -114,8 +133,8 @@ fn run(mut command: Command) -> anyhow::Result<(ExitStatus, Report)> {
 
 /// Runs all tests of the workspace. `cargo_test` makes the command from the arguments behind `cargo test --workspace`.
 ///
-/// Three browser engines share the machine with the tests. Up to three browser tests that fail while all others pass are run
-/// once more, alone. Returns the tests that passed only then. No other test is repeated.
+/// Servers and browser engines share the machine with the tests. Up to three tests of `TIMED_TARGETS` that fail while all others
+/// pass are run again, alone, three times. Returns those that passed each time. No other test is repeated.
 ///
 /// # Errors
 /// A test failed. The error has each failed test and its message.
@@ -124,15 +143,15 @@ pub(crate) fn all(cargo_test: impl Fn(&[&str]) -> Command) -> anyhow::Result<Vec
     if status.success() {
         return Ok(Vec::new());
     }
-    let Some(tests) = report.repeatable() else {
+    let Some(arguments) = report.repetition() else {
         bail!("{status}: {report}");
     };
-    let alone = ["--test", "browser", "--", "--test-threads", "1", "--exact"];
-    let names = tests.iter().map(String::as_str);
-    let arguments: Vec<&str> = alone.into_iter().chain(names).collect();
-    let (status, again) = run(cargo_test(&arguments))?;
-    ensure!(status.success(), "{report}\nonce more, alone: {again}");
-    Ok(tests.to_vec())
+    for _ in 0..REPETITIONS {
+        let (status, again) = run(cargo_test(&arguments))?;
+        ensure!(status.success(), "{report}\nagain, alone: {again}");
+    }
+    println!("{report}");
+    Ok(report.tests())
 }
 
 #[cfg(test)]
@@ -186,19 +205,29 @@ error: 1 target failed:
     }
 
     #[test]
-    fn only_a_few_failed_browser_tests_are_repeated() {
-        let repeatable = |text: &str| report(text).repeatable().map(<[_]>::to_vec);
-        assert_eq!(repeatable(BROWSER).unwrap(), ["engines::b", "engines::c"]);
-        // A target that crashed has no failed test.
+    fn a_few_failed_tests_of_targets_with_servers_are_repeated() {
+        let repetition = |text: &str| report(text).repetition().map(|it| it.join(" "));
+        assert_eq!(
+            repetition(BROWSER).unwrap(),
+            "--test browser -- --test-threads 1 --exact engines::b engines::c"
+        );
+        let storage = "     Running unittests src/lib.rs (target/debug/deps/florin_storage-1)
+test losses::d ... FAILED
+    `-p florin-storage --lib`
+";
+        assert_eq!(
+            repetition(&[BROWSER, storage].concat()).unwrap(),
+            "--test browser --lib -- --test-threads 1 --exact engines::b engines::c losses::d"
+        );
         let crashed = format!("{BROWSER}    `-p florin-tests --test api`\n");
-        assert_eq!(repeatable(&crashed), None);
-        let api = BROWSER.replace("browser", "api");
-        assert_eq!(repeatable(&api), None);
+        assert_eq!(repetition(&crashed), None);
+        let campaign = BROWSER.replace("browser", "campaign");
+        assert_eq!(repetition(&campaign), None);
         let many = BROWSER.replace(
             "test engines::a ... ok",
             "test a ... FAILED\ntest b ... FAILED",
         );
-        assert_eq!(repeatable(&many), None);
-        assert_eq!(repeatable("error: could not compile `florin-proxy`"), None);
+        assert_eq!(repetition(&many), None);
+        assert_eq!(repetition("error: could not compile `florin-proxy`"), None);
     }
 }
