@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
+use florin_postgres::free_port;
 use florin_sandbox::test_token;
 use serde_json::{Value, json};
 
 use crate::npm::{installed, npm_file};
 use crate::program::Folder;
 use crate::wait::eventually;
-use florin_postgres::free_port;
 
 /// The chain id of Sepolia, which the sandbox's invoices name.
 const CHAIN_ID: &str = "11155111";

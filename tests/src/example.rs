@@ -8,10 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use florin_postgres::free_port;
+
 use crate::npm::tools_of;
 use crate::program::{Folder, built};
 use crate::wait::within;
-use florin_postgres::free_port;
 
 /// How long one may take to listen: Go compiles first.
 const BOUND: Duration = Duration::from_mins(1);

@@ -5,11 +5,11 @@ use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
+use florin_postgres::free_port;
 use serde_json::Value;
 
 use crate::program::Folder;
 use crate::wait::eventually;
-use florin_postgres::free_port;
 
 /// What a minute of the rules lasts.
 const MINUTE_MS: u64 = 200;

@@ -2,11 +2,12 @@
 
 use std::net::SocketAddr;
 
+use florin_postgres::free_port;
+
 use crate::program::Program;
 use crate::shopper::Checkout;
 use crate::wait::eventually;
 use crate::world::World;
-use florin_postgres::free_port;
 
 /// Running proxies; they are killed when dropped.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use florin_postgres::free_port;
 use reqwest::{Certificate, Client};
 
 use crate::program::Folder;
 use crate::wait::eventually;
-use florin_postgres::free_port;
 
 /// The name and the address in the files of `deploy/`.
 const NAME: &str = "pay.shop.example";

@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use florin_money::Currency;
+use florin_postgres::free_port;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::subscriber::DefaultGuard;
@@ -30,7 +31,6 @@ use crate::store_server::{StoreServer, TokenSigner};
 use crate::tcp_proxy::TcpProxy;
 use crate::wait::eventually;
 use crate::webhook_receiver::WebhookReceiver;
-use florin_postgres::free_port;
 
 /// A running world. Ends with [`World::end`].
 pub struct World {

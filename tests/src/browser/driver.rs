@@ -8,11 +8,12 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use florin_postgres::free_port;
+
 use super::engine::{BrowserOptions, Engine, program};
 use super::process_tree::ProcessTree;
 use crate::program::Folder;
 use crate::wait::within;
-use florin_postgres::free_port;
 
 /// A running driver on a separate port. It ends with all its child processes when dropped.
 #[derive(Debug)]

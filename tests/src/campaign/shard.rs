@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use florin_postgres::free_port;
 use tokio::net::TcpListener;
 use tokio::sync::{RwLock, broadcast};
 use tokio::task::JoinSet;
@@ -29,7 +30,6 @@ use crate::store_server::TokenSigner;
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
 use crate::world::secrets;
-use florin_postgres::free_port;
 
 /// Customers who buy at the same time.
 pub(super) const CUSTOMERS: u64 = 10;
