@@ -70,6 +70,7 @@ async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
     let options = BrowserOptions {
         size: (390, 400),
         dark: false,
+        ..BrowserOptions::default()
     };
     let (world, browser) = open_choice(AS_THEY_ARE, options).await;
     browser.fill("search", "bitcoin").await;
@@ -301,6 +302,7 @@ async fn an_unavailable_asset_shows_and_announces_the_reason() {
         let options = BrowserOptions {
             size: (1270, 740),
             dark,
+            ..BrowserOptions::default()
         };
         let (world, browser) = open_choice(low, options).await;
         browser.wait_for("asset-BTC").await;
@@ -342,6 +344,7 @@ async fn one_asset_or_thirty_with_endless_names_fit_the_smallest_phone() {
             let options = BrowserOptions {
                 size: (320, 640),
                 dark: false,
+                ..BrowserOptions::default()
             };
             let (world, browser) = (World::start().await, Browser::open_with(options).await);
             let script = format!("{BETWEEN} window.change = {change};");

@@ -50,9 +50,16 @@ async fn buy(world: &World, browser: &Browser) {
     browser.wait_for("status-paid").await;
 }
 
+/// As most customers have it; other tests save the time.
+const WITH_MOTION: BrowserOptions = BrowserOptions {
+    size: (1280, 1000),
+    dark: false,
+    motion: true,
+};
+
 async fn in_a_frame(engine: Engine) {
     let (_site, world, url) = shop("frame").await;
-    let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
+    let browser = Browser::open_engine(engine, WITH_MOTION).await;
     browser.goto(&url).await;
     browser.enter_checkout().await;
     buy(&world, &browser).await;
@@ -80,7 +87,7 @@ async fn in_a_frame(engine: Engine) {
 
 async fn inline(engine: Engine) {
     let (_site, world, url) = shop("inline").await;
-    let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
+    let browser = Browser::open_engine(engine, WITH_MOTION).await;
     browser.goto(&url).await;
     buy(&world, &browser).await;
     let frames = "return document.querySelector('florin-checkout').shadowRoot.querySelectorAll('iframe').length";
@@ -169,8 +176,8 @@ const FIND: &str = "
             touch: navigator.maxTouchPoints,
             paper: matchMedia('print').matches,
             dark: matchMedia('(prefers-color-scheme: dark)').matches,
-            still: matchMedia('(prefers-reduced-motion: reduce)').matches,
-            screen: outerWidth !== 1280 || outerHeight !== 1000 || devicePixelRatio !== 2,
+            motion: !matchMedia('(prefers-reduced-motion: reduce)').matches,
+            screen: outerWidth !== 1280 || outerHeight !== 1000 || devicePixelRatio !== 1,
         }).filter(([, found]) => found).map(([name]) => name)), (error) => done(`${error}`));";
 
 #[tokio::test]
@@ -181,6 +188,7 @@ async fn a_test_finds_no_state_of_the_previous_test_in_the_same_browser() {
     let night = BrowserOptions {
         size: (700, 800),
         dark: true,
+        motion: true,
     };
     let browser = Browser::open_from(&POOL, night).await;
     let first = (browser.processes())()[0];
@@ -193,6 +201,9 @@ async fn a_test_finds_no_state_of_the_previous_test_in_the_same_browser() {
     browser.run_before_every_page("window.left = 1").await;
     browser.evaluate("console.error('left')", &[]).await;
     browser.emulate(night).await;
+    browser
+        .emulate_media("prefers-reduced-motion", "no-preference")
+        .await;
     browser.emulate_touch().await;
     browser.emulate_print(true).await;
     browser.set_offline(true).await;

@@ -83,6 +83,7 @@ pub(crate) fn wide(width: u32) -> BrowserOptions {
     BrowserOptions {
         size: (width, 740),
         dark: false,
+        ..BrowserOptions::default()
     }
 }
 
@@ -411,6 +412,7 @@ async fn pictures_of_every_state() {
             let options = BrowserOptions {
                 size,
                 dark: *name == "dark",
+                ..BrowserOptions::default()
             };
             gallery.browser.emulate_with(options, features).await;
             let folder = folder.join(format!("{}-{name}", size.0));

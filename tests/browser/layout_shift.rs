@@ -65,6 +65,7 @@ async fn check_purchase_has_no_shift(display: &str, window: (u32, u32)) {
     let (site, world) = shop(display).await;
     let options = BrowserOptions {
         size: window,
+        motion: true,
         ..BrowserOptions::default()
     };
     let browser = Browser::open_with(options).await;

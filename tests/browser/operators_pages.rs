@@ -22,6 +22,7 @@ pub(crate) fn options(width: u32, dark: bool) -> BrowserOptions {
     BrowserOptions {
         size: (width, 800),
         dark,
+        ..BrowserOptions::default()
     }
 }
 

@@ -43,6 +43,7 @@ async fn check_codes(options: BrowserOptions, codes: &[&str]) {
 const DARK: BrowserOptions = BrowserOptions {
     size: (1280, 1000),
     dark: true,
+    motion: false,
 };
 
 #[tokio::test]
@@ -60,6 +61,7 @@ async fn a_code_is_readable_on_a_small_phone() {
     let phone = BrowserOptions {
         size: (320, 640),
         dark: false,
+        ..BrowserOptions::default()
     };
     check_codes(phone, &["USDTERC20", "BTC"]).await;
 }

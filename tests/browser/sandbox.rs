@@ -188,6 +188,7 @@ async fn at_every_width_nothing_runs_out_of_the_page() {
         let look = BrowserOptions {
             size: (width, height),
             dark: width == 768,
+            ..BrowserOptions::default()
         };
         let browser = page(&world, look).await;
         order(&world, &browser).await;

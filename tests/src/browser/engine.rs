@@ -40,6 +40,8 @@ pub struct BrowserOptions {
     pub size: (u32, u32),
     /// `true` for the dark colour scheme.
     pub dark: bool,
+    /// `true` for a user who wants motion. Each frame of an animation costs every test on the machine time.
+    pub motion: bool,
 }
 
 impl Default for BrowserOptions {
@@ -48,6 +50,7 @@ impl Default for BrowserOptions {
         Self {
             size: (1280, 1000),
             dark: false,
+            motion: false,
         }
     }
 }
@@ -109,7 +112,7 @@ const WITHOUT: &str = "--disable-features=AutofillServerCommunication,Optimizati
                        WebUIOmniboxAimPopup,WebUIOmniboxPopup";
 
 /// Chromium: headless, a new profile, no background requests.
-const FLAGS: [&str; 13] = [
+const FLAGS: [&str; 12] = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
@@ -122,8 +125,6 @@ const FLAGS: [&str; 13] = [
     WITHOUT,
     "--disable-extensions",
     "--disable-sync",
-    // A camera sees more than one point for each of a page's.
-    "--force-device-scale-factor=2",
 ];
 
 pub(super) fn capabilities(
@@ -150,12 +151,14 @@ fn chromium(folder: &Folder, options: BrowserOptions, log: NetworkLog) -> Value 
         format!("--window-size={width},{height}"),
         "--lang=en-US".to_owned(),
     ];
+    // A frame of another origin is out of reach of `prepare`.
+    let motion = (!options.motion).then(|| "--force-prefers-reduced-motion".to_owned());
     let log = (log == NetworkLog::On).then(|| {
         let file = folder.file(NETWORK_LOG_FILE);
         format!("--log-net-log={}", file.display())
     });
     let flags = FLAGS.into_iter().map(str::to_owned).chain(own);
-    let flags = flags.chain(log);
+    let flags = flags.chain(motion).chain(log);
     json!({
         "browserName": "chrome",
         "goog:chromeOptions": {
@@ -177,10 +180,10 @@ fn firefox(options: BrowserOptions) -> Value {
                 "browser.region.network.url": "",
                 "datareporting.policy.dataSubmissionEnabled": false,
                 "intl.accept_languages": "en-US",
-                "layout.css.devPixelsPerPx": "2.0",
                 "network.captive-portal-service.enabled": false,
                 "network.connectivity-service.enabled": false,
                 "network.proxy.type": 0,
+                "ui.prefersReducedMotion": u8::from(!options.motion),
                 "ui.systemUsesDarkTheme": u8::from(options.dark),
             },
         },

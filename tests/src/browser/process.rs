@@ -103,7 +103,15 @@ async fn launch(
 pub(super) async fn prepare(tab: &WebDriver, options: BrowserOptions, context: Option<&str>) {
     let cdp = tab.cdp();
     let scheme = if options.dark { "dark" } else { "light" };
-    let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+    let motion = if options.motion {
+        "no-preference"
+    } else {
+        "reduce"
+    };
+    let media = json!({ "features": [
+        { "name": "prefers-color-scheme", "value": scheme },
+        { "name": "prefers-reduced-motion", "value": motion },
+    ] });
     let mut allowed = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
     if let Some(context) = context {
         allowed["browserContextId"] = json!(context);
