@@ -171,6 +171,13 @@ impl Order {
         self.current_attempt.as_ref() == Some(&attempt.terms.id)
     }
 
+    /// Returns `true` if this email address may be stored for the receipt. A paid order takes one: the gateway has it then, and a
+    /// second one would ask it for a second receipt.
+    pub fn takes_receipt_email(&self, email: Option<&str>) -> bool {
+        let known = self.receipt_email.as_deref();
+        !self.status.is_settled() || known.is_none() || known == email
+    }
+
     /// Returns `true` if this attempt paid the order. It is then the one that is shown.
     pub fn is_credited_by(&self, attempt: &Attempt) -> bool {
         self.status.is_settled() && self.is_current(attempt)

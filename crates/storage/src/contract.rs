@@ -33,9 +33,10 @@ pub(crate) use self::backend::Store;
 use self::backend::{Backend, Test};
 pub(crate) use self::statements::statements;
 use crate::{
-    Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
-    MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened, OrderFilter,
-    OrderOperationError, PollQueue, PriceList, RecordedDelivery, RecordedObservation, StorageError,
+    Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EmailChange,
+    EndpointStatus, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened,
+    OrderFilter, OrderOperationError, PollQueue, PriceList, RecordedDelivery, RecordedObservation,
+    StorageError,
 };
 
 /// Makes a test for each backend. A function that is missing here is reported as unused.
@@ -139,6 +140,7 @@ contract! {
         orders_come_in_pages_newest_first,
         what_was_committed_survives_the_process,
         the_receipts_address_is_kept_replaced_and_removed,
+        a_paid_order_keeps_its_receipts_address,
     }
     payments {
         money_that_arrived_is_not_asked_for_again_whatever_the_gateway_calls_it,

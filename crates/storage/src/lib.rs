@@ -62,7 +62,7 @@ pub use sqlite::SqliteStorage;
 pub use staff::{Actor, MAX_STAFF_ACCESS_PER_STORE, StaffAccess, StaffStorage, StoreScope};
 pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
-    DueAttempt, KeptEmail, MarkedAsPaid, NamedTransaction, Opened, OrderFilter, PollQueue,
-    RecordedObservation, Settlement, Storage, TokenGrant,
+    DueAttempt, EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, Opened, OrderFilter,
+    PollQueue, RecordedObservation, Settlement, Storage, TokenGrant,
 };
 pub use verified::Verified;

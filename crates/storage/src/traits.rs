@@ -137,13 +137,24 @@ pub struct TokenGrant {
     pub expires_at: Timestamp,
 }
 
-/// An order whose email address for the receipt was stored.
+/// An order that was given an email address for the receipt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptEmail {
-    /// The order.
+    /// The order as it stands.
     pub snapshot: Snapshot,
-    /// `true` if there was no address before.
-    pub is_first: bool,
+    /// What became of the address.
+    pub change: EmailChange,
+}
+
+/// What became of an email address for the receipt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmailChange {
+    /// It is stored, and there was none before.
+    First,
+    /// It is stored in place of another, or of the same.
+    Replaced,
+    /// The order is paid and keeps its own: see [`florin_orders::Order::takes_receipt_email`].
+    Refused,
 }
 
 /// A credit: the one entry that says an order is paid.
@@ -384,7 +395,7 @@ pub trait Storage: OperatorStorage + StaffStorage {
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError>;
 
-    /// Stores the email address for the receipt, in place of an earlier one; `None` removes it.
+    /// Stores the email address for the receipt, in place of an earlier one; `None` removes it. A paid order keeps the one it has.
     /// Returns the order; `None` for an unknown one.
     async fn keep_receipt_email(
         &self,

@@ -205,15 +205,15 @@ pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: B
     let opened = order(&test.storage, 1).await.order;
     assert_eq!(opened.receipt_email, None);
     let mut version = opened.version;
-    for (email, is_first) in [
-        (Some("a@b.example"), true),
-        (Some("c@d.example"), false),
-        (None, false),
-        (Some("a@b.example"), true),
+    for (email, change) in [
+        (Some("a@b.example"), EmailChange::First),
+        (Some("c@d.example"), EmailChange::Replaced),
+        (None, EmailChange::Replaced),
+        (Some("a@b.example"), EmailChange::First),
     ] {
         let kept = test.storage.keep_receipt_email(&id(1), email).await;
         let kept = kept.unwrap().unwrap();
-        assert_eq!(kept.is_first, is_first, "{email:?}");
+        assert_eq!(kept.change, change, "{email:?}");
         let kept = kept.snapshot.order;
         assert_eq!(kept.receipt_email.as_deref(), email);
         assert!(kept.version > version, "a page sees a change");
@@ -221,6 +221,24 @@ pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: B
     }
     let unknown = test.storage.keep_receipt_email(&id(9), None).await;
     assert_eq!(unknown.unwrap(), None);
+}
+
+pub(super) async fn a_paid_order_keeps_its_receipts_address(backend: Backend) {
+    let test = backend.test().await;
+    awaiting(&test.storage, 1).await;
+    let keep = async |email| {
+        let kept = test.storage.keep_receipt_email(&id(1), email).await;
+        let KeptEmail { snapshot, change } = kept.unwrap().unwrap();
+        (snapshot.order.receipt_email, change)
+    };
+    let own = Some("a@b.example");
+    keep(own).await;
+    observe(&test.storage, 20, exact("COMPLETED")).await;
+    for other in [Some("c@d.example"), None] {
+        let kept = keep(other).await;
+        assert_eq!(kept, (own.map(str::to_owned), EmailChange::Refused));
+    }
+    assert_eq!(keep(own).await.1, EmailChange::Replaced);
 }
 
 pub(super) async fn orders_expire_in_batches(backend: Backend) {

@@ -13,8 +13,8 @@ use super::rows::{Time, without_nul};
 use super::transaction::Transaction;
 use crate::rows::{self, Record as _};
 use crate::{
-    KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, StorageError,
-    TokenGrant,
+    EmailChange, KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion,
+    StorageError, TokenGrant,
 };
 
 /// Opens an order. The reference decides: of two processes that open it, one inserts and the other finds it.
@@ -401,23 +401,28 @@ pub(super) async fn keep_receipt_email(
     email: Option<&str>,
 ) -> Result<Option<KeptEmail>, StorageError> {
     let email = email.map(without_nul);
-    let known: Option<Option<String>> =
-        sqlx::query_scalar("SELECT receipt_email FROM orders WHERE id = $1 FOR UPDATE")
-            .bind(id.as_str())
-            .fetch_optional(&mut **tx)
-            .await?;
-    let Some(before) = known else {
+    lock(tx, id).await?;
+    let Some(before) = snapshot(tx, id).await? else {
         return Ok(None);
     };
+    if !before.order.takes_receipt_email(email.as_deref()) {
+        let (snapshot, change) = (before, EmailChange::Refused);
+        return Ok(Some(KeptEmail { snapshot, change }));
+    }
     sqlx::query("UPDATE orders SET receipt_email = $1, version = version + 1 WHERE id = $2")
         .bind(email.as_deref())
         .bind(id.as_str())
         .execute(&mut **tx)
         .await?;
     let snapshot = snapshot(tx, id).await?;
+    let before = before.order.receipt_email;
     // A repetition finds what the try before has stored.
-    let is_first = before.is_none() || tx.is_repeat && before.as_deref() == email.as_deref();
-    Ok(snapshot.map(|snapshot| KeptEmail { snapshot, is_first }))
+    let change = if before.is_none() || tx.is_repeat && before.as_deref() == email.as_deref() {
+        EmailChange::First
+    } else {
+        EmailChange::Replaced
+    };
+    Ok(snapshot.map(|snapshot| KeptEmail { snapshot, change }))
 }
 
 pub(super) async fn expire(

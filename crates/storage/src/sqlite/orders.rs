@@ -11,7 +11,8 @@ use super::events::append;
 use super::rows::millis;
 use crate::rows::{self, Record as _};
 use crate::{
-    KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError, TokenGrant,
+    EmailChange, KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError,
+    TokenGrant,
 };
 
 pub(super) async fn open(
@@ -333,21 +334,24 @@ pub(super) async fn keep_receipt_email(
     id: &OrderId,
     email: Option<&str>,
 ) -> Result<Option<KeptEmail>, StorageError> {
-    let known: Option<Option<String>> =
-        sqlx::query_scalar("SELECT receipt_email FROM orders WHERE id = ?")
-            .bind(id.as_str())
-            .fetch_optional(&mut *tx)
-            .await?;
+    let Some(before) = snapshot(tx, id).await? else {
+        return Ok(None);
+    };
+    if !before.order.takes_receipt_email(email) {
+        let (snapshot, change) = (before, EmailChange::Refused);
+        return Ok(Some(KeptEmail { snapshot, change }));
+    }
     sqlx::query("UPDATE orders SET receipt_email = ?, version = version + 1 WHERE id = ?")
         .bind(email)
         .bind(id.as_str())
         .execute(&mut *tx)
         .await?;
     let snapshot = snapshot(tx, id).await?;
-    Ok(snapshot.map(|snapshot| KeptEmail {
-        snapshot,
-        is_first: known == Some(None),
-    }))
+    let change = match before.order.receipt_email {
+        None => EmailChange::First,
+        Some(_) => EmailChange::Replaced,
+    };
+    Ok(snapshot.map(|snapshot| KeptEmail { snapshot, change }))
 }
 
 pub(super) async fn expire(

@@ -10,7 +10,7 @@ use florin_checkout_api::{
 use florin_gateway::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode};
 use florin_orders::{Flow, Order, Snapshot, TransactionHint};
-use florin_storage::{KeptEmail, MarkedAsPaid, NamedTransaction, OrderOperationError};
+use florin_storage::{EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, OrderOperationError};
 use serde_json::json;
 
 use crate::http::body::{Body, EmptyBody};
@@ -363,17 +363,16 @@ async fn keep_email(
     if snapshot.order.terms.flow == Flow::Hosted {
         return Err(ApiError::EmailOnHostedPage);
     }
-    let is_settled = snapshot.order.status.is_settled();
-    let is_known = snapshot.order.receipt_email.is_some();
-    if is_settled && is_known && email != snapshot.order.receipt_email {
-        return Err(ApiError::ReceiptEmailKnown);
+    let KeptEmail { snapshot, change } = keep(app, &snapshot, email.as_deref()).await?;
+    match change {
+        EmailChange::Refused => return Err(ApiError::ReceiptEmailKnown),
+        // The poller sends the address that was stored before the credit.
+        EmailChange::First if snapshot.order.status.is_settled() && email.is_some() => {
+            confirm(app, &snapshot, email);
+        }
+        EmailChange::First | EmailChange::Replaced => {}
     }
-    let kept = keep(app, &snapshot, email.as_deref()).await?;
-    // The poller sends the address that was stored before the credit.
-    if kept.snapshot.order.status.is_settled() && kept.is_first && email.is_some() {
-        confirm(app, &kept.snapshot, email);
-    }
-    view_of(app, &kept.snapshot)
+    view_of(app, &snapshot)
 }
 
 pub(crate) fn describe_email(types: &mut Types) -> Operation {
@@ -440,7 +439,7 @@ pub(crate) async fn keep(
     if snapshot.order.receipt_email.as_deref() == email {
         return Ok(KeptEmail {
             snapshot: snapshot.clone(),
-            is_first: false,
+            change: EmailChange::Replaced,
         });
     }
     let id = &snapshot.order.id;
