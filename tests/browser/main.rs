@@ -40,5 +40,6 @@ mod themes;
 mod untrusted_page;
 mod untrusted_text;
 mod wallet_displays;
+mod wallet_phones;
 mod wallet_recovery;
 mod wallets;

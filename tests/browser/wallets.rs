@@ -363,24 +363,3 @@ async fn a_transaction_that_differs_from_the_code_is_offered_to_no_wallet() {
         world.end().await;
     }
 }
-
-#[tokio::test]
-async fn a_phone_is_offered_the_apps_of_its_wallets_and_reads_what_to_do_without_one() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser.emulate_touch().await;
-    browser.goto(&world.checkout_page()).await;
-    let checkout = choose_asset(&world, &browser, "ETH").await;
-    let app = browser.wait_for("wallet-app-MetaMask").await;
-    let uri = checkout.view().await["attempt"]["qr_string"].clone();
-    let payment = uri.as_str().unwrap().replace("ethereum:", "");
-    let link = app.attr("href").await.unwrap().unwrap();
-    assert_eq!(link, format!("https://link.metamask.io/send/{payment}"));
-    // Its link names no test network.
-    assert!(!browser.is_visible("wallet-app-Trust Wallet").await);
-    // No program of this machine opens the link.
-    browser.press("wallet-link").await;
-    browser.wait_for("wallet-none").await;
-    browser.end().await;
-    world.end().await;
-}

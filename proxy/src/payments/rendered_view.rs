@@ -8,9 +8,10 @@ use std::fmt::Write as _;
 use florin_checkout_api::OrderView;
 use florin_orders::{Attempt, Invoice, OrderId, Snapshot, StoreId};
 use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
 
 use crate::orders::view_cache::View;
-use crate::payments::view::{ViewContext, etag, followed_until, seconds_left, view, whole_seconds};
+use crate::payments::view::{ViewContext, followed_until, seconds_left, view, whole_seconds};
 
 /// Members that depend on the moment.
 const SECONDS_LEFT: &str = "expires_in_seconds";
@@ -30,7 +31,7 @@ pub(crate) struct RenderedView {
     pub is_settled: bool,
     /// The invoice that is polled for it.
     pub invoice: Option<Box<Invoice>>,
-    /// Changes whenever the view does, except for the passing of time.
+    /// Names what the view shows and when the gateway was last asked; the same on every replica.
     pub etag: String,
     /// Until when pages follow the order, once it is paid.
     pub followed_until: Option<Timestamp>,
@@ -61,19 +62,21 @@ impl RenderedView {
             invoice.map(|invoice| invoice.expires_at),
             followed_until,
         ];
+        let shared = shared_json(&shown)?;
+        let observed_at = invoice
+            .and_then(|invoice| invoice.observed_at)
+            .filter(|_| shown.checked_seconds_ago.is_some());
         Ok(Self {
             order: order.id.clone(),
             store: order.terms.store_id.clone(),
             generation: context.generation,
             is_settled: order.status.is_settled(),
             invoice: invoice.cloned().map(Box::new),
-            etag: etag(snapshot, context.delayed, context.now),
+            etag: etag(&shared, observed_at),
             followed_until,
-            shared: shared_json(&shown)?.into(),
+            shared: shared.into(),
             has_attempt: shown.attempt.is_some(),
-            observed_at: invoice
-                .and_then(|invoice| invoice.observed_at)
-                .filter(|_| shown.checked_seconds_ago.is_some()),
+            observed_at,
             delayed: context.delayed,
             valid: between(turning_points.into_iter().flatten(), context.now),
         })
@@ -138,6 +141,16 @@ fn open_object(object: &serde_json::Value) -> String {
     let mut json = object.to_string();
     json.pop();
     json
+}
+
+/// A hash of what depends on no moment.
+fn etag(shared: &str, observed_at: Option<Timestamp>) -> String {
+    let observed_at = observed_at.map_or(0, Timestamp::as_millisecond);
+    let hash = Sha256::new()
+        .chain_update(observed_at.to_be_bytes())
+        .chain_update(shared)
+        .finalize();
+    format!("W/\"{}\"", hex::encode(&hash[..16]))
 }
 
 /// The turning points before and after a time.
@@ -251,11 +264,54 @@ mod tests {
                 for now in times().filter(|now| rendered.is_valid(false, *now)) {
                     let shown: OrderView = serde_json::from_str(&rendered.json(now)).unwrap();
                     assert_eq!(shown, view(&snapshot, context(now, false)));
-                    assert_eq!(rendered.etag, etag(&snapshot, false, now));
+                    let anew = RenderedView::new(&snapshot, context(now, false)).unwrap();
+                    assert_eq!(rendered.etag, anew.etag);
                     shared += 1;
                 }
             }
         }
         assert!(shared > 10_000, "{shared}");
+    }
+
+    #[test]
+    fn the_tag_changes_with_the_view() {
+        let order = fixtures::order(OrderStatus::Open);
+        let opened = Snapshot {
+            order,
+            attempt: None,
+        };
+        let tag = |snapshot: &Snapshot, store: &Store, delayed, now| {
+            let context = ViewContext {
+                store,
+                checkout_url: None,
+                environment: Environment::Test,
+                generation: 0,
+                delayed,
+                now,
+            };
+            RenderedView::new(snapshot, context).unwrap().etag
+        };
+        let demo = store();
+        let first = tag(&opened, &demo, false, fixtures::at(0));
+        assert_eq!(first, tag(&opened, &demo, false, fixtures::at(1)));
+        assert_ne!(first, tag(&opened, &demo, true, fixtures::at(0)));
+        // After a reload of the configuration.
+        let name = "Another".to_owned();
+        let renamed = Store { name, ..store() };
+        assert_ne!(first, tag(&opened, &renamed, false, fixtures::at(0)));
+        // No write ended the order.
+        let ended = opened.order.terms.expires_at;
+        assert_ne!(first, tag(&opened, &demo, false, ended));
+        // The gateway reported the same at another time.
+        let attempt = |seconds| {
+            let mut attempt = fixtures::attempt(1);
+            if let AttemptState::Open(invoice) = &mut attempt.state {
+                invoice.observed_at = Some(fixtures::at(seconds));
+            }
+            let order = fixtures::order(OrderStatus::AwaitingPayment);
+            let attempt = Some(attempt);
+            tag(&Snapshot { order, attempt }, &demo, false, fixtures::at(60))
+        };
+        assert_ne!(attempt(10), attempt(20));
     }
 }

@@ -144,24 +144,6 @@ pub(crate) fn is_followed(order: &Order, now: Timestamp) -> bool {
     followed_until(order).is_none_or(|until| now < until)
 }
 
-/// A tag that changes whenever the view does, but for the time passing by.
-pub(crate) fn etag(snapshot: &Snapshot, delayed: bool, now: Timestamp) -> String {
-    let order = &snapshot.order;
-    let delayed = delayed && !order.status.is_settled();
-    let observed = snapshot
-        .attempt
-        .as_ref()
-        .and_then(Attempt::invoice)
-        .and_then(|invoice| invoice.observed_at)
-        .map_or(0, Timestamp::as_millisecond);
-    format!(
-        "W/\"{}-{observed}-{}{}\"",
-        order.version,
-        u8::from(delayed),
-        u8::from(is_followed(order, now)),
-    )
-}
-
 fn status(status: OrderStatus) -> Status {
     match status {
         OrderStatus::Open => Status::Open,
