@@ -19,6 +19,9 @@ const RUN_SECONDS: &str = "60";
 /// For sh(1): runs its first word with the others, without the signal of a limit on files, and with one stream of output.
 pub(crate) const LIMITABLE: &str = "trap '' XFSZ; exec \"$0\" \"$@\" 2>&1";
 
+/// Lines of a program's log that a failed test prints.
+const LAST_LINES: usize = 40;
+
 /// A running `florin-proxy`; it is killed when dropped.
 #[derive(Debug)]
 pub struct Program {
@@ -166,6 +169,12 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            let log = self.printed();
+            let lines: Vec<&str> = log.lines().collect();
+            let last = lines.len().saturating_sub(LAST_LINES);
+            println!("what florin-proxy logged:\n{}", lines[last..].join("\n"));
+        }
     }
 }
 
