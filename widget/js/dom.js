@@ -3,7 +3,7 @@
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Record<string, unknown>} properties Set on the element, not as attributes.
+ * @param {Record<string, unknown>} [properties] Set on the element, not as attributes.
  * @param {...(Node | string)} children
  * @returns {HTMLElementTagNameMap[Tag]}
  */

@@ -130,7 +130,7 @@ if (ORIGIN && !customElements.get(TAG)) {
       this.#run.abort();
       const { signal } = (this.#run = new AbortController());
       this.#refresh = this.#open = this.#close = null;
-      this.#box = make('div', {});
+      this.#box = make('div');
       this.#root.adoptedStyleSheets = [style];
       this.#root.replaceChildren(this.#box);
       this.#next();
@@ -182,7 +182,7 @@ if (ORIGIN && !customElements.get(TAG)) {
     }
 
     #redirect() {
-      const slot = make('slot', {});
+      const slot = make('slot');
       const link = this.#link(slot);
       this.#open = () => link.click();
       this.#label(slot, link);
@@ -198,7 +198,7 @@ if (ORIGIN && !customElements.get(TAG)) {
 
     /** A button that opens a dialog, whose script is fetched ahead. */
     #modal() {
-      const slot = make('slot', {});
+      const slot = make('slot');
       const button = make('button', { className: 'fl-open', part: 'button', onclick: () => this.open() }, slot);
       /** @type {ReturnType<typeof import('./dialog.js').create> | undefined} */
       let dialog;
