@@ -45,15 +45,26 @@ pub(crate) struct Replicas {
 }
 
 impl Replicas {
-    /// Starts so many proxies with one configuration.
+    /// Starts so many proxies with one configuration, as processes of this program.
     pub(crate) fn start(
         count: u8,
         config: &Path,
         folder: &Path,
         ports: Ports,
     ) -> anyhow::Result<Self> {
+        let program = std::env::current_exe().context("the demo's own program")?;
+        Self::start_program(program, count, config, folder, ports)
+    }
+
+    fn start_program(
+        program: PathBuf,
+        count: u8,
+        config: &Path,
+        folder: &Path,
+        ports: Ports,
+    ) -> anyhow::Result<Self> {
         let replicas = Self {
-            program: std::env::current_exe().context("the demo's own program")?,
+            program,
             config: config.to_owned(),
             folder: folder.to_owned(),
             ports,
@@ -203,6 +214,10 @@ pub(crate) async fn forward(
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::sync::OnceLock;
+
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
@@ -242,5 +257,86 @@ mod tests {
         }
         shutdown.cancel();
         forwarding.await.unwrap().unwrap();
+    }
+
+    /// Programs in place of the proxy. They are written before any of them runs: a file that is open cannot be run.
+    fn programs() -> &'static Path {
+        static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+        let folder = FOLDER.get_or_init(|| {
+            let folder = tempfile::tempdir().unwrap();
+            for (name, script) in [
+                ("ends-with-its-input", "echo \"$@\"; cat"),
+                ("ends", "exit 1"),
+            ] {
+                let program = folder.path().join(name);
+                fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+                fs::set_permissions(&program, Permissions::from_mode(0o700)).unwrap();
+            }
+            folder
+        });
+        folder.path()
+    }
+
+    fn start(program: &str, folder: &Path) -> Replicas {
+        let program = programs().join(program);
+        let (config, ports) = (folder.join("florin.toml"), Ports::from_base(20_000));
+        Replicas::start_program(program, 2, &config, folder, ports).unwrap()
+    }
+
+    fn is_up(replicas: &Replicas, number: usize) -> bool {
+        let mut running = replicas.running.lock();
+        let child = running[number - 1].as_mut();
+        child.is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+    }
+
+    #[tokio::test]
+    async fn a_key_kills_its_proxy_alone_and_starts_it_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let replicas = start("ends-with-its-input", folder.path());
+        assert_eq!(replicas.numbers().collect::<Vec<_>>(), [1, 2]);
+        for number in [0, 3, 9] {
+            assert_eq!(replicas.toggle(number), None);
+        }
+        let killed = replicas.toggle(2).unwrap();
+        assert!(killed.starts_with("Proxy 2 was killed"), "{killed}");
+        assert!(is_up(&replicas, 1) && !is_up(&replicas, 2));
+        let started = replicas.toggle(2).unwrap();
+        assert_eq!(started, "Proxy 2 starts again.");
+        assert!(is_up(&replicas, 2));
+        replicas.stop().await;
+        let log = fs::read_to_string(replicas.log(2)).unwrap();
+        let arguments = log.lines().last().unwrap();
+        let (config, ports) = (replicas.config.display(), replicas.ports);
+        assert_eq!(
+            arguments,
+            format!(
+                "--serve {config} --listen 127.0.0.1:{} --admin-listen 127.0.0.1:{}",
+                ports.replica(2),
+                ports.replica_admin(2)
+            )
+        );
+    }
+
+    #[tokio::test]
+    async fn proxies_that_end_by_themselves_are_reported_once_and_can_be_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let replicas = start("ends", folder.path());
+        let (shutdown, reports) = (CancellationToken::new(), Mutex::new(Vec::new()));
+        let watching = replicas.watch(shutdown.clone(), |report| {
+            let mut reports = reports.lock();
+            reports.push(report);
+            if reports.len() == 2 {
+                shutdown.cancel();
+            }
+        });
+        watching.await;
+        let reports = reports.into_inner();
+        for (number, report) in (1..).zip(&reports) {
+            let expected = format!("Proxy {number} ended by itself");
+            assert!(report.starts_with(&expected), "{reports:?}");
+        }
+        let started = replicas.toggle(1).unwrap();
+        assert_eq!(started, "Proxy 1 starts again.");
+        replicas.stop().await;
     }
 }
