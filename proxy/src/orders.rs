@@ -7,4 +7,5 @@ pub(crate) mod open;
 pub(crate) mod price;
 pub(crate) mod subscriptions;
 pub(crate) mod tracked_storage;
+pub(crate) mod version_reads;
 pub(crate) mod view_cache;

@@ -8,6 +8,7 @@ use arc_swap::ArcSwap;
 use florin_gateway::{Clock, PaymentGateway};
 use florin_orders::{AttemptId, OrderId, Reference, StoreId, Stretch};
 use florin_storage::Storage;
+use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
@@ -23,6 +24,7 @@ use crate::orders::announcements::Announcements;
 use crate::orders::changes::OrderChanges;
 use crate::orders::subscriptions::OrderSubscriptions;
 use crate::orders::tracked_storage::TrackedStorage;
+use crate::orders::version_reads::VersionReads;
 use crate::orders::view_cache::ViewCache;
 use crate::payments::currencies::Currencies;
 use crate::payments::fair_queue::FairQueue;
@@ -95,6 +97,8 @@ pub(crate) struct AppState {
     pub subscriptions: OrderSubscriptions,
     /// Changes for the other proxies on the same database.
     pub announcements: Arc<Announcements>,
+    /// Reads of orders' versions, where other processes write.
+    pub versions: Arc<VersionReads>,
     /// The views that were rendered last.
     pub views: ViewCache<RenderedView>,
     /// Limits the orders that an address opens.
@@ -166,6 +170,11 @@ impl AppState {
         let changes = Arc::new(OrderChanges::new(subscriptions.clone(), announced));
         let views = ViewCache::new(changes.clone(), has_other_writers);
         let storage = Arc::new(TrackedStorage::new(deps.storage, changes));
+        let versioned = storage.clone();
+        let versions = VersionReads::new(Box::new(move |orders| {
+            let storage = versioned.clone();
+            async move { storage.versions(&orders).await }.boxed()
+        }));
         let deps = Dependencies { storage, ..deps };
         let mut key = [0; 16];
         deps.random.fill(&mut key);
@@ -186,6 +195,7 @@ impl AppState {
             password_checks: Semaphore::new(1),
             subscriptions,
             announcements,
+            versions,
             views,
             poller_wakeup: Notify::new(),
             dispatcher_wakeup: watch::Sender::new(()),

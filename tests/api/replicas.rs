@@ -5,8 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use support::{
-    Checkout, HttpResponse, Replicas, World, WorldConfig, eventually, pooled, postgres_database,
+    Checkout, HttpResponse, Replicas, TcpProxy, World, WorldConfig, eventually, pooled,
+    postgres_database,
 };
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::helpers::{delivered_events, paid_event_count};
@@ -323,5 +325,45 @@ async fn a_page_of_another_version_gets_its_files() {
         assert_eq!(get(unknown).await.status, 404, "{unknown}");
     }
     other.close().await;
+    world.end().await;
+}
+
+/// Each stream asks for its order's version. One query for each would keep the last ones waiting for a connection for longer than
+/// they may wait, and their streams would end.
+#[tokio::test]
+async fn a_change_reaches_every_one_of_many_streams_over_a_slow_network_to_the_database() {
+    let mut url = reqwest::Url::parse(&postgres_database().await).unwrap();
+    let server = (url.host_str().unwrap(), url.port().unwrap());
+    let server = format!("{}:{}", server.0, server.1).parse().unwrap();
+    let link = TcpProxy::to(server).await;
+    url.set_port(Some(link.address().port())).unwrap();
+    let world = World::start_with(WorldConfig {
+        database_url: Some(url.to_string()),
+        ..WorldConfig::default()
+    })
+    .await;
+    let (mut pages, mut streams) = (Vec::new(), Vec::new());
+    for _ in 0..14 {
+        let page = world.shopper().open("ebook").await;
+        for _ in 0..15 {
+            let mut stream = Stream::open(&page).await;
+            stream.shows(|_| true).await;
+            streams.push(stream);
+        }
+        pages.push(page);
+    }
+    link.delay(Duration::from_millis(100));
+    let mut changes = JoinSet::new();
+    for page in pages {
+        changes.spawn(async move {
+            let email = json!({ "email": "buyer@example.org" });
+            page.post("/email", &email).await.with(200);
+        });
+    }
+    changes.join_all().await;
+    for stream in &mut streams {
+        stream.shows(|_| true).await;
+    }
+    link.delay(Duration::ZERO);
     world.end().await;
 }

@@ -98,9 +98,9 @@ pub enum StorageError {
     /// A statement failed: the disk is full, the file went away, the database is locked.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
-    /// The commit of several transactions failed.
+    /// What several callers waited for failed: the commit of their transactions, or their query.
     #[error(transparent)]
-    Commit(std::sync::Arc<StorageError>),
+    Shared(std::sync::Arc<StorageError>),
     /// A row cannot be parsed.
     #[error("the database holds {0}, which is not readable")]
     Corrupt(String),
@@ -215,7 +215,7 @@ impl StorageError {
             Self::Unreachable(_) => Some(Outage::Unreachable),
             Self::NoStandby(_) => Some(Outage::NoStandby),
             Self::Database(error) => outage(error),
-            Self::Commit(error) => error.outage(),
+            Self::Shared(error) => error.outage(),
             _ => None,
         }
     }

@@ -554,7 +554,7 @@ impl Storage for SqliteStorage {
         self.recheck();
         self.file.verify()?;
         match self.writer.failure() {
-            Some(failure) if failure.outage().is_some() => Err(StorageError::Commit(failure)),
+            Some(failure) if failure.outage().is_some() => Err(StorageError::Shared(failure)),
             _ => Ok(()),
         }
     }

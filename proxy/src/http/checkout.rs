@@ -164,14 +164,7 @@ pub(crate) async fn rendered(
             context(app, &config, &snapshot)?,
         )?)
     };
-    let version = async {
-        let found = app
-            .deps
-            .storage
-            .versions(std::slice::from_ref(order))
-            .await?;
-        Ok(found.first().map(|(_, version)| *version))
-    };
+    let version = async { Ok(app.versions.version(order).await?) };
     let is_valid = |view: &RenderedView| is_valid(app, &app.config(), view, app.now());
     app.views.view(order, is_valid, version, load).await
 }

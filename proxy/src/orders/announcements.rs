@@ -41,13 +41,34 @@ impl Announcements {
         self.wakeup.notify_one();
     }
 
+    /// Announces the changes since the last announcement. Those that could not be announced wait for the next one.
+    ///
+    /// # Errors
+    /// Those of `announce`.
+    pub(crate) async fn announce<E>(
+        &self,
+        announce: impl AsyncFnOnce(&Changed) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(changed) = self.take() else {
+            return Ok(());
+        };
+        let announced = announce(&changed).await;
+        if announced.is_err() {
+            match changed {
+                Changed::All => self.push_all(),
+                Changed::Orders(orders) => orders.iter().for_each(|order| self.push(order)),
+            }
+        }
+        announced
+    }
+
     /// Waits until there are changes.
     pub(crate) async fn ready(&self) {
         self.wakeup.notified().await;
     }
 
     /// Takes the changes; `None` if there are none.
-    pub(crate) fn take(&self) -> Option<Changed> {
+    fn take(&self) -> Option<Changed> {
         let Waiting { orders, all } = std::mem::take(&mut *self.waiting.lock());
         if all {
             return Some(Changed::All);
@@ -76,6 +97,35 @@ mod tests {
         announcements.ready().await;
         assert_eq!(announcements.take(), Some(Changed::Orders(vec![order(1)])));
         assert_eq!(announcements.take(), None);
+    }
+
+    #[tokio::test]
+    async fn what_could_not_be_announced_is_announced_later() {
+        let announcements = Announcements::default();
+        for (push, expected) in [
+            (
+                Changed::Orders(vec![order(1)]),
+                Changed::Orders(vec![order(1)]),
+            ),
+            (Changed::All, Changed::All),
+        ] {
+            match push {
+                Changed::Orders(orders) => announcements.push(&orders[0]),
+                Changed::All => announcements.push_all(),
+            }
+            announcements.ready().await;
+            let failed = announcements.announce(async |_| Err("the database is away"));
+            assert_eq!(failed.await, Err("the database is away"));
+            announcements.ready().await;
+            let mut announced = None;
+            let repeated = announcements.announce(async |changed: &Changed| {
+                announced = Some(changed.clone());
+                Ok::<(), ()>(())
+            });
+            assert_eq!(repeated.await, Ok(()));
+            assert_eq!(announced, Some(expected));
+            assert_eq!(announcements.take(), None);
+        }
     }
 
     #[test]

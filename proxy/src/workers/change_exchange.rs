@@ -24,7 +24,7 @@ const COALESCE: Duration = Duration::from_millis(20);
 const COMPARE_EVERY: Duration = Duration::from_secs(5);
 /// The same while they do not: a stream is not later than this.
 const COMPARE_EVERY_UNHEARD: Duration = Duration::from_millis(800);
-/// Pause before the next try to listen.
+/// Pause before the next try to listen, or to announce.
 const RECONNECT: Duration = Duration::from_millis(500);
 /// Pause between two reports that this version's files are in use.
 const KEEP_EVERY: Duration = Duration::from_hours(1);
@@ -67,12 +67,18 @@ impl Exchange {
                 () = app.shutdown.cancelled() => {}
                 () = app.announcements.ready() => {}
             }
-            if let Some(changed) = app.announcements.take()
-                && let Err(error) = app.deps.storage.announce(&changed).await
-            {
-                tracing::debug!(%error, "a change was not announced");
-            }
-            app.deps.clock.sleep(COALESCE).await;
+            let storage = &app.deps.storage;
+            let announced = app
+                .announcements
+                .announce(async |changed| storage.announce(changed).await);
+            let pause = match announced.await {
+                Ok(()) => COALESCE,
+                Err(error) => {
+                    tracing::debug!(%error, "changes were not announced");
+                    RECONNECT
+                }
+            };
+            app.deps.clock.sleep(pause).await;
         }
     }
 

@@ -76,7 +76,7 @@ enum Outcome {
 impl Outcome {
     fn result(&self) -> Result<(), StorageError> {
         match self {
-            Self::Failed(error) => Err(StorageError::Commit(error.clone())),
+            Self::Failed(error) => Err(StorageError::Shared(error.clone())),
             Self::Committed | Self::Pending => Ok(()),
         }
     }
@@ -196,7 +196,7 @@ impl Shared {
         begun.map_err(|error| {
             let error = Arc::new(error);
             failure.set(Some(error.clone()));
-            StorageError::Commit(error)
+            StorageError::Shared(error)
         })
     }
 
