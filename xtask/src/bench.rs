@@ -92,6 +92,9 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if watched_orders(workspace, "replicas").is_err() {
         broken.push("a change reaches the pages of other proxies later than promised");
     }
+    if watched_orders(workspace, "replica-streams").is_err() {
+        broken.push("a change reaches the streams of several proxies later than promised");
+    }
     if watchers(workspace).is_err() {
         broken.push("the gateway is called more often for many watchers than for one");
     }
@@ -205,7 +208,7 @@ fn poll_plan(workspace: &Workspace) -> anyhow::Result<()> {
 }
 
 /// Measures what open pages cost, beside a bare router that returns the same bytes (`reads`, `streams`), across proxies on one
-/// PostgreSQL (`replicas`), and what public addresses cost (`public`).
+/// PostgreSQL (`replicas`, `replica-streams`), and what public addresses cost (`public`).
 fn watched_orders(workspace: &Workspace, what: &str) -> anyhow::Result<()> {
     output::step("Building the benchmark of open pages…");
     let example = "run --locked --quiet --release --package florin-proxy --example watched-orders";

@@ -4,6 +4,7 @@
 mod connection;
 mod public;
 mod reads;
+mod replica_streams;
 mod replicas;
 mod server;
 mod streams;
@@ -42,6 +43,14 @@ enum Command {
         /// `florin-proxy`, as it is released.
         proxy: PathBuf,
     },
+    /// Event streams over three proxies on one PostgreSQL: processor time and fan-out.
+    ReplicaStreams {
+        /// `florin-proxy`, as it is released.
+        proxy: PathBuf,
+        /// How many.
+        #[arg(long, value_name = "N", default_value_t = streams::STREAMS)]
+        streams: usize,
+    },
     /// Processor time of a request to each public address.
     Public {
         /// `florin-proxy`, as it is released.
@@ -72,6 +81,9 @@ async fn main() -> ExitCode {
         Command::Reads { proxy } => reads::compare(&proxy).await,
         Command::Streams { proxy, streams } => streams::compare(&proxy, streams).await,
         Command::Replicas { proxy } => replicas::measure(&proxy).await,
+        Command::ReplicaStreams { proxy, streams } => {
+            replica_streams::measure(&proxy, streams).await
+        }
         Command::Public { proxy } => public::compare(&proxy).await,
         Command::Watchers {
             proxy,

@@ -147,7 +147,7 @@ async fn cost(
     status: u16,
 ) -> anyhow::Result<u128> {
     let count = requests.len();
-    let before = processor_time(server)?;
+    let before = processor_time(server.id())?;
     let mut clients = JoinSet::new();
     for left in (1..=CONNECTIONS).rev() {
         let share = requests.split_off(requests.len() - requests.len() / left);
@@ -162,6 +162,6 @@ async fn cost(
     while let Some(result) = clients.join_next().await {
         result??;
     }
-    let spent = processor_time(server)?.saturating_sub(before);
+    let spent = processor_time(server.id())?.saturating_sub(before);
     Ok(spent.as_nanos() / u128::try_from(count)?)
 }

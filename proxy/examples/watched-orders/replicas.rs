@@ -16,7 +16,7 @@ use crate::connection::Connection;
 use crate::server::{Server, open_order};
 use crate::streams::Streams;
 
-const PROXIES: usize = 3;
+pub(crate) const PROXIES: usize = 3;
 const DATABASE: &str = "florin";
 /// Changes of the order with a stream at each other proxy.
 const WAKE_UPS: usize = 200;
@@ -31,16 +31,16 @@ const WARM_UP: Duration = Duration::from_secs(1);
 const PROMISED_WAKE_UP: Duration = Duration::from_millis(250);
 
 /// The proxies. Dropping them kills them.
-struct Replicas {
-    servers: Vec<Server>,
-    addresses: Vec<SocketAddr>,
+pub(crate) struct Replicas {
+    pub(crate) servers: Vec<Server>,
+    pub(crate) addresses: Vec<SocketAddr>,
     folders: Vec<TempDir>,
     /// Kept because dropping it stops the server.
     _database: PostgresServer,
 }
 
 impl Replicas {
-    async fn start(program: &Path) -> anyhow::Result<Self> {
+    pub(crate) async fn start(program: &Path) -> anyhow::Result<Self> {
         let database = PostgresServer::start(Durability::Full)?;
         database.create_database(DATABASE, None)?;
         let url = database.url(DATABASE);
@@ -103,7 +103,7 @@ pub(crate) async fn measure(proxy: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn p99(times: &[Duration]) -> Duration {
+pub(crate) fn p99(times: &[Duration]) -> Duration {
     times[times.len() * 99 / 100]
 }
 
@@ -143,7 +143,7 @@ async fn wake_ups(addresses: &[SocketAddr]) -> anyhow::Result<Vec<Duration>> {
 }
 
 /// The request that changes an order.
-fn change(address: SocketAddr, token: &str, number: usize) -> String {
+pub(crate) fn change(address: SocketAddr, token: &str, number: usize) -> String {
     let body = json!({ "email": format!("buyer-{number}@example.org") });
     post(
         address,

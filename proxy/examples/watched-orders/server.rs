@@ -1,5 +1,6 @@
 //! The servers that are measured: the proxy's release, and a bare axum router with the same bytes.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
@@ -173,14 +174,40 @@ async fn listens(address: SocketAddr) -> anyhow::Result<()> {
 
 /// Time that a process has spent on a core, with the kernel's work for it. Source: proc(5), `utime` and `stime` of
 /// `/proc/pid/stat`, in ticks of 10 ms.
-pub(crate) fn processor_time(server: &Server) -> anyhow::Result<Duration> {
-    let path = format!("/proc/{}/stat", server.id());
+pub(crate) fn processor_time(process: u32) -> anyhow::Result<Duration> {
+    let path = format!("/proc/{process}/stat");
     let stat = std::fs::read_to_string(&path)
         .with_context(|| format!("{path} cannot be read: this number needs Linux"))?;
     let (_, fields) = stat.rsplit_once(')').context("a name in parentheses")?;
     let mut fields = fields.split_whitespace().skip(11);
     let mut ticks = || -> anyhow::Result<u64> { Ok(fields.next().context("too short")?.parse()?) };
     Ok(Duration::from_millis((ticks()? + ticks()?) * 10))
+}
+
+/// The same of all processes that this one started, and of those that they started.
+pub(crate) fn started_processor_time() -> anyhow::Result<Duration> {
+    let mut parents = HashMap::new();
+    for entry in std::fs::read_dir("/proc").context("this number needs Linux")? {
+        let path = entry?.path();
+        let id = path
+            .file_name()
+            .and_then(|name| name.to_str()?.parse().ok());
+        // A process may end meanwhile.
+        if let Some(id) = id
+            && let Ok(stat) = std::fs::read_to_string(path.join("stat"))
+            && let Some((_, fields)) = stat.rsplit_once(')')
+        {
+            let parent = fields.split_whitespace().nth(1);
+            parents.insert(id, parent.and_then(|id| id.parse().ok()));
+        }
+    }
+    let started = |id: u32| {
+        let parent = |id: &u32| parents.get(id).copied().flatten();
+        let mut ancestors = std::iter::successors(parent(&id), parent);
+        ancestors.any(|ancestor| ancestor == std::process::id())
+    };
+    let started = parents.keys().filter(|id| started(**id));
+    Ok(started.filter_map(|id| processor_time(*id).ok()).sum())
 }
 
 fn free_address() -> anyhow::Result<SocketAddr> {

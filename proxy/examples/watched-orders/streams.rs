@@ -18,17 +18,17 @@ use crate::server::{CHANGING, Server, open_order, processor_time};
 
 /// Half of them belong to one order, the others to orders with five each.
 pub(crate) const STREAMS: usize = 10_000;
-const STREAMS_PER_ORDER: usize = 5;
+pub(crate) const STREAMS_PER_ORDER: usize = 5;
 /// Files of this program besides the streams.
 const OTHER_FILES: u64 = 100;
 /// Streams that are opened at once.
 const OPENED_AT_ONCE: usize = 100;
 /// Twice the time between two heartbeats: each stream has two.
-const IDLE: Duration = Duration::from_secs(30);
+pub(crate) const IDLE: Duration = Duration::from_secs(30);
 /// Changes of the order with most streams.
-const CHANGES: usize = 20;
+pub(crate) const CHANGES: usize = 20;
 /// Between two changes.
-const PAUSE: Duration = Duration::from_millis(500);
+pub(crate) const PAUSE: Duration = Duration::from_millis(500);
 /// A stream that is silent for so long after a change has failed.
 const LATEST: Duration = Duration::from_secs(20);
 
@@ -133,9 +133,13 @@ async fn measure(server: &Server, address: SocketAddr, tokens: &[String]) -> any
     let before = resident_kib(server)?;
     let mut streams = Streams::open(address, tokens).await?;
     let kib = resident_kib(server)?.saturating_sub(before) / u64::try_from(tokens.len())?;
-    let busy = processor_time(server)?;
+    let busy = processor_time(server.id())?;
     SystemClock.sleep(IDLE).await;
-    let idle = processor_time(server)?.saturating_sub(busy).as_millis() * 1000 / IDLE.as_millis();
+    let idle = processor_time(server.id())?
+        .saturating_sub(busy)
+        .as_millis()
+        * 1000
+        / IDLE.as_millis();
     let mut times = Vec::new();
     for number in 0..CHANGES {
         SystemClock.sleep(PAUSE).await;
@@ -204,6 +208,8 @@ async fn read_stream(
     events: mpsc::UnboundedSender<Instant>,
 ) -> anyhow::Result<()> {
     const END: &[u8] = b"\n\n\r\n";
+    // Source: RFC 9112, section 7.1: the last chunk. The connection stays open.
+    const LAST: &[u8] = b"\r\n0\r\n\r\n";
     let mut stream = TcpStream::connect(address).await?;
     let head = format!(
         "GET /v1/checkout/events HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\r\n"
@@ -212,8 +218,9 @@ async fn read_stream(
     let mut buffer = Vec::with_capacity(2048);
     loop {
         while !buffer.ends_with(END) {
-            if stream.read_buf(&mut buffer).await? == 0 {
-                bail!("closed after {}", String::from_utf8_lossy(&buffer));
+            let is_closed = stream.read_buf(&mut buffer).await? == 0;
+            if is_closed || buffer.ends_with(LAST) || buffer == LAST[2..] {
+                bail!("a stream ended after {}", String::from_utf8_lossy(&buffer));
             }
         }
         let text = std::str::from_utf8(&buffer)?;
