@@ -5,7 +5,7 @@ use crate::disaster::DISASTERS;
 use crate::faults::{Endpoint, Fault};
 use crate::random::SeededRandom;
 
-const MUST_HAPPEN: [(&str, &[&str]); 15] = [
+const MUST_HAPPEN: [(&str, &[&str]); 17] = [
     (
         "order sources",
         &["Product", "OrderToken", "Donation", "StoreServer", "Hosted"],
@@ -77,6 +77,11 @@ const MUST_HAPPEN: [(&str, &[&str]); 15] = [
             "CrashAfter",
             "a commit of unknown outcome",
         ],
+    ),
+    ("run", &["worlds of three proxies"]),
+    (
+        "faults of the shared account",
+        &["Before", "After", "CrashBefore", "CrashAfter"],
     ),
     (
         "faults of the store",

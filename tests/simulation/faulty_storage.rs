@@ -12,10 +12,10 @@ use florin_storage::{
     AuditEntry, Claim, DecideError, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
     DueDelivery, EndpointStatus, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid,
     NamedTransaction, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
-    OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, PollQueue,
-    PriceList, RecordedDelivery, RecordedObservation, RequestId, SettledOrder, Settlement,
-    SqliteStorage, StaffAccess, StaffStorage, Storage, StorageError, StoreScope, StoredResponse,
-    TokenGrant, Totals,
+    OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, OrderVersion,
+    PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, SettledOrder,
+    Settlement, SqliteStorage, StaffAccess, StaffStorage, Storage, StorageError, StoreScope,
+    StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -103,6 +103,7 @@ impl FaultyStorage {
             process.sleep(5_000).await;
         }
         if world.random.percent(3) && !is_read(name) {
+            world.count_write();
             let done = world.database.run(work);
             world.log(|| format!("storage: {name} was done, and the outcome is unknown"));
             world
@@ -151,6 +152,9 @@ impl FaultyStorage {
             _ => {
                 if halfway {
                     world.queries.arm(world.random.between(1, 6));
+                }
+                if !is_read(name) {
+                    world.count_write();
                 }
                 let done = world.database.run(work);
                 if halfway {
@@ -209,12 +213,13 @@ fn is_read(name: &str) -> bool {
 
 /// Every method of the storage, through [`FaultyStorage::call`].
 macro_rules! shaken {
-    ($storage:ident; $(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty;)*) => {
+    ($storage:ident; $(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty;)* $({ $($own:tt)* })?) => {
         #[async_trait]
         impl $storage for FaultyStorage {
             $(async fn $name(&self $(, $argument: $type)*) -> $result {
                 self.call(stringify!($name), self.inner.$name($($argument),*)).await
             })*
+            $($($own)*)?
         }
     };
 }
@@ -323,4 +328,16 @@ shaken! {
     async fn totals(&self) -> Result<Totals, StorageError>;
     async fn check_file(&self) -> Result<(), StorageError>;
     async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
+    {
+        /// Where several proxies write, every write gives every order another version.
+        async fn versions(&self, orders: &[OrderId]) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+            let world = &self.process.world;
+            self.process.wait_while_frozen().await;
+            if world.proxies == 1 {
+                return Ok(Vec::new());
+            }
+            let version = OrderVersion::new([world.writes(), 0, 0, 0]);
+            Ok(orders.iter().map(|order| (order.clone(), version)).collect())
+        }
+    }
 }

@@ -11,6 +11,10 @@
 //! The rules are those of `florin-invariants`, which the auditor of the kill campaign checks too: `audit` fills their
 //! evidence. A run in which a required fault never happened fails.
 //!
+//! Some worlds have three proxies on one database, each with its crashes. Their requests are divided at random, and they share
+//! the row of the gateway account. The database is one of SQLite, whose transactions come one after the other: what
+//! PostgreSQL does when they overlap is tested in `crates/storage`.
+//!
 //! Faults are drawn for each call; `disaster` has those that last. After a restored backup the rules excuse what the
 //! replaced database has and the backup has not.
 //!
@@ -37,6 +41,7 @@
 //!
 //! A world follows from its seed alone. At the end of a run a few worlds are run again, and their traces are compared.
 
+mod account;
 mod api;
 mod asset;
 mod audit;
@@ -59,6 +64,7 @@ mod restore;
 mod runner;
 mod schedule;
 mod sender;
+mod stored_account;
 mod stores;
 mod timeline;
 mod transport;

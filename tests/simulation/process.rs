@@ -55,6 +55,11 @@ impl Process {
         self.wait_while_frozen().await;
     }
 
+    /// Returns `true` if the process was suspended before, or is.
+    pub(crate) fn was_suspended(&self) -> bool {
+        self.frozen_until.load(Ordering::Relaxed) > 0
+    }
+
     /// Suspends the process for a while.
     pub(crate) fn freeze(&self, millis: Millis) {
         let until = self.world.timeline.now() + millis;

@@ -1,4 +1,5 @@
-//! The proxy of a world: it is started, crashes and is started again, and answers requests while it runs.
+//! The proxies of a world, one or several on one database: each is started, crashes and is started again, and answers requests
+//! while it runs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
+use crate::account::SimulatedAccount;
 use crate::faulty_storage::FaultyStorage;
 use crate::process::Process;
 use crate::random::SeededRandom;
@@ -29,7 +31,10 @@ use crate::{jobs, stores};
 /// Timeout of customers and callbacks towards the proxy.
 const TIMEOUT: Millis = 45_000;
 
-/// The proxy's machine, which customers and the schedule share.
+/// A permit is used so long after it was given at most. A pause that was stored meanwhile does not hold for it.
+const PERMIT_LASTS: Millis = 2_000;
+
+/// The machine of the proxies, which customers and the schedule share.
 #[derive(Clone)]
 pub(crate) struct Proxy(Arc<Machine>);
 
@@ -40,10 +45,11 @@ struct Machine {
     /// Of the database in use.
     storage: Mutex<SqliteStorage>,
     config: PathBuf,
-    running: Mutex<Option<RunningProcess>>,
+    /// The process of each proxy that serves requests.
+    running: Mutex<Vec<Option<RunningProcess>>>,
     /// Processes so far.
     processes: AtomicU64,
-    /// Processes that may still run: the last one, and suspended ones.
+    /// Processes that may still run: the last one of each proxy, and suspended ones.
     begun: Mutex<Vec<Process>>,
     /// `true` while no process may start.
     is_stopped: AtomicBool,
@@ -63,12 +69,13 @@ impl Proxy {
     /// The proxy is not started.
     pub(crate) fn new(world: Arc<World>, storage: SqliteStorage, config: PathBuf) -> Self {
         let random = Arc::new(SeededRandom::new(world.random.draw()));
+        let proxies = world.proxies;
         Self(Arc::new(Machine {
             world,
             random,
             storage: Mutex::new(storage),
             config,
-            running: Mutex::default(),
+            running: Mutex::new(vec![None; proxies]),
             processes: AtomicU64::new(0),
             begun: Mutex::default(),
             is_stopped: AtomicBool::new(false),
@@ -79,8 +86,15 @@ impl Proxy {
         &self.0.world
     }
 
-    /// Starts a process, beside an older one if that still runs.
+    /// Starts a process of each proxy.
     pub(crate) fn start(&self) {
+        for proxy in 0..self.world().proxies {
+            self.start_one(proxy);
+        }
+    }
+
+    /// Starts a process of one proxy, beside an older one if that still runs.
+    pub(crate) fn start_one(&self, proxy: usize) {
         let machine = &self.0;
         if machine.is_stopped.load(Ordering::Relaxed) {
             return;
@@ -98,12 +112,28 @@ impl Proxy {
         let transport = Arc::new(SimulatedTransport::new(process.clone()));
         let (clock, random) = (Arc::new(process.clone()), machine.random.clone());
         let client = Client::with_transport(transport, settings, clock.clone(), random.clone());
+        let client = client.expect("our own settings");
+        let client = if machine.world.shares_account() {
+            machine.world.gateway.record_shared_pauses(number);
+            // Weak, because the machine has the process.
+            let weak = Arc::downgrade(machine);
+            client.sharing(Arc::new(SimulatedAccount {
+                process: process.clone(),
+                on_pause: Box::new(move |until| {
+                    if let Some(machine) = weak.upgrade() {
+                        tokio::spawn(machine.share_pause(until));
+                    }
+                }),
+            }))
+        } else {
+            client
+        };
         let dependencies = Dependencies {
             storage: Arc::new(FaultyStorage {
                 inner: self.storage(),
                 process: process.clone(),
             }),
-            gateway: Arc::new(client.expect("our own settings")),
+            gateway: Arc::new(client),
             webhooks: Arc::new(SimulatedSender(process.clone())),
             clock,
             random,
@@ -111,16 +141,15 @@ impl Proxy {
         let core = Core::new(config, dependencies, CancellationToken::new());
         let router = core.router();
         tokio::spawn(jobs::run(process.clone(), core));
-        tokio::spawn(self.clone().restart_after(process.clone()));
-        machine.world.log(|| "the proxy starts".into());
-        *self.running() = Some(RunningProcess { process, router });
+        tokio::spawn(self.clone().restart_after(proxy, process.clone()));
+        machine.world.log(|| format!("proxy {proxy} starts"));
+        self.running()[proxy] = Some(RunningProcess { process, router });
     }
 
     /// Waits until a process has ended. If it served requests, another one is started a little later.
-    async fn restart_after(self, process: Process) {
+    async fn restart_after(self, proxy: usize, process: Process) {
         process.ended.cancelled().await;
-        let was_serving = self
-            .running()
+        let was_serving = self.running()[proxy]
             .take_if(|running| running.process.ended.is_cancelled())
             .is_some();
         if was_serving {
@@ -129,23 +158,34 @@ impl Proxy {
             let longest = if is_slow { 90_000 } else { 8_000 };
             let pause = world.random.between(0, longest);
             world.timeline.sleep(pause).await;
-            if self.process().is_none() {
-                self.start();
+            let is_down = self.running()[proxy].is_none();
+            if is_down {
+                self.start_one(proxy);
             }
         }
     }
 
-    /// Returns the process that serves requests.
-    pub(crate) fn process(&self) -> Option<Process> {
-        self.running()
-            .as_ref()
-            .map(|running| running.process.clone())
+    /// Draws a proxy. Returns its number and the process that serves its requests.
+    pub(crate) fn process(&self) -> (usize, Option<Process>) {
+        let proxy = self.draw();
+        let running = self.running();
+        let process = running[proxy].as_ref();
+        (proxy, process.map(|running| running.process.clone()))
+    }
+
+    fn draw(&self) -> usize {
+        let world = self.world();
+        if world.proxies == 1 {
+            return 0;
+        }
+        let proxies: Vec<usize> = (0..world.proxies).collect();
+        world.random.pick(&proxies)
     }
 
     /// Crashes every process; none starts until [`Self::start_on`].
     pub(crate) fn stop_all(&self, moment: &'static str) {
         self.0.is_stopped.store(true, Ordering::Relaxed);
-        self.running().take();
+        self.running().fill(None);
         for process in self.begun().drain(..) {
             if !process.ended.is_cancelled() {
                 process.end(moment);
@@ -153,7 +193,7 @@ impl Proxy {
         }
     }
 
-    /// Starts a process on another database.
+    /// Starts a process of each proxy on another database.
     pub(crate) fn start_on(&self, storage: SqliteStorage) {
         let mut used = self
             .0
@@ -176,19 +216,19 @@ impl Proxy {
         self.0.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the process for good.
+    /// Ends the processes for good.
     pub(crate) fn end(&self) {
-        if let Some(running) = self.running().take() {
+        for running in self.running().iter_mut().filter_map(Option::take) {
             running.process.ended.cancel();
         }
     }
 
-    fn running(&self) -> MutexGuard<'_, Option<RunningProcess>> {
+    fn running(&self) -> MutexGuard<'_, Vec<Option<RunningProcess>>> {
         let running = self.0.running.lock();
         running.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a request to the proxy; `None` without a response.
+    /// Sends a request to a proxy; `None` without a response.
     pub(crate) async fn call(
         &self,
         method: &str,
@@ -210,7 +250,9 @@ impl Proxy {
     ) -> Option<Response> {
         let world = self.world();
         world.timeline.sleep(world.random.between(1, 200)).await;
-        let Some(RunningProcess { process, router }) = self.running().clone() else {
+        let proxy = self.draw();
+        let running = self.running()[proxy].clone();
+        let Some(RunningProcess { process, router }) = running else {
             world.timeline.sleep(world.random.between(500, 4000)).await;
             return None;
         };
@@ -257,5 +299,19 @@ impl Proxy {
                 .one("responses of the proxy", kind.trim_end());
         }
         response
+    }
+}
+
+impl Machine {
+    /// A pause is in the shared account: every process keeps it once the permits from before are used. One that was suspended
+    /// may use a permit later.
+    async fn share_pause(self: Arc<Self>, until: Millis) {
+        let gateway = &self.world.gateway;
+        gateway.share_pause(until);
+        self.world.timeline.sleep(PERMIT_LASTS).await;
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        for process in begun.iter().filter(|process| !process.was_suspended()) {
+            gateway.record_pause(process.number, until);
+        }
     }
 }

@@ -30,6 +30,10 @@ const FULL_COVERAGE: u64 = 10_000;
 const ORDERS_PER_WORLD: usize = 20;
 /// One world in this many lasts more than a week, and one two months.
 const LONG_EVERY: u64 = 100;
+/// One short world in this many has several proxies on one database.
+const SHARED_EVERY: u64 = 5;
+/// So many.
+const PROXIES: usize = 3;
 /// One world in this many is run again, alone.
 const REPEATED_EVERY: usize = 50;
 
@@ -209,7 +213,8 @@ fn build_and_run(
     number: u64,
     is_verbose: bool,
 ) -> Vec<String> {
-    let seed = SeededRandom::new(seed.wrapping_mul(0x1_0000_0001) ^ number).draw();
+    let random = SeededRandom::new(seed.wrapping_mul(0x1_0000_0001) ^ number);
+    let seed = random.draw();
     let schedule: Schedule = if number % LONG_EVERY == LONG_EVERY - 1 {
         LONG
     } else if number % LONG_EVERY == LONG_EVERY / 2 {
@@ -217,6 +222,9 @@ fn build_and_run(
     } else {
         SHORT
     };
+    // The others last for weeks, in which each proxy reads the shared account every second.
+    let is_shared = schedule.is_short() && random.draw().is_multiple_of(SHARED_EVERY);
+    let proxies = if is_shared { PROXIES } else { 1 };
     let timeline = Timeline::default();
     let advance = timeline.clone();
     let runtime = Builder::new_current_thread()
@@ -237,6 +245,7 @@ fn build_and_run(
         database: database.clone(),
         file: &file,
         longest_minutes: schedule.longest_minutes,
+        proxies,
         is_verbose,
     });
     let proxy = Proxy::new(world.clone(), storage, settings);
@@ -254,6 +263,9 @@ fn build_and_run(
         .counters
         .add("run", "orders", ORDERS_PER_WORLD as u64);
     outcome.counters.one("run", "worlds");
+    if is_shared {
+        outcome.counters.one("run", "worlds of three proxies");
+    }
     outcome
         .virtual_millis
         .fetch_add(timeline.now(), Ordering::Relaxed);

@@ -60,6 +60,10 @@ pub(crate) const LONGEST: Schedule = Schedule {
 const AFTER_WRONG_CLOCK: Millis = HOUR;
 
 impl Schedule {
+    pub(crate) fn is_short(self) -> bool {
+        self.slowness == SHORT.slowness
+    }
+
     pub(crate) async fn run(self, proxy: Proxy, orders: usize) {
         let world = proxy.world().clone();
         proxy.start();
@@ -115,7 +119,8 @@ impl Schedule {
         for _ in 0..world.random.between(0, 4) {
             let pause = world.random.between(0, self.fault_time / 3);
             world.timeline.sleep(pause).await;
-            if let Some(process) = proxy.process().filter(|_| world.injects_faults()) {
+            let (_, process) = proxy.process();
+            if let Some(process) = process.filter(|_| world.injects_faults()) {
                 process.end("at any time");
             }
         }
@@ -127,16 +132,17 @@ impl Schedule {
         if world.random.percent(50) {
             let pause = world.random.between(0, self.fault_time);
             world.timeline.sleep(pause).await;
-            let Some(process) = proxy.process().filter(|_| world.injects_faults()) else {
+            let (number, process) = proxy.process();
+            let Some(process) = process.filter(|_| world.injects_faults()) else {
                 return;
             };
             let lasts = world.random.between(5_000, 150_000);
-            world.log(|| format!("the proxy is suspended for {lasts} ms"));
+            world.log(|| format!("proxy {number} is suspended for {lasts} ms"));
             world
                 .counters
                 .one("crashes", "a suspended process beside a new one");
             process.freeze(lasts);
-            proxy.start();
+            proxy.start_one(number);
             world.timeline.sleep(lasts + 60_000).await;
             process.ended.cancel();
         }

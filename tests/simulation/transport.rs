@@ -255,7 +255,7 @@ impl Transport for SimulatedTransport {
             .counters
             .one("calls of the gateway", format!("{endpoint:?}"));
         let gateway = &world.gateway;
-        gateway.record_request(process.number, world.wall(), endpoint.name());
+        gateway.record_request(process.number, world.limits_time(), endpoint.name());
         world.step(Step::Gateway);
         process.sleep(world.random.between(5, 300)).await;
         if let Some(refused) = self.refuse(&request) {
@@ -280,7 +280,7 @@ impl Transport for SimulatedTransport {
         };
         process.sleep(world.random.between(5, 300)).await;
         if let Some(Fault::Limited(Some(seconds))) = fault {
-            gateway.record_pause(process.number, world.wall() + seconds * 1000);
+            self.record_pause(seconds * 1000);
         }
         world.log(|| match &response {
             Ok(response) => format!(
@@ -305,12 +305,11 @@ impl SimulatedTransport {
 
     /// Refuses a nonce of another time, or asks for an absurd pause.
     fn refuse(&self, request: &SignedRequest) -> Option<RawResponse> {
-        let (process, world) = (&self.process, &self.process.world);
+        let world = &self.process.world;
         let refusal = json!({ "error": "e", "code": "X", "message": "m" });
         if world.gateway.takes_absurd_pause() {
             world.log(|| "gateway: an absurd Retry-After".into());
-            let until = world.wall() + LONGEST_PAUSE;
-            world.gateway.record_pause(process.number, until);
+            self.record_pause(LONGEST_PAUSE);
             return Some(self.dated(raw(429, &refusal, Some(99_999_999_999))));
         }
         let nonce = request.headers.get("nonce")?.to_str().ok()?;
@@ -323,6 +322,17 @@ impl SimulatedTransport {
                 .one("calls of the gateway", "a nonce of another time");
             self.dated(raw(401, &refusal, None))
         })
+    }
+
+    /// Records a pause when the process reads it. One of a shared account holds from when it is stored there.
+    fn record_pause(&self, lasts: Millis) {
+        let (process, world) = (&self.process, &self.process.world);
+        let until = world.limits_time() + lasts;
+        if world.shares_account() {
+            world.gateway.add_unstored_pause(process.number, until);
+        } else {
+            world.gateway.record_pause(process.number, until);
+        }
     }
 
     /// Adds the header Date.

@@ -14,6 +14,7 @@ use crate::gateway::Gateway;
 use crate::outage::Outage;
 use crate::queries::{Database, Queries};
 use crate::random::SeededRandom;
+use crate::stored_account::StoredAccount;
 use crate::stores::Shop;
 use crate::timeline::{Millis, Timeline};
 
@@ -36,6 +37,10 @@ pub(crate) struct World {
     pub(crate) random: SeededRandom,
     pub(crate) counters: Counters,
     pub(crate) gateway: Gateway,
+    /// Proxies that run at the same time.
+    pub(crate) proxies: usize,
+    /// What several proxies share of the gateway's account.
+    pub(crate) account: StoredAccount,
     pub(crate) shop: Shop,
     pub(crate) queries: Queries,
     pub(crate) database: Database,
@@ -49,6 +54,8 @@ pub(crate) struct World {
     restores: Mutex<Vec<Restore>>,
     /// Wakes the task that restores a backup.
     pub(crate) restore_wanted: Notify,
+    /// Writes to the database so far: the version of every order.
+    writes: AtomicI64,
     wall_offset: AtomicI64,
     injects_faults: AtomicBool,
     /// One lasts at a time.
@@ -83,6 +90,7 @@ pub(crate) struct WorldOptions<'a> {
     pub(crate) database: Database,
     pub(crate) file: &'a Path,
     pub(crate) longest_minutes: i64,
+    pub(crate) proxies: usize,
     pub(crate) is_verbose: bool,
 }
 
@@ -98,6 +106,8 @@ impl World {
             random,
             counters: Counters::default(),
             gateway,
+            proxies: options.proxies,
+            account: StoredAccount::default(),
             shop: Shop::default(),
             queries,
             database: options.database,
@@ -107,6 +117,7 @@ impl World {
             backup: Mutex::default(),
             restores: Mutex::default(),
             restore_wanted: Notify::new(),
+            writes: AtomicI64::new(0),
             wall_offset: AtomicI64::new(FIRST_DAY),
             injects_faults: AtomicBool::new(true),
             has_disaster: AtomicBool::new(false),
@@ -126,11 +137,15 @@ impl World {
     }
 
     pub(crate) fn set_wall_clock(&self, by: Millis) {
-        self.gateway.forget_pauses_until(self.wall());
+        if !self.shares_account() {
+            self.gateway.forget_pauses_until(self.wall());
+        }
         self.wall_offset.fetch_add(by, Ordering::Relaxed);
         self.log(|| format!("the wall clock is set by {by} ms"));
-        self.gateway
-            .forget_pauses_after(self.wall() + LONGEST_PAUSE);
+        if !self.shares_account() {
+            self.gateway
+                .forget_pauses_after(self.wall() + LONGEST_PAUSE);
+        }
         let way = if by < 0 { "back" } else { "forward" };
         self.counters.one("clock", format!("set {way}"));
     }
@@ -138,6 +153,30 @@ impl World {
     /// The time by the gateway's right clock.
     pub(crate) fn right_time(&self) -> Millis {
         self.timeline.now() + FIRST_DAY
+    }
+
+    /// Returns `true` if the limits of the gateway's account are in the database, which has a right clock.
+    pub(crate) fn shares_account(&self) -> bool {
+        self.proxies > 1
+    }
+
+    /// The time by the clock of the limits of the gateway's account.
+    pub(crate) fn limits_time(&self) -> Millis {
+        if self.shares_account() {
+            self.right_time()
+        } else {
+            self.wall()
+        }
+    }
+
+    /// The number of writes to the database so far.
+    pub(crate) fn writes(&self) -> i64 {
+        self.writes.load(Ordering::Relaxed)
+    }
+
+    /// Something was perhaps written.
+    pub(crate) fn count_write(&self) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Why the storage fails at present.
@@ -156,6 +195,7 @@ impl World {
     }
 
     pub(crate) fn use_file(&self, file: PathBuf) {
+        self.count_write();
         self.files().push(file);
     }
 
