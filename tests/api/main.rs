@@ -10,6 +10,7 @@ mod callbacks;
 mod commands;
 mod connections;
 mod contract_snapshot;
+mod database_alerts;
 mod database_server;
 mod databases;
 mod dependency_rules;

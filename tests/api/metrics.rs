@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde_json::json;
-use support::{Prometheus, World, WorldConfig, eventually, pay_in_full};
+use support::{Prometheus, World, WorldConfig, eventually, pay_in_full, postgres_database};
 
 use crate::helpers::event_types;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// The most series that one proxy may export.
-const MOST_SERIES: usize = 300;
+pub(crate) const MOST_SERIES: usize = 300;
 
 /// One response of GET /metrics.
 pub(crate) struct Scrape(String);
@@ -52,7 +52,7 @@ impl Scrape {
     }
 
     /// The table of docs/operations/metrics.md.
-    fn table(&self) -> String {
+    pub(crate) fn table(&self) -> String {
         let mut rows = vec![
             "| metric | type | labels | value |".to_owned(),
             "|---|---|---|---|".to_owned(),
@@ -119,8 +119,10 @@ async fn the_page_of_metrics_lists_what_is_exported() {
         page.contains(&table),
         "docs/operations/metrics.md needs this table:\n\n{table}\n"
     );
+    // Those of a database server are in another table.
+    let is_listed = |line: &&str| !line.starts_with("| `florin_database_");
     let in_page = |line: &&str| line.starts_with("| `florin_") || line.starts_with("| `process_");
-    let rows = page.lines().filter(in_page).count();
+    let rows = page.lines().filter(in_page).filter(is_listed).count();
     assert_eq!(
         rows + 2,
         table.lines().count(),
@@ -266,8 +268,13 @@ fn named(text: &str) -> BTreeSet<String> {
 async fn alerts_and_the_dashboard_name_exported_metrics() {
     let world = World::start().await;
     world.shopper().open("ebook").await.quotes().await;
-    let scrape = Scrape::of(&world).await;
-    let exported = scrape.names();
+    let on_server = World::start_with(WorldConfig {
+        database_url: Some(postgres_database().await),
+        ..WorldConfig::default()
+    })
+    .await;
+    let scrapes = [Scrape::of(&world).await, Scrape::of(&on_server).await];
+    let exported: BTreeSet<&str> = scrapes.iter().flat_map(Scrape::names).collect();
     for file in [
         "deploy/prometheus/alerts.yml",
         "deploy/prometheus/alerts.test.yml",
@@ -281,6 +288,7 @@ async fn alerts_and_the_dashboard_name_exported_metrics() {
             .collect();
         assert!(unknown.is_empty(), "{file} names {unknown:?}");
     }
+    on_server.end().await;
     world.end().await;
 }
 

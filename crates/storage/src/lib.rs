@@ -56,7 +56,8 @@ pub use postgres::{
     PostgresStorage, migrate as migrate_postgres,
 };
 pub use shared::{
-    ChangeListener, Changed, LimitKey, OrderVersion, PriceList, ServerState, Standbys, StaticFile,
+    ChangeListener, Changed, LimitKey, OrderVersion, PoolState, PriceList, ServerState, Standbys,
+    StaticFile,
 };
 pub use sqlite::SqliteStorage;
 pub use staff::{Actor, MAX_STAFF_ACCESS_PER_STORE, StaffAccess, StaffStorage, StoreScope};

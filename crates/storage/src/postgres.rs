@@ -21,6 +21,7 @@ mod options;
 mod orders;
 mod polls;
 mod pooler;
+mod pools;
 mod requests;
 mod rows;
 mod server;
@@ -57,8 +58,8 @@ use crate::{
     ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
     DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, NamedTransaction,
     OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
-    PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement,
-    StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    PoolState, PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState,
+    Settlement, StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 
 #[cfg(test)]
@@ -73,6 +74,10 @@ impl PostgresStorage {
 impl Storage for PostgresStorage {
     async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
         read!(self, |reader| server::state(reader)).map(Some)
+    }
+
+    fn pools(&self) -> Vec<PoolState> {
+        self.timeouts.of(&self.reader, &self.writer)
     }
 
     async fn versions(

@@ -87,6 +87,19 @@ pub struct ServerState {
     pub standbys: Option<Standbys>,
 }
 
+/// The connections of a process to a database server, for reading or for writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolState {
+    /// `read` or `write`.
+    pub name: &'static str,
+    /// Connections in use.
+    pub in_use: u64,
+    /// Connections that may be open.
+    pub limit: u64,
+    /// How often all were in use for longer than the configuration lets a request wait, since the process began.
+    pub timeouts: u64,
+}
+
 /// Standbys that are connected to a primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standbys {

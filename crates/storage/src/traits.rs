@@ -13,8 +13,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery,
     EndpointStatus, Fingerprint, LimitKey, OpenAttemptError, OpenError, OperatorStorage,
-    OrderOperationError, OrderVersion, PriceList, RecordedDelivery, RequestId, ServerState,
-    StaffStorage, StaticFile, StorageError, StoredResponse, Totals,
+    OrderOperationError, OrderVersion, PoolState, PriceList, RecordedDelivery, RequestId,
+    ServerState, StaffStorage, StaticFile, StorageError, StoredResponse, Totals,
 };
 
 /// An opened order.
@@ -185,6 +185,11 @@ pub trait Storage: OperatorStorage + StaffStorage {
     /// [`StorageError`]
     async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
         Ok(None)
+    }
+
+    /// The connections to the database's server; none to a file.
+    fn pools(&self) -> Vec<PoolState> {
+        Vec::new()
     }
 
     /// The versions of orders, unknown ones left out. A store without other writers has none.

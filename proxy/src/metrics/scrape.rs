@@ -12,13 +12,13 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use florin_orders::{AttentionCause, PollPriority};
-use florin_storage::{Commits, PollQueue, StorageError, StoreScope, Totals};
+use florin_storage::{Commits, PollQueue, ServerState, StorageError, StoreScope, Totals};
 use jiff::{SignedDuration, Timestamp};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet};
 use prometheus_client::metrics::MetricType;
-use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::Registry;
@@ -47,14 +47,17 @@ pub(crate) async fn scrape(State(app): State<Arc<AppState>>) -> Response {
     health(&mut state, &app);
     gateway(&mut state, &app);
     listeners(&mut state, &app);
+    pools(&mut state, &app);
     let read = tokio::time::timeout(LONGEST_READ, read(&app, now)).await;
     // The storage monitor reports an outage.
     if let Ok(Ok(Read {
         totals,
         queue,
         waiting,
+        server,
     })) = read
     {
+        database_server(&mut state, server, now);
         polling(&mut state, &app, &queue, now);
         attention(&mut state, &totals, &waiting);
         outboxes(&mut state, &app.metrics, &totals, now);
@@ -80,6 +83,8 @@ struct Read {
     totals: Totals,
     queue: PollQueue,
     waiting: BTreeMap<&'static str, u64>,
+    /// `None` of a file.
+    server: Option<ServerState>,
 }
 
 async fn read(app: &AppState, now: Timestamp) -> Result<Read, StorageError> {
@@ -102,7 +107,56 @@ async fn read(app: &AppState, now: Timestamp) -> Result<Read, StorageError> {
         totals: storage.totals().await?,
         queue: storage.poll_queue(now, MOST_COUNTED).await?,
         waiting,
+        server: storage.server_state().await?,
     })
+}
+
+/// The connections to a database server.
+fn pools(registry: &mut Registry, app: &AppState) {
+    let pools = app.deps.storage.pools();
+    if pools.is_empty() {
+        return;
+    }
+    let (in_use, limits) = (
+        Family::<Labels<1>, Gauge>::default(),
+        Family::<Labels<1>, Gauge>::default(),
+    );
+    let timeouts = Family::<Labels<1>, Counter>::default();
+    let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    for pool in pools {
+        let labels = [("pool", pool.name)];
+        in_use.get_or_create(&labels).set(whole(pool.in_use));
+        limits.get_or_create(&labels).set(whole(pool.limit));
+        timeouts.get_or_create(&labels).inc_by(pool.timeouts);
+    }
+    let help = "Connections to the database server that are in use, by pool";
+    registry.register("florin_database_connections", help, in_use);
+    let help = "Connections to the database server that may be open, by pool";
+    registry.register("florin_database_connections_limit", help, limits);
+    let help = "Requests that waited in vain for a connection to the database server, by pool";
+    registry.register("florin_database_connection_timeouts", help, timeouts);
+}
+
+/// The clock and the standbys of a database server.
+fn database_server(registry: &mut Registry, server: Option<ServerState>, now: Timestamp) {
+    let Some(server) = server else {
+        return;
+    };
+    let help = "How far the database server's clock is ahead of this machine's";
+    let ahead = ConstGauge::new(server.now.duration_since(now).as_secs());
+    registry.register("florin_database_clock_ahead_seconds", help, ahead);
+    let Some(standbys) = server.standbys else {
+        return;
+    };
+    let family = Family::<Labels<1>, Gauge>::default();
+    for (kind, count) in [
+        ("connected", standbys.connected),
+        ("synchronous", standbys.synchronous),
+    ] {
+        family.get_or_create(&[("kind", kind)]).set(count);
+    }
+    let help = "Standbys of the database server: connected ones, and those that commits wait for; absent for a role that may not see them";
+    registry.register("florin_database_standbys", help, family);
 }
 
 /// What the first page of the operator shows.

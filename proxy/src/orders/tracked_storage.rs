@@ -18,8 +18,8 @@ use florin_storage::{
     ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
     DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, NamedTransaction,
     OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
-    PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState, Settlement,
-    StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    PoolState, PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState,
+    Settlement, StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -141,6 +141,10 @@ impl Storage for TrackedStorage {
 
     async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
         self.inner.server_state().await
+    }
+
+    fn pools(&self) -> Vec<PoolState> {
+        self.inner.pools()
     }
 
     async fn versions(

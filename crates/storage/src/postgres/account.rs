@@ -8,7 +8,6 @@ use sqlx::postgres::PgRow;
 
 use super::PostgresStorage;
 use super::dead_connections::{Reading, in_time};
-use super::failure::Failure as _;
 use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use crate::StorageError;
@@ -78,7 +77,7 @@ impl PostgresStorage {
             reading.end().await;
             Ok::<_, StorageError>(row)
         };
-        let row = read.await.map_err(StorageError::for_postgres)?;
+        let row = read.await.map_err(|error| self.timeouts.counted(error))?;
         Ok(found(&row)?)
     }
 

@@ -31,7 +31,7 @@ macro_rules! read {
                 Err(error) if is_of_old_schema(&error) && tries < $storage.patience.tries => {
                     close_idle(&$storage.reader);
                 }
-                found => break found.map_err(StorageError::for_postgres),
+                found => break found.map_err(|error| $storage.timeouts.counted(error)),
             }
         }
     }};

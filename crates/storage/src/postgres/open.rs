@@ -139,6 +139,7 @@ impl PostgresStorage {
             holder: holder.into(),
             clock,
             patience: limits.patience(),
+            timeouts: Arc::default(),
         })
     }
 

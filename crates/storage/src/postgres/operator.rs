@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use sqlx::PgConnection;
 
 use super::dead_connections::{Reading, close_idle, in_time};
-use super::failure::{Failure as _, is_of_old_schema};
+use super::failure::is_of_old_schema;
 use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use super::{PostgresStorage, deliveries, events, observe, orders};

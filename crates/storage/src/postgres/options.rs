@@ -1,10 +1,12 @@
 //! Limits of the connections of one process.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 
 use super::pooler::Pooler;
+use super::pools::Timeouts;
 
 /// A connection through a firewall that forgets it ends before that.
 const MAX_LIFETIME: Duration = Duration::from_mins(10);
@@ -99,4 +101,5 @@ pub(super) struct Writers {
     pub(super) pool: PgPool,
     pub(super) pooler: Option<Pooler>,
     pub(super) longest: Duration,
+    pub(super) timeouts: Arc<Timeouts>,
 }

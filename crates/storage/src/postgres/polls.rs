@@ -10,7 +10,7 @@ use sqlx::{PgConnection, Row as _};
 use super::PostgresStorage;
 use super::clock::{Lease, milliseconds};
 use super::dead_connections::{Reading, close_idle, in_time};
-use super::failure::{Failure as _, is_of_old_schema};
+use super::failure::is_of_old_schema;
 use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use crate::limits::InvoiceKind;

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 
 use super::PostgresStorage;
 use super::dead_connections::{Reading, close_idle, in_time, no_response};
-use super::failure::{Failure as _, is_of_old_schema};
+use super::failure::is_of_old_schema;
 use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use crate::{ServerState, Standbys, StorageError};

@@ -9,6 +9,7 @@ use super::announcements::ListenOptions;
 use super::clock::{Lease, LeaseClock};
 use super::options::{Patience, Writers};
 use super::pooler::Pooler;
+use super::pools::Timeouts;
 
 /// Storage in a PostgreSQL database.
 #[derive(Clone, Debug)]
@@ -19,6 +20,7 @@ pub struct PostgresStorage {
     pub(super) holder: Arc<str>,
     pub(super) clock: LeaseClock,
     pub(super) patience: Patience,
+    pub(super) timeouts: Arc<Timeouts>,
     /// Between the pools and the server, if there is one.
     pub(super) pooler: Option<Pooler>,
     /// Of another connection, which listens.
@@ -31,6 +33,7 @@ impl PostgresStorage {
             pool: self.writer.clone(),
             pooler: self.pooler.clone(),
             longest: self.patience.transaction,
+            timeouts: self.timeouts.clone(),
         }
     }
 

@@ -138,7 +138,7 @@ where
         tries += 1;
         let kind = error.storage().map_or(Kind::Other, kind);
         match kind {
-            _ if tries == TRIES => return Err(error.for_postgres()),
+            _ if tries == TRIES => return Err(writers.timeouts.counted_write(error)),
             // At once: the other transaction has ended.
             Kind::Conflict => {}
             // The transaction did nothing, and its connection was closed.
@@ -147,7 +147,7 @@ where
                 is_repeat = true;
                 pauses.tick().await;
             }
-            Kind::Lost | Kind::Other => return Err(error.for_postgres()),
+            Kind::Lost | Kind::Other => return Err(writers.timeouts.counted_write(error)),
         }
     }
 }

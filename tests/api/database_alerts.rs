@@ -1,0 +1,145 @@
+//! Metrics and alerts of a PostgreSQL server: its clock, its standbys, and the connections to it.
+
+use std::fs;
+use std::time::Duration;
+
+use florin_postgres::{Durability, PostgresServer};
+use support::{Prometheus, TcpProxy, World, WorldConfig, eventually, postgres_database};
+use tokio::task::JoinSet;
+
+use crate::metrics::{MOST_SERIES, Scrape};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+/// More than a proxy has connections.
+const READERS: usize = 40;
+
+async fn prometheus(world: &World) -> Prometheus {
+    let rules = fs::read_to_string(format!("{ROOT}/deploy/prometheus/alerts.yml")).unwrap();
+    Prometheus::start(&world.admin_url(), &rules).await
+}
+
+async fn world_on(database_url: String, more_stores: u32) -> World {
+    World::start_with(WorldConfig {
+        database_url: Some(database_url),
+        more_stores,
+        ..WorldConfig::default()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_page_of_metrics_lists_those_of_a_database_server() {
+    let (world, other) = (
+        world_on(postgres_database().await, 0).await,
+        World::start().await,
+    );
+    let table = Scrape::of(&world).await.table();
+    let of_file = Scrape::of(&other).await.table();
+    let page = fs::read_to_string(format!("{ROOT}/docs/operations/metrics.md")).unwrap();
+    let rows = table.lines().filter(|row| !of_file.contains(row));
+    let rows: Vec<&str> = rows.collect();
+    assert_eq!(rows.len(), 5, "{rows:#?}");
+    let wanted = rows.join("\n");
+    assert!(
+        page.contains(&wanted),
+        "docs/operations/metrics.md needs these rows:\n\n{wanted}\n"
+    );
+    world.end().await;
+    other.end().await;
+}
+
+#[tokio::test]
+async fn fifty_stores_on_a_database_server_make_no_more_than_300_series() {
+    let world = world_on(postgres_database().await, 48).await;
+    world.shopper().open("ebook").await.quotes().await;
+    let series = Scrape::of(&world).await;
+    let count = series.series().len();
+    assert!(count <= MOST_SERIES, "{count} series");
+    world.wait_for_deliveries().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_alert_reports_that_the_clock_of_the_database_server_differs() {
+    let world = world_on(postgres_database().await, 0).await;
+    let prometheus = prometheus(&world).await;
+    let ahead = |scrape: &Scrape| scrape.value("florin_database_clock_ahead_seconds");
+    assert!(ahead(&Scrape::of(&world).await) <= 1);
+    world.skip(Duration::from_mins(2));
+    prometheus.wait_until_fires("FlorinDatabaseClockSkew").await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_alert_reports_that_a_synchronous_standby_is_missing() {
+    let primary = PostgresServer::start(Durability::Full).unwrap();
+    let mut standby = primary.start_standby().unwrap();
+    primary.wait_for_standby().unwrap();
+    primary.create_database("florin", None).unwrap();
+    let url = primary.url("florin");
+    let migrated = florin_storage::migrate_postgres(&url, "test").await;
+    migrated.unwrap();
+    let world = world_on(url, 0).await;
+    world.expect_error("orders cannot be stored");
+    let prometheus = prometheus(&world).await;
+    let synchronous = "florin_database_standbys{kind=\"synchronous\"}";
+    assert_eq!(Scrape::of(&world).await.value(synchronous), 1);
+    eventually("the standby was scraped", async || {
+        let scraped = prometheus.query("florin_database_standbys == 1").await?;
+        scraped.as_array().filter(|found| !found.is_empty())?;
+        Some(())
+    })
+    .await;
+    standby.stop_at_once().unwrap();
+    is_reported(&world).await;
+    prometheus.wait_until_fires("FlorinStandbyMissing").await;
+    standby.start_again().unwrap();
+    prometheus.wait_until_over("FlorinStandbyMissing").await;
+    world.end().await;
+}
+
+/// The storage monitor reports it, too: a probe makes it check the database.
+async fn is_reported(world: &World) {
+    eventually("the proxy reports the outage", async || {
+        let url = format!("{}/health/ready", world.admin_url());
+        world.http().get(url).send().await.ok()?;
+        world.logged("orders cannot be stored").then_some(())
+    })
+    .await;
+}
+
+/// The server keeps the connections and answers nothing.
+#[tokio::test]
+async fn an_alert_reports_that_the_connections_to_the_database_run_out() {
+    let mut url = reqwest::Url::parse(&postgres_database().await).unwrap();
+    let server = (url.host_str().unwrap(), url.port().unwrap());
+    let server = format!("{}:{}", server.0, server.1).parse().unwrap();
+    let mut link = TcpProxy::to(server).await;
+    url.set_port(Some(link.address().port())).unwrap();
+    let world = world_on(url.to_string(), 0).await;
+    world.expect_error("orders cannot be stored");
+    world.shopper().open("ebook").await;
+    world.wait_for_deliveries().await;
+    let prometheus = prometheus(&world).await;
+    let timeouts = "florin_database_connection_timeouts_total{pool=\"read\"}";
+    let before = Scrape::of(&world).await.value(timeouts);
+    link.freeze();
+    let mut readers = JoinSet::new();
+    for _ in 0..READERS {
+        let url = format!("{}/v1/orders", world.proxy_url());
+        let read = world
+            .http()
+            .get(url)
+            .bearer_auth(support::secrets::STORE_KEY);
+        readers.spawn(async move { read.send().await.unwrap().status().as_u16() });
+    }
+    let statuses = readers.join_all().await;
+    assert_eq!(statuses, [503; READERS]);
+    is_reported(&world).await;
+    link.restore().await;
+    prometheus
+        .wait_until_fires("FlorinDatabaseConnectionsRunOut")
+        .await;
+    assert!(Scrape::of(&world).await.value(timeouts) > before);
+    world.end().await;
+}
