@@ -78,14 +78,15 @@ async fn audit(arguments: Arguments) -> anyhow::Result<Vec<Finding>> {
 
 async fn read(arguments: &Arguments) -> anyhow::Result<Evidence> {
     let secret = secret(&arguments.webhook_secret);
+    let is_server = database_server::is_address(&arguments.database);
     let SandboxLog {
         gateway, ended_at, ..
-    } = SandboxLog::read(&arguments.sandbox_log)?;
+    } = SandboxLog::read(&arguments.sandbox_log, is_server)?;
     let clock = match &arguments.clock_log {
         Some(path) => logs::clock_changes(path, ended_at + AFTERWARDS)?,
         None => ClockRecord::default(),
     };
-    let (mut database, files) = if database_server::is_address(&arguments.database) {
+    let (mut database, files) = if is_server {
         database_server::read(&arguments.database).await?
     } else {
         let path = Path::new(&arguments.database);

@@ -13,6 +13,8 @@ use crate::logs::lines;
 
 /// Requests that were sent before the response with the pause arrived, on a machine with other work to do.
 const IN_FLIGHT: Millis = 1000;
+/// The same where proxies share the pause: it is stored, and a permit that another one got before is used within two seconds.
+const SHARED_WITHIN: Millis = 4500;
 /// A longer `Retry-After` is not kept whole: the proxy tries one call each five minutes.
 const LONGEST_PAUSE_SECONDS: i64 = 300;
 
@@ -31,12 +33,14 @@ pub(crate) struct SandboxLog {
 }
 
 impl SandboxLog {
+    /// Reads the record of one proxy, or of several that share their pauses.
+    ///
     /// # Errors
     /// A line is not one of the sandbox's.
-    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn read(path: &Path, is_shared: bool) -> anyhow::Result<Self> {
         let mut log = Self::default();
         lines(path, |line| log.add(&serde_json::from_str(line)?))?;
-        log.find_pauses();
+        log.find_pauses(if is_shared { SHARED_WITHIN } else { IN_FLIGHT });
         Ok(log)
     }
 
@@ -117,7 +121,7 @@ impl SandboxLog {
         if let Some(seconds) = pause.filter(|seconds| *seconds <= LONGEST_PAUSE_SECONDS) {
             self.paused.push((self.gateway.requests.len(), seconds));
         }
-        // A killed proxy forgets its pauses: the campaign requests one of the last proxy only.
+        // A killed proxy forgets the pauses that it did not store: the campaign requests none shortly before a kill.
         self.gateway.requests.push(Request {
             at,
             process: 0,
@@ -126,11 +130,11 @@ impl SandboxLog {
         Ok(())
     }
 
-    fn find_pauses(&mut self) {
+    fn find_pauses(&mut self, known_within: Millis) {
         let requests = &self.gateway.requests;
         for (index, seconds) in &self.paused {
             let at = requests[*index].at;
-            let is_in_flight = |request: &&Request| request.at <= at + IN_FLIGHT;
+            let is_in_flight = |request: &&Request| request.at <= at + known_within;
             let in_flight = requests[index + 1..]
                 .iter()
                 .take_while(is_in_flight)

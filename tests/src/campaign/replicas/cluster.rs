@@ -70,8 +70,6 @@ pub struct Options {
 #[derive(Debug)]
 pub(super) struct Replica {
     supervisor: Supervisor,
-    /// Its way to the gateway.
-    gateway: TrafficLog,
     /// Its way to the database.
     database: TcpProxy,
     machine: Machine,
@@ -96,10 +94,10 @@ pub(super) struct Cluster {
     invoices: Arc<InvoiceIndex>,
     http: reqwest::Client,
     shop: Shop,
-    sandbox: SandboxControl,
+    pub(super) sandbox: SandboxControl,
     addresses: Addresses,
     /// Kept because dropping them closes their connections.
-    _other_traffic: [TrafficLog; 2],
+    _other_traffic: [TrafficLog; 3],
     mining: Arc<RwLock<()>>,
     is_closing: Arc<AtomicBool>,
     is_drained: Arc<AtomicBool>,
@@ -156,9 +154,9 @@ impl Replica {
         assert!(is_refused, "a proxy exited by itself ({status}):\n{tail}");
     }
 
-    /// The addresses by which its traffic is recognised.
-    pub(super) fn ends(&self) -> [SocketAddr; 2] {
-        [self.supervisor.public, self.gateway.address]
+    /// The address by which the requests of its customers are recognised.
+    pub(super) fn public(&self) -> SocketAddr {
+        self.supervisor.public
     }
 }
 
@@ -183,11 +181,13 @@ impl Cluster {
         let (public, admin) = (&ports[..replicas], &ports[MOST..MOST + replicas]);
         let front = TrafficLog::balanced(public.to_vec(), Link::Proxy, traffic.clone()).await;
         let store = TrafficLog::to(shop.address, Link::Shop, traffic.clone()).await;
+        // One address for all: the account whose limits they share is named by it.
+        let gateway_link = TrafficLog::to(sandbox_address, Link::Gateway, traffic.clone()).await;
         let addresses = Addresses {
             front: front.address,
             public: public[0],
             admin: admin[0],
-            gateway: sandbox_address,
+            gateway: gateway_link.address,
             sandbox: sandbox_address,
             shop: shop.address,
             webhook: store.address,
@@ -201,12 +201,8 @@ impl Cluster {
         drop(clock_log(&folder));
         let mut running = Vec::new();
         for (number, (public, admin)) in public.iter().zip(admin).enumerate() {
-            let gateway = TrafficLog::to(sandbox_address, Link::Gateway, traffic.clone()).await;
-            let url = format!("http://{}/api", gateway.address);
             let database = TcpProxy::to(address_of(&primary)).await;
             let machine = machine(&folder, number);
-            let mut variables = vec![("FLORIN_GATEWAY__URL", url)];
-            variables.extend(machine.variables());
             let mut replica = Replica {
                 supervisor: Supervisor {
                     program: options.proxy.clone(),
@@ -216,9 +212,8 @@ impl Cluster {
                     public: *public,
                     admin: *admin,
                     log: folder.file(&format!("proxy-{number}.log")),
-                    variables,
+                    variables: machine.variables().into(),
                 },
-                gateway,
                 database,
                 machine,
                 process: None,
@@ -254,7 +249,7 @@ impl Cluster {
             shop,
             sandbox,
             addresses,
-            _other_traffic: [front, store],
+            _other_traffic: [front, store, gateway_link],
             mining: Arc::default(),
             is_closing: Arc::default(),
             is_drained: Arc::default(),
