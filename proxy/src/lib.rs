@@ -28,6 +28,7 @@ mod server;
 mod staff;
 mod state;
 mod storage_health;
+mod trace;
 pub mod webhooks;
 mod widget_files;
 mod workers;

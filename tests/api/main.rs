@@ -68,6 +68,7 @@ mod staff_pages;
 mod store_api;
 mod store_isolation;
 mod three_proxies;
+mod trace_context;
 mod transaction_hints;
 mod untrusted_client;
 mod wallet_guards;

@@ -58,6 +58,8 @@ pub struct Delivery {
     pub bytes: Bytes,
     /// The header `webhook-signature`: one signature for each secret.
     pub signatures: String,
+    /// The header `traceparent`; absent without one.
+    pub traceparent: Option<String>,
     /// Whether the endpoint took it.
     pub taken: bool,
 }
@@ -206,6 +208,7 @@ impl WebhookReceiver {
             body,
             bytes: bytes.clone(),
             signatures: signatures.to_owned(),
+            traceparent: header("traceparent").ok().map(str::to_owned),
             taken: false,
         })
     }

@@ -14,6 +14,7 @@ mod nonces;
 mod raw_request;
 mod settings;
 mod shared_limits;
+mod trace;
 mod transport;
 
 use core::time::Duration;
@@ -46,6 +47,7 @@ pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequest
 pub use self::settings::{
     Clock, Credentials, Deadlines, Random, RetryPolicy, Settings, SettingsError,
 };
+pub use self::trace::with_traceparent;
 pub use self::transport::{RawResponse, SignedRequest, Transport};
 
 /// A call has ended by so much after its deadline, also in a process that is slow.

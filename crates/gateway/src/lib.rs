@@ -29,7 +29,7 @@ pub use client::{
     AccountRow, AccountRowError, AccountState, AccountStep, AmbiguousOutcome, CallError, Client,
     Clock, Credentials, Deadlines, Endpoint, Health, InvoiceResponse, MAX_RAW_BODY_BYTES,
     NewAccountState, NonceRule, PaymentGateway, Priority, Random, RawRequest, RawRequestError,
-    RawResponse, RetryPolicy, Settings, SettingsError, SignedRequest, Transport,
+    RawResponse, RetryPolicy, Settings, SettingsError, SignedRequest, Transport, with_traceparent,
 };
 pub use signature::{Method, Nonce, PutBody, Signature, Signing, sign};
 pub use types::{

@@ -44,6 +44,7 @@ pub fn terms(reference: &str) -> NewOrder {
         flow: Flow::Custom,
         tolerance: Amount::ZERO,
         expires_at: at(86_400),
+        traceparent: None,
     }
 }
 

@@ -21,6 +21,7 @@ mod observation;
 mod order;
 mod poll;
 mod record;
+mod trace_parent;
 mod transition;
 
 pub use aggregate::{Aggregate, AppliedAssessment};
@@ -45,6 +46,7 @@ pub use poll::{
     subscribed_poll,
 };
 pub use record::OrderRecord;
+pub use trace_parent::{InvalidTraceParent, TraceParent};
 pub use transition::{Transition, next_invoice, transition};
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{
     Attempt, AttemptId, DecisionOutcome, FinalDecision, Flow, OrderId, PaymentState, Reference,
-    StoreId,
+    StoreId, TraceParent,
 };
 
 /// An order as it was opened. Nothing of it changes afterwards.
@@ -40,6 +40,9 @@ pub struct NewOrder {
     pub tolerance: Amount,
     /// From when on no further attempt is opened. A payment that arrives later is still found.
     pub expires_at: Timestamp,
+    /// The trace in which it was opened; absent without one. Calls of the gateway about the order and its webhooks belong to
+    /// it.
+    pub traceparent: Option<TraceParent>,
 }
 
 /// One line of what is sold.

@@ -6,7 +6,7 @@
 //! | `kind` | members besides `number`, `at`, `kind` |
 //! |---|---|
 //! | `started` | `seed` |
-//! | `request` | `method`, `path` (with query, below `/api`), `nonce`, `asked` (the body, `null` when it is no JSON), `status` (`null`: no response), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
+//! | `request` | `method`, `path` (with query, below `/api`), `nonce`, `traceparent` (the header; absent without one), `asked` (the body, `null` when it is no JSON), `status` (`null`: no response), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
 //! | `chosen` | `invoice_id`, `crypto_code`, `amount`: what is to be paid for a hosted checkout |
 //! | `payment` | `invoice_id`, `crypto_code`, `amount`, `transaction_hash` |
 //! | `replaced` | `invoice_id`, `transaction_hash` |
@@ -63,6 +63,8 @@ pub(crate) enum Event {
         method: String,
         path: String,
         nonce: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        traceparent: Option<String>,
         asked: Option<Box<Value>>,
         status: Option<u16>,
         retry_after: Option<u32>,

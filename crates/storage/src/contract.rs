@@ -24,7 +24,7 @@ use florin_orders::fixtures::{
 };
 use florin_orders::{
     Abandoned, Assessment, Attempt, Destination, EventType, EventType as E, LatePayment, NewOrder,
-    Observation, OrderId, OrderStatus, PaymentState, PollPriority, StoreId, TokenHash,
+    Observation, OrderId, OrderStatus, PaymentState, PollPriority, StoreId, TokenHash, TraceParent,
     TransactionHint,
 };
 use jiff::SignedDuration;
@@ -133,6 +133,7 @@ contract! {
         orders_expire_in_batches,
         a_reference_names_one_order_at_one_price,
         what_was_opened_is_what_is_read,
+        polls_and_deliveries_of_an_order_have_its_trace,
         a_token_opens_its_order_until_it_expires,
         an_order_without_an_attempt_expires_with_an_event,
         a_token_that_is_over_is_forgotten,

@@ -1,6 +1,6 @@
 //! Deliveries: tries at sending an event to a store's webhook.
 
-use florin_orders::{DeliveryId, EndpointHash, Event, EventId, EventType};
+use florin_orders::{DeliveryId, EndpointHash, Event, EventId, EventType, TraceParent};
 use jiff::{SignedDuration, Timestamp};
 
 /// An event that should be delivered now.
@@ -10,6 +10,8 @@ pub struct DueDelivery {
     pub event: Event,
     /// Tries so far.
     pub tries: u32,
+    /// The trace of its order.
+    pub traceparent: Option<TraceParent>,
 }
 
 /// The outcome of a delivery.

@@ -16,7 +16,7 @@ pub(crate) use self::event::{
     delivery, disabled_endpoint, event, outbox, recorded_event, settlement,
 };
 pub(crate) use self::operator::{audit_entry, observation, settled_order, staff_access};
-pub(crate) use self::order::{aggregate, attempt, order};
+pub(crate) use self::order::{aggregate, attempt, order, traceparent};
 
 /// A row of either database. A column of another type, or without the value that is asked for, is an error.
 pub(crate) trait Record {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use florin_orders::{
     Abandoned, Assessment, Attempt, AttemptId, Destination, Event, EventId, EventType, Invoice,
     InvoiceId, NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PollPriority,
-    Reference, Snapshot, StoreId, Stretch, TokenHash, TransactionHint,
+    Reference, Snapshot, StoreId, Stretch, TokenHash, TraceParent, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -56,6 +56,8 @@ pub struct DueAttempt {
     pub poll_seq: u32,
     /// How far the next poll is put off.
     pub stretch: Stretch,
+    /// The trace of its order.
+    pub traceparent: Option<TraceParent>,
 }
 
 /// The polls that wait.

@@ -24,6 +24,7 @@ use crate::http::body::{FromBody, MAX_BODY_BYTES, read};
 use crate::http::error::ApiError;
 use crate::state::AppState;
 use crate::storage_health::error_unless_outage;
+use crate::trace;
 
 /// The header of a request.
 static KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -216,7 +217,7 @@ where
             }
         }
     };
-    tokio::spawn(done.in_current_span()).await?
+    tokio::spawn(trace::inherited(done.in_current_span())).await?
 }
 
 /// Reads a stored result. One of another format is not executed again: a forwarded call would be sent twice.

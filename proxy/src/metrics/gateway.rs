@@ -6,10 +6,12 @@ use async_trait::async_trait;
 use florin_gateway::{
     CallError, CheckoutRequest, Clock, ConfirmRequest, Confirmed, Health, HostedSession, Invoice,
     InvoiceId, InvoiceRequest, InvoiceResponse, PaymentGateway, Prices, Priority, RawRequest,
+    with_traceparent,
 };
 
 use super::Metrics;
 use super::labels::Call;
+use crate::trace;
 
 /// A gateway whose calls are counted.
 pub(crate) struct MeasuredGateway {
@@ -28,7 +30,7 @@ impl MeasuredGateway {
         response: impl Future<Output = Result<T, CallError>> + Send,
     ) -> Result<T, CallError> {
         let began = self.clock.now();
-        let result = response.await;
+        let result = with_traceparent(trace::header(), response).await;
         let elapsed = self.clock.now().duration_since(began);
         self.metrics.call(call, &result, elapsed);
         result

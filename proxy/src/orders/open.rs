@@ -6,6 +6,7 @@ use jiff::SignedDuration;
 
 use crate::auth::client_token::ClientToken;
 use crate::state::AppState;
+use crate::trace;
 
 /// A client token works for a month after the order's end, so that a page that stayed open shows a late payment.
 const TOKEN_LIFETIME_AFTER_ORDER: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -45,6 +46,10 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
     let (id, now) = (app.random_order_id(), app.now());
     let ends_at = terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
     let storage = &app.deps.storage;
+    let terms = &NewOrder {
+        traceparent: trace::current(),
+        ..terms.clone()
+    };
     let opened = storage
         .open_order(&id, terms, token.hash(), ends_at, now)
         .await;

@@ -151,6 +151,7 @@ fn unnamed(store: &Store, reference: Reference, price: Price, now: Timestamp) ->
         flow: Flow::Custom,
         tolerance: store.tolerance_of(price),
         expires_at: now + LIFETIME,
+        traceparent: None,
     }
 }
 

@@ -7,6 +7,7 @@ use florin_orders::{Invoice, Snapshot};
 use tracing::Instrument as _;
 
 use crate::state::AppState;
+use crate::trace;
 
 /// Returns `true` if the customer pressed "I have paid", which sent POST /confirm.
 pub(crate) fn is_marked_as_paid(snapshot: &Snapshot) -> bool {
@@ -33,7 +34,9 @@ pub(crate) fn confirm(app: &Arc<AppState>, snapshot: &Snapshot, email: Option<St
             tracing::warn!(%order, %error, "POST /confirm failed");
         }
     };
-    tokio::spawn(confirmed.in_current_span());
+    let trace = snapshot.order.terms.traceparent;
+    let confirmed = trace::within(trace.or_else(trace::current), confirmed.in_current_span());
+    tokio::spawn(confirmed);
 }
 
 fn invoice(snapshot: &Snapshot) -> Option<&Invoice> {

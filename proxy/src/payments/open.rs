@@ -26,6 +26,7 @@ use crate::payments::quotes::{self, QuoteError};
 use crate::payments::view;
 use crate::rate_limit::network;
 use crate::state::AppState;
+use crate::trace;
 
 /// A payment that is prepared with less time than this could come too late: a new quote is worth a new invoice.
 const LAST_MINUTE: SignedDuration = SignedDuration::from_secs(60);
@@ -80,7 +81,9 @@ pub(crate) async fn open(
     }
     let (app, order) = (app.clone(), order.clone());
     let sent = async move { send(&app, &order, call, turn).await };
-    tokio::spawn(sent.in_current_span()).await?
+    let trace = snapshot.order.terms.traceparent;
+    let sent = trace::within(trace.or_else(trace::current), sent.in_current_span());
+    tokio::spawn(sent).await?
 }
 
 /// Returns the call that opens an attempt, or `None` if an attempt is open that fits.

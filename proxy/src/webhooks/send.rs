@@ -17,6 +17,7 @@ use reqwest::redirect::Policy;
 use url::{Host, Url};
 
 use crate::config::Webhook;
+use crate::trace;
 use crate::webhooks::address_filter::{Lookup, PublicOnly, is_public, system};
 use crate::webhooks::schedule::LONGEST_DELIVERY;
 
@@ -111,8 +112,10 @@ impl Webhooks for WebhookSender {
             &self.public_only
         };
         let id = event.id.as_str();
+        let traceparent = trace::header().map(|value| (trace::TRACEPARENT, value));
         let request = client
             .post(webhook.url.clone())
+            .headers(HeaderMap::from_iter(traceparent))
             .header("content-type", "application/json")
             .header("webhook-id", id)
             .header("webhook-timestamp", now.as_second().to_string())

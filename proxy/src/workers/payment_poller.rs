@@ -19,6 +19,7 @@ use tracing::Instrument as _;
 use crate::payments::confirmation::{confirm, is_marked_as_paid};
 use crate::state::{AppState, PollingPace};
 use crate::storage_health::error_unless_outage;
+use crate::trace;
 
 /// Polls in flight at once.
 const CONCURRENT_POLLS: usize = 8;
@@ -95,7 +96,9 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
         let limit = room.min(u32::try_from(free).unwrap_or(u32::MAX));
         for due in lease_due(app, poll_priority, limit).await {
             let span = tracing::info_span!("poll", order = %due.order_id);
-            polls.spawn(poll_invoice(app.clone(), due).instrument(span));
+            let trace = due.traceparent;
+            let poll = poll_invoice(app.clone(), due).instrument(span);
+            polls.spawn(trace::within(trace, poll));
             begun.push(priority);
         }
     }

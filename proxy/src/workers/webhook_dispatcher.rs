@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use crate::config::{Config, Webhook};
 use crate::state::AppState;
 use crate::storage_health::error_unless_outage;
+use crate::trace;
 use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
 use crate::webhooks::send::{SendOutcome, StoreResponse};
 
@@ -86,7 +87,8 @@ async fn start_deliveries(app: &Arc<AppState>, store: &StoreId, deliveries: &mut
         // After the read: of a store that a reload has removed nothing is recorded as not wanted. Its lease ends by itself.
         let config = app.config();
         if config.store(store).is_some() {
-            deliveries.spawn(deliver(app.clone(), config, due));
+            let trace = due.traceparent;
+            deliveries.spawn(trace::within(trace, deliver(app.clone(), config, due)));
         }
     }
 }

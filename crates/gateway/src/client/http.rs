@@ -14,6 +14,7 @@ use serde::Serialize;
 use url::Url;
 
 use super::settings::check_base_url;
+use super::trace::{TRACEPARENT, traceparent};
 use super::transport::{SignedRequest, Transport};
 use super::{AmbiguousOutcome, CallError, Clock, RawRequest, Settings, SettingsError};
 use crate::{GatewayError, InvoiceId, InvoiceStatus, Method, Nonce, Signing};
@@ -221,12 +222,14 @@ impl Exchange {
             |text: &str| HeaderValue::from_str(text).expect("digits are allowed in headers");
         let mut signature = value(signature.as_str());
         signature.set_sensitive(true);
-        HeaderMap::from_iter([
+        let mut headers = HeaderMap::from_iter([
             (API_KEY, self.api_key.clone()),
             (SIGNATURE, signature),
             (NONCE, value(&nonce.to_string())),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        ])
+        ]);
+        headers.extend(traceparent().map(|value| (TRACEPARENT, value)));
+        headers
     }
 }
 

@@ -50,6 +50,7 @@ pub(crate) async fn inject(
         method: call.method.to_string(),
         path: call.target.clone(),
         nonce: call.header("nonce").map(ToOwned::to_owned),
+        traceparent: call.header("traceparent").map(ToOwned::to_owned),
         asked: call.json().map(Box::new),
         status,
         retry_after,

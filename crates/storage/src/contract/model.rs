@@ -32,6 +32,7 @@ fn due(attempt: &Attempt, poll: u32) -> DueAttempt {
         priority: PollPriority::Scheduled,
         poll_seq: poll,
         stretch: florin_orders::Stretch::NONE,
+        traceparent: None,
     }
 }
 

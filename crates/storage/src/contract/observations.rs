@@ -10,6 +10,7 @@ fn due(poll: u32) -> DueAttempt {
         priority: PollPriority::Scheduled,
         poll_seq: poll,
         stretch: florin_orders::Stretch::NONE,
+        traceparent: None,
     }
 }
 

@@ -46,12 +46,48 @@ pub(super) async fn what_was_opened_is_what_is_read(backend: Backend) {
         },
     ];
     full.tolerance = amount("0.05");
+    full.traceparent = Some(trace());
     let opened = test
         .storage
         .open_order(&id(1), &full, token(1), at(9), at(0))
         .await
         .unwrap();
     assert_eq!(opened.order.terms, full);
+}
+
+fn trace() -> TraceParent {
+    TraceParent::recorded([3; 16], [4; 8])
+}
+
+pub(super) async fn polls_and_deliveries_of_an_order_have_its_trace(backend: Backend) {
+    let test = backend.test().await;
+    let traced = NewOrder {
+        traceparent: Some(trace()),
+        ..terms("r1")
+    };
+    let first = id(1);
+    let opened = test
+        .storage
+        .open_order(&first, &traced, token(1), at(86_400), at(0));
+    opened.await.unwrap();
+    attempt(&test.storage, 1, 1).await;
+    awaiting(&test.storage, 2).await;
+
+    let expected = |order: &OrderId| (*order == id(1)).then(trace);
+    let scheduled = PollPriority::Scheduled;
+    let due = test.storage.due_attempts(scheduled, at(60), at(90), 9);
+    let due = due.await.unwrap();
+    assert_eq!(due.len(), 2);
+    for attempt in due {
+        assert_eq!(attempt.traceparent, expected(&attempt.order_id));
+    }
+    let store = demo();
+    let due = test.storage.due_deliveries(&store, at(1), at(30), 9);
+    let due = due.await.unwrap();
+    assert_eq!(due.len(), 2);
+    for delivery in due {
+        assert_eq!(delivery.traceparent, expected(&delivery.event.order_id));
+    }
 }
 
 pub(super) async fn a_token_opens_its_order_until_it_expires(backend: Backend) {

@@ -84,6 +84,7 @@ pub(super) const TABLES: [Table; 12] = [
             ("decision", "decision", Text),
             ("decided_at", "decided_at", Time),
             ("attention_since", "attention_since", Time),
+            ("traceparent", "traceparent", Text),
         ],
         source: "orders",
         source_key: "id",

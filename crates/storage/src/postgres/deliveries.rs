@@ -50,7 +50,8 @@ pub(super) async fn due(
                      leased_until = coalesce($5, clock_timestamp()) + $6 * interval '1 ms'
                  FROM due WHERE outbox.order_id = due.order_id AND outbox.sequence = due.sequence
                  RETURNING outbox.order_id, outbox.sequence, tries)
-             SELECT events.*, tries FROM leased JOIN events USING (order_id, sequence) ORDER BY position",
+             SELECT events.*, tries, traceparent FROM leased JOIN events USING (order_id, sequence)
+                 JOIN orders ON orders.id = events.order_id ORDER BY position",
         )
         .bind(store.as_str())
         .bind(priority)
@@ -66,6 +67,7 @@ pub(super) async fn due(
             due.push(DueDelivery {
                 event: rows::event(row)?,
                 tries: row.number("tries")?,
+                traceparent: rows::traceparent(row)?,
             });
         }
     }

@@ -58,7 +58,8 @@ pub(super) async fn due(
          UPDATE polls SET leased_by = $7, leased_until = coalesce($4, clock_timestamp()) + $5 * interval '1 ms',
              lease_next_at = $3, next_poll_at = $3, poll_seq = poll_seq + 1, polled_at = $2, priority = 'planned'
          FROM due WHERE attempt_id = due.id
-         RETURNING attempt_id, order_id, invoice_id, poll_seq",
+         RETURNING attempt_id, order_id, invoice_id, poll_seq,
+             (SELECT traceparent FROM orders WHERE orders.id = polls.order_id) AS traceparent",
     )
     .bind(<&str>::from(priority))
     .bind(Time(lease.now))
@@ -84,6 +85,7 @@ fn due_attempt(row: &PgRow, priority: PollPriority) -> Result<DueAttempt, Storag
         invoice_id: rows::read("an invoice id", invoice)?,
         poll_seq: row.number("poll_seq")?,
         stretch: Stretch::NONE,
+        traceparent: rows::traceparent(row)?,
     })
 }
 

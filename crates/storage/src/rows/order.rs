@@ -4,7 +4,7 @@ use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
     Aggregate, Amounts, Attempt, AttemptId, AttemptState, CustomTerms, Destination, FinalDecision,
     Flow, Invoice, InvoiceId, InvoiceTerms, NewAttempt, NewOrder, Order, OrderId, Progress,
-    QuotedAmounts, Reference, Reverted, StoreId, TransactionHint,
+    QuotedAmounts, Reference, Reverted, StoreId, TraceParent, TransactionHint,
 };
 use url::Url;
 
@@ -43,6 +43,7 @@ pub(crate) fn order(row: &impl Record) -> Result<Order, StorageError> {
         flow: row.word("flow")?,
         tolerance: row.parsed("tolerance", Amount::parse)?,
         expires_at: row.time("expires_at")?,
+        traceparent: traceparent(row)?,
     };
     Ok(Order {
         id: row.parsed("id", OrderId::parse)?,
@@ -60,6 +61,11 @@ pub(crate) fn order(row: &impl Record) -> Result<Order, StorageError> {
         decision: decision(row)?,
         receipt_email: row.maybe_string("receipt_email")?,
     })
+}
+
+/// The trace of an order, beside whatever else a row has.
+pub(crate) fn traceparent(row: &impl Record) -> Result<Option<TraceParent>, StorageError> {
+    row.maybe_parsed("traceparent", TraceParent::parse)
 }
 
 /// An order with all its attempts.

@@ -343,7 +343,8 @@ pub(super) async fn due(
          WHERE id IN (SELECT id FROM attempts
                       WHERE urgency = ?4 AND next_poll_at <= ?1 AND lease_until <= ?1
                       ORDER BY next_poll_at LIMIT ?3)
-         RETURNING id, order_id, invoice_id, look",
+         RETURNING id, order_id, invoice_id, look,
+             (SELECT traceparent FROM orders WHERE orders.id = attempts.order_id) AS traceparent",
     )
     .bind(millis(now))
     .bind(millis(lease_until))
@@ -365,6 +366,7 @@ fn due_attempt(row: &SqliteRow, priority: PollPriority) -> Result<DueAttempt, St
         invoice_id: row.parsed("invoice_id", InvoiceId::parse)?,
         poll_seq: row.try_get("look")?,
         stretch: Stretch::NONE,
+        traceparent: rows::traceparent(row)?,
     })
 }
 

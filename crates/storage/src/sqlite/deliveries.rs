@@ -50,7 +50,8 @@ pub(super) async fn due(
     let mut due = Vec::with_capacity(leased.len());
     for position in leased {
         let row = sqlx::query(
-            "SELECT events.*, outbox.tries FROM events JOIN outbox USING (position) WHERE position = ?",
+            "SELECT events.*, outbox.tries, traceparent FROM events JOIN outbox USING (position)
+                 JOIN orders ON orders.id = events.order_id WHERE position = ?",
         )
         .bind(position)
         .fetch_one(&mut *tx)
@@ -58,6 +59,7 @@ pub(super) async fn due(
         due.push(DueDelivery {
             event: rows::event(&row)?,
             tries: row.try_get("tries")?,
+            traceparent: rows::traceparent(&row)?,
         });
     }
     Ok(due)

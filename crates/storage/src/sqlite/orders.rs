@@ -62,8 +62,8 @@ async fn insert(
     let metadata = serde_json::Value::Object(terms.metadata.clone()).to_string();
     sqlx::query(
         "INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title,
-             lines, customer_email, return_url, metadata, assets, flow, tolerance, expires_at, created_at, status)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
+             lines, customer_email, return_url, metadata, assets, flow, tolerance, expires_at, created_at, traceparent, status)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
     )
     .bind(id.as_str())
     .bind(terms.store_id.as_str())
@@ -81,6 +81,7 @@ async fn insert(
     .bind(terms.tolerance.to_string())
     .bind(millis(terms.expires_at))
     .bind(millis(now))
+    .bind(terms.traceparent.map(|it| it.to_string()))
     .execute(tx)
     .await?;
     Ok(())

@@ -15,6 +15,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGIN, VARY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use florin_orders::TraceParent;
 use jiff::Timestamp;
 use tower::{Layer, Service};
 use tracing::Span;
@@ -25,6 +26,10 @@ use crate::metrics::{Route, Rule};
 use crate::payments::error::PaymentError;
 use crate::request_ids::RequestId;
 use crate::state::AppState;
+use crate::trace;
+
+/// The route whose requests may name a trace, by POST: only stores' servers open orders there.
+const TRACED: &str = "/v1/orders";
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -91,6 +96,10 @@ where
             None => renamed(request.uri().path()),
             Some(_) => None,
         };
+        let takes_trace = method == Method::POST && name_of(route.as_ref()) == TRACED;
+        let trace = takes_trace
+            .then(|| trace::of_headers(request.headers()))
+            .flatten();
         let listed_origin = policy
             .is_for_pages
             .then(|| listed_origin(&app, request.headers()))
@@ -112,6 +121,7 @@ where
                 method,
                 group,
                 span,
+                trace,
                 renamed,
             },
         }
@@ -146,8 +156,9 @@ where
         let this = &mut *self;
         let mut response = match &mut this.progress {
             Progress::Handler(handler) => {
-                let span = &this.request.span;
-                let mut response = ready!(span.in_scope(|| poll_handler(handler, context)));
+                let LoggedRequest { span, trace, .. } = &this.request;
+                let poll = || poll_handler(handler, context);
+                let mut response = ready!(span.in_scope(|| trace::step(*trace, poll)));
                 if this.policy.is_private {
                     let no_store = HeaderValue::from_static("no-store");
                     response.headers_mut().insert(CACHE_CONTROL, no_store);
@@ -194,6 +205,8 @@ struct LoggedRequest {
     method: Method,
     group: Route,
     span: Span,
+    /// The trace that it works for.
+    trace: Option<TraceParent>,
     /// Today's address of one that had another name.
     renamed: Option<String>,
 }

@@ -118,6 +118,13 @@ fn signed(word: &str, summary: &str, shape: &Value) -> Value {
             header("webhook-id", "Stable over all tries: act on each once."),
             header("webhook-timestamp", "When it was sent: seconds since 1970."),
             header("webhook-signature", "`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`."),
+            {
+                "name": "traceparent",
+                "in": "header",
+                "required": false,
+                "description": "The order's trace, of W3C Trace Context; absent when the order has none. It is not signed.",
+                "schema": { "type": "string" },
+            },
         ],
         "requestBody": { "required": true, "content": { "application/json": { "schema": shape } } },
         "responses": {

@@ -28,6 +28,7 @@ use crate::http::openapi::types::Types;
 use crate::http::store_api::AuthenticatedStore;
 use crate::payments::error::log_rejection;
 use crate::state::AppState;
+use crate::trace;
 
 /// GET /v1/gateway/currencies: every store may know what the gateway supports.
 pub(crate) async fn currencies(
@@ -212,7 +213,8 @@ async fn pass(
     changes_something: bool,
 ) -> Result<String, ApiError> {
     let app = app.clone();
-    let passed = tokio::spawn(async move { app.deps.gateway.forward(&request).await });
+    let passed = async move { app.deps.gateway.forward(&request).await };
+    let passed = tokio::spawn(trace::inherited(passed));
     let passed = passed.await?;
     passed.map_err(|error| failed(error, changes_something))
 }

@@ -209,6 +209,11 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
         )
         .by(operation::Caller::Store)
         .takes_key(1)
+        .header(
+            "traceparent",
+            "The trace in which the order is opened, of W3C Trace Context. Its webhooks carry it. A malformed one is ignored.",
+            &json!({ "type": "string" }),
+        )
         .takes::<OpenOrder>(types, &example)
         .refuses(&[
             ErrorCode::OrderConflict,
@@ -295,6 +300,7 @@ fn terms(
         flow: wanted.flow.into(),
         tolerance: store.tolerance_of(price),
         expires_at: now + SignedDuration::from_secs(i64::from(lifetime)),
+        traceparent: None,
     })
 }
 

@@ -22,6 +22,7 @@ fn order(amount: &str, currency: &str) -> Order {
             flow: florin_orders::Flow::Custom,
             tolerance: Amount::ZERO,
             expires_at: Timestamp::UNIX_EPOCH,
+            traceparent: None,
         },
         status: OrderStatus::Open,
         current_attempt: None,

@@ -66,6 +66,7 @@ async fn recorded(
         priority: PollPriority::Scheduled,
         poll_seq: poll,
         stretch: florin_orders::Stretch::NONE,
+        traceparent: None,
     };
     observation.invoice_id = Some(due.invoice_id.to_string());
     observation.observed_at = at(10 + i64::from(poll));
