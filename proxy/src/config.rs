@@ -27,9 +27,11 @@ pub(crate) mod store;
 mod template;
 mod theme;
 pub(crate) mod token_keys;
+pub(crate) mod tracing;
 pub(crate) mod web_address;
 pub(crate) mod webhook;
 
+pub use self::tracing::Tracing;
 pub use catalog::{Donation, Product};
 pub use gateway::Gateway;
 pub use operator::{Operator, Role};

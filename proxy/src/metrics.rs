@@ -259,7 +259,12 @@ impl Metrics {
     }
 
     /// Counts a call of the gateway.
-    fn call<T>(&self, call: Call, result: &Result<T, CallError>, elapsed: SignedDuration) {
+    fn call<T>(
+        &self,
+        call: Call,
+        result: &Result<T, CallError>,
+        elapsed: SignedDuration,
+    ) -> &'static str {
         let outcome = CallOutcome::of(result);
         let labels = [("call", call.into()), ("outcome", outcome.into())];
         self.calls.get_or_create(&labels).inc();
@@ -267,13 +272,15 @@ impl Metrics {
             let seconds = self.call_seconds.get_or_create(&[("call", call.into())]);
             seconds.observe(in_seconds(elapsed));
         }
+        outcome.into()
     }
 
-    /// Counts a delivery.
-    pub(crate) fn delivery(&self, outcome: &DeliveryOutcome, took: SignedDuration) {
+    /// Counts a delivery. Returns the name of its outcome.
+    pub(crate) fn delivery(&self, outcome: &DeliveryOutcome, took: SignedDuration) -> &'static str {
         let outcome = outcome_of_delivery(outcome);
         self.deliveries.get_or_create(&[("outcome", outcome)]).inc();
         self.delivery_seconds.observe(in_seconds(took));
+        outcome
     }
 
     /// Counts the begin of an outage of the storage.

@@ -85,6 +85,7 @@ fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
         ("database", current.database == next.database),
         ("roles", current.roles == next.roles),
         ("environment", current.environment == next.environment),
+        ("tracing", current.tracing == next.tracing),
         ("gateway.url", gateway.url == next_gateway.url),
         (
             "gateway.api_key",

@@ -28,7 +28,10 @@ struct Digest {
 
 /// The id of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RequestId([u8; 20]);
+pub(crate) struct RequestId {
+    text: [u8; 20],
+    draw: u32,
+}
 
 impl RequestIds {
     /// Ids by a random key.
@@ -60,7 +63,8 @@ impl RequestIds {
         let mut id = [0; 20];
         id[..4].copy_from_slice(PREFIX);
         hex::encode_to_slice(bytes, &mut id[4..]).expect("eight bytes have sixteen digits");
-        RequestId(id)
+        let draw = u32::from_be_bytes(bytes[..4].try_into().expect("four of eight bytes"));
+        RequestId { text: id, draw }
     }
 }
 
@@ -70,9 +74,14 @@ impl RequestId {
         tracing::info_span!("request", request_id = self.as_str())
     }
 
+    /// Random bits, for what is done for a share of the requests.
+    pub(crate) fn draw(&self) -> u32 {
+        self.draw
+    }
+
     /// The text.
     pub(crate) fn as_str(&self) -> &str {
-        str::from_utf8(&self.0).expect("hexadecimal digits are ASCII")
+        str::from_utf8(&self.text).expect("hexadecimal digits are ASCII")
     }
 }
 

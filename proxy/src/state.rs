@@ -32,6 +32,7 @@ use crate::payments::price_cache::PriceCache;
 use crate::payments::rendered_view::RenderedView;
 use crate::rate_limit::RateLimit;
 use crate::request_ids::RequestIds;
+use crate::spans::Spans;
 use crate::storage_health::StorageHealth;
 use crate::webhooks::send::Webhooks;
 use crate::widget_files::File;
@@ -89,6 +90,8 @@ pub(crate) struct AppState {
     pub deps: Dependencies,
     /// What Prometheus reads.
     pub metrics: Arc<Metrics>,
+    /// Records spans for a collector.
+    pub spans: Arc<Spans>,
     /// The connections of the public listener, once it listens.
     pub public_slots: OnceLock<Arc<Slots>>,
     /// The gateway's prices, one copy for all customers.
@@ -152,8 +155,10 @@ impl AppState {
     /// Builds the state.
     pub(crate) fn new(config: Config, deps: Dependencies, shutdown: CancellationToken) -> Self {
         let metrics = Arc::new(Metrics::new(&config.stores));
+        let spans = Arc::new(Spans::new(&config));
         let gateway = MeasuredGateway {
             inner: deps.gateway,
+            spans: spans.clone(),
             metrics: metrics.clone(),
             clock: deps.clock.clone(),
         };
@@ -183,6 +188,7 @@ impl AppState {
             reloaded: watch::Sender::new(()),
             deps,
             metrics,
+            spans,
             public_slots: OnceLock::new(),
             request_ids: RequestIds::new(key),
             prices,

@@ -17,10 +17,10 @@ pub(crate) fn current() -> Option<TraceParent> {
     CURRENT.try_with(|trace| *trace).ok()
 }
 
-/// The same as a header.
-pub(crate) fn header() -> Option<HeaderValue> {
-    let value = HeaderValue::from_str(&current()?.to_string());
-    Some(value.expect("digits and hyphens are allowed in headers"))
+/// A trace as the value of the header.
+pub(crate) fn header(trace: TraceParent) -> HeaderValue {
+    let value = HeaderValue::from_str(&trace.to_string());
+    value.expect("digits and hyphens are allowed in headers")
 }
 
 /// Works for a trace; without one, for that of the caller.

@@ -69,6 +69,7 @@ mod store_api;
 mod store_isolation;
 mod three_proxies;
 mod trace_context;
+mod traces;
 mod transaction_hints;
 mod untrusted_client;
 mod wallet_guards;

@@ -46,7 +46,7 @@ fn contains(haystack: &[u8], needle: &str) -> bool {
         .any(|part| part == needle.as_bytes())
 }
 
-fn secrets_in(haystack: &[u8]) -> Vec<&'static str> {
+pub(crate) fn secrets_in(haystack: &[u8]) -> Vec<&'static str> {
     let shown = |secret: &&str| {
         encodings(secret)
             .iter()

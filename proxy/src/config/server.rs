@@ -23,6 +23,7 @@ use crate::config::secrets::{SecretPair, secret};
 use crate::config::setting::Setting;
 use crate::config::store::{Store, StoreTable, store};
 use crate::config::token_keys::TokenKey;
+use crate::config::tracing::{Tracing, TracingTable, tracing};
 use crate::config::web_address::{Origin, web_address};
 
 /// A configuration that passed every check.
@@ -54,6 +55,8 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// What one client address may do.
     pub rate_limit: RateLimit,
+    /// Where traces are sent; `None` if nothing is recorded.
+    pub tracing: Option<Tracing>,
     /// What is logged: `tracing` filter directives.
     pub log: String,
     /// What is valid and probably a mistake.
@@ -198,6 +201,8 @@ pub(crate) struct File {
     #[serde(default)]
     pub(crate) rate_limit: RateLimitTable,
     #[serde(default)]
+    pub(crate) tracing: TracingTable,
+    #[serde(default)]
     pub(crate) store: Vec<StoreTable>,
     #[serde(default)]
     pub(crate) operator: Vec<OperatorTable>,
@@ -252,6 +257,7 @@ pub(crate) fn check(
     let trusted_proxies = trusted_proxies(&mut findings, &file.trusted_proxies);
     let gateway = gateway(&mut findings, file.gateway);
     let rate_limit = rate_limit(&mut findings, &file.rate_limit);
+    let tracing = tracing(&mut findings, &file.tracing);
     let mut stores = Vec::new();
     let mut ids = BTreeSet::new();
     if file.store.is_empty() {
@@ -286,6 +292,7 @@ pub(crate) fn check(
             operators,
             trusted_proxies,
             rate_limit,
+            tracing,
             log,
             warnings,
             settings,

@@ -8,6 +8,7 @@ pub(crate) mod staff_links;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use florin_orders::{OrderId, OrderRecord, Snapshot, StoreId};
 use headers::authorization::Bearer;
@@ -41,11 +42,7 @@ impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
         let key = parts.headers.typed_get::<Authorization<Bearer>>();
         let key = key.ok_or(ApiError::Unauthorized)?;
         let config = app.config();
-        let is_its = |store: &&Store| {
-            let expected = store.secret_key.as_ref();
-            expected.is_some_and(|expected| expected.is_one(key.token()))
-        };
-        let store = config.stores.iter().find(is_its);
+        let store = store_of_key(&config, key.token());
         let id = store.ok_or(ApiError::Unauthorized)?.id.clone();
         Ok(Self {
             id,
@@ -70,6 +67,21 @@ impl AuthenticatedStore {
         let is_mine = |snapshot: &Snapshot| snapshot.order.terms.store_id == self.id;
         found.filter(is_mine).ok_or(ApiError::NoSuchOrder)
     }
+}
+
+/// The store that has a key.
+fn store_of_key<'a>(config: &'a Config, key: &str) -> Option<&'a Store> {
+    let is_its = |store: &&Store| {
+        let expected = store.secret_key.as_ref();
+        expected.is_some_and(|expected| expected.is_one(key))
+    };
+    config.stores.iter().find(is_its)
+}
+
+/// Returns `true` if a request has the key of a store.
+pub(crate) fn has_store_key(app: &AppState, headers: &HeaderMap) -> bool {
+    let key = headers.typed_get::<Authorization<Bearer>>();
+    key.is_some_and(|key| store_of_key(&app.config(), key.token()).is_some())
 }
 
 /// The requested page size.

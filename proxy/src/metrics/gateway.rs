@@ -11,12 +11,15 @@ use florin_gateway::{
 
 use super::Metrics;
 use super::labels::Call;
+use crate::spans::{Recording, Spans};
 use crate::trace;
 
 /// A gateway whose calls are counted.
 pub(crate) struct MeasuredGateway {
     /// The client.
     pub inner: Arc<dyn PaymentGateway>,
+    /// What records.
+    pub spans: Arc<Spans>,
     /// What counts.
     pub metrics: Arc<Metrics>,
     /// The clock.
@@ -27,12 +30,24 @@ impl MeasuredGateway {
     async fn measured<T>(
         &self,
         call: Call,
+        name: &'static str,
         response: impl Future<Output = Result<T, CallError>> + Send,
     ) -> Result<T, CallError> {
         let began = self.clock.now();
-        let result = with_traceparent(trace::header(), response).await;
+        let mut span = self.spans.client(|| name.into());
+        let trace = span.as_ref().map(Recording::trace).or_else(trace::current);
+        let result = with_traceparent(trace.map(trace::header), response).await;
         let elapsed = self.clock.now().duration_since(began);
-        self.metrics.call(call, &result, elapsed);
+        let outcome = self.metrics.call(call, &result, elapsed);
+        if let Some(span) = &mut span {
+            span.set("florin.gateway.outcome", outcome);
+            if let Err(error) = &result {
+                span.fail();
+                if let CallError::Refused { status, .. } | CallError::Broken { status } = error {
+                    span.set_status(*status);
+                }
+            }
+        }
         result
     }
 }
@@ -40,12 +55,13 @@ impl MeasuredGateway {
 #[async_trait]
 impl PaymentGateway for MeasuredGateway {
     async fn prices(&self) -> Result<Prices, CallError> {
-        self.measured(Call::Prices, self.inner.prices()).await
+        self.measured(Call::Prices, "GET /prices", self.inner.prices())
+            .await
     }
 
     async fn create_invoice(&self, request: &InvoiceRequest) -> Result<Invoice, CallError> {
         let response = self.inner.create_invoice(request);
-        self.measured(Call::Create, response).await
+        self.measured(Call::Create, "POST /invoice", response).await
     }
 
     async fn invoice(
@@ -54,21 +70,21 @@ impl PaymentGateway for MeasuredGateway {
         priority: Priority,
     ) -> Result<InvoiceResponse, CallError> {
         let response = self.inner.invoice(invoice_id, priority);
-        self.measured(Call::Poll, response).await
+        self.measured(Call::Poll, "GET /invoice", response).await
     }
 
     async fn confirm(&self, request: &ConfirmRequest) -> Result<Confirmed, CallError> {
-        self.measured(Call::Other, self.inner.confirm(request))
+        self.measured(Call::Other, "POST /confirm", self.inner.confirm(request))
             .await
     }
 
     async fn checkout(&self, request: &CheckoutRequest) -> Result<HostedSession, CallError> {
-        self.measured(Call::Create, self.inner.checkout(request))
+        self.measured(Call::Create, "POST /checkout", self.inner.checkout(request))
             .await
     }
 
     async fn forward(&self, request: &RawRequest) -> Result<String, CallError> {
-        self.measured(Call::Other, self.inner.forward(request))
+        self.measured(Call::Other, "forwarded call", self.inner.forward(request))
             .await
     }
 

@@ -112,7 +112,7 @@ impl Webhooks for WebhookSender {
             &self.public_only
         };
         let id = event.id.as_str();
-        let traceparent = trace::header().map(|value| (trace::TRACEPARENT, value));
+        let traceparent = trace::current().map(|it| (trace::TRACEPARENT, trace::header(it)));
         let request = client
             .post(webhook.url.clone())
             .headers(HeaderMap::from_iter(traceparent))

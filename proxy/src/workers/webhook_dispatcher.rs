@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 
 use crate::config::{Config, Webhook};
+use crate::spans::Recording;
 use crate::state::AppState;
 use crate::storage_health::error_unless_outage;
 use crate::trace;
@@ -138,12 +139,17 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
     let webhook = config
         .store(&event.store_id)
         .and_then(|store| store.webhook.as_ref());
+    let mut span = app
+        .spans
+        .client(|| format!("deliver {}", event.kind).into());
     let (sent, outcome) = match webhook {
         None => (None, DeliveryOutcome::NotWanted),
         Some(webhook) => {
+            let trace = span.as_ref().map(Recording::trace);
+            let send = app.deps.webhooks.send(webhook, event, tried_at);
             let sent = tokio::select! {
                 biased;
-                sent = app.deps.webhooks.send(webhook, event, tried_at) => sent,
+                sent = trace::within(trace, send) => sent,
                 () = app.deps.clock.sleep(LONGEST_DELIVERY) => SendOutcome::Failed("no response in time".into()),
             };
             let draw = app.deps.random.below(2 * JITTER_PERCENT + 1);
@@ -153,7 +159,19 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
     };
     report(event, sent.as_ref(), outcome);
     let took = app.now().duration_since(tried_at);
-    app.metrics.delivery(&outcome, took);
+    let outcome_name = app.metrics.delivery(&outcome, took);
+    if let Some(span) = &mut span {
+        span.set("florin.store", event.store_id.to_string());
+        span.set("florin.event.id", event.id.to_string());
+        span.set("florin.delivery.outcome", outcome_name);
+        if let Some(status) = sent.as_ref().and_then(status) {
+            span.set_status(status);
+        }
+        if outcome != DeliveryOutcome::Delivered {
+            span.fail();
+        }
+    }
+    drop(span);
     let delivery = Delivery {
         event_id: event.id.clone(),
         tried_at,

@@ -22,13 +22,16 @@ use tracing::Span;
 
 use crate::http::error::ApiError;
 use crate::http::middleware::cors::{allow_listed, listed_origin};
+use crate::http::store_api::has_store_key;
 use crate::metrics::{Route, Rule};
 use crate::payments::error::PaymentError;
 use crate::request_ids::RequestId;
+use crate::spans::Recording;
 use crate::state::AppState;
 use crate::trace;
 
-/// The route whose requests may name a trace, by POST: only stores' servers open orders there.
+/// The route whose requests may name a trace, by POST and with the key of a store: the client that names one decides that it is
+/// recorded.
 const TRACED: &str = "/v1/orders";
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -96,10 +99,16 @@ where
             None => renamed(request.uri().path()),
             Some(_) => None,
         };
-        let takes_trace = method == Method::POST && name_of(route.as_ref()) == TRACED;
-        let trace = takes_trace
-            .then(|| trace::of_headers(request.headers()))
-            .flatten();
+        let name = name_of(route.as_ref());
+        let headers = request.headers();
+        let caller = (method == Method::POST && name == TRACED)
+            .then(|| trace::of_headers(headers))
+            .flatten()
+            .filter(|_| has_store_key(&app, headers));
+        let recording = app
+            .spans
+            .request(caller, id.draw(), || format!("{method} {name}"));
+        let trace = recording.as_ref().map(Recording::trace).or(caller);
         let listed_origin = policy
             .is_for_pages
             .then(|| listed_origin(&app, request.headers()))
@@ -122,6 +131,7 @@ where
                 group,
                 span,
                 trace,
+                recording,
                 renamed,
             },
         }
@@ -207,13 +217,16 @@ struct LoggedRequest {
     span: Span,
     /// The trace that it works for.
     trace: Option<TraceParent>,
+    /// The span that a collector gets.
+    recording: Option<Recording>,
     /// Today's address of one that had another name.
     renamed: Option<String>,
 }
 
 impl LoggedRequest {
     /// Writes the failure that a response carries, counts and logs the request.
-    fn complete(&self, mut response: Response) -> Response {
+    fn complete(&mut self, mut response: Response) -> Response {
+        let recording = self.recording.take();
         let (app, id, method) = (&*self.app, self.id.as_str(), &self.method);
         let refusal = response.extensions_mut().remove::<Arc<ApiError>>();
         if let Some(refusal) = refusal.or_else(|| self.unrouted(&response).map(Arc::new)) {
@@ -237,6 +250,9 @@ impl LoggedRequest {
         let status = response.status().as_u16();
         let elapsed = app.now().duration_since(self.started);
         app.metrics.request(self.group, status, elapsed);
+        if let Some(recording) = recording {
+            self.end(recording, status);
+        }
         let (elapsed_ms, route) = (elapsed.as_millis(), name_of(self.route.as_ref()));
         // An open page reads its order every few seconds: a line for each read would hide all others, and cost as much as
         // the read.
@@ -246,6 +262,17 @@ impl LoggedRequest {
             tracing::info!(request_id = id, %method, route, status, elapsed_ms, "request");
         }
         response
+    }
+
+    /// Ends the span of the request.
+    fn end(&self, mut recording: Recording, status: u16) {
+        recording.set("http.request.method", self.method.to_string());
+        recording.set("http.route", name_of(self.route.as_ref()).to_owned());
+        recording.set("florin.request_id", self.id.as_str().to_owned());
+        recording.set_status(status);
+        if status >= 500 {
+            recording.fail();
+        }
     }
 
     /// What the router and its extractors refuse by themselves gets the same shape as every other refusal.

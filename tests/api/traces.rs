@@ -1,0 +1,254 @@
+//! Spans of OpenTelemetry: what a collector gets from the program.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::post;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message as _;
+use serde_json::{Value, json};
+use support::{HttpResponse, Program, World, eventually, pay_in_full, secrets};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+
+use crate::program::wait_until_up;
+use crate::secret_leaks::secrets_in;
+
+/// A trace that the store's server has sampled, and the span in it.
+const TRACE_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const PARENT_ID: &str = "00f067aa0ba902b7";
+const EMAIL: &str = "ada@example.com";
+
+/// A collector. It takes everything.
+#[derive(Clone, Default)]
+struct Collector(Arc<Mutex<Vec<Bytes>>>);
+
+impl Collector {
+    /// Starts it; the second is its address.
+    async fn start() -> (Self, String) {
+        let collector = Self::default();
+        let take = async |State(collector): State<Collector>, body: Bytes| {
+            collector.0.lock().unwrap().push(body);
+            StatusCode::OK
+        };
+        let routes = Router::new().route("/v1/traces", post(take));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let serve = axum::serve(listener, routes.with_state(collector.clone()));
+        tokio::spawn(async move { serve.await.unwrap() });
+        (collector, address)
+    }
+
+    fn bodies(&self) -> Vec<Bytes> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn spans(&self) -> Vec<Span> {
+        let requests = self
+            .bodies()
+            .into_iter()
+            .map(|body| ExportTraceServiceRequest::decode(body).expect("the body is OTLP"));
+        let resources = requests.flat_map(|request| request.resource_spans);
+        let scopes = resources.flat_map(|resource| resource.scope_spans);
+        scopes.flat_map(|scope| scope.spans).collect()
+    }
+}
+
+/// An attribute as text; empty without it.
+fn attribute(span: &Span, key: &str) -> String {
+    use opentelemetry_proto::tonic::common::v1::any_value::Value;
+    let found = span
+        .attributes
+        .iter()
+        .find(|attribute| attribute.key == key);
+    let value = found.and_then(|found| found.value.as_ref()?.value.as_ref());
+    match value {
+        Some(Value::StringValue(text)) => text.clone(),
+        Some(Value::IntValue(number)) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// A world whose proxy is the program, with these variables.
+async fn start(variables: &[(&str, &str)]) -> (World, Program) {
+    let mut world = World::start().await;
+    world.stop_proxy().await;
+    let program = Program::start(&world.config_file(), &world.file("proxy.log"), variables);
+    wait_until_up(&world, &program).await;
+    (world, program)
+}
+
+fn variables<'a>(endpoint: &'a str, ratio: &'a str) -> [(&'static str, &'a str); 3] {
+    [
+        ("FLORIN_TRACING__OTLP_ENDPOINT", endpoint),
+        ("FLORIN_TRACING__SAMPLE_RATIO", ratio),
+        // What log lines say at any level stays out of spans.
+        ("FLORIN_LOG", "trace"),
+    ]
+}
+
+/// POST /v1/orders of a hosted order, with this key and trace.
+async fn open_order(world: &World, key: &str, reference: &str, trace: &str) -> HttpResponse {
+    let order = json!({
+        "amount": "42.00", "currency": "USD", "reference": reference, "flow": "hosted",
+        "customer_email": EMAIL,
+    });
+    let url = format!("{}/v1/orders", world.proxy_url());
+    let request = world.http().post(url).bearer_auth(key);
+    let request = request.header("traceparent", trace).json(&order);
+    HttpResponse::read(request.send().await.unwrap()).await
+}
+
+#[tokio::test]
+async fn an_orders_trace_leads_from_the_store_to_the_gateway_and_to_the_webhooks() {
+    let (collector, endpoint) = Collector::start().await;
+    let (world, mut program) = start(&variables(&endpoint, "0")).await;
+    let trace = format!("00-{TRACE_ID}-{PARENT_ID}-01");
+    let opened = open_order(&world, secrets::STORE_KEY, "lamp-1", &trace).await;
+    let opened = opened.with(201);
+    let order = opened.text_at("/order/id");
+    // None of these is in a trace of the store.
+    world.shopper().open("ebook").await.choose("BTC").await;
+    world.wait_for_deliveries().await;
+    let webhooks = world.webhooks.accepted(&order);
+    let calls: Vec<Value> = world.sandbox().calls().await;
+    assert_eq!(program.stop().await, Some(0));
+
+    let spans = collector.spans();
+    assert!(
+        spans
+            .iter()
+            .all(|span| hex::encode(&span.trace_id) == TRACE_ID),
+        "{spans:#?}"
+    );
+    let named = |name: &str| {
+        let mut named = spans.iter().filter(|span| span.name == name);
+        let found = named.next().unwrap_or_else(|| panic!("{name}: {spans:#?}"));
+        assert_eq!(named.next(), None);
+        found
+    };
+    let request = named("POST /v1/orders");
+    assert_eq!(hex::encode(&request.parent_span_id), PARENT_ID);
+    assert_eq!(attribute(request, "http.response.status_code"), "201");
+    let id = opened.header("x-request-id").unwrap();
+    assert_eq!(attribute(request, "florin.request_id"), id);
+    let call = named("POST /checkout");
+    assert_eq!(call.parent_span_id, request.span_id);
+    assert_eq!(attribute(call, "florin.gateway.outcome"), "ok");
+    let sent = calls.iter().find(|call| call["path"] == "/checkout");
+    let expected = format!("00-{TRACE_ID}-{}-01", hex::encode(&call.span_id));
+    assert_eq!(sent.unwrap()["traceparent"], expected);
+    for delivery in webhooks {
+        let span = named(&format!("deliver {}", delivery.kind));
+        assert_eq!(span.parent_span_id, request.span_id);
+        assert_eq!(attribute(span, "florin.delivery.outcome"), "delivered");
+        assert_eq!(attribute(span, "florin.event.id"), delivery.id);
+        let expected = format!("00-{TRACE_ID}-{}-01", hex::encode(&span.span_id));
+        assert_eq!(delivery.traceparent, Some(expected));
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_recorded_request_of_a_customer_begins_the_orders_trace_and_holds_no_secret() {
+    let (collector, endpoint) = Collector::start().await;
+    let (world, mut program) = start(&variables(&endpoint, "1")).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    let address = checkout.address().await;
+    let email = json!({ "email": EMAIL });
+    checkout.post("/paid", &email).await.with(200);
+    pay_in_full(&world, &checkout).await;
+    world.wait_for_deliveries().await;
+    let webhooks = world.webhooks.accepted(&checkout.order);
+    assert_eq!(program.stop().await, Some(0));
+
+    let spans = collector.spans();
+    let opening = spans.iter().find(|span| span.name == "POST /v1/checkout");
+    let opening = opening.unwrap();
+    assert!(opening.parent_span_id.iter().all(|byte| *byte == 0));
+    let created = spans
+        .iter()
+        .find(|span| span.name == "deliver order.created");
+    assert_eq!(created.unwrap().trace_id, opening.trace_id);
+    let trace = hex::encode(&opening.trace_id);
+    assert!(
+        webhooks
+            .iter()
+            .all(|it| it.traceparent.as_ref().unwrap().contains(&trace))
+    );
+    let made = spans.iter().find(|span| span.name == "POST /invoice");
+    assert_eq!(made.unwrap().trace_id, opening.trace_id);
+    let everything = collector.bodies().concat();
+    assert_eq!(secrets_in(&everything), [""; 0]);
+    for private in [&*address, checkout.token(), EMAIL] {
+        let is_there = everything
+            .windows(private.len())
+            .any(|part| part == private.as_bytes());
+        assert!(!is_there, "{private}");
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn without_a_sampled_trace_of_a_store_nothing_is_recorded() {
+    let (collector, endpoint) = Collector::start().await;
+    let (world, mut program) = start(&variables(&endpoint, "0")).await;
+    let sampled = format!("00-{TRACE_ID}-{PARENT_ID}-01");
+    let refused = open_order(&world, "sk_wrong", "lamp-1", &sampled).await;
+    assert_eq!(refused.status, 401);
+    let quiet = format!("00-{TRACE_ID}-{PARENT_ID}-00");
+    let opened = open_order(&world, secrets::STORE_KEY, "lamp-2", &quiet).await;
+    let order = opened.with(201).text_at("/order/id");
+    world.wait_for_deliveries().await;
+    for delivery in world.webhooks.accepted(&order) {
+        assert_eq!(delivery.traceparent.as_ref(), Some(&quiet));
+    }
+    assert_eq!(program.stop().await, Some(0));
+    assert_eq!(collector.spans(), []);
+    world.end().await;
+}
+
+/// Sells with a collector that takes nothing: one warning, and an end in time.
+async fn sell_without_collector(endpoint: &str) {
+    let (world, mut program) = start(&variables(endpoint, "1")).await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.wait_for_deliveries().await;
+    // Two batches: after five seconds, and at the end.
+    eventually("the collector is missed", async || {
+        program.printed().contains("takes no traces").then_some(())
+    })
+    .await;
+    checkout.view().await;
+    let ended = timeout(Duration::from_secs(8), program.stop()).await;
+    assert_eq!(ended.unwrap(), Some(0));
+    let printed = program.printed();
+    let missed = printed
+        .lines()
+        .filter(|line| line.contains("takes no traces"));
+    assert_eq!(missed.count(), 1, "{printed}");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_collector_that_is_away_stops_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    sell_without_collector(&endpoint).await;
+}
+
+#[tokio::test]
+async fn a_collector_that_never_answers_stops_nothing() {
+    // Connections wait in its backlog.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    sell_without_collector(&endpoint).await;
+    drop(listener);
+}
