@@ -16,6 +16,8 @@ async fn open_order(world: &World, reference: &str, traces: &[&str]) -> HttpResp
     for trace in traces {
         request = request.header("traceparent", *trace);
     }
+    // A request with a key is carried out by a separate task.
+    let request = request.header("idempotency-key", reference);
     let opened = request.json(&order).send().await.unwrap();
     HttpResponse::read(opened).await.with(201)
 }
