@@ -9,5 +9,6 @@ pub(crate) mod health;
 pub(crate) mod init;
 pub(crate) mod order_text;
 pub(crate) mod orders;
+mod progress;
 pub(crate) mod reference;
 pub(crate) mod secrets;

@@ -51,6 +51,7 @@ mod payment_links;
 mod payments;
 mod postgres;
 mod program;
+mod progress_lines;
 mod raw_requests;
 mod receipts;
 mod release;

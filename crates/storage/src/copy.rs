@@ -32,6 +32,22 @@ pub struct CopiedTable {
     pub sha256: String,
 }
 
+/// How far a copy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyStep {
+    /// The table that is read.
+    pub table: &'static str,
+    /// Its place among all tables, from 1.
+    pub number: usize,
+    /// All tables.
+    pub count: usize,
+    /// Its rows that were read so far.
+    pub rows: u64,
+}
+
+/// Takes the steps of a copy: one for each table, and one for some thousand rows of it.
+pub type OnCopyStep<'a> = &'a (dyn Fn(CopyStep) + Send + Sync);
+
 /// Why a database was not copied. The target is as before, and the source can be opened, unless the variant says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
@@ -62,10 +78,15 @@ impl From<sqlx::Error> for CopyError {
 ///
 /// # Errors
 /// [`CopyError::NotEmpty`]; [`CopyError::NotMarked`]; [`CopyError::Differs`]; [`CopyError::Storage`] with the failures of both `open`.
-pub async fn copy(from: &str, to: &str, environment: &str) -> Result<Vec<CopiedTable>, CopyError> {
+pub async fn copy(
+    from: &str,
+    to: &str,
+    environment: &str,
+    on_step: OnCopyStep<'_>,
+) -> Result<Vec<CopiedTable>, CopyError> {
     let source = SqliteStorage::open(from, environment).await?;
     let target = PostgresStorage::open(to, environment).await?;
-    let copied = copy_tables(&source, &target, &crate::postgres::shown(to)).await;
+    let copied = copy_tables(&source, &target, &crate::postgres::shown(to), on_step).await;
     source.close().await;
     target.close().await;
     copied
@@ -75,6 +96,7 @@ async fn copy_tables(
     source: &SqliteStorage,
     target: &PostgresStorage,
     place: &str,
+    on_step: OnCopyStep<'_>,
 ) -> Result<Vec<CopiedTable>, CopyError> {
     let mut from = source.begin().await?;
     let mut to = target.writer.begin().await?;
@@ -94,7 +116,7 @@ async fn copy_tables(
     let mut copied = Vec::new();
     if has_orders {
         for table in &TABLES {
-            copied.push(lines(table, &mut from, None).await?);
+            copied.push(lines(table, &mut from, None, on_step).await?);
         }
         if !is_copied(&copied, &mut to).await? {
             return Err(CopyError::NotEmpty);
@@ -103,7 +125,7 @@ async fn copy_tables(
         return Ok(copied);
     }
     for table in &TABLES {
-        let sent = send(table, &mut from, &mut to).await?;
+        let sent = send(table, &mut from, &mut to, on_step).await?;
         if read_back(table, &mut to).await? != sent {
             return Err(CopyError::Differs(table.name));
         }
@@ -201,11 +223,12 @@ async fn send(
     table: &Table,
     from: &mut SqliteConnection,
     to: &mut PgTransaction<'_>,
+    on_step: OnCopyStep<'_>,
 ) -> Result<CopiedTable, CopyError> {
     let columns = table.columns().collect::<Vec<_>>().join(", ");
     let into = format!("COPY {} ({columns}) FROM STDIN", table.name);
     let mut into = to.copy_in_raw(&into).await?;
-    let sent = lines(table, from, Some(&mut into)).await?;
+    let sent = lines(table, from, Some(&mut into), on_step).await?;
     into.finish().await?;
     Ok(sent)
 }
@@ -215,8 +238,18 @@ async fn lines(
     table: &Table,
     from: &mut SqliteConnection,
     mut into: Option<&mut PgCopyIn<&mut PgConnection>>,
+    on_step: OnCopyStep<'_>,
 ) -> Result<CopiedTable, CopyError> {
+    let place = TABLES.iter().position(|it| it.name == table.name);
+    let number = place.map_or(0, |place| place + 1);
+    let step = |rows| CopyStep {
+        table: table.name,
+        number,
+        count: TABLES.len(),
+        rows,
+    };
     let mut lines = Lines::default();
+    on_step(step(0));
     let mut piece = String::new();
     let select = sqlx::query(AssertSqlSafe(table.select()));
     let mut rows = select.fetch(from);
@@ -237,6 +270,7 @@ async fn lines(
                 into.send(piece.as_bytes()).await?;
             }
             piece.clear();
+            on_step(step(lines.rows));
         }
     }
     lines.add(piece.as_bytes());

@@ -36,8 +36,10 @@ mod verified;
 
 #[cfg(test)]
 pub(crate) use copy::columns as copied_columns;
-pub use copy::{CopiedTable, CopyError, copy};
-pub use database::{Database, backup, check_database, check_place, is_postgres, verify};
+pub use copy::{CopiedTable, CopyError, CopyStep, OnCopyStep, copy};
+pub use database::{
+    Database, backup, backup_part, backup_source, check_database, check_place, is_postgres, verify,
+};
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
     RecordedDelivery,

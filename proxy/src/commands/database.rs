@@ -5,9 +5,13 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Subcommand;
 use florin_proxy::config::Config;
-use florin_storage::{CopyError, Database, Verified, copy, is_postgres, migrate_postgres};
+use florin_storage::{
+    CopyError, CopyStep, Database, Verified, copy, is_postgres, migrate_postgres,
+};
 use serde_json::{Map, json};
 use tokio::runtime::{Builder, Runtime};
+
+use crate::commands::progress::Progress;
 
 /// What happens to the database.
 #[derive(Subcommand)]
@@ -54,7 +58,14 @@ pub(crate) fn run(config: &Config, action: Action, json: bool) -> anyhow::Result
         Action::Copy { from, to } => copy_to_server(config, &from, to.as_deref(), json),
         Action::Backup { to } => {
             let url = &config.database_url;
-            let copied = runtime()?.block_on(florin_storage::backup(url, environment, &to));
+            let progress = Progress::new("Copying", json);
+            let backup = florin_storage::backup(url, environment, &to);
+            let copied = runtime()?.block_on(progress.while_growing(
+                &florin_storage::backup_part(&to),
+                florin_storage::backup_source(url).as_deref(),
+                backup,
+            ));
+            drop(progress);
             let copied =
                 copied.map_err(|reason| anyhow::anyhow!("nothing was copied: {reason}"))?;
             let end = format!("Copied to {} and checked.", to.display());
@@ -62,7 +73,9 @@ pub(crate) fn run(config: &Config, action: Action, json: bool) -> anyhow::Result
         }
         Action::Verify { database } => {
             let url = database.as_deref().unwrap_or(config.direct_url());
+            let progress = Progress::new("Reading the whole database", json);
             let read = runtime()?.block_on(florin_storage::verify(url, environment));
+            drop(progress);
             let read = read.map_err(anyhow::Error::msg)?;
             report(read, "The database is sound.", json)
         }
@@ -106,7 +119,10 @@ fn copy_to_server(config: &Config, from: &str, to: Option<&str>, json: bool) -> 
     if !is_postgres(to) {
         bail!("--to: write postgres://user:password@host/database");
     }
-    let copied = runtime()?.block_on(copy(from, to, config.environment.as_str()));
+    let progress = Progress::new("Copying", json);
+    let on_step = |step: CopyStep| progress.rows(step);
+    let copied = runtime()?.block_on(copy(from, to, config.environment.as_str(), &on_step));
+    drop(progress);
     let copied = copied.map_err(|error| match error {
         CopyError::NotMarked(_) => anyhow::anyhow!("{error}"),
         error => anyhow::anyhow!("nothing was copied: {error}"),

@@ -66,7 +66,14 @@ async fn a_copied_file_is_served_from_postgresql_and_not_opened_again() {
         storage.close().await;
         events
     };
-    let copied = crate::copy(&from, &to, "test").await.unwrap();
+    let steps = std::sync::Mutex::new(Vec::new());
+    let on_step = |step| steps.lock().unwrap().push(step);
+    let copied = crate::copy(&from, &to, "test", &on_step);
+    let copied = copied.await.unwrap();
+    let steps = steps.into_inner().unwrap();
+    let numbers: Vec<usize> = steps.iter().map(|step| step.number).collect();
+    assert_eq!(numbers, (1..=copied.len()).collect::<Vec<_>>());
+    assert!(steps.iter().all(|step| step.count == copied.len()));
     let rows = |table| {
         copied
             .iter()
@@ -104,7 +111,7 @@ async fn a_copied_file_is_served_from_postgresql_and_not_opened_again() {
         .await;
     assert_eq!(last.unwrap().unwrap().len(), 1);
     assert!(matches!(
-        crate::copy(&from, &to, "test").await,
+        crate::copy(&from, &to, "test", &|_| {}).await,
         Err(CopyError::Storage(StorageError::Moved { .. }))
     ));
 }
@@ -115,7 +122,7 @@ async fn a_target_with_orders_is_refused_and_the_file_stays_in_use() {
     let (from, name) = (file(&folder), database());
     filled(&from).await;
     order(&shared(&another(&name).await), 1).await;
-    let refused = crate::copy(&from, &server().url(&name), "test").await;
+    let refused = crate::copy(&from, &server().url(&name), "test", &|_| {}).await;
     assert!(matches!(refused, Err(CopyError::NotEmpty)), "{refused:?}");
     SqliteStorage::open(&from, "test").await.unwrap();
 }
@@ -130,7 +137,7 @@ async fn a_copy_that_differs_is_not_kept() {
              BEGIN NEW.note = NEW.note || ' '; RETURN NEW; END $$;
          CREATE TRIGGER spoil BEFORE INSERT ON deliveries FOR EACH ROW EXECUTE FUNCTION spoil()";
     server().psql(&name, spoil).unwrap();
-    let refused = crate::copy(&from, &server().url(&name), "test").await;
+    let refused = crate::copy(&from, &server().url(&name), "test", &|_| {}).await;
     assert!(
         matches!(refused, Err(CopyError::Differs("deliveries"))),
         "{refused:?}"
@@ -150,7 +157,7 @@ async fn a_copy_that_was_interrupted_before_the_file_was_marked_is_completed_by_
     let to = server().url(&name);
     filled(&from).await;
     mark_is_refused(&from, true).await;
-    let interrupted = crate::copy(&from, &to, "test").await.unwrap_err();
+    let interrupted = crate::copy(&from, &to, "test", &|_| {}).await.unwrap_err();
     assert!(
         matches!(interrupted, CopyError::NotMarked(_)),
         "{interrupted}"
@@ -163,7 +170,7 @@ async fn a_copy_that_was_interrupted_before_the_file_was_marked_is_completed_by_
     mark_is_refused(&from, false).await;
     let orders = "SELECT count(*), max(sequence) FROM orders";
     let before = server().psql(&name, orders).unwrap();
-    let copied = crate::copy(&from, &to, "test").await.unwrap();
+    let copied = crate::copy(&from, &to, "test", &|_| {}).await.unwrap();
     assert_eq!(copied[0].rows, 6);
     assert_eq!(server().psql(&name, orders).unwrap(), before);
     let opened = SqliteStorage::open(&from, "test").await.unwrap_err();
@@ -178,13 +185,13 @@ async fn a_file_that_was_used_after_an_interrupted_copy_is_not_marked() {
     let to = server().url(&name);
     filled(&from).await;
     mark_is_refused(&from, true).await;
-    crate::copy(&from, &to, "test").await.unwrap_err();
+    crate::copy(&from, &to, "test", &|_| {}).await.unwrap_err();
     mark_is_refused(&from, false).await;
     let storage = SqliteStorage::open(&from, "test").await.unwrap();
     let used = storage.cancel_order(&id(9), at(99)).await;
     used.unwrap();
     storage.close().await;
-    let refused = crate::copy(&from, &to, "test").await;
+    let refused = crate::copy(&from, &to, "test", &|_| {}).await;
     assert!(matches!(refused, Err(CopyError::NotEmpty)), "{refused:?}");
     SqliteStorage::open(&from, "test").await.unwrap();
 }
