@@ -570,6 +570,7 @@ impl Storage for PostgresStorage {
             // Each transaction is a commit of the server, whose volume this process does not see.
             commits: Commits::default(),
             free_bytes: None,
+            wal_bytes: None,
         })
     }
 

@@ -38,11 +38,11 @@ pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
 use crate::limits::{BATCH, InvoiceKind, RESERVED_FOR_MONEY, RESTART_BATCH};
 use crate::{
-    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
-    Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened,
-    OrderFilter, OrderOperationError, Outage, PollQueue, PriceList, RecordedDelivery,
-    RecordedObservation, RequestId, Settlement, Storage, StorageError, StoredResponse, TokenGrant,
-    Totals,
+    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
+    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError,
+    OpenError, Opened, OrderFilter, OrderOperationError, Outage, PollQueue, PriceList,
+    RecordedDelivery, RecordedObservation, RequestId, Settlement, Storage, StorageError,
+    StoredResponse, TokenGrant, Totals,
 };
 
 /// Storage in one SQLite file.
@@ -547,6 +547,7 @@ impl Storage for SqliteStorage {
             outboxes: self.read(totals::outboxes(&mut connection).await)?,
             commits: self.writer.commits(),
             free_bytes: self.file.free_bytes(),
+            wal_bytes: self.file.wal_bytes(),
         })
     }
 

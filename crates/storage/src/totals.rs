@@ -17,6 +17,8 @@ pub struct Totals {
     pub commits: Commits,
     /// Bytes that the process may still write to the database's volume; absent where the database is on another machine.
     pub free_bytes: Option<u64>,
+    /// Size of the file's write-ahead log; absent where the database is on another machine.
+    pub wal_bytes: Option<u64>,
 }
 
 /// What waits for one store.
@@ -39,6 +41,8 @@ pub struct Commits {
     pub transactions: u64,
     /// The sum of their durations.
     pub total: Duration,
+    /// How long transactions waited for the writer, which carries out one at a time.
+    pub waited: Duration,
     /// Their number by duration: up to each of [`Commits::BOUNDS`], and longer.
     pub by_duration: [u64; Self::BOUNDS.len() + 1],
 }

@@ -320,6 +320,13 @@ fn storage(registry: &mut Registry, totals: &Totals) {
         let help = "Bytes that may still be written to the database's volume";
         gauge(registry, "florin_storage_free_bytes", help, bytes);
     }
+    if let Some(bytes) = totals.wal_bytes {
+        let help = "Size of the database file's write-ahead log";
+        gauge(registry, "florin_storage_wal_bytes", help, bytes);
+        let waited = ConstCounter::new(totals.commits.waited.as_secs_f64());
+        let help = "Time that transactions waited for the one writer of a file";
+        registry.register("florin_storage_writer_wait_seconds", help, waited);
+    }
     registry.register_collector(Box::new(CountedCommits(totals.commits)));
 }
 

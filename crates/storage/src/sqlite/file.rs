@@ -115,6 +115,15 @@ impl DatabaseFile {
         Some(volume.f_bavail.saturating_mul(volume.f_frsize))
     }
 
+    /// The size of the write-ahead log; 0 while there is none.
+    pub(super) fn wal_bytes(&self) -> Option<u64> {
+        match std::fs::metadata(beside(&self.path, "-wal")) {
+            Ok(file) => Some(file.len()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(0),
+            Err(_) => None,
+        }
+    }
+
     /// Takes the journal that is there now as that of the open connections.
     pub(super) fn record_wal(&self) {
         *self.wal() = identity(&beside(&self.path, "-wal")).ok();

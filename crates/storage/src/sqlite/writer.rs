@@ -117,17 +117,15 @@ impl Writer {
 
     /// What was committed so far.
     pub(super) fn commits(&self) -> Commits {
-        *self
-            .0
-            .commits
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        *self.0.commits()
     }
 
     /// Begins a transaction.
     pub(super) async fn begin(&self) -> Result<WriteTransaction, StorageError> {
+        let asked = Instant::now();
         let state = self.0.state.clone().lock_owned().await;
         let shared = self.0.clone();
+        shared.commits().waited += asked.elapsed();
         // A separate task: a caller that gives up leaves no statement half done.
         finish(tokio::spawn(async move { shared.begin(state).await })).await?
     }
@@ -187,6 +185,10 @@ impl Failure {
 }
 
 impl Shared {
+    fn commits(&self) -> std::sync::MutexGuard<'_, Commits> {
+        self.commits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn begin(
         self: Arc<Self>,
         state: OwnedMutexGuard<WriterState>,
@@ -257,9 +259,7 @@ impl Shared {
         let committed = committed.and_then(|()| Ok(self.file.verify()?));
         match committed {
             Ok(()) => {
-                let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
-                commits.count(transactions, elapsed);
-                drop(commits);
+                self.commits().count(transactions, elapsed);
                 state.end_batch(Outcome::Committed);
             }
             Err(error) => {

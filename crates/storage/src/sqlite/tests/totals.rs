@@ -26,6 +26,14 @@ async fn transactions_that_share_a_commit_are_counted() {
     let shared = commits(after) - commits(before);
     assert!((1..40).contains(&shared), "{shared} commits");
     assert!(after.total > before.total);
+    assert!(after.waited > before.waited);
+}
+
+#[tokio::test]
+async fn the_size_of_the_log_is_known() {
+    let test = test().await;
+    order(&test.store(), 1).await;
+    assert!(totals(&test.storage).await.wal_bytes.unwrap() > 0);
 }
 
 #[tokio::test]
