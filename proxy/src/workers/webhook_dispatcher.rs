@@ -146,10 +146,10 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
         None => (None, DeliveryOutcome::NotWanted),
         Some(webhook) => {
             let trace = span.as_ref().map(Recording::trace);
-            let send = app.deps.webhooks.send(webhook, event, tried_at);
+            let delivering = app.deps.webhooks.send(webhook, event, tried_at);
             let sent = tokio::select! {
                 biased;
-                sent = trace::within(trace, send) => sent,
+                sent = trace::within(trace, delivering) => sent,
                 () = app.deps.clock.sleep(LONGEST_DELIVERY) => SendOutcome::Failed("no response in time".into()),
             };
             let draw = app.deps.random.below(2 * JITTER_PERCENT + 1);
