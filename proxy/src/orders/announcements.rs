@@ -79,6 +79,8 @@ impl Announcements {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn order(number: u16) -> OrderId {
@@ -116,7 +118,8 @@ mod tests {
             announcements.ready().await;
             let failed = announcements.announce(async |_| Err("the database is away"));
             assert_eq!(failed.await, Err("the database is away"));
-            announcements.ready().await;
+            let again = tokio::time::timeout(Duration::from_secs(5), announcements.ready());
+            again.await.expect("the change waits");
             let mut announced = None;
             let repeated = announcements.announce(async |changed: &Changed| {
                 announced = Some(changed.clone());

@@ -4,6 +4,9 @@ use tokio::task::{JoinHandle, yield_now};
 
 use super::*;
 
+/// A task that can run has run by then.
+const TURNS: usize = 1_000;
+
 /// A database whose queries read at once and return when they are let through.
 struct Stored {
     version: AtomicI64,
@@ -44,9 +47,13 @@ impl Stored {
 
     /// Waits until so many queries have begun.
     async fn begun(&self, queries: usize) {
-        while self.queries() < queries {
+        for _ in 0..TURNS {
+            if self.queries() >= queries {
+                return;
+            }
             yield_now().await;
         }
+        panic!("{} of {queries} queries have begun", self.queries());
     }
 }
 
