@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::connection::Connection;
 use crate::replicas::{PROXIES, Replicas, change, p99};
-use crate::server::{open_order, processor_time, started_processor_time};
+use crate::server::{Server, open_order, processor_time, started_processor_time};
 use crate::streams::{CHANGES, IDLE, PAUSE, STREAMS_PER_ORDER, Streams, possible};
 
 /// Promised: from the request that changes the order, commit included, to the last byte of the event, at any proxy.
@@ -61,7 +61,7 @@ pub(crate) async fn measure(proxy: &Path, wanted: usize) -> anyhow::Result<()> {
 /// Measures while nothing happens.
 async fn rest(replicas: &Replicas) -> anyhow::Result<Idle> {
     let proxies = || -> anyhow::Result<Duration> {
-        let times = replicas.servers.iter().map(|server| server.id());
+        let times = replicas.servers.iter().map(Server::id);
         times.map(processor_time).sum()
     };
     let (before, all_before) = (proxies()?, started_processor_time()?);
