@@ -1,19 +1,18 @@
 //! The line that long commands show: on a terminal, and nowhere else.
 
-use std::process::Command;
+use std::path::Path;
 
-use support::{Program, World, built};
+use support::{Program, World, built, command};
 
 /// What a command prints on a terminal, standard error included.
 fn on_terminal(words: &str) -> String {
     // Of util-linux: runs a command with a terminal.
-    let command = format!(
+    let line = format!(
         "{} {words}",
         built("florin-proxy", "florin-proxy").display()
     );
-    let output = Command::new("script")
-        .args(["-q", "-e", "-c", &command, "/dev/null"])
-        .env("TERM", "xterm")
+    let output = command(Path::new("script"), &[("TERM", "xterm")])
+        .args(["-q", "-e", "-c", &line, "/dev/null"])
         .env_remove("NO_COLOR")
         .output()
         .expect("apt-get install bsdutils");

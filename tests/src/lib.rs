@@ -65,7 +65,7 @@ pub use postgres::{
     dump_postgres_database, empty_postgres_database, load_postgres_database, pooled,
     postgres_database,
 };
-pub use program::{Folder, Program, ProgramOutput, built, write_private};
+pub use program::{Folder, Program, ProgramOutput, built, command, write_private};
 pub use prometheus::Prometheus;
 pub use replicas::Replicas;
 pub use reverse_proxy::ReverseProxy;

@@ -179,7 +179,7 @@ impl Drop for Program {
 }
 
 /// A program with these variables of the proxy's and no other.
-pub(crate) fn command(program: &Path, variables: &[(&str, &str)]) -> Command {
+pub fn command(program: &Path, variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("FLORIN_") {
