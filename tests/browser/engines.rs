@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, BrowserPool, Engine, Folder, Site, World, eventually};
 
-use crate::helpers::{another_site, choose_asset};
+use crate::helpers::{another_site, choose_asset, wait_for_confirmations};
 
 /// A shop page that shows the checkout and records its events.
 async fn shop(display: &str) -> (Site, World, String) {
@@ -45,7 +45,7 @@ async fn buy(world: &World, browser: &Browser) {
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(1).await;
     browser.wait_for("status-processing").await;
-    assert!(browser.text("confirmations").await.contains("1 of 3"));
+    wait_for_confirmations(browser, "1 of 3").await;
     world.sandbox().mine(2).await;
     browser.wait_for("status-paid").await;
 }

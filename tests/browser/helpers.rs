@@ -150,3 +150,12 @@ pub(crate) async fn wait_until_announced(browser: &Browser, words: &str) {
     })
     .await;
 }
+
+/// Waits until the page shows so many confirmations: a payment is shown before its first one is.
+pub(crate) async fn wait_for_confirmations(browser: &Browser, wanted: &str) {
+    eventually(&format!("confirmations: {wanted}"), async || {
+        let shown = browser.text("confirmations").await;
+        shown.contains(wanted).then_some(())
+    })
+    .await;
+}

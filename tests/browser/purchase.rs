@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
 
-use crate::helpers::{another_site, choose_asset, only_order, open_ebook_checkout};
+use crate::helpers::{
+    another_site, choose_asset, only_order, open_ebook_checkout, wait_for_confirmations,
+};
 
 fn attempt(view: &Value, member: &str) -> String {
     view["attempt"][member].as_str().unwrap().to_owned()
@@ -57,7 +59,7 @@ async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(1).await;
     browser.wait_for("status-processing").await;
-    assert!(browser.text("confirmations").await.contains("1 of 3"));
+    wait_for_confirmations(&browser, "1 of 3").await;
     world.sandbox().mine(2).await;
     browser.wait_for("status-paid").await;
 
