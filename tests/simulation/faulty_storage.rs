@@ -308,7 +308,7 @@ shaken! {
     async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
     async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;
-    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp) -> Result<(), StorageError>;
+    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp, now: Timestamp) -> Result<(), StorageError>;
     async fn record_observation(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<RecordedObservation>, StorageError>;
     async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError>;
     async fn events(

@@ -167,6 +167,7 @@ contract! {
         polls_that_wait_are_counted,
         a_poll_is_put_off_by_the_stretch,
         what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right,
+        a_poll_that_ends_while_the_clock_is_ahead_is_planned_again,
     }
     prices {
         prices_are_kept_until_they_are_invalidated_or_expire,

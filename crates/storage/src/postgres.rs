@@ -452,9 +452,12 @@ impl Storage for PostgresStorage {
         &self,
         due: &DueAttempt,
         until: Timestamp,
+        now: Timestamp,
     ) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [due], |tx| polls::reschedule(tx, &due, until)
-            .await)
+        transaction!(self, Repeat, [due], |tx| polls::reschedule(
+            tx, &due, until, now
+        )
+        .await)
     }
 
     async fn record_observation(

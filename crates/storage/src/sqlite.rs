@@ -38,11 +38,11 @@ pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
 use crate::limits::{BATCH, InvoiceKind, RESERVED_FOR_MONEY, RESTART_BATCH};
 use crate::{
-    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError,
-    OpenError, Opened, OrderFilter, OrderOperationError, Outage, PollQueue, PriceList,
-    RecordedDelivery, RecordedObservation, RequestId, Settlement, Storage, StorageError,
-    StoredResponse, TokenGrant, Totals,
+    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
+    Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened,
+    OrderFilter, OrderOperationError, Outage, PollQueue, PriceList, RecordedDelivery,
+    RecordedObservation, RequestId, Settlement, Storage, StorageError, StoredResponse, TokenGrant,
+    Totals,
 };
 
 /// Storage in one SQLite file.
@@ -423,9 +423,10 @@ impl Storage for SqliteStorage {
         &self,
         due: &DueAttempt,
         until: Timestamp,
+        now: Timestamp,
     ) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
-        attempts::defer(&mut tx, due, until).await?;
+        attempts::defer(&mut tx, due, until, now).await?;
         tx.commit().await
     }
 

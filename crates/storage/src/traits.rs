@@ -460,10 +460,14 @@ pub trait Storage: OperatorStorage + StaffStorage {
     /// The store whose order has or had an invoice; `None` for an unknown one.
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;
 
-    /// Reschedules a poll that failed, with its priority or a higher one that was requested
+    /// Reschedules a poll that failed at `now`, with its priority or a higher one that was requested
     /// meanwhile.
-    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp)
-    -> Result<(), StorageError>;
+    async fn reschedule_poll(
+        &self,
+        due: &DueAttempt,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StorageError>;
 
     /// Records an observation and everything that follows from it: state, credit and events, in one
     /// transaction. `None` if a later poll has been recorded.

@@ -490,10 +490,12 @@ impl Storage for TrackedStorage {
         &self,
         due: &DueAttempt,
         until: Timestamp,
+        now: Timestamp,
     ) -> Result<(), StorageError> {
         let (due, scope) = (due.clone(), of(&due.order_id));
-        let work =
-            |storage: Arc<dyn Storage>| async move { storage.reschedule_poll(&due, until).await };
+        let work = |storage: Arc<dyn Storage>| async move {
+            storage.reschedule_poll(&due, until, now).await
+        };
         self.schedule(work, move |changes, _| changes.forget(&scope))
             .await
     }

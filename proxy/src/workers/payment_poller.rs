@@ -333,10 +333,11 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
         | CallError::Broken { .. }
         | CallError::NoLimits(_) => RETRY,
     };
+    let now = app.now();
     let deferred = app
         .deps
         .storage
-        .reschedule_poll(due, app.now() + pause)
+        .reschedule_poll(due, now + pause, now)
         .await;
     if let Err(error) = deferred {
         error_unless_outage!(error, order = %due.order_id, "failed to reschedule poll");

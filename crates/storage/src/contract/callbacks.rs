@@ -84,7 +84,11 @@ impl Watching<'_> {
             Action::Deferral(seconds) => {
                 if let Some((due, _)) = self.under_way.take() {
                     let until = at(self.now + seconds);
-                    self.storage.reschedule_poll(&due, until).await.unwrap();
+                    let now = at(self.now);
+                    self.storage
+                        .reschedule_poll(&due, until, now)
+                        .await
+                        .unwrap();
                 }
             }
         }

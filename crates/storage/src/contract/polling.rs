@@ -216,7 +216,10 @@ pub(super) async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one(b
     awaiting(&test.storage, 1).await;
     let known = invoice(1).id;
     let failed = poll(&test.storage, 20).await;
-    test.storage.reschedule_poll(&failed, at(25)).await.unwrap();
+    test.storage
+        .reschedule_poll(&failed, at(25), at(20))
+        .await
+        .unwrap();
     for _ in 0..100 {
         test.storage
             .schedule_poll_of_invoice(&known, at(20))
@@ -240,7 +243,7 @@ pub(super) async fn a_rescheduled_poll_keeps_its_priority(backend: Backend) {
     assert_eq!(due_of(&test.storage, PollPriority::Scheduled, 5).await, []);
     let watched = due_of(&test.storage, PollPriority::Watched, 5).await;
     test.storage
-        .reschedule_poll(&watched[0], at(6))
+        .reschedule_poll(&watched[0], at(6), at(5))
         .await
         .unwrap();
     let watched = due_of(&test.storage, PollPriority::Watched, 6).await;
@@ -253,7 +256,7 @@ pub(super) async fn a_rescheduled_poll_keeps_its_priority(backend: Backend) {
             .unwrap()
     );
     test.storage
-        .reschedule_poll(&watched[0], at(8))
+        .reschedule_poll(&watched[0], at(8), at(7))
         .await
         .unwrap();
     assert_eq!(due_of(&test.storage, PollPriority::Watched, 8).await, []);
@@ -273,7 +276,10 @@ pub(super) async fn a_late_reschedule_does_not_end_a_later_poll(backend: Backend
     awaiting(&test.storage, 1).await;
     let slow = poll(&test.storage, 20).await;
     poll(&test.storage, 60).await;
-    test.storage.reschedule_poll(&slow, at(61)).await.unwrap();
+    test.storage
+        .reschedule_poll(&slow, at(61), at(60))
+        .await
+        .unwrap();
     assert_eq!(due_of(&test.storage, PollPriority::Scheduled, 62).await, []);
 }
 
@@ -384,7 +390,7 @@ pub(super) async fn all_attempts_of_an_order_are_polled_for_a_second_payment(bac
     attempt(&test.storage, 1, 2).await;
     awaiting(&test.storage, 3).await;
     for _ in 0..3 {
-        let due = poll(&test.storage, 20).await;
+        let due = poll(&test.storage, 5000).await;
         let mut observation = observed("FAILED");
         observation.invoice_id = Some(due.invoice_id.to_string());
         observation.observed_at = at(5000);
@@ -395,13 +401,16 @@ pub(super) async fn all_attempts_of_an_order_are_polled_for_a_second_payment(bac
     }
     let (order, pause) = (id(1), SignedDuration::from_secs(45));
     let schedule = async || {
-        let scheduled = test.storage.schedule_polls_of_order(&order, pause, at(30));
+        let scheduled = test
+            .storage
+            .schedule_polls_of_order(&order, pause, at(5010));
         scheduled.await.unwrap()
     };
     assert!(schedule().await);
     assert!(!schedule().await, "a repetition changes nothing");
-    assert_eq!(due_of(&test.storage, PollPriority::Watched, 64).await, []);
-    let due = due_of(&test.storage, PollPriority::Watched, 65).await;
+    let due = async |now| due_of(&test.storage, PollPriority::Watched, now).await;
+    assert_eq!(due(5044).await, []);
+    let due = due(5045).await;
     assert_eq!(due.len(), 2);
     assert!(due.iter().all(|due| due.order_id == order));
 }
@@ -498,6 +507,29 @@ pub(super) async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_ri
         (shown.opened_at, shown.expires_at),
         (at(right), at(right + 900))
     );
+}
+
+pub(super) async fn a_poll_that_ends_while_the_clock_is_ahead_is_planned_again(backend: Backend) {
+    let test = backend.test().await;
+    let (ahead, right) = (5000, 1400);
+    awaiting(&test.storage, 1).await;
+    awaiting(&test.storage, 2).await;
+    // Both begin by the clock that is right.
+    let mut polls = due_of(&test.storage, PollPriority::Scheduled, right - 100).await;
+    let (answered, failed) = (polls.pop().unwrap(), polls.pop().unwrap());
+    let observation = Observation {
+        observed_at: at(ahead),
+        ..observed("CHECKING")
+    };
+    let recorded = test.storage.record_observation(&answered, &observation);
+    recorded.await.unwrap().unwrap();
+    let (until, now) = (at(ahead + 60), at(ahead));
+    let rescheduled = test.storage.reschedule_poll(&failed, until, now);
+    rescheduled.await.unwrap();
+    let due = async || due_of(&test.storage, PollPriority::Scheduled, right).await;
+    assert_eq!(due().await, []);
+    test.storage.replan_future(at(right)).await.unwrap();
+    assert_eq!(due().await.len(), 2);
 }
 
 pub(super) async fn an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right(

@@ -66,7 +66,7 @@ pub(super) async fn record(
         after.call_attention(now);
     }
     let attempt = after.attempt(&due.attempt_id).ok_or_else(other)?;
-    save_attempt(tx, due, attempt).await?;
+    save_attempt(tx, due, attempt, now).await?;
     if transition.credits {
         credit(tx, &after.order, &due.attempt_id, row, now).await?;
     }
@@ -184,6 +184,7 @@ async fn save_attempt(
     tx: &mut PgConnection,
     due: &DueAttempt,
     attempt: &Attempt,
+    now: Timestamp,
 ) -> Result<(), StorageError> {
     let Some(invoice) = attempt.invoice() else {
         return Ok(());
@@ -213,7 +214,8 @@ async fn save_attempt(
     .bind(attempt.terms.id.as_str())
     .execute(&mut *tx)
     .await?;
-    polls::save(tx, due, invoice.payment_state, invoice.next_poll_at).await
+    let (state, next) = (invoice.payment_state, invoice.next_poll_at);
+    polls::save(tx, due, state, next, now).await
 }
 
 /// Writes the credit of an order: one row, ever.

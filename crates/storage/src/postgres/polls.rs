@@ -136,16 +136,17 @@ pub(super) async fn pass(tx: &mut PgConnection, due: &DueAttempt) -> Result<Fenc
     Ok(recorded.map_or(Fence::Refused, Fence::Recorded))
 }
 
-/// Schedules the poll after a recorded one. A poll that was requested during it is kept, unless the payment is settled.
-/// The lease of a later poll stays.
+/// Schedules the poll after one that was recorded at `now`. A poll that was requested during it is kept, unless the payment is
+/// settled. The lease of a later poll stays.
 pub(super) async fn save(
     tx: &mut PgConnection,
     due: &DueAttempt,
     state: PaymentState,
     next: Option<Timestamp>,
+    now: Timestamp,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "UPDATE polls SET payment_state = $1,
+        "UPDATE polls SET payment_state = $1, polled_at = greatest(polled_at, $5),
              next_poll_at = CASE WHEN next_poll_at < lease_next_at AND $1 <> 'settled'
                  THEN least(next_poll_at, $2) ELSE $2 END,
              priority = CASE WHEN $1 = 'settled' THEN 'planned' ELSE priority END,
@@ -158,6 +159,7 @@ pub(super) async fn save(
     .bind(next.map(Time))
     .bind(i64::from(due.poll_seq))
     .bind(due.attempt_id.as_str())
+    .bind(Time(now))
     .execute(tx)
     .await?;
     Ok(())
@@ -372,9 +374,10 @@ pub(super) async fn reschedule(
     tx: &mut PgConnection,
     due: &DueAttempt,
     until: Timestamp,
+    now: Timestamp,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "UPDATE polls SET next_poll_at = $1, leased_by = NULL, leased_until = NULL, lease_next_at = NULL,
+        "UPDATE polls SET next_poll_at = $1, polled_at = greatest(polled_at, $5), leased_by = NULL, leased_until = NULL, lease_next_at = NULL,
              priority = CASE priority WHEN 'planned' THEN $2 ELSE priority END
          WHERE attempt_id = $3 AND poll_seq = $4",
     )
@@ -382,6 +385,7 @@ pub(super) async fn reschedule(
     .bind(<&str>::from(due.priority))
     .bind(due.attempt_id.as_str())
     .bind(i64::from(due.poll_seq))
+    .bind(Time(now))
     .execute(tx)
     .await?;
     Ok(())

@@ -546,9 +546,10 @@ pub(super) async fn defer(
     tx: &mut SqliteConnection,
     due: &DueAttempt,
     until: Timestamp,
+    now: Timestamp,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "UPDATE attempts SET next_poll_at = ?1, lease_until = 0,
+        "UPDATE attempts SET next_poll_at = ?1, lease_until = 0, looked_at = max(looked_at, ?5),
              urgency = iif(urgency = 'planned', ?2, urgency)
          WHERE id = ?3 AND look = ?4",
     )
@@ -556,6 +557,7 @@ pub(super) async fn defer(
     .bind(<&str>::from(due.priority))
     .bind(due.attempt_id.as_str())
     .bind(due.poll_seq)
+    .bind(millis(now))
     .execute(tx)
     .await?;
     Ok(())

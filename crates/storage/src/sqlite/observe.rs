@@ -57,7 +57,7 @@ pub(super) async fn record(
         after.call_attention(now);
     }
     let attempt = after.attempt(&due.attempt_id).ok_or_else(other)?;
-    save_attempt(tx, attempt).await?;
+    save_attempt(tx, attempt, now).await?;
     if transition.credits {
         credit(tx, &after.order, &due.attempt_id, row, now).await?;
     }
@@ -156,7 +156,11 @@ async fn count(
 }
 
 /// Saves an attempt after a transition.
-async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<(), StorageError> {
+async fn save_attempt(
+    tx: &mut SqliteConnection,
+    attempt: &Attempt,
+    now: Timestamp,
+) -> Result<(), StorageError> {
     let Some(invoice) = attempt.invoice() else {
         return Ok(());
     };
@@ -167,7 +171,7 @@ async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<()
         "UPDATE attempts SET standing = ?1, received_crypto = ?2, received_usd = ?3, received_local = ?4,
              confirmations = ?5, confirmations_required = ?6, transaction_hash = ?7, observed_at = ?8,
              paid_in = ?11, standing_since = ?12, late_amount_notified = ?13, was_seen = ?14,
-             needs_review = ?15,
+             needs_review = ?15, looked_at = max(looked_at, ?16),
              next_poll_at = CASE WHEN next_poll_at < lease_until AND ?1 <> 'settled'
                  THEN min(next_poll_at, coalesce(?9, next_poll_at)) ELSE ?9 END,
              urgency = iif(?1 = 'settled', 'planned', urgency),
@@ -189,6 +193,7 @@ async fn save_attempt(tx: &mut SqliteConnection, attempt: &Attempt) -> Result<()
     .bind(invoice.late_amount_notified.map(|amount| amount.to_string()))
     .bind(invoice.was_seen)
     .bind(invoice.needs_review)
+    .bind(millis(now))
     .execute(tx)
     .await?;
     Ok(())

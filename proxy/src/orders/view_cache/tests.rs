@@ -184,7 +184,7 @@ async fn every_write_of_an_order_is_seen() {
     let due = storage.due_attempts(florin_orders::PollPriority::Watched, at(2), at(60), 1);
     let due = due.await.unwrap().remove(0);
     is_seen("lease").await;
-    storage.reschedule_poll(&due, at(3)).await.unwrap();
+    storage.reschedule_poll(&due, at(3), at(2)).await.unwrap();
     is_seen("reschedule").await;
     let observation = florin_orders::fixtures::exact("PENDING");
     let recorded = storage.record_observation(&due, &observation).await;

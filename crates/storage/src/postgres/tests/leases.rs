@@ -119,7 +119,10 @@ async fn a_slow_response_ends_no_lease_of_a_later_poll_and_is_ignored_after_its_
             .unwrap()
             .is_some()
     );
-    storage.reschedule_poll(&slow, at(62)).await.unwrap();
+    storage
+        .reschedule_poll(&slow, at(62), at(61))
+        .await
+        .unwrap();
     assert_eq!(due(&storage, 89).await, [], "one poll at a time");
     let paid = Observation {
         observed_at: at(89),
