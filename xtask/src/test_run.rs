@@ -27,6 +27,8 @@ struct Failures {
     tests: Vec<String>,
     /// What libtest prints about them.
     messages: Vec<String>,
+    /// `true` if every test was run: libtest printed its result.
+    is_complete: bool,
 }
 
 /// What a run of `cargo test` printed about failures.
@@ -58,6 +60,9 @@ impl Report {
             self.in_messages = !self.in_messages;
         } else if line.starts_with("test result:") {
             self.in_messages = false;
+            if let Some(failures) = self.failures.get_mut(&self.target) {
+                failures.is_complete = true;
+            }
         } else if self.in_messages {
             if !is_of_backtrace(words) {
                 self.failures().messages.push(line.to_owned());
@@ -75,8 +80,10 @@ impl Report {
     fn repetition(&self) -> Option<Vec<&str>> {
         let tests = self.failures.values().flat_map(|failures| &failures.tests);
         let tests: Vec<&str> = tests.map(String::as_str).collect();
-        // A target that crashed has no failed test.
-        if self.failures.len() != self.failed_targets.len() || tests.len() > MOST_REPEATED {
+        // A target that crashed prints no result, and perhaps no failed test.
+        let is_complete = self.failures.len() == self.failed_targets.len()
+            && self.failures.values().all(|failures| failures.is_complete);
+        if !is_complete || tests.len() > MOST_REPEATED {
             return None;
         }
         let mut arguments = Vec::new();
@@ -213,6 +220,7 @@ error: 1 target failed:
         );
         let storage = "     Running unittests src/lib.rs (target/debug/deps/florin_storage-1)
 test losses::d ... FAILED
+test result: FAILED. 0 passed; 1 failed
     `-p florin-storage --lib`
 ";
         assert_eq!(
@@ -221,6 +229,8 @@ test losses::d ... FAILED
         );
         let crashed = format!("{BROWSER}    `-p florin-tests --test api`\n");
         assert_eq!(repetition(&crashed), None);
+        let crashed_later = BROWSER.replace("test result: FAILED. 1 passed; 2 failed\n", "");
+        assert_eq!(repetition(&crashed_later), None);
         let campaign = BROWSER.replace("browser", "campaign");
         assert_eq!(repetition(&campaign), None);
         let many = BROWSER.replace(
