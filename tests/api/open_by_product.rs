@@ -385,6 +385,31 @@ async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
 }
 
 #[tokio::test]
+async fn an_address_that_is_stored_after_i_have_paid_is_sent_and_a_correction_too() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    checkout.choose("BTC").await;
+    checkout.report_paid().await;
+    for email in ["typo@example.org", "right@example.org"] {
+        let kept = json!({ "email": email });
+        checkout.post("/email", &kept).await.with(200);
+        eventually("the gateway knows the address", async || {
+            let invoice = world.sandbox().invoices().await.remove(0);
+            (invoice["email"] == email).then_some(())
+        })
+        .await;
+    }
+    let email = json!({ "email": "another@example.org" });
+    checkout.post("/paid", &email).await.with(200);
+    eventually("the gateway knows the last address", async || {
+        let invoice = world.sandbox().invoices().await.remove(0);
+        (invoice["email"] == "another@example.org").then_some(())
+    })
+    .await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn an_address_sent_with_i_have_paid_replaces_the_stored_one() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;

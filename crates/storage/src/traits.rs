@@ -153,8 +153,10 @@ pub struct KeptEmail {
 pub enum EmailChange {
     /// It is stored, and there was none before.
     First,
-    /// It is stored in place of another, or of the same.
+    /// It is stored in place of another, or removed.
     Replaced,
+    /// The order has it already.
+    Unchanged,
     /// The order is paid and keeps its own: see [`florin_orders::Order::takes_receipt_email`].
     Refused,
 }

@@ -410,6 +410,10 @@ pub(super) async fn keep_receipt_email(
         let (snapshot, change) = (before, EmailChange::Refused);
         return Ok(Some(KeptEmail { snapshot, change }));
     }
+    if before.order.receipt_email.as_deref() == email.as_deref() && !tx.is_repeat {
+        let (snapshot, change) = (before, EmailChange::Unchanged);
+        return Ok(Some(KeptEmail { snapshot, change }));
+    }
     sqlx::query("UPDATE orders SET receipt_email = $1, version = version + 1 WHERE id = $2")
         .bind(email.as_deref())
         .bind(id.as_str())

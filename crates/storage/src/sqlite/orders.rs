@@ -342,6 +342,10 @@ pub(super) async fn keep_receipt_email(
         let (snapshot, change) = (before, EmailChange::Refused);
         return Ok(Some(KeptEmail { snapshot, change }));
     }
+    if before.order.receipt_email.as_deref() == email {
+        let (snapshot, change) = (before, EmailChange::Unchanged);
+        return Ok(Some(KeptEmail { snapshot, change }));
+    }
     sqlx::query("UPDATE orders SET receipt_email = ?, version = version + 1 WHERE id = ?")
         .bind(email)
         .bind(id.as_str())

@@ -22,7 +22,7 @@ use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::payments;
-use crate::payments::confirmation::confirm;
+use crate::payments::confirmation::{confirm, is_marked_as_paid};
 use crate::payments::currencies::Names;
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
@@ -298,9 +298,23 @@ async fn mark_as_paid(
         snapshot: marked,
         is_first,
     } = marked;
+    let stored = match &email {
+        Some(email) if !marked.order.status.is_settled() => {
+            Some(keep(app, &marked, Some(email)).await)
+        }
+        _ => None,
+    };
+    // An address that is not stored is not sent.
+    let shown = match &stored {
+        Some(Ok(stored)) => stored.snapshot.clone(),
+        Some(Err(_)) | None => marked.clone(),
+    };
+    let is_new = shown.order.receipt_email != marked.order.receipt_email;
+    // Of requests at the same time, the first one alone sends it.
+    if is_first || is_new && is_marked_as_paid(&snapshot) {
+        confirm(app, &shown, shown.order.receipt_email.clone());
+    }
     if is_first {
-        let kept = marked.order.receipt_email.clone();
-        confirm(app, &marked, email.clone().or(kept));
         app.deps
             .storage
             .schedule_poll(&marked.order.id, app.now())
@@ -308,12 +322,9 @@ async fn mark_as_paid(
         app.poller_wakeup.notify_one();
         app.wake_dispatcher();
     }
-    let shown = match &email {
-        Some(email) if !marked.order.status.is_settled() => {
-            keep(app, &marked, Some(email)).await?.snapshot
-        }
-        _ => marked,
-    };
+    if let Some(stored) = stored {
+        stored?;
+    }
     view_of(app, &shown)
 }
 
@@ -364,13 +375,17 @@ async fn keep_email(
         return Err(ApiError::EmailOnHostedPage);
     }
     let KeptEmail { snapshot, change } = keep(app, &snapshot, email.as_deref()).await?;
-    match change {
-        EmailChange::Refused => return Err(ApiError::ReceiptEmailKnown),
-        // The poller sends the address that was stored before the credit.
-        EmailChange::First if snapshot.order.status.is_settled() && email.is_some() => {
-            confirm(app, &snapshot, email);
-        }
-        EmailChange::First | EmailChange::Replaced => {}
+    if change == EmailChange::Refused {
+        return Err(ApiError::ReceiptEmailKnown);
+    }
+    // The poller sends the address that was stored before the credit, unless "I have paid" came before.
+    let is_others = match change {
+        EmailChange::First => !snapshot.order.status.is_settled() && !is_marked_as_paid(&snapshot),
+        EmailChange::Replaced => !is_marked_as_paid(&snapshot),
+        EmailChange::Unchanged | EmailChange::Refused => true,
+    };
+    if email.is_some() && !is_others {
+        confirm(app, &snapshot, email);
     }
     view_of(app, &snapshot)
 }
@@ -439,7 +454,7 @@ pub(crate) async fn keep(
     if snapshot.order.receipt_email.as_deref() == email {
         return Ok(KeptEmail {
             snapshot: snapshot.clone(),
-            change: EmailChange::Replaced,
+            change: EmailChange::Unchanged,
         });
     }
     let id = &snapshot.order.id;
