@@ -50,11 +50,17 @@ const MAX_SLEEP: Duration = Duration::from_secs(1);
 pub(crate) async fn run(app: Arc<AppState>) {
     let (mut polls, mut measured_at) = (JoinSet::new(), None);
     let mut latest = Timestamp::MAX;
+    // A poll that is in progress as the clock is set back may store a plan by the wrong time afterwards.
+    let mut again_at = None;
     while !app.shutdown.is_cancelled() {
         // An outage of the storage puts it off.
-        let is_replanned = app.now() >= latest - SET_BACK || replan_future(&app).await;
-        if is_replanned {
+        let is_set_back = app.now() < latest - SET_BACK;
+        let is_again = again_at.is_some_and(|at| app.now() >= at);
+        if !is_set_back && !is_again {
             latest = app.now();
+        } else if replan_future(&app).await {
+            latest = app.now();
+            again_at = is_set_back.then(|| latest + LEASE);
         }
         start_polls(&app, &mut polls).await;
         let is_due = |at: Timestamp| app.now().duration_since(at).abs() >= MEASURE_EVERY;
