@@ -124,13 +124,15 @@ impl Cluster {
         let called = within(CALLED, async || {
             (self.sandbox.waiting_faults().await == 0).then_some(())
         });
-        if called.await.is_none() {
+        let is_paused = called.await.is_some();
+        if !is_paused {
             // Later its proxy could be killed before it has stored the pause.
             self.sandbox.clear_faults().await;
         }
         pause(STORED).await;
         let at = any_of(&mut self.random, self.replicas.len());
-        let killed = self.kill_replica(at, WITHIN_A_PAUSE);
+        let what = if is_paused { WITHIN_A_PAUSE } else { "" };
+        let killed = self.kill_replica(at, what);
         self.replicas[at].start();
         killed
     }
