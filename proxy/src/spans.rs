@@ -92,7 +92,7 @@ impl Spans {
             return;
         };
         let provider = recorder.provider.clone();
-        // It blocks. What the collector did not take was reported when it was sent.
+        // It blocks. What the collector does not take by then is lost.
         let ended =
             tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT));
         let _ = ended.await;

@@ -220,7 +220,7 @@ async fn sell_without_collector(endpoint: &str) {
     let checkout = world.shopper().open("ebook").await;
     checkout.choose("BTC").await;
     world.wait_for_deliveries().await;
-    // Two batches: after five seconds, and at the end.
+    // Two batches: after two seconds, and at the end.
     eventually("the collector is missed", async || {
         program.printed().contains("takes no traces").then_some(())
     })

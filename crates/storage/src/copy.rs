@@ -45,7 +45,7 @@ pub struct CopyStep {
     pub rows: u64,
 }
 
-/// Takes the steps of a copy: one for each table, and one for some thousand rows of it.
+/// Takes the steps of a copy: one for each table, and one for each part of it that is copied.
 pub type OnCopyStep<'a> = &'a (dyn Fn(CopyStep) + Send + Sync);
 
 /// Why a database was not copied. The target is as before, and the source can be opened, unless the variant says otherwise.

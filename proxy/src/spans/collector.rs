@@ -12,8 +12,8 @@ use tokio::runtime::Handle;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Of a whole request. Spans that it has not taken by then are lost.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How much of a response is read: it says how many spans were refused.
-const MAX_ANSWER_BYTES: usize = 16 * 1024;
+/// How much of a response is read.
+const MAX_RESPONSE_BYTES: usize = 16 * 1024;
 
 /// A collector of OpenTelemetry.
 #[derive(Debug)]
@@ -67,8 +67,8 @@ impl Inner {
         let status = response.status();
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await? {
-            body.extend_from_slice(&chunk[..chunk.len().min(MAX_ANSWER_BYTES - body.len())]);
-            if body.len() == MAX_ANSWER_BYTES {
+            body.extend_from_slice(&chunk[..chunk.len().min(MAX_RESPONSE_BYTES - body.len())]);
+            if body.len() == MAX_RESPONSE_BYTES {
                 break;
             }
         }

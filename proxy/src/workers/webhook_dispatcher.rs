@@ -139,9 +139,10 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
     let webhook = config
         .store(&event.store_id)
         .and_then(|store| store.webhook.as_ref());
-    let mut span = app
-        .spans
-        .client(|| format!("deliver {}", event.kind).into());
+    let mut span = webhook.and_then(|_| {
+        app.spans
+            .client(|| format!("deliver {}", event.kind).into())
+    });
     let (sent, outcome) = match webhook {
         None => (None, DeliveryOutcome::NotWanted),
         Some(webhook) => {

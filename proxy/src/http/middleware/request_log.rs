@@ -107,7 +107,7 @@ where
             .filter(|_| has_store_key(&app, headers));
         let recording = app
             .spans
-            .request(caller, id.draw(), || format!("{method} {name}"));
+            .request(caller, id.draw(), || format!("{} {name}", known(&method)));
         let trace = recording.as_ref().map(Recording::trace).or(caller);
         let listed_origin = policy
             .is_for_pages
@@ -266,7 +266,7 @@ impl LoggedRequest {
 
     /// Ends the span of the request.
     fn end(&self, mut recording: Recording, status: u16) {
-        recording.set("http.request.method", self.method.to_string());
+        recording.set("http.request.method", known(&self.method).to_owned());
         recording.set("http.route", name_of(self.route.as_ref()).to_owned());
         recording.set("florin.request_id", self.id.as_str().to_owned());
         recording.set_status(status);
@@ -290,6 +290,25 @@ impl LoggedRequest {
         let is_plain = content_type.is_none_or(|value| value.as_bytes().starts_with(b"text/plain"));
         is_plain.then_some(failure)
     }
+}
+
+/// The name of a method in a span: a client may send any word.
+///
+/// Source: OpenTelemetry, "Semantic conventions for HTTP spans", `http.request.method`.
+fn known(method: &Method) -> &str {
+    let is_known = matches!(
+        *method,
+        Method::GET
+            | Method::HEAD
+            | Method::POST
+            | Method::PUT
+            | Method::PATCH
+            | Method::DELETE
+            | Method::OPTIONS
+            | Method::CONNECT
+            | Method::TRACE
+    );
+    if is_known { method.as_str() } else { "_OTHER" }
 }
 
 fn name_of(route: Option<&MatchedPath>) -> &str {
