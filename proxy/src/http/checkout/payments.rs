@@ -375,16 +375,15 @@ async fn keep_email(
         return Err(ApiError::EmailOnHostedPage);
     }
     let KeptEmail { snapshot, change } = keep(app, &snapshot, email.as_deref()).await?;
-    if change == EmailChange::Refused {
-        return Err(ApiError::ReceiptEmailKnown);
-    }
+    let is_marked = is_marked_as_paid(&snapshot);
     // The poller sends the address that was stored before the credit, unless "I have paid" came before.
-    let is_others = match change {
-        EmailChange::First => !snapshot.order.status.is_settled() && !is_marked_as_paid(&snapshot),
-        EmailChange::Replaced => !is_marked_as_paid(&snapshot),
-        EmailChange::Unchanged | EmailChange::Refused => true,
+    let is_sent_now = match change {
+        EmailChange::First => snapshot.order.status.is_settled() || is_marked,
+        EmailChange::Replaced => is_marked,
+        EmailChange::Unchanged => false,
+        EmailChange::Refused => return Err(ApiError::ReceiptEmailKnown),
     };
-    if email.is_some() && !is_others {
+    if is_sent_now && email.is_some() {
         confirm(app, &snapshot, email);
     }
     view_of(app, &snapshot)
