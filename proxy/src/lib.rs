@@ -40,3 +40,4 @@ pub use log::init as init_log;
 pub use reload::log_refused_configuration;
 pub use server::{Core, Listeners, run, run_reloading};
 pub use state::Dependencies;
+pub use workers::replanning::Replanning;

@@ -21,8 +21,10 @@ use crate::metrics::Route;
 use crate::open_files::ADMIN_CONNECTIONS;
 use crate::staff::staff_routes;
 use crate::state::{AppState, Dependencies};
+use crate::workers::replanning::Replanning;
 use crate::workers::{
-    change_exchange, cleanup, currency_check, payment_poller, storage_monitor, webhook_dispatcher,
+    change_exchange, cleanup, currency_check, payment_poller, replanning, storage_monitor,
+    webhook_dispatcher,
 };
 
 /// The sockets, bound by the caller, who knows the ports.
@@ -125,6 +127,10 @@ pub async fn run_reloading(
         components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
     }
     components.spawn(named(
+        "the replanning",
+        endless(replanning::run(app.clone())),
+    ));
+    components.spawn(named(
         "the storage monitor",
         endless(storage_monitor::run(app.clone())),
     ));
@@ -213,10 +219,9 @@ impl Core {
         payment_poller::poll_once(&self.app).await;
     }
 
-    /// What the poller does at its start, and when it notices that this machine's clock was set back. Returns `false` if the
-    /// storage failed.
-    pub async fn replan_future(&self) -> bool {
-        payment_poller::replan_future(&self.app).await
+    /// The comparison of this machine's clock with its last reading, each step of which the caller makes.
+    pub fn replanning(&self) -> Replanning {
+        Replanning::new(self.app.clone())
     }
 
     /// One step of the webhook dispatcher: delivers the events that are due, to every store as many as run at once, and

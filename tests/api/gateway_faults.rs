@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, World, WorldConfig, eventually, pause, pay_in_full};
+use support::{Checkout, Reply, World, WorldConfig, eventually, pause, pay_in_full};
 
 use crate::helpers::paid_event_count;
 
@@ -401,6 +401,11 @@ async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
     let invoice = world.sandbox().invoice_of(invoice).await;
     world.wait_for_deliveries().await;
     world.clock.set_back(hour);
+    eventually("the set-back is noticed", async || {
+        let warning = "this machine's clock was set back";
+        world.logged(warning).then_some(())
+    })
+    .await;
     world.sandbox().pay_invoice(&invoice, "exact").await;
     world.sandbox().mine(3).await;
     let left = checkout.view().await["attempt"]["expires_in_seconds"].clone();
@@ -410,6 +415,36 @@ async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
         kinds.contains(&"order.paid".to_owned()).then_some(())
     })
     .await;
-    assert!(world.logged("this machine's clock was set back"));
+    world.end().await;
+}
+
+/// The system clock jumps an hour ahead while a webhook waits for its response, and is set back after the delivery has
+/// failed.
+#[tokio::test]
+async fn a_delivery_in_progress_as_the_clock_jumps_ahead_is_repeated_when_it_is_right() {
+    let world = World::start().await;
+    let hour = Duration::from_hours(1);
+    world.webhooks.reply_with(Reply::After(hour));
+    let checkout = world.shopper().open("ebook").await;
+    let arrived = || world.webhooks.deliveries().len();
+    eventually("the first delivery arrives", async || {
+        (arrived() == 1).then_some(())
+    })
+    .await;
+    world.skip(hour);
+    let store = world.store();
+    eventually("it has failed", async || {
+        let page = store.get("/v1/deliveries").await.with(200).body;
+        let deliveries = page["deliveries"].as_array().unwrap();
+        (deliveries.len() == 1).then_some(())
+    })
+    .await;
+    world.webhooks.reply_with(Reply::Accept);
+    world.clock.set_back(hour);
+    eventually("it is repeated", async || {
+        let kinds = world.webhooks.event_types(&checkout.order);
+        (kinds == ["order.created", "order.created"]).then_some(())
+    })
+    .await;
     world.end().await;
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use florin_proxy::Core;
+use jiff::Timestamp;
 use sqlx::Row as _;
 
 use crate::process::Process;
@@ -16,8 +17,6 @@ const MAX_STEPS: i64 = 3;
 const CLEANUP_EVERY: Millis = 90_000;
 /// Doublings of the pause: some 90 seconds at most, so that what an outage put off is done soon after it.
 const MAX_IDLE_ROUNDS: u32 = 5;
-/// A clock that goes back by more was set back.
-const SET_BACK: Millis = 5_000;
 /// Longest time between two steps.
 const MAX_SLEEP: Millis = 3_600_000;
 
@@ -34,12 +33,9 @@ pub(crate) async fn run(process: Process, core: Core) {
     let [polls_in_progress, dispatches_in_progress] =
         [Arc::new(AtomicI64::new(0)), Arc::new(AtomicI64::new(0))];
     let (mut cleaned_at, mut idle_rounds, mut before) = (Millis::MIN / 2, 0, None);
-    let mut latest = Millis::MAX;
+    let mut replanning = core.replanning();
     loop {
-        let is_replanned = world.wall() >= latest - SET_BACK || core.replan_future().await;
-        if is_replanned {
-            latest = world.wall();
-        }
+        let replanned_by = replanning.step().await;
         let pace = world.random.between(300, 3000) << idle_rounds;
         process.sleep(pace).await;
         let now = world.timeline.now();
@@ -76,7 +72,9 @@ pub(crate) async fn run(process: Process, core: Core) {
             continue;
         }
         idle_rounds = 0;
-        let next = [next_poll, next_dispatch].into_iter().flatten().min();
+        let replanned_by = replanned_by.map(Timestamp::as_millisecond);
+        let next = [next_poll, next_dispatch, replanned_by];
+        let next = next.into_iter().flatten().min();
         let pause = next.map_or(MAX_SLEEP, |at| at - world.wall());
         tokio::select! {
             biased;

@@ -45,6 +45,15 @@ pub struct Delivery {
     pub note: String,
 }
 
+impl Delivery {
+    /// When it ended, by the clock at that moment.
+    pub(crate) fn ended_at(&self) -> Timestamp {
+        self.tried_at
+            .saturating_add(self.took)
+            .expect("no calendar units")
+    }
+}
+
 /// A recorded delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedDelivery {

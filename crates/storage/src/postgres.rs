@@ -418,7 +418,7 @@ impl Storage for PostgresStorage {
                 return Ok(0);
             }
             let polls = polls::replan_future(tx, now, clock).await?;
-            Ok(polls + deliveries::replan_future(tx, now).await?)
+            Ok(polls + deliveries::replan_future(tx, now, clock).await?)
         })
     }
 

@@ -435,7 +435,7 @@ pub trait Storage: OperatorStorage + StaffStorage {
     ) -> Result<bool, StorageError>;
 
     /// Makes due what a clock that was ahead has planned: polls of attempts that were opened or polled after `now`, and
-    /// deliveries of events that happened or were tried after it. Invoices that were opened after `now` are treated as
+    /// deliveries that were planned or begun after it, each by more than 5 seconds. Invoices that were opened so are treated as
     /// opened now. Returns the number of polls and deliveries.
     async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError>;
 

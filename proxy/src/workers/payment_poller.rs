@@ -40,28 +40,13 @@ const MOST_COUNTED: u32 = 10_000;
 /// A poll that is this late is reported.
 const REPORTED_LAG: SignedDuration = SignedDuration::from_mins(1);
 
-/// A clock that goes back by more was set back. A start counts as one: the clock may have been set meanwhile.
-const SET_BACK: SignedDuration = SignedDuration::from_secs(5);
-
 /// The longest sleep: a poll that another process scheduled is noticed by then.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Runs until the process ends; then finishes the polls in flight.
 pub(crate) async fn run(app: Arc<AppState>) {
     let (mut polls, mut measured_at) = (JoinSet::new(), None);
-    let mut latest = Timestamp::MAX;
-    // A poll that is in progress as the clock is set back may store a plan by the wrong time afterwards.
-    let mut again_at = None;
     while !app.shutdown.is_cancelled() {
-        // An outage of the storage puts it off.
-        let is_set_back = app.now() < latest - SET_BACK;
-        let is_again = again_at.is_some_and(|at| app.now() >= at);
-        if !is_set_back && !is_again {
-            latest = app.now();
-        } else if replan_future(&app).await {
-            latest = app.now();
-            again_at = is_set_back.then(|| latest + LEASE);
-        }
         start_polls(&app, &mut polls).await;
         let is_due = |at: Timestamp| app.now().duration_since(at).abs() >= MEASURE_EVERY;
         if measured_at.is_none_or(is_due) {
@@ -106,25 +91,6 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
             let poll = poll_invoice(app.clone(), due).instrument(span);
             polls.spawn(trace::within(trace, poll));
             begun.push(priority);
-        }
-    }
-}
-
-/// Makes due what was planned before this machine's clock was set back. Returns `false` if the storage failed.
-pub(crate) async fn replan_future(app: &AppState) -> bool {
-    match app.deps.storage.replan_future(app.now()).await {
-        Ok(0) => true,
-        Ok(planned) => {
-            tracing::warn!(
-                planned,
-                "this machine's clock was set back: what was planned by it is done now"
-            );
-            app.wake_dispatcher();
-            true
-        }
-        Err(error) => {
-            error_unless_outage!(error, "failed to plan anew after the clock was set back");
-            false
         }
     }
 }

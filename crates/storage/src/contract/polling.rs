@@ -532,6 +532,46 @@ pub(super) async fn a_poll_that_ends_while_the_clock_is_ahead_is_planned_again(b
     assert_eq!(due().await.len(), 2);
 }
 
+pub(super) async fn a_delivery_that_ends_while_the_clock_is_ahead_is_planned_again(
+    backend: Backend,
+) {
+    let test = backend.test().await;
+    let (storage, store) = (&test.storage, demo());
+    let (ahead, right) = (5000, 1400);
+    for number in 1..=3 {
+        order(storage, number).await;
+    }
+    let due = async |now| {
+        let due = storage.due_deliveries(&store, at(now), at(now + 30), 9);
+        due.await.unwrap()
+    };
+    // The first is in progress as the clock jumps ahead, and its next one an hour later.
+    let in_progress = due(right - 100).await;
+    assert_eq!(in_progress.len(), 3);
+    let ended = async |due: &DueDelivery, outcome| {
+        let delivery = Delivery {
+            event_id: due.event.id.clone(),
+            tried_at: at(right - 100),
+            took: SignedDuration::from_secs(ahead - right + 100),
+            http_status: Some(500),
+            note: "answered 500".into(),
+        };
+        storage.record_delivery(&delivery, outcome).await.unwrap();
+    };
+    ended(&in_progress[0], DeliveryOutcome::Retry(at(ahead + 5))).await;
+    ended(&in_progress[1], DeliveryOutcome::GivenUp).await;
+    let again = &in_progress[1].event.id;
+    assert!(storage.redeliver(&store, again, at(ahead)).await.unwrap());
+    // By the clock that is ahead, a process leases another one and is killed.
+    assert_eq!(due(ahead).await.len(), 2);
+    assert_eq!(due(right).await, []);
+    assert_eq!(storage.replan_future(at(right)).await.unwrap(), 3);
+    // Of a lease of this store's own clock it waits until that has ended.
+    let at_once = due(right).await;
+    assert!(at_once.iter().any(|due| due.event == in_progress[0].event));
+    assert_eq!(due(right + 60).await.len(), 3);
+}
+
 pub(super) async fn an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right(
     backend: Backend,
 ) {

@@ -233,6 +233,7 @@ pub(super) const TABLES: [Table; 12] = [
             ("state", "outbox.state", Text),
             ("tries", "outbox.tries", Number),
             ("next_at", "outbox.next_at", Time),
+            ("planned_at", "outbox.planned_at", Time),
             ("priority", "outbox.priority", Number),
             ("was_taken", "outbox.was_taken", Truth),
             ("is_head", "outbox.is_head", Truth),

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use super::clock::{Lease, milliseconds};
 use super::rows::{Time, without_nul};
 use super::transaction::Transaction;
-use crate::limits::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, RESERVED_FOR_MONEY};
+use crate::limits::{AT_THIS_MOMENT, MAX_DELIVERIES_PER_STORE, MONEY, OTHER, RESERVED_FOR_MONEY};
 use crate::rows::{self, Record as _};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,
@@ -46,7 +46,7 @@ pub(super) async fn due(
                      AND (leased_until IS NULL OR leased_until <= coalesce($5, clock_timestamp()))
                  ORDER BY next_at, position LIMIT $7 FOR UPDATE SKIP LOCKED),
              leased AS (
-                 UPDATE outbox SET next_at = $4, leased_by = $8,
+                 UPDATE outbox SET next_at = $4, planned_at = $3, leased_by = $8,
                      leased_until = coalesce($5, clock_timestamp()) + $6 * interval '1 ms'
                  FROM due WHERE outbox.order_id = due.order_id AND outbox.sequence = due.sequence
                  RETURNING outbox.order_id, outbox.sequence, tries)
@@ -121,33 +121,31 @@ pub(super) async fn may_be_due(
     Ok(waits.fetch_one(connection).await?)
 }
 
-/// See [`crate::Storage::replan_future`].
+/// See [`crate::Storage::replan_future`]. A living process keeps its lease: one that would last longer than any delivery is
+/// of a server's clock that was ahead.
 pub(super) async fn replan_future(
     tx: &mut PgConnection,
     now: Timestamp,
+    clock: Option<Time>,
 ) -> Result<u64, StorageError> {
     let orders: Vec<String> = sqlx::query_scalar(
         "SELECT id FROM orders WHERE id IN (
-             SELECT order_id FROM outbox JOIN (
-                 SELECT order_id, sequence FROM events WHERE created_at > $1
-                 UNION SELECT order_id, sequence FROM deliveries JOIN events ON events.id = event_id WHERE tried_at > $1)
-                 AS written USING (order_id, sequence)
-             WHERE outbox.state = 'pending' AND outbox.next_at > $1)
+             SELECT order_id FROM outbox WHERE state = 'pending' AND planned_at > $1)
          ORDER BY id FOR UPDATE",
     )
-    .bind(Time(now))
+    .bind(Time(now + AT_THIS_MOMENT))
     .fetch_all(&mut *tx)
     .await?;
     let replanned = sqlx::query(
-        "UPDATE outbox SET next_at = $1 FROM (
-             SELECT order_id, sequence FROM events WHERE created_at > $1
-             UNION SELECT order_id, sequence FROM deliveries JOIN events ON events.id = event_id WHERE tried_at > $1)
-             AS written
-         WHERE outbox.order_id = written.order_id AND outbox.sequence = written.sequence
-             AND outbox.order_id = ANY($2) AND outbox.state = 'pending' AND outbox.next_at > $1",
+        "UPDATE outbox SET next_at = $1, planned_at = $1,
+             leased_until = CASE WHEN leased_until IS NOT NULL
+                 THEN least(leased_until, coalesce($3, clock_timestamp()) + interval '1 minute') END
+         WHERE order_id = ANY($2) AND state = 'pending' AND planned_at > $4",
     )
     .bind(Time(now))
     .bind(&orders)
+    .bind(clock)
+    .bind(Time(now + AT_THIS_MOMENT))
     .execute(tx)
     .await?;
     Ok(replanned.rows_affected())
@@ -193,7 +191,7 @@ pub(super) async fn record(
     // A delivery that outlives its lease may end after another one: a delivered event stays delivered, and the lease of
     // another process stays.
     sqlx::query(
-        "UPDATE outbox SET state = $1, tries = tries + 1, next_at = coalesce($2, next_at),
+        "UPDATE outbox SET state = $1, tries = tries + 1, next_at = coalesce($2, next_at), planned_at = $6,
              leased_until = CASE WHEN leased_by = $3 THEN NULL ELSE leased_until END
          WHERE order_id = $4 AND sequence = $5 AND (state = 'pending' OR $1 = 'delivered')",
     )
@@ -202,6 +200,7 @@ pub(super) async fn record(
     .bind(holder)
     .bind(&order)
     .bind(sequence)
+    .bind(Time(delivery.ended_at()))
     .execute(&mut **tx)
     .await?;
     mark_heads(tx, &order).await
@@ -357,7 +356,8 @@ pub(super) async fn again(
         return Ok(false);
     };
     sqlx::query(
-        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, next_at = $1
+        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, next_at = $1,
+             planned_at = $1
          WHERE order_id = $2 AND sequence = $3",
     )
     .bind(Time(now))
@@ -444,7 +444,7 @@ pub(super) async fn restart(
         .fetch_all(&mut *tx)
         .await?;
         sqlx::query(
-            "UPDATE outbox SET tries = 0, next_at = $1
+            "UPDATE outbox SET tries = 0, next_at = $1, planned_at = $1
              WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4 AND order_id = ANY($5)",
         )
         .bind(Time(now))

@@ -41,8 +41,8 @@ pub(super) async fn append(
         .fetch_one(&mut *tx)
         .await?;
         sqlx::query(
-            "INSERT INTO outbox (order_id, sequence, position, store_id, next_at, priority, is_head)
-             SELECT $1, $2, $3, $4, $5, $6, NOT EXISTS (
+            "INSERT INTO outbox (order_id, sequence, position, store_id, next_at, planned_at, priority, is_head)
+             SELECT $1, $2, $3, $4, $5, $5, $6, NOT EXISTS (
                  SELECT 1 FROM outbox WHERE order_id = $1 AND state = 'pending' AND NOT was_taken)",
         )
         .bind(id.as_str())

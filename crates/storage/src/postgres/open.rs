@@ -20,7 +20,7 @@ use crate::StorageError;
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
 const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
 
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 9] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 10] = [
     (
         1,
         "orders",
@@ -65,6 +65,11 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 9] = [
         9,
         "traceparent",
         include_str!("../../migrations/postgres/0009_traceparent.sql"),
+    ),
+    (
+        10,
+        "planned_at",
+        include_str!("../../migrations/postgres/0010_planned_at.sql"),
     ),
 ];
 

@@ -13,7 +13,7 @@ use super::dead_connections::{Reading, close_idle, in_time};
 use super::failure::is_of_old_schema;
 use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
-use crate::limits::InvoiceKind;
+use crate::limits::{AT_THIS_MOMENT, InvoiceKind};
 use crate::rows::{self, Record as _};
 use crate::{DueAttempt, PollQueue, StorageError};
 
@@ -222,38 +222,42 @@ pub(super) async fn replan_future(
     now: Timestamp,
     clock: Option<Time>,
 ) -> Result<u64, StorageError> {
+    let ahead = Time(now + AT_THIS_MOMENT);
     // The orders first, in the order of their ids.
     sqlx::query(
         "SELECT 1 FROM orders WHERE id IN (SELECT order_id FROM polls WHERE opened_at > $1
              UNION SELECT order_id FROM attempts WHERE state = 'creating' AND begun_at > $1)
          ORDER BY id FOR UPDATE",
     )
-    .bind(Time(now))
+    .bind(ahead)
     .execute(&mut *tx)
     .await?;
     sqlx::query(
-        "UPDATE attempts SET expires_at = $1 + (expires_at - opened_at), opened_at = $1
-         WHERE id IN (SELECT attempt_id FROM polls WHERE opened_at > $1) AND opened_at > $1",
+        "UPDATE attempts SET expires_at = $1::timestamptz + (expires_at - opened_at), opened_at = $1
+         WHERE id IN (SELECT attempt_id FROM polls WHERE opened_at > $2) AND opened_at > $2",
     )
     .bind(Time(now))
+    .bind(ahead)
     .execute(&mut *tx)
     .await?;
     // An attempt whose invoice never came is abandoned so long after it was begun.
     sqlx::query(
         "UPDATE attempts SET begun_at = $1, begun_clock = least(begun_clock, coalesce($2, clock_timestamp()))
-         WHERE state = 'creating' AND begun_at > $1",
+         WHERE state = 'creating' AND begun_at > $3",
     )
     .bind(Time(now))
     .bind(clock)
+    .bind(ahead)
     .execute(&mut *tx)
     .await?;
     let replanned = sqlx::query(
         "UPDATE polls SET next_poll_at = $1, polled_at = least(polled_at, $1), opened_at = least(opened_at, $1),
              leased_until = least(leased_until, $2)
-         WHERE next_poll_at > $1 AND coalesce(polled_at, opened_at) >= $1",
+         WHERE next_poll_at > $1 AND coalesce(polled_at, opened_at) > $3",
     )
     .bind(Time(now))
     .bind(clock)
+    .bind(ahead)
     .execute(tx)
     .await?;
     Ok(replanned.rows_affected())

@@ -12,7 +12,7 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::orders::{call_attention, emit, end_attention, get, set_status, snapshot};
 use super::rows::{millis, time};
-use crate::limits::{InvoiceKind, MAX_ATTEMPTS_PER_MINUTE};
+use crate::limits::{AT_THIS_MOMENT, InvoiceKind, MAX_ATTEMPTS_PER_MINUTE};
 use crate::rows::{self, Record as _};
 use crate::{
     DueAttempt, MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, PollQueue,
@@ -423,25 +423,28 @@ pub(super) async fn replan_future(
     tx: &mut SqliteConnection,
     now: Timestamp,
 ) -> Result<u64, StorageError> {
-    sqlx::query(
-        "UPDATE attempts SET expires_at = ?1 + expires_at - opened_at, opened_at = ?1
-         WHERE state = 'open' AND opened_at > ?1",
+    let replanned = sqlx::query(
+        "UPDATE attempts SET next_poll_at = ?1, lease_until = 0, looked_at = min(looked_at, ?1)
+         WHERE next_poll_at > ?1 AND coalesce(looked_at, opened_at) > ?2",
     )
     .bind(millis(now))
+    .bind(millis(now + AT_THIS_MOMENT))
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query(
+        "UPDATE attempts SET expires_at = ?1 + expires_at - opened_at, opened_at = ?1
+         WHERE state = 'open' AND opened_at > ?2",
+    )
+    .bind(millis(now))
+    .bind(millis(now + AT_THIS_MOMENT))
     .execute(&mut *tx)
     .await?;
     // An attempt whose invoice never came is abandoned so long after it was begun.
-    sqlx::query("UPDATE attempts SET begun_at = ?1 WHERE state = 'creating' AND begun_at > ?1")
+    sqlx::query("UPDATE attempts SET begun_at = ?1 WHERE state = 'creating' AND begun_at > ?2")
         .bind(millis(now))
-        .execute(&mut *tx)
+        .bind(millis(now + AT_THIS_MOMENT))
+        .execute(tx)
         .await?;
-    let replanned = sqlx::query(
-        "UPDATE attempts SET next_poll_at = ?1, lease_until = 0, looked_at = min(looked_at, ?1)
-         WHERE next_poll_at > ?1 AND coalesce(looked_at, opened_at) >= ?1",
-    )
-    .bind(millis(now))
-    .execute(tx)
-    .await?;
     Ok(replanned.rows_affected())
 }
 

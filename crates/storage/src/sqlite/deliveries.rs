@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::millis;
-use crate::limits::{MONEY, OTHER, RESERVED_FOR_MONEY};
+use crate::limits::{AT_THIS_MOMENT, MONEY, OTHER, RESERVED_FOR_MONEY};
 use crate::rows;
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,
@@ -33,7 +33,7 @@ pub(super) async fn due(
             continue;
         }
         let of_priority: Vec<i64> = sqlx::query_scalar(
-            "UPDATE outbox SET next_at = ?2 WHERE position IN (
+            "UPDATE outbox SET next_at = ?2, planned_at = ?1 WHERE position IN (
                  SELECT position FROM outbox WHERE is_head AND store_id = ?4 AND priority = ?5 AND next_at <= ?1
                  ORDER BY next_at, position LIMIT ?3)
              RETURNING position",
@@ -86,11 +86,10 @@ pub(super) async fn replan_future(
     now: Timestamp,
 ) -> Result<u64, StorageError> {
     let replanned = sqlx::query(
-        "UPDATE outbox SET next_at = ?1 WHERE state = 'pending' AND next_at > ?1 AND position IN (
-             SELECT position FROM events WHERE created_at > ?1
-             UNION ALL SELECT events.position FROM deliveries JOIN events ON events.id = event_id WHERE tried_at > ?1)",
+        "UPDATE outbox SET next_at = ?1, planned_at = ?1 WHERE state = 'pending' AND planned_at > ?2",
     )
     .bind(millis(now))
+    .bind(millis(now + AT_THIS_MOMENT))
     .execute(tx)
     .await?;
     Ok(replanned.rows_affected())
@@ -126,12 +125,13 @@ pub(super) async fn record(
     // A delivery that outlives its lease may end after another one: a delivered event stays
     // delivered.
     sqlx::query(
-        "UPDATE outbox SET state = ?1, tries = tries + 1, next_at = coalesce(?2, next_at)
+        "UPDATE outbox SET state = ?1, tries = tries + 1, next_at = coalesce(?2, next_at), planned_at = ?4
          WHERE position = (SELECT position FROM events WHERE id = ?3) AND (state = 'pending' OR ?1 = 'delivered')",
     )
     .bind(state)
     .bind(next_at.map(millis))
     .bind(delivery.event_id.as_str())
+    .bind(millis(delivery.ended_at()))
     .execute(&mut *tx)
     .await?;
     mark_heads(tx, &delivery.event_id).await
@@ -254,8 +254,8 @@ pub(super) async fn again(
         return Ok(false);
     }
     sqlx::query(
-        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, next_at = ?
-         WHERE position = (SELECT position FROM events WHERE id = ?)",
+        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, next_at = ?1, planned_at = ?1
+         WHERE position = (SELECT position FROM events WHERE id = ?2)",
     )
     .bind(millis(now))
     .bind(event.as_str())
@@ -333,8 +333,8 @@ pub(super) async fn restart(
     .await?;
     if let Some(last) = last {
         sqlx::query(
-            "UPDATE outbox SET tries = 0, next_at = ?
-             WHERE state = 'pending' AND store_id = ? AND position > ? AND position <= ?",
+            "UPDATE outbox SET tries = 0, next_at = ?1, planned_at = ?1
+             WHERE state = 'pending' AND store_id = ?2 AND position > ?3 AND position <= ?4",
         )
         .bind(millis(now))
         .bind(store.as_str())

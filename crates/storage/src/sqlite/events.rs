@@ -39,8 +39,8 @@ pub(super) async fn append(
         .execute(&mut *tx)
         .await?;
         sqlx::query(
-            "INSERT INTO outbox (position, order_id, store_id, next_at, priority, is_head)
-             SELECT ?1, ?2, ?3, ?4, ?5, NOT EXISTS (SELECT 1 FROM outbox WHERE order_id = ?2 AND state = 'pending'
+            "INSERT INTO outbox (position, order_id, store_id, next_at, planned_at, priority, is_head)
+             SELECT ?1, ?2, ?3, ?4, ?4, ?5, NOT EXISTS (SELECT 1 FROM outbox WHERE order_id = ?2 AND state = 'pending'
                  AND NOT was_taken)",
         )
         .bind(inserted.last_insert_rowid())

@@ -23,7 +23,7 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 16] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 17] = [
     (
         1,
         "ledger",
@@ -103,6 +103,11 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 16] = [
         17,
         "traceparent",
         include_str!("../../migrations/sqlite/0017_traceparent.sql"),
+    ),
+    (
+        18,
+        "planned_at",
+        include_str!("../../migrations/sqlite/0018_planned_at.sql"),
     ),
 ];
 

@@ -1,0 +1,152 @@
+//! Replanning: what a clock that was ahead has planned is due as soon as the clock is right.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::state::AppState;
+use crate::storage_health::error_unless_outage;
+
+/// A clock that goes back by more was set back.
+const SET_BACK: SignedDuration = SignedDuration::from_secs(5);
+/// The longest poll or delivery. One that was in progress as the clock was set back may store a plan by the wrong time until
+/// then.
+const LONGEST: SignedDuration = SignedDuration::from_secs(60);
+/// How often the clock is read.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Runs until the process ends, whatever its roles are: each role plans something.
+pub(crate) async fn run(app: Arc<AppState>) {
+    let mut replanning = Replanning::new(app.clone());
+    while !app.shutdown.is_cancelled() {
+        replanning.step().await;
+        tokio::select! {
+            () = app.shutdown.cancelled() => {}
+            () = app.deps.clock.sleep(INTERVAL) => {}
+        }
+    }
+}
+
+/// Compares this machine's clock with its last reading.
+#[derive(Debug)]
+pub struct Replanning {
+    app: Arc<AppState>,
+    readings: Readings,
+}
+
+impl Replanning {
+    pub(crate) fn new(app: Arc<AppState>) -> Self {
+        let readings = Readings::AT_START;
+        Self { app, readings }
+    }
+
+    /// Reads the clock, and makes due what was planned before it was set back. Returns when the next step has to be made at
+    /// the latest; `None` if nothing requires one. A failure of the storage leaves the work to the next step.
+    pub async fn step(&mut self) -> Option<Timestamp> {
+        let now = self.app.now();
+        if !self.readings.require_replanning(now) {
+            self.readings.latest = now;
+        } else if replan_future(&self.app, now).await {
+            self.readings.replanned(now);
+        }
+        self.readings.again_at
+    }
+}
+
+/// The last reading of the clock, and when plans are searched again after it was set back.
+#[derive(Debug)]
+struct Readings {
+    latest: Timestamp,
+    again_at: Option<Timestamp>,
+}
+
+impl Readings {
+    /// A start counts as a set-back: the clock may have been set while no process ran.
+    const AT_START: Self = Self {
+        latest: Timestamp::MAX,
+        again_at: None,
+    };
+
+    fn require_replanning(&self, now: Timestamp) -> bool {
+        self.is_set_back(now) || self.again_at.is_some_and(|at| now >= at)
+    }
+
+    fn replanned(&mut self, now: Timestamp) {
+        self.again_at = self.is_set_back(now).then(|| now + LONGEST);
+        self.latest = now;
+    }
+
+    fn is_set_back(&self, now: Timestamp) -> bool {
+        now < self.latest - SET_BACK
+    }
+}
+
+/// Returns `false` if the storage failed.
+async fn replan_future(app: &AppState, now: Timestamp) -> bool {
+    match app.deps.storage.replan_future(now).await {
+        Ok(0) => true,
+        Ok(planned) => {
+            tracing::warn!(
+                planned,
+                "this machine's clock was set back: what was planned by it is done now"
+            );
+            app.poller_wakeup.notify_one();
+            app.wake_dispatcher();
+            true
+        }
+        Err(error) => {
+            error_unless_outage!(error, "failed to plan anew after the clock was set back");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    /// The seconds at which plans are searched, of those in which the clock is read.
+    fn replanned_at(readings: &mut Readings, seconds: &[i64]) -> Vec<i64> {
+        let mut replanned = Vec::new();
+        for &second in seconds {
+            if readings.require_replanning(at(second)) {
+                readings.replanned(at(second));
+                replanned.push(second);
+            } else {
+                readings.latest = at(second);
+            }
+        }
+        replanned
+    }
+
+    #[test]
+    fn a_start_and_a_minute_after_it_are_searched() {
+        let mut readings = Readings::AT_START;
+        let searched = replanned_at(&mut readings, &[100, 101, 159, 160, 161, 300]);
+        assert_eq!(searched, [100, 160]);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_by_more_than_five_seconds_is_noticed() {
+        let mut readings = Readings {
+            latest: at(1000),
+            again_at: None,
+        };
+        let read = [1001, 996, 990, 600, 601, 659, 660, 661, 800];
+        assert_eq!(replanned_at(&mut readings, &read), [990, 600, 660]);
+    }
+
+    #[test]
+    fn one_that_jumps_ahead_plans_nothing_anew() {
+        let mut readings = Readings {
+            latest: at(1000),
+            again_at: None,
+        };
+        assert_eq!(replanned_at(&mut readings, &[9000, 9001]), [0_i64; 0]);
+    }
+}
