@@ -1,6 +1,6 @@
 //! `cargo xtask bench` and `simulate`: promised numbers, measured on this machine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use clap::Args;
@@ -45,6 +45,127 @@ pub(crate) struct SimulateArgs {
     pub(crate) seed: Option<u64>,
 }
 
+/// A benchmark, and what its failure means.
+type Benchmark = (&'static str, fn(&Bench<'_>) -> anyhow::Result<()>);
+
+/// Each prints what it measured, or why it measured nothing.
+const BENCHMARKS: [Benchmark; 14] = [
+    (
+        "the proxy is slower to start or larger than promised",
+        |bench| bench.program("idle-proxy", &[]),
+    ),
+    ("the widget is larger than promised", |bench| {
+        bundle::check_sizes(bench.workspace, Variant::Release)
+    }),
+    ("sharing commits is slower than promised", |bench| {
+        bench.example("florin-storage --example commits", &[&bench.folder])
+    }),
+    (
+        "three processes on PostgreSQL are slower than promised",
+        |bench| bench.example("florin-storage --example replicas", &[&bench.folder]),
+    ),
+    (
+        "the polls of fewer orders than promised fit the gateway's limits",
+        |bench| bench.example("florin-orders --features fixtures --example poll_plan", &[]),
+    ),
+    (
+        "a store learns of a payment later than promised while orders are flooded",
+        |bench| bench.program("order-flood", &[]),
+    ),
+    ("a public address costs more than promised", |bench| {
+        bench.open_pages("public", &[])
+    }),
+    ("status reads are slower than promised", |bench| {
+        bench.open_pages("reads", &[])
+    }),
+    (
+        "metrics cost more of a status read than promised",
+        |bench| bench.example("florin-proxy --example metrics-cost", &[]),
+    ),
+    ("event streams cost more than promised", |bench| {
+        bench.open_pages("streams", &[])
+    }),
+    (
+        "a change reaches the pages of other proxies later than promised",
+        |bench| bench.open_pages("replicas", &[]),
+    ),
+    (
+        "a change reaches the streams of several proxies later than promised",
+        |bench| bench.open_pages("replica-streams", &[]),
+    ),
+    (
+        "the gateway is called more often for many watchers than for one",
+        |bench| {
+            let build = "build --locked --quiet --package florin-sandbox";
+            bench.workspace.cargo(build).run()?;
+            bench.open_pages(
+                "watchers",
+                &[&bench.workspace.debug_program("florin-sandbox")],
+            )
+        },
+    ),
+    (
+        "the checkout comes later than promised, by itself or beside its peers",
+        first_view,
+    ),
+];
+
+/// What the benchmarks share.
+struct Bench<'a> {
+    workspace: &'a Workspace,
+    /// Databases are made there.
+    folder: PathBuf,
+    /// The release of the proxy.
+    proxy: PathBuf,
+}
+
+impl Bench<'_> {
+    /// Runs a program of `tests` on the proxy's release.
+    fn program(&self, name: &str, arguments: &[&Path]) -> anyhow::Result<()> {
+        output::step(format!("Building {name}…"));
+        let build = format!("build --locked --quiet --package florin-tests --bin {name}");
+        self.workspace.cargo(&build).run()?;
+        let (program, proxy) = (self.workspace.debug_program(name), &self.proxy);
+        Ok(cmd!(
+            self.workspace.sh,
+            "{program} --proxy {proxy} {arguments...}"
+        )
+        .run()?)
+    }
+
+    /// Runs an example of a package.
+    fn example(&self, package: &str, arguments: &[&Path]) -> anyhow::Result<()> {
+        output::step(format!("Building {package}…"));
+        let run = format!("run --locked --quiet --release --package {package} --");
+        Ok(self.workspace.cargo(&run).args(arguments).run()?)
+    }
+
+    /// Measures what open pages cost, beside a bare router that returns the same bytes (`reads`, `streams`), across proxies
+    /// on one PostgreSQL (`replicas`, `replica-streams`), what public addresses cost (`public`), and the calls of the gateway
+    /// for an order with one watcher and for one with 10,000 (`watchers`).
+    fn open_pages(&self, what: &str, more: &[&Path]) -> anyhow::Result<()> {
+        let arguments = [&[Path::new(what), &self.proxy], more].concat();
+        self.example("florin-proxy --example watched-orders", &arguments)
+    }
+}
+
+/// Measures how long a customer waits for the checkout, and for its peers.
+fn first_view(bench: &Bench<'_>) -> anyhow::Result<()> {
+    let workspace = bench.workspace;
+    florin_setup::install_for_tests(workspace)?;
+    let peers = workspace.target.join("peers");
+    let modules = florin_setup::npm(workspace, "tests/peers")?.join("node_modules");
+    output::step("Bundling the peers…");
+    cmd!(
+        workspace.sh,
+        "node tests/peers/bundle.mjs {modules} {peers}"
+    )
+    .env_remove("NODE_OPTIONS")
+    .quiet()
+    .run()?;
+    bench.program("first-view", &[Path::new("--peers"), &peers])
+}
+
 /// Measures and prints.
 ///
 /// # Errors
@@ -53,55 +174,21 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     florin_setup::set_up(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     bundle::build_proxy(workspace, Variant::Release)?;
+    let proxy = workspace.target.join("release/florin-proxy");
     if let Some(kills) = args.kills {
-        return kill(workspace, kills, args);
+        return kill(workspace, &proxy, kills, args);
     }
     florin_setup::install_postgresql(workspace, "proxies on it are measured")?;
     let folder = workspace.sh.create_temp_dir()?;
-    let mut broken = Vec::new();
-    if idle_proxy(workspace).is_err() {
-        broken.push("the proxy is slower to start or larger than promised");
-    }
-    if bundle::check_sizes(workspace, Variant::Release).is_err() {
-        broken.push("the widget is larger than promised");
-    }
-    if commits(workspace, folder.path()).is_err() {
-        broken.push("sharing commits is slower than promised");
-    }
-    if stored_replicas(workspace, folder.path()).is_err() {
-        broken.push("three processes on PostgreSQL are slower than promised");
-    }
-    if poll_plan(workspace).is_err() {
-        broken.push("the polls of fewer orders than promised fit the gateway's limits");
-    }
-    if order_flood(workspace).is_err() {
-        broken.push("a store learns of a payment later than promised while orders are flooded");
-    }
-    if watched_orders(workspace, "public").is_err() {
-        broken.push("a public address costs more than promised");
-    }
-    if watched_orders(workspace, "reads").is_err() {
-        broken.push("status reads are slower than promised");
-    }
-    if metrics_cost(workspace).is_err() {
-        broken.push("metrics cost more of a status read than promised");
-    }
-    if watched_orders(workspace, "streams").is_err() {
-        broken.push("event streams cost more than promised");
-    }
-    if watched_orders(workspace, "replicas").is_err() {
-        broken.push("a change reaches the pages of other proxies later than promised");
-    }
-    if watched_orders(workspace, "replica-streams").is_err() {
-        broken.push("a change reaches the streams of several proxies later than promised");
-    }
-    if watchers(workspace).is_err() {
-        broken.push("the gateway is called more often for many watchers than for one");
-    }
-    // It prints what was measured, or why nothing was.
-    if first_view(workspace).is_err() {
-        broken.push("the checkout comes later than promised, by itself or beside its peers");
-    }
+    let bench = Bench {
+        workspace,
+        folder: folder.path().to_owned(),
+        proxy,
+    };
+    let broken = BENCHMARKS
+        .iter()
+        .filter(|(_, measure)| measure(&bench).is_err());
+    let broken: Vec<_> = broken.map(|(promise, _)| *promise).collect();
     ensure!(broken.is_empty(), "{}", broken.join("; "));
     Ok(())
 }
@@ -121,7 +208,7 @@ pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Re
 }
 
 /// Kills the proxy's release again and again while customers buy, and runs the auditor on the result.
-fn kill(workspace: &Workspace, kills: u64, args: &BenchArgs) -> anyhow::Result<()> {
+fn kill(workspace: &Workspace, proxy: &Path, kills: u64, args: &BenchArgs) -> anyhow::Result<()> {
     let mut replicas = Vec::new();
     if let (Some(count), Some(SharedDatabase::Postgres)) = (args.replicas, args.database) {
         florin_setup::install_postgresql(workspace, "the proxies share a PostgreSQL")?;
@@ -140,105 +227,9 @@ fn kill(workspace: &Workspace, kills: u64, args: &BenchArgs) -> anyhow::Result<(
     let program = |name| workspace.debug_program(name);
     let (campaign, auditor) = (program("kill-campaign"), program("florin-auditor"));
     let (kills, seed) = (kills.to_string(), args.seed.unwrap_or(1).to_string());
-    let proxy = proxy(workspace);
     Ok(cmd!(
         workspace.sh,
         "{campaign} --kills {kills} --seed {seed} {replicas...} --proxy {proxy} --auditor {auditor}"
     )
     .run()?)
-}
-
-/// Measures the proxy's start and its memory by the program `idle-proxy` of `tests`.
-fn idle_proxy(workspace: &Workspace) -> anyhow::Result<()> {
-    output::step("Building the program that measures the idle proxy…");
-    workspace
-        .cargo("build --locked --quiet --package florin-tests --bin idle-proxy")
-        .run()?;
-    let (idle_proxy, proxy) = (workspace.debug_program("idle-proxy"), proxy(workspace));
-    Ok(cmd!(workspace.sh, "{idle_proxy} --proxy {proxy}").run()?)
-}
-
-/// Measures how late a store learns of a payment during a flood of unpaid orders, by the program `order-flood` of `tests`.
-fn order_flood(workspace: &Workspace) -> anyhow::Result<()> {
-    output::step("Building the flood of orders…");
-    workspace
-        .cargo("build --locked --quiet --package florin-tests --bin order-flood")
-        .run()?;
-    let (order_flood, proxy) = (workspace.debug_program("order-flood"), proxy(workspace));
-    Ok(cmd!(workspace.sh, "{order_flood} --proxy {proxy}").run()?)
-}
-
-/// Measures how long a customer waits for the checkout, and for its peers, by the program `first-view` of `tests`.
-fn first_view(workspace: &Workspace) -> anyhow::Result<()> {
-    florin_setup::install_for_tests(workspace)?;
-    let (sh, peers) = (&workspace.sh, workspace.target.join("peers"));
-    let modules = florin_setup::npm(workspace, "tests/peers")?.join("node_modules");
-    output::step("Bundling the peers…");
-    cmd!(sh, "node tests/peers/bundle.mjs {modules} {peers}")
-        .env_remove("NODE_OPTIONS")
-        .quiet()
-        .run()?;
-    output::step("Building the program that measures…");
-    workspace
-        .cargo("build --locked --quiet --package florin-tests --bin first-view")
-        .run()?;
-    let (first_view, proxy) = (workspace.debug_program("first-view"), proxy(workspace));
-    Ok(cmd!(sh, "{first_view} --proxy {proxy} --peers {peers}").run()?)
-}
-
-/// Measures orders per second with sixteen writers, beside the same with a commit for each order.
-fn commits(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
-    output::step("Building the benchmark of commits…");
-    let example = "run --locked --quiet --release --package florin-storage --example commits --";
-    Ok(workspace.cargo(example).arg(folder).run()?)
-}
-
-/// Measures orders, paid orders and leases per second with processes on PostgreSQL, beside one with a file.
-fn stored_replicas(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
-    output::step("Building the benchmark of PostgreSQL…");
-    let example = "run --locked --quiet --release --package florin-storage --example replicas --";
-    Ok(workspace.cargo(example).arg(folder).run()?)
-}
-
-/// Simulates how many orders per day ten requests per second carry, beside the plan before.
-fn poll_plan(workspace: &Workspace) -> anyhow::Result<()> {
-    output::step("Building the simulation of polls…");
-    let example = "run --locked --quiet --release --package florin-orders --features fixtures --example poll_plan";
-    Ok(workspace.cargo(example).run()?)
-}
-
-/// Measures what open pages cost, beside a bare router that returns the same bytes (`reads`, `streams`), across proxies on one
-/// PostgreSQL (`replicas`, `replica-streams`), and what public addresses cost (`public`).
-fn watched_orders(workspace: &Workspace, what: &str) -> anyhow::Result<()> {
-    output::step("Building the benchmark of open pages…");
-    let example = "run --locked --quiet --release --package florin-proxy --example watched-orders";
-    let (example, proxy) = (workspace.cargo(example), proxy(workspace));
-    Ok(example.args(["--", what]).arg(proxy).run()?)
-}
-
-/// Counts the calls of the gateway, the sandbox, for an order with one watcher and for one with 10,000.
-fn watchers(workspace: &Workspace) -> anyhow::Result<()> {
-    output::step("Building the sandbox…");
-    workspace
-        .cargo("build --locked --quiet --package florin-sandbox")
-        .run()?;
-    let example = "run --locked --quiet --release --package florin-proxy --example watched-orders";
-    let (example, proxy) = (workspace.cargo(example), proxy(workspace));
-    let sandbox = workspace.debug_program("florin-sandbox");
-    Ok(example
-        .args(["--", "watchers"])
-        .arg(proxy)
-        .arg(sandbox)
-        .run()?)
-}
-
-/// Measures what metrics cost of a status read.
-fn metrics_cost(workspace: &Workspace) -> anyhow::Result<()> {
-    output::step("Building the benchmark of metrics…");
-    let example = "run --locked --quiet --release --package florin-proxy --example metrics-cost";
-    Ok(workspace.cargo(example).run()?)
-}
-
-fn proxy(workspace: &Workspace) -> std::path::PathBuf {
-    workspace.target.join("release/florin-proxy")
 }
