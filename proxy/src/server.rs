@@ -210,6 +210,7 @@ impl Core {
             span.set("http.route", "/v1/checkout");
             span.set("florin.request_id", id.as_str().to_owned());
             span.set_status(200);
+            span.end();
         }
     }
 

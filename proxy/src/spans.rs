@@ -38,16 +38,22 @@ const BATCH_DELAY: Duration = Duration::from_secs(2);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Records spans, if the configuration names a collector.
+#[derive(Debug)]
 pub(crate) struct Spans(Option<Recorder>);
 
+#[derive(Debug)]
 struct Recorder {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
     sampled_per_million: u32,
 }
 
-/// A span that is being recorded. It ends when it is dropped.
-pub(crate) struct Recording(Span);
+/// A span that is being recorded. One that is dropped before its end is recorded as cancelled: the browser has closed the
+/// connection, or the process ends.
+pub(crate) struct Recording {
+    span: Span,
+    has_ended: bool,
+}
 
 impl Spans {
     /// Needs a runtime of tokio if the configuration names a collector.
@@ -77,6 +83,12 @@ impl Spans {
             None => is_drawn(draw, recorder.sampled_per_million),
         };
         is_recorded.then(|| recorder.begin(caller, name().into(), SpanKind::Server))
+    }
+
+    /// Records nothing.
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        Self(None)
     }
 
     /// Begins a span of this task's trace, if that is recorded.
@@ -156,21 +168,24 @@ impl Recorder {
             ))
         });
         let span = SpanBuilder::from_name(name).with_kind(kind);
-        Recording(self.tracer.build_with_context(span, &parent))
+        Recording {
+            span: self.tracer.build_with_context(span, &parent),
+            has_ended: false,
+        }
     }
 }
 
 impl Recording {
     /// The place of this span in its trace, for what it causes.
     pub(crate) fn trace(&self) -> TraceParent {
-        let context = self.0.span_context();
+        let context = self.span.span_context();
         TraceParent::recorded(context.trace_id().to_bytes(), context.span_id().to_bytes())
     }
 
     /// Adds an attribute: of the semantic conventions of OpenTelemetry, or `florin.…`. No secret, no address and nothing about a
     /// customer.
     pub(crate) fn set(&mut self, key: &'static str, value: impl Into<opentelemetry::Value>) {
-        self.0.set_attribute(KeyValue::new(key, value));
+        self.span.set_attribute(KeyValue::new(key, value));
     }
 
     /// Adds the status of a response.
@@ -180,7 +195,22 @@ impl Recording {
 
     /// Marks it as failed.
     pub(crate) fn fail(&mut self) {
-        self.0.set_status(Status::error(""));
+        self.span.set_status(Status::error(""));
+    }
+
+    /// Ends it.
+    pub(crate) fn end(mut self) {
+        self.has_ended = true;
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.set("error.type", "cancelled");
+            self.fail();
+        }
+        self.span.end();
     }
 }
 

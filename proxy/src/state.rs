@@ -174,7 +174,7 @@ impl AppState {
         let announced = has_other_writers.then(|| announcements.clone());
         let changes = Arc::new(OrderChanges::new(subscriptions.clone(), announced));
         let views = ViewCache::new(changes.clone(), has_other_writers);
-        let storage = Arc::new(TrackedStorage::new(deps.storage, changes));
+        let storage = Arc::new(TrackedStorage::new(deps.storage, changes, spans.clone()));
         let versioned = storage.clone();
         let versions = VersionReads::new(Box::new(move |orders| {
             let storage = versioned.clone();

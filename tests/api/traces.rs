@@ -137,6 +137,11 @@ async fn an_orders_trace_leads_from_the_store_to_the_gateway_and_to_the_webhooks
     assert_eq!(attribute(request, "http.response.status_code"), "201");
     let id = opened.header("x-request-id").unwrap();
     assert_eq!(attribute(request, "florin.request_id"), id);
+    for write in ["open_order", "begin_attempt", "open_attempt", "snapshot"] {
+        let write = named(&format!("storage {write}"));
+        assert_eq!(write.parent_span_id, request.span_id);
+        assert_eq!(attribute(write, "error.type"), "");
+    }
     let call = named("POST /checkout");
     assert_eq!(call.parent_span_id, request.span_id);
     assert_eq!(attribute(call, "florin.gateway.outcome"), "ok");
@@ -192,6 +197,31 @@ async fn a_recorded_request_of_a_customer_begins_the_orders_trace_and_holds_no_s
             .any(|part| part == private.as_bytes());
         assert!(!is_there, "{private}");
     }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_request_whose_client_goes_away_is_recorded_as_cancelled() {
+    let (collector, endpoint) = Collector::start().await;
+    let (mut world, mut program) = start(&variables(&endpoint, "0")).await;
+    let trace = format!("00-{TRACE_ID}-{PARENT_ID}-01");
+    world.gateway_link.freeze();
+    let stored = async || (!world.store().orders().await.is_empty()).then_some(());
+    tokio::select! {
+        answered = open_order(&world, secrets::STORE_KEY, "lamp-1", &trace) => panic!("{answered:?}"),
+        () = eventually("the order is stored", stored) => {}
+    }
+    eventually("its client is gone", async || {
+        let spans = collector.spans();
+        let request = spans.iter().find(|span| span.name == "POST /v1/orders")?;
+        assert_eq!(attribute(request, "error.type"), "cancelled");
+        assert_eq!(attribute(request, "http.route"), "/v1/orders");
+        assert_eq!(attribute(request, "http.response.status_code"), "");
+        Some(())
+    })
+    .await;
+    world.gateway_link.restore().await;
+    assert_eq!(program.stop().await, Some(0));
     world.end().await;
 }
 

@@ -34,12 +34,12 @@ impl MeasuredGateway {
         response: impl Future<Output = Result<T, CallError>> + Send,
     ) -> Result<T, CallError> {
         let began = self.clock.now();
-        let mut span = self.spans.client(|| name.into());
+        let span = self.spans.client(|| name.into());
         let trace = span.as_ref().map(Recording::trace).or_else(trace::current);
         let result = with_traceparent(trace.map(trace::header), response).await;
         let elapsed = self.clock.now().duration_since(began);
         let outcome = self.metrics.call(call, &result, elapsed);
-        if let Some(span) = &mut span {
+        if let Some(mut span) = span {
             span.set("florin.gateway.outcome", outcome);
             if let Err(error) = &result {
                 span.fail();
@@ -47,6 +47,7 @@ impl MeasuredGateway {
                     span.set_status(*status);
                 }
             }
+            span.end();
         }
         result
     }

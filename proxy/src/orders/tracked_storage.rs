@@ -4,9 +4,9 @@
 //! disconnects, cannot leave behind a commit that comes after the announcement.
 
 mod operator;
+mod writes;
 
 use std::collections::HashMap;
-use std::future::{Future, pending};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -23,9 +23,9 @@ use florin_storage::{
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
-use tracing::Instrument as _;
 
-use crate::orders::changes::{OrderChanges, Scope, Writing};
+use crate::orders::changes::{OrderChanges, Scope};
+use crate::spans::Spans;
 
 /// Attempts whose order is known. Each waits for one call of the gateway; above this number some are forgotten, and their
 /// writes count for all orders.
@@ -36,96 +36,29 @@ const MAX_BEGUN: usize = 1_024;
 pub(crate) struct TrackedStorage {
     inner: Arc<dyn Storage>,
     changes: Arc<OrderChanges>,
+    spans: Arc<Spans>,
     /// The orders of the attempts that are being opened.
     begun: Mutex<HashMap<AttemptId, OrderId>>,
 }
 
 impl TrackedStorage {
-    pub(crate) fn new(inner: Arc<dyn Storage>, changes: Arc<OrderChanges>) -> Self {
+    pub(crate) fn new(
+        inner: Arc<dyn Storage>,
+        changes: Arc<OrderChanges>,
+        spans: Arc<Spans>,
+    ) -> Self {
         Self {
             inner,
             changes,
+            spans,
             begun: Mutex::default(),
         }
-    }
-
-    /// Carries out a write that may change an order's view.
-    async fn write<T, F>(
-        &self,
-        scope: Scope,
-        work: impl FnOnce(Arc<dyn Storage>) -> F,
-        changed_nothing: fn(&T) -> bool,
-    ) -> T
-    where
-        T: Send + 'static,
-        F: Future<Output = T> + Send + 'static,
-    {
-        let mut writing = self.changes.begin(scope);
-        let work = work(self.inner.clone());
-        completed(async move {
-            let done = work.await;
-            if changed_nothing(&done) {
-                writing.changed_nothing();
-            }
-            done
-        })
-        .await
-    }
-
-    /// The same of a write that finds the orders itself.
-    async fn write_found<T, F>(
-        &self,
-        work: impl FnOnce(Arc<dyn Storage>) -> F,
-        found: fn(&Writing, &T),
-    ) -> Result<T, StorageError>
-    where
-        T: Send + 'static,
-        F: Future<Output = Result<T, StorageError>> + Send + 'static,
-    {
-        let mut writing = self.changes.begin(Scope::All);
-        let work = work(self.inner.clone());
-        completed(async move {
-            let done = work.await?;
-            found(&writing, &done);
-            writing.changed_nothing();
-            Ok(done)
-        })
-        .await
-    }
-
-    /// Carries out a write of the poll schedule, which no view shows.
-    async fn schedule<T, F>(
-        &self,
-        work: impl FnOnce(Arc<dyn Storage>) -> F,
-        announce: impl FnOnce(&OrderChanges, &T) + Send + 'static,
-    ) -> T
-    where
-        T: Send + 'static,
-        F: Future<Output = T> + Send + 'static,
-    {
-        let (work, changes) = (work(self.inner.clone()), self.changes.clone());
-        completed(async move {
-            let done = work.await;
-            announce(&changes, &done);
-            done
-        })
-        .await
     }
 
     /// The order of an attempt that is being opened.
     fn scope_of(&self, attempt: &AttemptId) -> Scope {
         let begun = self.begun.lock();
         begun.get(attempt).cloned().map_or(Scope::All, Scope::Order)
-    }
-}
-
-/// Completes a write also if the caller gives up.
-async fn completed<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
-    match tokio::spawn(work.in_current_span()).await {
-        Ok(done) => done,
-        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        // The runtime ends.
-        Err(_) => pending().await,
     }
 }
 
@@ -221,7 +154,7 @@ impl Storage for TrackedStorage {
             let opened = storage.open_order(&id, &terms, token, token_expires_at, now);
             opened.await
         };
-        self.schedule(work, |_, _| {}).await
+        self.schedule("open_order", work, |_, _| {}).await
     }
 
     async fn add_token(
@@ -243,7 +176,7 @@ impl Storage for TrackedStorage {
         let claimed = self
             .inner
             .claim_request(request, fingerprint, now, lease_until);
-        claimed.await
+        self.recorded("claim_request", claimed).await
     }
 
     async fn store_response(
@@ -256,7 +189,7 @@ impl Storage for TrackedStorage {
         let stored = self
             .inner
             .store_response(request, lease_until, response, kept_until);
-        stored.await
+        self.recorded("store_response", stored).await
     }
 
     async fn release_request(
@@ -276,7 +209,8 @@ impl Storage for TrackedStorage {
         token: TokenHash,
         now: Timestamp,
     ) -> Result<Option<Snapshot>, StorageError> {
-        self.inner.order_of_token(token, now).await
+        let found = self.inner.order_of_token(token, now);
+        self.recorded("order_of_token", found).await
     }
 
     async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
@@ -284,7 +218,7 @@ impl Storage for TrackedStorage {
     }
 
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
-        self.inner.snapshot(id).await
+        self.recorded("snapshot", self.inner.snapshot(id)).await
     }
 
     async fn orders(
@@ -303,7 +237,7 @@ impl Storage for TrackedStorage {
         let order = id.clone();
         let work =
             |storage: Arc<dyn Storage>| async move { storage.cancel_order(&order, now).await };
-        self.write(of(id), work, |_| false).await
+        self.write("cancel_order", of(id), work, |_| false).await
     }
 
     async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError> {
@@ -337,7 +271,8 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.begin_attempt(&id, &terms, now).await
         };
-        self.write(of(order), work, |_| false).await
+        self.write("begin_attempt", of(order), work, |_| false)
+            .await
     }
 
     async fn open_attempt(
@@ -351,7 +286,7 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.open_attempt(&id, &invoice, now).await
         };
-        let opened = self.write(scope, work, |_| false).await;
+        let opened = self.write("open_attempt", scope, work, |_| false).await;
         if opened.is_ok() {
             self.begun.lock().remove(attempt);
         }
@@ -368,7 +303,7 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.abandon_attempt(&id, reason, now).await
         };
-        let abandoned = self.write(scope, work, |_| false).await;
+        let abandoned = self.write("abandon_attempt", scope, work, |_| false).await;
         if abandoned.is_ok() {
             self.begun.lock().remove(attempt);
         }
@@ -383,8 +318,10 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.abandon_stale_attempts(begun_before, now).await
         };
-        self.write(Scope::All, work, |done| matches!(done, Ok(0)))
-            .await
+        self.write("abandon_stale_attempts", Scope::All, work, |done| {
+            matches!(done, Ok(0))
+        })
+        .await
     }
 
     async fn mark_as_paid(
@@ -397,7 +334,7 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.mark_as_paid(&id, named.as_ref(), now).await
         };
-        self.write(of(order), work, |_| false).await
+        self.write("mark_as_paid", of(order), work, |_| false).await
     }
 
     async fn keep_receipt_email(
@@ -409,7 +346,8 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.keep_receipt_email(&id, email.as_deref()).await
         };
-        self.write(of(order), work, |_| false).await
+        self.write("keep_receipt_email", of(order), work, |_| false)
+            .await
     }
 
     async fn due_attempts(
@@ -423,7 +361,7 @@ impl Storage for TrackedStorage {
             let due = storage.due_attempts(priority, now, lease_until, limit);
             due.await
         };
-        self.schedule(work, |changes, leased| match leased {
+        self.schedule("due_attempts", work, |changes, leased| match leased {
             Ok(leased) => {
                 for due in leased {
                     changes.forget(&of(&due.order_id));
@@ -437,8 +375,10 @@ impl Storage for TrackedStorage {
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
         let (id, scope) = (order.clone(), of(order));
         let work = |storage: Arc<dyn Storage>| async move { storage.schedule_poll(&id, at).await };
-        self.schedule(work, move |changes, _| changes.forget(&scope))
-            .await
+        self.schedule("schedule_poll", work, move |changes, _| {
+            changes.forget(&scope);
+        })
+        .await
     }
 
     async fn schedule_polls_of_order(
@@ -451,14 +391,18 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.schedule_polls_of_order(&id, pause, now).await
         };
-        self.schedule(work, move |changes, _| changes.forget(&scope))
-            .await
+        self.schedule("schedule_polls_of_order", work, move |changes, _| {
+            changes.forget(&scope);
+        })
+        .await
     }
 
     async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
         let work = |storage: Arc<dyn Storage>| async move { storage.replan_future(now).await };
-        self.write(Scope::All, work, |done| matches!(done, Ok(0)))
-            .await
+        self.write("replan_future", Scope::All, work, |done| {
+            matches!(done, Ok(0))
+        })
+        .await
     }
 
     async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
@@ -496,8 +440,10 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.reschedule_poll(&due, until, now).await
         };
-        self.schedule(work, move |changes, _| changes.forget(&scope))
-            .await
+        self.schedule("reschedule_poll", work, move |changes, _| {
+            changes.forget(&scope);
+        })
+        .await
     }
 
     async fn record_observation(
@@ -510,8 +456,10 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.record_observation(&due, &observation).await
         };
-        self.write(scope, work, |done| matches!(done, Ok(None)))
-            .await
+        self.write("record_observation", scope, work, |done| {
+            matches!(done, Ok(None))
+        })
+        .await
     }
 
     async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError> {
@@ -543,7 +491,8 @@ impl Storage for TrackedStorage {
         delivery: &Delivery,
         outcome: DeliveryOutcome,
     ) -> Result<(), StorageError> {
-        self.inner.record_delivery(delivery, outcome).await
+        let recorded = self.inner.record_delivery(delivery, outcome);
+        self.recorded("record_delivery", recorded).await
     }
 
     async fn deliveries(

@@ -139,7 +139,7 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
     let webhook = config
         .store(&event.store_id)
         .and_then(|store| store.webhook.as_ref());
-    let mut span = webhook.and_then(|_| {
+    let span = webhook.and_then(|_| {
         app.spans
             .client(|| format!("deliver {}", event.kind).into())
     });
@@ -161,7 +161,7 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
     report(event, sent.as_ref(), outcome);
     let took = app.now().duration_since(tried_at);
     let outcome_name = app.metrics.delivery(&outcome, took);
-    if let Some(span) = &mut span {
+    if let Some(mut span) = span {
         span.set("florin.store", event.store_id.to_string());
         span.set("florin.event.id", event.id.to_string());
         span.set("florin.delivery.outcome", outcome_name);
@@ -171,8 +171,8 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
         if outcome != DeliveryOutcome::Delivered {
             span.fail();
         }
+        span.end();
     }
-    drop(span);
     let delivery = Delivery {
         event_id: event.id.clone(),
         tried_at,

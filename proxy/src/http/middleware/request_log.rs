@@ -105,9 +105,14 @@ where
             .then(|| trace::of_headers(headers))
             .flatten()
             .filter(|_| has_store_key(&app, headers));
-        let recording = app
+        let mut recording = app
             .spans
             .request(caller, id.draw(), || format!("{} {name}", known(&method)));
+        if let Some(recording) = &mut recording {
+            recording.set("http.request.method", known(&method).to_owned());
+            recording.set("http.route", name.to_owned());
+            recording.set("florin.request_id", id.as_str().to_owned());
+        }
         let trace = recording.as_ref().map(Recording::trace).or(caller);
         let listed_origin = policy
             .is_for_pages
@@ -250,8 +255,12 @@ impl LoggedRequest {
         let status = response.status().as_u16();
         let elapsed = app.now().duration_since(self.started);
         app.metrics.request(self.group, status, elapsed);
-        if let Some(recording) = recording {
-            self.end(recording, status);
+        if let Some(mut recording) = recording {
+            recording.set_status(status);
+            if status >= 500 {
+                recording.fail();
+            }
+            recording.end();
         }
         let (elapsed_ms, route) = (elapsed.as_millis(), name_of(self.route.as_ref()));
         // An open page reads its order every few seconds: a line for each read would hide all others, and cost as much as
@@ -262,17 +271,6 @@ impl LoggedRequest {
             tracing::info!(request_id = id, %method, route, status, elapsed_ms, "request");
         }
         response
-    }
-
-    /// Ends the span of the request.
-    fn end(&self, mut recording: Recording, status: u16) {
-        recording.set("http.request.method", known(&self.method).to_owned());
-        recording.set("http.route", name_of(self.route.as_ref()).to_owned());
-        recording.set("florin.request_id", self.id.as_str().to_owned());
-        recording.set_status(status);
-        if status >= 500 {
-            recording.fail();
-        }
     }
 
     /// What the router and its extractors refuse by themselves gets the same shape as every other refusal.

@@ -24,7 +24,7 @@ impl OperatorStorage for TrackedStorage {
         let (id, decision) = (order.clone(), decision.clone());
         let work =
             |storage: Arc<dyn Storage>| async move { storage.decide(&id, &decision, now).await };
-        self.write(of(order), work, |_| false).await
+        self.write("decide", of(order), work, |_| false).await
     }
 
     async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError> {

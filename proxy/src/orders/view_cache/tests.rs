@@ -10,6 +10,7 @@ use tokio::task::{JoinSet, yield_now};
 use super::*;
 use crate::orders::subscriptions::OrderSubscriptions;
 use crate::orders::tracked_storage::TrackedStorage;
+use crate::spans::Spans;
 
 /// The version of an order, as a view of a few KiB.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ async fn cached(has_other_writers: bool) -> Arc<Cached> {
     let url = format!("sqlite://{}", folder.path().join("florin.db").display());
     let storage = SqliteStorage::open(&url, "test").await.unwrap();
     let changes = Arc::new(OrderChanges::new(OrderSubscriptions::default(), None));
-    let storage = TrackedStorage::new(Arc::new(storage), changes.clone());
+    let storage = TrackedStorage::new(Arc::new(storage), changes.clone(), Arc::new(Spans::none()));
     for number in [1, 2] {
         let (id, token) = (id(number), TokenHash([number; 32]));
         let terms = terms(&format!("r{number}"));
