@@ -169,6 +169,7 @@ contract! {
         what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right,
         a_poll_that_ends_while_the_clock_is_ahead_is_planned_again,
         a_delivery_that_ends_while_the_clock_is_ahead_is_planned_again,
+        what_is_planned_while_plans_are_searched_keeps_its_plan,
     }
     prices {
         prices_are_kept_until_they_are_invalidated_or_expire,

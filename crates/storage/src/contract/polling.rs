@@ -572,6 +572,20 @@ pub(super) async fn a_delivery_that_ends_while_the_clock_is_ahead_is_planned_aga
     assert_eq!(due(right + 60).await.len(), 3);
 }
 
+pub(super) async fn what_is_planned_while_plans_are_searched_keeps_its_plan(backend: Backend) {
+    let test = backend.test().await;
+    let (storage, store) = (&test.storage, demo());
+    order(storage, 1).await;
+    let events = storage.events(&store, None, 1).await.unwrap().unwrap();
+    // Another task writes it before the search has its turn.
+    for (ahead, replanned) in [(5, 0), (6, 1)] {
+        let planned = storage.redeliver(&store, &events[0].id, at(100 + ahead));
+        assert!(planned.await.unwrap());
+        let searched = storage.replan_future(at(100)).await.unwrap();
+        assert_eq!(searched, replanned, "{ahead} seconds");
+    }
+}
+
 pub(super) async fn an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right(
     backend: Backend,
 ) {
