@@ -33,7 +33,7 @@ use self::labels::{Call, CallOutcome, StatusClass, event_name, outcome_of_delive
 pub(crate) use self::labels::{Route, Rule};
 
 /// Stores with separate series.
-const MAX_NAMED_STORES: usize = 20;
+const MAX_NAMED_STORES: usize = 16;
 /// The label of all other stores together.
 const OTHER_STORES: &str = "(other)";
 

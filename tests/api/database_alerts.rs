@@ -4,6 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use florin_postgres::{Durability, PostgresServer};
+use sqlx::{Connection as _, PgConnection};
 use support::{Prometheus, TcpProxy, World, WorldConfig, eventually, postgres_database};
 use tokio::task::JoinSet;
 
@@ -38,7 +39,7 @@ async fn the_page_of_metrics_lists_those_of_a_database_server() {
     let page = fs::read_to_string(format!("{ROOT}/docs/operations/metrics.md")).unwrap();
     let rows = table.lines().filter(|row| !of_file.contains(row));
     let rows: Vec<&str> = rows.collect();
-    assert_eq!(rows.len(), 5, "{rows:#?}");
+    assert_eq!(rows.len(), 6, "{rows:#?}");
     let wanted = rows.join("\n");
     assert!(
         page.contains(&wanted),
@@ -95,6 +96,33 @@ async fn an_alert_reports_that_a_synchronous_standby_is_missing() {
     prometheus.wait_until_fires("FlorinStandbyMissing").await;
     standby.start_again().unwrap();
     prometheus.wait_until_over("FlorinStandbyMissing").await;
+    world.end().await;
+}
+
+/// An open transaction of another program. Its age is compared with a second in place of the minute.
+#[tokio::test]
+async fn an_alert_reports_a_transaction_that_holds_back_the_list_of_events() {
+    let url = postgres_database().await;
+    let world = world_on(url.clone(), 0).await;
+    let rules = fs::read_to_string(format!("{ROOT}/deploy/prometheus/alerts.yml")).unwrap();
+    let (minute, second) = ("oldest_write_seconds > 60", "oldest_write_seconds > 1");
+    assert!(rules.contains(minute));
+    let rules = rules.replace(minute, second);
+    let prometheus = Prometheus::start(&world.admin_url(), &rules).await;
+    let mut other = PgConnection::connect(&url).await.unwrap();
+    let mut open = other.begin().await.unwrap();
+    let written = sqlx::query("SELECT pg_current_xact_id()").execute(&mut *open);
+    written.await.unwrap();
+    let checkout = world.shopper().open("ebook").await;
+    prometheus
+        .wait_until_fires("FlorinDatabaseOldTransaction")
+        .await;
+    assert_eq!(world.store().events_of(&checkout.order).await.len(), 0);
+    open.rollback().await.unwrap();
+    assert_ne!(world.store().events_of(&checkout.order).await.len(), 0);
+    prometheus
+        .wait_until_over("FlorinDatabaseOldTransaction")
+        .await;
     world.end().await;
 }
 

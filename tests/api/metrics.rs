@@ -178,7 +178,7 @@ async fn fifty_stores_and_everything_that_happens_make_no_more_than_300_series()
         .iter()
         .filter(|series| series.starts_with("florin_events_waiting"))
         .count();
-    assert_eq!(stores, 21, "twenty stores, and the others together");
+    assert_eq!(stores, 17, "16 stores, and the others together");
     world.end().await;
 }
 

@@ -76,13 +76,16 @@ impl LimitKey {
     }
 }
 
-/// The schema, the clock and the standbys of a database server.
+/// The schema, the clock, the transactions and the standbys of a database server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerState {
     /// The number of the last migration.
     pub schema: i64,
     /// The time by the server's clock.
     pub now: Timestamp,
+    /// Seconds since the oldest open transaction that has written began, of any program, prepared ones included; 0 without one.
+    /// Events are listed up to it. `None` for a role that may not see it.
+    pub oldest_write_seconds: Option<i64>,
     /// `None` for a role that may not see them.
     pub standbys: Option<Standbys>,
 }

@@ -141,7 +141,7 @@ fn pools(registry: &mut Registry, app: &AppState) {
     registry.register("florin_database_connection_timeouts", help, timeouts);
 }
 
-/// The clock and the standbys of a database server.
+/// The clock, the oldest transaction and the standbys of a database server.
 fn database_server(registry: &mut Registry, server: Option<(ServerState, SignedDuration)>) {
     let Some((server, ahead)) = server else {
         return;
@@ -151,6 +151,11 @@ fn database_server(registry: &mut Registry, server: Option<(ServerState, SignedD
     // Rounded: cut off, 2.9 s would not be above the alert's bound.
     let ahead = ConstGauge::new((millis + 500 * millis.signum()) / 1000);
     registry.register("florin_database_clock_ahead_seconds", help, ahead);
+    if let Some(seconds) = server.oldest_write_seconds {
+        let help = "Age of the oldest open transaction that has written, of any program: GET /v1/events lists no later event; absent for a role that may not see it";
+        let oldest = ConstGauge::new(seconds);
+        registry.register("florin_database_oldest_write_seconds", help, oldest);
+    }
     let Some(standbys) = server.standbys else {
         return;
     };

@@ -36,11 +36,14 @@ impl PostgresStorage {
     }
 }
 
-/// The schema's version, the time, and the standbys.
+/// The schema's version, the time, the oldest transaction that has written, and the standbys.
 pub(super) async fn state(connection: &mut PgConnection) -> Result<ServerState, StorageError> {
-    let (schema, Time(now), may_see, connected, synchronous): (i64, Time, bool, i64, i64) =
-        sqlx::query_as(
+    let (schema, Time(now), oldest_write_seconds, may_see, connected, synchronous) =
+        sqlx::query_as::<_, (i64, Time, i64, bool, i64, i64)>(
             "SELECT (SELECT coalesce(max(version), 0) FROM _sqlx_migrations WHERE success), clock_timestamp(),
+                 coalesce(extract(epoch FROM clock_timestamp() - least(
+                     (SELECT min(xact_start) FROM pg_stat_activity WHERE backend_xid IS NOT NULL),
+                     (SELECT min(prepared) FROM pg_prepared_xacts)))::bigint, 0),
                  pg_has_role('pg_read_all_stats', 'USAGE'), count(*),
                  count(*) FILTER (WHERE sync_state IN ('sync', 'quorum'))
              FROM pg_stat_replication WHERE state = 'streaming'",
@@ -54,6 +57,7 @@ pub(super) async fn state(connection: &mut PgConnection) -> Result<ServerState, 
     Ok(ServerState {
         schema,
         now,
+        oldest_write_seconds: may_see.then_some(oldest_write_seconds),
         standbys: may_see.then_some(standbys),
     })
 }
