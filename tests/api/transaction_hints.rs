@@ -75,6 +75,35 @@ async fn a_text_that_is_no_hash_is_refused_and_kept_nowhere() {
 }
 
 #[tokio::test]
+async fn an_id_without_0x_is_a_hint_on_tron_alone() {
+    let world = World::start().await;
+    let checkout = world.shopper().open("ebook").await;
+    let ether = checkout.choose("ETH").await["attempt"]["address"].clone();
+    let bare = json!({ "transaction_hash": HASH[2..] });
+    let refused = checkout.post("/paid", &bare).await.with(400).body;
+    assert_eq!(refused["error"]["field"], "transaction_hash");
+
+    let view = checkout.choose("USDTTRC20").await;
+    let transaction = &view["attempt"]["tron_transaction"];
+    assert_eq!(view["attempt"]["evm_transaction"], Value::Null);
+    assert_eq!(transaction["chain_id"], "0xcd8690dc");
+    assert_eq!(transaction["to"], "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf");
+    assert_eq!(transaction["value"], "0x0");
+    let prefixed = json!({ "transaction_hash": HASH });
+    checkout.post("/paid", &prefixed).await.with(400);
+    // For the attempt before, by its address.
+    let wrong = json!({ "transaction_hash": HASH[2..], "address": ether });
+    checkout.post("/paid", &wrong).await.with(400);
+    let view = checkout.post("/paid", &bare).await.with(200).body;
+    assert_eq!(view["status"], "checking");
+    assert_eq!(
+        view["attempt"]["transaction_hint"],
+        HASH[2..].to_lowercase()
+    );
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_transaction_for_the_attempt_before_does_not_mark_the_current_one() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;

@@ -13,7 +13,12 @@ const WITHOUT_LINK: [&str; 1] = ["BCH"];
 
 #[test]
 fn the_script_asks_for_the_checked_payment_alone_and_names_each_refusal() {
-    assert_eq!(wallet_guards(), "");
+    assert_eq!(wallet_guards("guards.js"), "");
+}
+
+#[test]
+fn the_script_for_wallets_of_tron_lets_them_sign_the_checked_payment_alone() {
+    assert_eq!(wallet_guards("tron_guards.js"), "");
 }
 
 fn read(path: &str) -> String {

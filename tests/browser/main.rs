@@ -42,4 +42,5 @@ mod untrusted_text;
 mod wallet_displays;
 mod wallet_phones;
 mod wallet_recovery;
+mod wallet_tron;
 mod wallets;

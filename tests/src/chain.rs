@@ -1,8 +1,9 @@
 //! A chain of Ethereum's kind: anvil, a real node, and a wallet in the page that really signs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use florin_postgres::free_port;
 use florin_sandbox::test_token;
@@ -101,7 +102,8 @@ impl Chain {
     /// The script of a wallet that has the account's key and asks this node.
     pub fn wallet(&self) -> String {
         let url = json!(self.url);
-        format!("globalThis.florinTestNode = {url};\n{}", wallet())
+        let script = script_of("wallet.js");
+        format!("globalThis.florinTestNode = {url};\n{script}")
     }
 }
 
@@ -125,26 +127,31 @@ fn program() -> PathBuf {
     found.unwrap_or_else(|| panic!("{} has no anvil for this machine", folder.display()))
 }
 
-/// What `tests/wallet/guards.js` finds wrong in the script of a payment; empty if nothing.
-pub fn wallet_guards() -> String {
+/// What a script of `tests/wallet` finds wrong in the script of a payment; empty if nothing.
+pub fn wallet_guards(script: &str) -> String {
     let folder = Folder::new();
     let bundle = folder.file("guards.mjs");
-    bundle_into(&bundle, "guards.js", &["--format=esm", "--platform=node"]);
+    // Packages of other kinds of module find Node's own by it.
+    let require = "--banner:js=import{createRequire}from'module';const require=createRequire('/');";
+    let flags = ["--format=esm", "--platform=node", require];
+    bundle_into(&bundle, script, &flags);
     let output = Command::new("node").arg(bundle).output();
     let output = output.expect("node can be started");
     assert!(output.status.success(), "{output:?}");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// `tests/wallet/wallet.js` with what it imports.
-fn wallet() -> &'static str {
-    static WALLET: OnceLock<String> = OnceLock::new();
-    WALLET.get_or_init(|| {
+/// A script of a wallet in `tests/wallet` with what it imports.
+pub(crate) fn script_of(script: &'static str) -> String {
+    static SCRIPTS: Mutex<BTreeMap<&str, String>> = Mutex::new(BTreeMap::new());
+    let mut scripts = SCRIPTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let bundled = scripts.entry(script).or_insert_with(|| {
         let folder = Folder::new();
-        let bundle = folder.file("wallet.js");
-        bundle_into(&bundle, "wallet.js", &["--format=iife"]);
+        let bundle = folder.file(script);
+        bundle_into(&bundle, script, &["--format=iife", "--minify"]);
         std::fs::read_to_string(bundle).expect("esbuild has written it")
-    })
+    });
+    bundled.clone()
 }
 
 /// Bundles a script of `tests/wallet` with what it imports.

@@ -3,27 +3,7 @@ import { transactionOf } from '../../widget/js/wallets/calls.js';
 import { discover } from '../../widget/js/wallets/discovery.js';
 import { follow } from '../../widget/js/wallets/follow.js';
 import { pay } from '../../widget/js/wallets/payment.js';
-
-/** A clock that jumps to the next timer as soon as nothing else is left to do. */
-let now = 0;
-let timers = [];
-globalThis.setTimeout = (run, ms = 0) => timers.push({ at: now + ms, run });
-Date.now = () => now;
-const settled = async (promise) => {
-  let isSettled = false;
-  const end = () => (isSettled = true);
-  promise.then(end, end);
-  for (;;) {
-    await new Promise(setImmediate);
-    if (isSettled) return promise;
-    timers.sort((one, other) => one.at - other.at);
-    const next = timers.shift();
-    if (!next) throw new Error('it never ends');
-    now = next.at;
-    next.run();
-  }
-};
-const never = () => new Promise(() => {});
+import { never, now, settled } from './clock.js';
 
 const TO = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const ACCOUNT = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
@@ -183,7 +163,7 @@ const found = async (ethereum, announced) => {
   const names = [];
   for (const [time, name, provider] of announced) setTimeout(() => page.dispatchEvent(Object.assign(new Event('eip6963:announceProvider'), { detail: { info: { rdns: name, name }, provider } })), time);
   const add = ({ name }, replaced) => names.splice(replaced ? names.indexOf(replaced.name) : names.length, replaced ? 1 : 0, name);
-  discover(add, () => names.push('none'), new AbortController().signal);
+  discover(add, (isOnTron) => isOnTron || names.push('none'), new AbortController().signal);
   await settled(new Promise((done) => setTimeout(done, 2000)));
   return names;
 };

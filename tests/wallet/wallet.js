@@ -1,45 +1,12 @@
 /**
  * A wallet for tests: a provider of EIP-1193 that announces itself by EIP-6963 and really signs, with the first test key
  * of the node. Its customer agrees to everything; `window.testWallet` has what a test wants otherwise.
- *
- * In a frame, whose policy lets nothing out, the page around it carries its requests to the node, as the background of an
- * extension does.
  */
 import { privateKeyToAccount } from 'viem/accounts';
+import { node } from './carry.js';
 
-/** Set by the harness: the address of the node. */
-const NODE = globalThis.florinTestNode;
 /** The first account of every such node; its key is public. */
 const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');
-
-const post = async (method, params) => {
-  const response = await fetch(NODE, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
-  const { result, error } = await response.json();
-  return { result, error };
-};
-
-if (window === top) {
-  addEventListener('message', async ({ data, source }) => {
-    if (data?.testWallet !== 'ask') return;
-    source.postMessage({ testWallet: 'answer', id: data.id, ...(await post(data.method, data.params)) }, '*');
-  });
-}
-let requests = 0;
-const carried = (method, params) => new Promise((done) => {
-  const id = ++requests;
-  addEventListener('message', function receive({ data }) {
-    if (data?.testWallet !== 'answer' || data.id !== id) return;
-    removeEventListener('message', receive);
-    done(data);
-  });
-  top.postMessage({ testWallet: 'ask', id, method, params }, '*');
-});
-
-const node = async (method, params = []) => {
-  const { result, error } = await (window === top ? post : carried)(method, params);
-  if (error) throw Object.assign(new Error(error.message), error);
-  return result;
-};
 
 /**
  * What a test may change: errors and answers by method, what a response waits for, an account, and the chains that it knows.

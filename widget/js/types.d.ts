@@ -105,7 +105,7 @@ export interface OpenOrder {
   currency: string;
 }
 
-/** A wallet's interface. Source: EIP-1193. */
+/** A wallet's interface; of Tron, what takes its place. Source: EIP-1193. */
 export interface Provider {
   request(request: { method: string; params?: unknown }): Promise<unknown>;
 }
@@ -117,9 +117,11 @@ export interface Wallet {
   /** A `data:` address, or empty. */
   icon: string;
   provider: Provider;
+  /** Pays on Tron, not on Ethereum's chains. */
+  isOnTron: boolean;
 }
 
-/** What a wallet is asked to pay: `EvmTransaction` of crates/checkout-api/src/attempt_view.rs, and what the page shows of it. */
+/** What a wallet is asked to pay: `WalletTransaction` of crates/checkout-api/src/attempt_view.rs, and what the page shows of it. */
 export interface WalletPayment {
   order: string;
   /** The gateway's code of the asset. */

@@ -9,7 +9,8 @@ import { discover } from './wallets/discovery.js';
 import { follow } from './wallets/follow.js';
 import { alone, find, keep, tidy } from './wallets/kept.js';
 import { appsFor, unlessLeft } from './wallets/links.js';
-import { WalletError, agrees, pay } from './wallets/payment.js';
+import { agrees, isOnTron, pay } from './wallets/payment.js';
+import { WalletError } from './wallets/provider.js';
 /** @import { Kept } from './wallets/kept.js' */
 /** @import { Wallet, WalletPayment, Words } from './types.d.ts' */
 
@@ -66,11 +67,14 @@ export const create = (words, root, signal) => {
   /** The wallet that is asked for the kept transaction. */
   let followed = '';
   let announced = '';
-  let isNone = false;
+  /** Whether there is no wallet of Ethereum's chains, and none of Tron. */
+  const isNone = [false, false];
   let hideApps = () => {};
 
   /** @param {string} key @param {Record<string, string>} [values] */
   const say = (key, values = {}) => String(words['wallet_' + key]).replace(/\{(\w+)\}/g, (_, gap) => values[gap]);
+  /** Those of the payment's kind of chain. @param {WalletPayment} payment */
+  const walletsFor = (payment) => wallets.filter((wallet) => wallet.isOnTron === isOnTron(payment));
   const update = () => (hideApps(), [...places.keys()].forEach((draw) => draw()));
 
   /** @param {Wallet} wallet @param {Kept} kept */
@@ -137,11 +141,11 @@ export const create = (words, root, signal) => {
   // Wallets announce themselves at once: the first screen has their buttons when it is shown.
   discover((wallet, replaced) => {
     wallets = [...wallets.filter((one) => one !== replaced), wallet];
-    isNone = false;
+    isNone[Number(wallet.isOnTron)] = false;
     if (current) adopt(current);
     update();
-  }, () => {
-    isNone = true;
+  }, (onTron) => {
+    isNone[Number(onTron)] = true;
     update();
   }, signal);
   addEventListener('storage', () => {
@@ -250,8 +254,8 @@ export const create = (words, root, signal) => {
     instructions.querySelector('a.wallet')?.addEventListener('click', pressed);
     hideApps = () => {
       // In a wallet's own browser, that wallet is the way.
-      apps.forEach((app) => (app.hidden = wallets.length > 0 && !!payment.chainId));
-      page.hidden = isPhone || !isNone || parent === window || !payment.chainId;
+      apps.forEach((app) => (app.hidden = walletsFor(payment).length > 0 && !!payment.chainId));
+      page.hidden = isPhone || !isNone[Number(isOnTron(payment))] || parent === window || !payment.chainId;
       below.hidden = none.hidden && page.hidden && apps.every((app) => app.hidden);
     };
     hideApps();
@@ -279,7 +283,7 @@ export const create = (words, root, signal) => {
     const status = make('p', { className: 'wallet-status' });
     status.dataset.testid = 'wallet-status';
     const anyway = make('button', { type: 'button', className: 'secondary wallet-anyway', hidden: true, textContent: say('anyway'), onclick: () => {
-      const wallet = wallets.find((one) => one.name === name);
+      const wallet = walletsFor(payment).find((one) => one.name === name);
       if (wallet) press(wallet, true);
     } });
     anyway.setAttribute('part', 'button secondary');
@@ -305,7 +309,7 @@ export const create = (words, root, signal) => {
     const draw = () => {
       if (!place.isConnected) return void places.delete(draw);
       if (!isProgress) {
-        wallets.filter((wallet) => !buttons.has(wallet)).forEach(buttonOf);
+        walletsFor(payment).filter((wallet) => !buttons.has(wallet)).forEach(buttonOf);
         for (const [wallet, button] of buttons) if (!wallets.includes(wallet)) buttons.delete(wallet), button.remove();
       }
       const shownState = state();

@@ -22,7 +22,7 @@ use florin_money::{Amount, Asset};
 
 use self::forms::{Form, Payment};
 use self::text::{Parts, Units};
-pub use self::transaction::EvmTransaction;
+pub use self::transaction::WalletTransaction;
 use crate::address::same;
 use crate::error::short;
 use crate::{Network, UriError};
@@ -107,9 +107,17 @@ impl PaymentTarget {
     /// The transaction that pays exactly `amount`, written from the same checked parts as [`PaymentTarget::uri`].
     ///
     /// `None` where the chain is none of Ethereum's kind, or where the URI is the bare address.
-    pub fn evm_transaction(&self, amount: Amount) -> Option<EvmTransaction> {
+    pub fn evm_transaction(&self, amount: Amount) -> Option<WalletTransaction> {
         let units = Units::of(amount, self.asset.decimals())?;
-        transaction::write(&self.form, &self.address, units)
+        transaction::write_evm(&self.form, &self.address, units)
+    }
+
+    /// The transaction of Tron that pays exactly `amount`, written from the same checked parts.
+    ///
+    /// `None` for other chains, or where the URI is the bare address.
+    pub fn tron_transaction(&self, amount: Amount) -> Option<WalletTransaction> {
+        let units = Units::of(amount, self.asset.decimals())?;
+        transaction::write_tron(&self.form, &self.address, units)
     }
 }
 

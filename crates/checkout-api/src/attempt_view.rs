@@ -29,7 +29,11 @@ pub struct AttemptView {
     /// The same payment as a transaction for a wallet in the browser: `eth_sendTransaction`. Present for ETH, BNB and
     /// USDTERC20 exactly when `qr_string` is a payment URI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evm_transaction: Option<EvmTransaction>,
+    pub evm_transaction: Option<WalletTransaction>,
+    /// The same payment as a transaction for a wallet of Tron in the browser. Present for TRX and USDTTRC20 exactly when
+    /// `qr_string` is a payment URI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tron_transaction: Option<WalletTransaction>,
     /// `true` if `address` and `qr_string` pass this proxy's checks. `false` for an invoice that an older proxy accepted and
     /// this one would refuse.
     #[serde(default)]
@@ -97,12 +101,15 @@ pub struct AttemptView {
 /// hexadecimal. The proxy writes it from the checked parts of the invoice; a page passes it on unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EvmTransaction {
-    /// EIP-155 number of the chain: `0x1`.
+pub struct WalletTransaction {
+    /// EIP-155 number of the chain: `0x1`. Tron's is the end of its first block's id: `0x2b6653dc`.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^0x[1-9a-f][0-9a-f]*$")))]
     pub chain_id: String,
     /// The `address`, or the contract of the token.
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^0x[0-9A-Fa-f]{40}$")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(regex(pattern = "^(0x[0-9A-Fa-f]{40}|T[1-9A-HJ-NP-Za-km-z]{33})$"))
+    )]
     pub to: String,
     /// The coin in its smallest unit; `0x0` for a token.
     #[cfg_attr(

@@ -14,7 +14,7 @@ mod requests;
 mod title;
 
 pub use attempt_view::{
-    AttemptView, Confirmations, EvmTransaction, Quote, Unavailable, Warning, WarningKind,
+    AttemptView, Confirmations, Quote, Unavailable, WalletTransaction, Warning, WarningKind,
 };
 pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::from_json;

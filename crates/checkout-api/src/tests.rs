@@ -55,6 +55,7 @@ fn attempt() -> (AttemptView, Value) {
         address: "tb1q".into(),
         qr_string: "bitcoin:tb1q?amount=0.00030973".into(),
         evm_transaction: None,
+        tron_transaction: None,
         verified: true,
         amount_in_crypto: amount("0.00030973"),
         amount_in_usd: amount("19.90"),
@@ -189,10 +190,16 @@ fn an_order_is_on_the_wire_with_what_it_has() {
         excess_in_local_currency: Some(amount("6.43")),
         transaction_hash: Some("ab".into()),
         transaction_hint: Some("0xab".into()),
-        evm_transaction: Some(EvmTransaction {
+        evm_transaction: Some(WalletTransaction {
             chain_id: "0x1".into(),
             to: "0x12".into(),
             value: "0x0".into(),
+            data: "0x".into(),
+        }),
+        tron_transaction: Some(WalletTransaction {
+            chain_id: "0x2b6653dc".into(),
+            to: "T12".into(),
+            value: "0x1".into(),
             data: "0x".into(),
         }),
         explorer_url: Some("https://explorer.example/ab".into()),
@@ -207,6 +214,8 @@ fn an_order_is_on_the_wire_with_what_it_has() {
     json["attempt"]["transaction_hint"] = "0xab".into();
     json["attempt"]["evm_transaction"] =
         json!({ "chain_id": "0x1", "to": "0x12", "value": "0x0", "data": "0x" });
+    json["attempt"]["tron_transaction"] =
+        json!({ "chain_id": "0x2b6653dc", "to": "T12", "value": "0x1", "data": "0x" });
     json["attempt"]["explorer_url"] = "https://explorer.example/ab".into();
     view.environment = Environment::Production;
     json["environment"] = "production".into();

@@ -1,8 +1,8 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
 use florin_checkout_api::{
-    AttemptView, BlockedReason, Confirmations, Environment, EvmTransaction, FailureReason, Flow,
-    LatePayment, LineView, OrderView, Status, StoreView,
+    AttemptView, BlockedReason, Confirmations, Environment, FailureReason, Flow, LatePayment,
+    LineView, OrderView, Status, StoreView, WalletTransaction,
 };
 use florin_money::{Amount, Asset, Rounding};
 use florin_orders::{
@@ -212,9 +212,9 @@ fn attempt_view(
     let target = asset.and_then(|asset| {
         checks::target(asset, terms, address, qr_string, context.environment).ok()
     });
-    let transaction = target
-        .as_ref()
-        .and_then(|target| target.evm_transaction(due));
+    let written = target.as_ref();
+    let evm = written.and_then(|target| target.evm_transaction(due));
+    let tron = written.and_then(|target| target.tron_transaction(due));
     let is_partly_paid = !received.is_zero() && !due.is_zero();
     // Received and missing parts never add up to more than the price.
     let in_local = |part, rounding| {
@@ -234,7 +234,8 @@ fn attempt_view(
             .unwrap_or_default(),
         address: address.clone(),
         verified: target.is_some(),
-        evm_transaction: transaction.map(evm_transaction),
+        evm_transaction: evm.map(wallet_transaction),
+        tron_transaction: tron.map(wallet_transaction),
         qr_string: target.map_or_else(|| address.clone(), |target| target.uri(due)),
         amount_in_crypto: requested.crypto.to_text(),
         amount_in_usd: requested.usd.to_text(),
@@ -266,14 +267,14 @@ fn attempt_view(
     })
 }
 
-fn evm_transaction(transaction: florin_address::EvmTransaction) -> EvmTransaction {
-    let florin_address::EvmTransaction {
+fn wallet_transaction(transaction: florin_address::WalletTransaction) -> WalletTransaction {
+    let florin_address::WalletTransaction {
         chain_id,
         to,
         value,
         data,
     } = transaction;
-    EvmTransaction {
+    WalletTransaction {
         chain_id,
         to,
         value,

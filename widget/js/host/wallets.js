@@ -7,15 +7,17 @@ const WALLETS_PATIENCE_MS = 2000;
 
 /**
  * Returns `true` if a wallet announces itself, or this is a phone, whose wallets are apps, or a frame, in which wallets may not
- * be. Source: EIP-6963, EIP-1193.
+ * be. Source: EIP-6963, EIP-1193; of Tron TIP-6963, TIP-1193.
  */
 const mayHaveWallets = () => {
-  if ('ethereum' in window || parent !== window || matchMedia('(pointer: coarse)').matches) return true;
+  if (['ethereum', 'tron', 'tronLink'].some((name) => name in window) || parent !== window || matchMedia('(pointer: coarse)').matches) return true;
   let isFound = false;
   const find = () => (isFound = true);
-  addEventListener('eip6963:announceProvider', find);
-  dispatchEvent(new Event('eip6963:requestProvider'));
-  removeEventListener('eip6963:announceProvider', find);
+  for (const standard of ['eip6963', 'TIP6963']) {
+    addEventListener(standard + ':announceProvider', find);
+    dispatchEvent(new Event(standard + ':requestProvider'));
+    removeEventListener(standard + ':announceProvider', find);
+  }
   return isFound;
 };
 

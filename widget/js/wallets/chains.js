@@ -4,9 +4,9 @@
  * By chain id.
  *
  * Source: chainid.network (ethereum-lists/chains), read in November 2026: name, coin, a public RPC address and the explorer
- * of each chain of crates/address/src/payment_uri/networks.rs.
+ * of each chain of crates/address/src/payment_uri/networks.rs. Those of Tron are in each of its wallets: they are not added.
  *
- * @type {Record<string, { name: string, coin: string, rpc: string, explorer: string } | undefined>}
+ * @type {Record<string, { name: string, coin: string, rpc?: string, explorer?: string } | undefined>}
  */
 export const CHAINS = {
   '0x1': { name: 'Ethereum', coin: 'ETH', rpc: 'https://ethereum-rpc.publicnode.com', explorer: 'https://etherscan.io' },
@@ -15,12 +15,14 @@ export const CHAINS = {
   '0x88bb0': { name: 'Hoodi', coin: 'ETH', rpc: 'https://ethereum-hoodi-rpc.publicnode.com', explorer: 'https://hoodi.etherscan.io' },
   '0x4268': { name: 'Holesky', coin: 'ETH', rpc: 'https://ethereum-holesky-rpc.publicnode.com', explorer: 'https://holesky.etherscan.io' },
   '0x61': { name: 'BNB Smart Chain Testnet', coin: 'tBNB', rpc: 'https://bsc-testnet-dataseed.bnbchain.org', explorer: 'https://testnet.bscscan.com' },
+  '0x2b6653dc': { name: 'Tron', coin: 'TRX' },
+  '0xcd8690dc': { name: 'Tron Nile', coin: 'TRX' },
 };
 
 /** The parameter of `wallet_addEthereumChain` (EIP-3085); nothing for a chain that is not in the table. @param {string} id */
 export const toAdd = (id) => {
   const chain = CHAINS[id];
-  return chain && {
+  return chain?.rpc && {
     chainId: id,
     chainName: chain.name,
     nativeCurrency: { name: chain.coin, symbol: chain.coin, decimals: 18 },

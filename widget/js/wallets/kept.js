@@ -1,6 +1,5 @@
 /** What a wallet was asked to pay, kept for every page of this browser: a reload or a second tab is no second payment. */
-import { WalletError } from './payment.js';
-import { pause } from './provider.js';
+import { WalletError, pause } from './provider.js';
 
 /**
  * A payment that a wallet was asked for; without hash and call, its response is unknown.

@@ -5,26 +5,30 @@
  */
 import { hasCalls, sendCalls } from './calls.js';
 import { toAdd } from './chains.js';
-import { ask, chainOf, number, pause, read } from './provider.js';
+import { WalletError, ask, chainOf, number, pause, read } from './provider.js';
+import { accountOf } from './tron_transaction.js';
 /** @import { Provider, WalletPayment } from '../types.d.ts' */
-
-/** Why a wallet has not sent the payment, by the end of its text's key: `wallet_refused`, … */
-export class WalletError extends Error {
-  /** @param {string} reason */
-  constructor(reason) {
-    super(reason);
-    this.reason = reason;
-  }
-}
 
 /** `transfer(address,uint256)` of EIP-20. */
 const TRANSFER = '0xa9059cbb';
 /** `balanceOf(address)` of EIP-20. */
 const BALANCE_OF = '0x70a08231';
-const HASH = /^0x[0-9a-f]{64}$/i;
+/** An account, and a transaction's hash: on Ethereum's chains, and on Tron. */
+const FORMS = [
+  { account: /^0x[\da-f]{40}$/i, hash: /^0x[0-9a-f]{64}$/i },
+  { account: /^T[1-9A-HJ-NP-Za-km-z]{33}$/, hash: /^[0-9a-f]{64}$/i },
+];
+/** Both assets of Tron have so many decimals. */
+const TRON_DECIMALS = 6;
+
+/** Whether a transaction is one of Tron. @param {WalletPayment} payment */
+export const isOnTron = ({ to }) => to.startsWith('T');
 
 /** @param {string} address */
-const word = (address) => address.slice(2).toLowerCase().padStart(64, '0');
+const word = (address) => (address.startsWith('T') ? accountOf(address) : address).slice(2).toLowerCase().padStart(64, '0');
+
+/** An amount as the code of Tron has it: in whole coins, always with a point. @param {bigint} units */
+const inCoins = (units) => String(units).padStart(TRON_DECIMALS + 1, '0').replace(/(\d{6})$/, '.$1').replace(/(\.\d+?)0+$/, '$1');
 
 /**
  * Returns `true` if the transaction pays what the page shows: the QR code's text, which names chain, token, address and
@@ -32,20 +36,23 @@ const word = (address) => address.slice(2).toLowerCase().padStart(64, '0');
  *
  * @param {WalletPayment} payment
  */
-export const agrees = ({ chainId, to, value, data, address, uri }) => {
+export const agrees = (payment) => {
+  const { chainId, to, value, data, address, uri } = payment;
   const chain = number(chainId);
   const coins = number(value);
-  if (data === '0x') return to === address && uri === 'ethereum:' + to + '@' + chain + '?value=' + coins;
+  const isTron = isOnTron(payment);
+  if (data === '0x') return to === address && uri === (isTron ? 'tron:' + to + '?amount=' + (coins && inCoins(coins)) : 'ethereum:' + to + '@' + chain + '?value=' + coins);
   const units = data.slice(74);
-  return value === '0x0' && /^[\da-f]{64}$/.test(units) && data === TRANSFER + word(address) + units
-    && uri === 'ethereum:' + to + '@' + chain + '/transfer?address=' + address + '&uint256=' + BigInt('0x' + units);
+  if (value !== '0x0' || !/^[\da-f]{64}$/.test(units) || data !== TRANSFER + word(address) + units) return false;
+  if (isTron) return uri === 'tron:' + address + '?token=' + to + '&amount=' + inCoins(BigInt('0x' + units));
+  return uri === 'ethereum:' + to + '@' + chain + '/transfer?address=' + address + '&uint256=' + BigInt('0x' + units);
 };
 
 /** The codes of an error and of those in it: MetaMask wraps a node's. @param {any} error @returns {unknown[]} */
 const codes = (error) => [error?.code, error?.data?.originalError?.code, error?.cause?.code];
 
-/** @param {any} error */
-const textOf = (error) => String(error?.message || '') + String(error?.data?.message || '');
+/** Some wallets throw a text alone. @param {any} error */
+const textOf = (error) => String(error?.message || error || '') + String(error?.data?.message || '');
 
 /**
  * What an error means, by the end of its text's key. Source: EIP-1193, "Provider Errors"; EIP-3326 (4902); MetaMask's
@@ -62,7 +69,7 @@ const reasonOf = (error, otherwise) => {
   if (known.includes(-32002)) return 'pending';
   if (known.includes(4100)) return 'account';
   if (known.includes(4200) || known.includes(-32601)) return 'unable';
-  if (/insufficient funds/i.test(text)) return 'gas';
+  if (/insufficient funds|balance is not sufficient/i.test(text)) return 'gas';
   return otherwise;
 };
 
@@ -142,7 +149,8 @@ export const pay = async (provider, payment, { isCurrent, isAnyway = false, aski
     throw new WalletError(reason === 'account' ? 'locked' : reason);
   });
   const from = accounts?.[0];
-  if (typeof from !== 'string' || !/^0x[\da-f]{40}$/i.test(from)) throw new WalletError('locked');
+  const form = FORMS[Number(isOnTron(payment))];
+  if (typeof from !== 'string' || !form.account.test(from)) throw new WalletError('locked');
   const isToken = data !== '0x';
   let isSmart = false;
   try {
@@ -167,6 +175,6 @@ export const pay = async (provider, payment, { isCurrent, isAnyway = false, aski
     throw new WalletError(reasonOf(error, 'unclear'));
   }
   if (isSmart && typeof sent === 'string' && sent) return { calls: sent };
-  if (isSmart || !HASH.test(String(sent))) throw new WalletError('unclear');
+  if (isSmart || !form.hash.test(String(sent))) throw new WalletError('unclear');
   return { hash: String(sent).toLowerCase() };
 };

@@ -1,6 +1,15 @@
 /** Requests to a wallet. Source: EIP-1193. */
 /** @import { Provider } from '../types.d.ts' */
 
+/** Why a wallet has not sent the payment, by the end of its text's key: `wallet_refused`, … */
+export class WalletError extends Error {
+  /** @param {string} reason */
+  constructor(reason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
 /** The longest wait for what is read without the customer. */
 const READ_WITHIN_MS = 5000;
 

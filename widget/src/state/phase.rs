@@ -133,6 +133,7 @@ mod tests {
             address: "tb1q".into(),
             qr_string: "bitcoin:tb1q?amount=0.5".into(),
             evm_transaction: None,
+            tron_transaction: None,
             verified: true,
             amount_in_crypto: amount("0.5"),
             amount_in_usd: amount("19.90"),

@@ -78,3 +78,13 @@ pub(super) fn trc20_token(network: Network) -> &'static str {
 pub(super) fn may_ask_for_trx(network: Network) -> bool {
     network == Main
 }
+
+/// The chain of a `tron:` URI, a quantity: only the main network has TRX without a token's contract.
+///
+/// Source: TIP-474, `eth_chainId`: the last four bytes of the first block's id; docs.tronlink.org, "Switch chain" (2026).
+pub(super) fn tron_chain(token: Option<&str>) -> &'static str {
+    match token {
+        Some(TETHER_ON_NILE) => "0xcd8690dc",
+        _ => "0x2b6653dc",
+    }
+}

@@ -1,5 +1,5 @@
-mod evm_transaction;
 mod pays;
+mod transactions;
 mod vectors;
 mod wallet;
 mod written;

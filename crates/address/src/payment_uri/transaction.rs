@@ -1,14 +1,16 @@
-//! Transactions of chains with Ethereum's virtual machine: what a wallet in the browser is asked to sign.
+//! Transactions for wallets in the browser: what one is asked to sign, on Ethereum's chains and on Tron.
 
 use super::forms::Form;
+use super::networks;
 use super::text::Units;
 
 /// A plain transfer: of the chain's own coin, or of a token by its contract. Never an approval.
 ///
-/// Source: the execution API of Ethereum, `eth_sendTransaction`; quantities and data are hexadecimal, with `0x`.
+/// Quantities and data are hexadecimal, with `0x`. Source: the execution API of Ethereum, `eth_sendTransaction`. A wallet of
+/// Tron builds its transaction from the same parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EvmTransaction {
-    /// EIP-155 number of the chain, a quantity: `0x1`.
+pub struct WalletTransaction {
+    /// EIP-155 number of the chain, a quantity: `0x1`. Tron's is the end of its first block's id.
     pub chain_id: String,
     /// The receiver of the coin, or the token's contract.
     pub to: String,
@@ -22,8 +24,8 @@ pub struct EvmTransaction {
 /// "Contract ABI Specification", "Function Selector".
 const TRANSFER: &str = "a9059cbb";
 
-/// The transaction that pays `units` to `address`; `None` for a form of another chain.
-pub(super) fn write(form: &Form, address: &str, units: Units) -> Option<EvmTransaction> {
+/// The transaction that pays `units` to `address`; `None` for a form of a chain of another kind.
+pub(super) fn write_evm(form: &Form, address: &str, units: Units) -> Option<WalletTransaction> {
     let Form::Eip681 { chain_id, contract } = form else {
         return None;
     };
@@ -31,13 +33,13 @@ pub(super) fn write(form: &Form, address: &str, units: Units) -> Option<EvmTrans
     let chain_id = format!("{chain_id:#x}");
     let units = units.count();
     Some(match contract {
-        None => EvmTransaction {
+        None => WalletTransaction {
             chain_id,
             to: address.to_owned(),
             value: format!("{units:#x}"),
             data: "0x".to_owned(),
         },
-        Some(contract) => EvmTransaction {
+        Some(contract) => WalletTransaction {
             chain_id,
             to: contract.clone(),
             value: "0x0".to_owned(),
@@ -46,11 +48,48 @@ pub(super) fn write(form: &Form, address: &str, units: Units) -> Option<EvmTrans
     })
 }
 
-/// Both arguments are words of 32 bytes, filled with zeros on the left. Source: "Contract ABI Specification", "Formal
-/// Specification of the Encoding".
+/// The transaction of Tron that pays `units` to `address`; `None` for a form of another chain.
+pub(super) fn write_tron(form: &Form, address: &str, units: Units) -> Option<WalletTransaction> {
+    let Form::Tron { token } = form else {
+        return None;
+    };
+    let units = units.count();
+    let chain_id = networks::tron_chain(*token).to_owned();
+    Some(match token {
+        None => WalletTransaction {
+            chain_id,
+            to: address.to_owned(),
+            value: format!("{units:#x}"),
+            data: "0x".to_owned(),
+        },
+        Some(token) => WalletTransaction {
+            chain_id,
+            to: (*token).to_owned(),
+            value: "0x0".to_owned(),
+            data: tron_transfer(address, units)?,
+        },
+    })
+}
+
+/// The call data of a token of Tron. An account is the address without the byte before it (0x41) and the checksum behind.
+///
+/// Source: developers.tron.network, "Parameter Encoding and Decoding".
+pub(super) fn tron_transfer(address: &str, units: u128) -> Option<String> {
+    let decoded = bs58::decode(address).with_check(None).into_vec().ok()?;
+    let account: [u8; 20] = decoded.strip_prefix(&[0x41])?.try_into().ok()?;
+    Some(encode_transfer(account, units))
+}
+
+/// The call data of a token of Ethereum's chains.
 pub(super) fn transfer(address: &str, units: u128) -> Option<String> {
     let mut account = [0; 20];
     hex::decode_to_slice(address.strip_prefix("0x")?, &mut account).ok()?;
+    Some(encode_transfer(account, units))
+}
+
+/// Both arguments are words of 32 bytes, filled with zeros on the left. Source: "Contract ABI Specification", "Formal
+/// Specification of the Encoding".
+fn encode_transfer(account: [u8; 20], units: u128) -> String {
     let account = hex::encode(account);
-    Some(format!("0x{TRANSFER}{account:0>64}{units:064x}"))
+    format!("0x{TRANSFER}{account:0>64}{units:064x}")
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use florin_address::Network;
 use florin_checkout_api::{
     ErrorCode, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail, Unavailable, looks_like_email,
 };
 use florin_gateway::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode};
-use florin_orders::{Flow, Order, Snapshot, TransactionHint};
+use florin_orders::{Attempt, Destination, Flow, Order, Snapshot, TransactionHint};
 use florin_storage::{EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, OrderOperationError};
 use serde_json::json;
 
@@ -276,8 +277,14 @@ async fn mark_as_paid(
     paid: MarkPaid,
 ) -> Result<OrderView, ApiError> {
     let email = checked(paid.email)?;
-    let hint = checked_hint(paid.transaction_hash.as_deref())?;
     let address = checked_address(paid.address)?;
+    let shown = snapshot.attempt.as_ref().and_then(Attempt::invoice);
+    let shown = shown.and_then(|invoice| match &invoice.destination {
+        Destination::Address { address, .. } => Some(address.as_str()),
+        Destination::Page { .. } => None,
+    });
+    let receiver = address.as_deref().or(shown);
+    let hint = checked_hint(paid.transaction_hash.as_deref(), receiver)?;
     let named = hint.map(|hint| NamedTransaction { hint, address });
     if snapshot.order.terms.flow == Flow::Hosted {
         return Err(ApiError::PaidOnHostedPage);
@@ -417,17 +424,29 @@ pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError>
     Err(ApiError::invalid("email", message))
 }
 
-/// The transaction that a wallet named, in lower case.
+/// The transaction that a wallet named, in lower case: with 0x, and without where `receiver` is an address of Tron.
 ///
 /// # Errors
 /// [`ApiError::Invalid`] for any other text.
-fn checked_hint(hash: Option<&str>) -> Result<Option<TransactionHint>, ApiError> {
-    let parse = |hash: &str| TransactionHint::parse(&hash.to_ascii_lowercase());
-    hash.map(parse).transpose().map_err(|_| {
-        let message =
-            "Write the transaction's hash: 64 hexadecimal digits, with or without 0x before them.";
-        ApiError::invalid("transaction_hash", message)
-    })
+fn checked_hint(
+    hash: Option<&str>,
+    receiver: Option<&str>,
+) -> Result<Option<TransactionHint>, ApiError> {
+    let is_tron = |network| {
+        receiver.is_some_and(|address| florin_address::check(Asset::TRX, address, network).is_ok())
+    };
+    let has_prefix = !is_tron(Network::Main) && !is_tron(Network::Test);
+    let parse = |hash: &str| {
+        let hash = TransactionHint::parse(&hash.to_ascii_lowercase()).ok()?;
+        (hash.as_str().starts_with("0x") == has_prefix).then_some(hash)
+    };
+    let hint = hash.map(|hash| {
+        parse(hash).ok_or_else(|| {
+            let message = "Write the transaction's hash: 64 hexadecimal digits behind 0x, on Tron without 0x.";
+            ApiError::invalid("transaction_hash", message)
+        })
+    });
+    hint.transpose()
 }
 
 /// The address of the attempt that a transaction pays.

@@ -4,7 +4,7 @@
 //! The expected codes are written here as whole texts, so a code that carries anything more is found. The address crate's
 //! tests read the codes as wallets do.
 
-use florin_address::EvmTransaction;
+use florin_address::WalletTransaction;
 use florin_money::{CryptoCode, Currency};
 use florin_orders::{Amounts, QuotedAmounts};
 use proptest::prelude::*;
@@ -349,7 +349,7 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 /// What a page shows of a response: address and code, and what it asks a wallet in the browser to sign.
-fn shown(case: &Case, response: &str) -> Option<(String, String, Option<EvmTransaction>)> {
+fn shown(case: &Case, response: &str) -> Option<(String, String, Option<WalletTransaction>)> {
     let response: florin_gateway::Invoice = serde_json::from_str(response).ok()?;
     let (terms, environment) = (case.terms(), case.environment());
     let invoice = check_invoice(&terms, &response, environment, Timestamp::UNIX_EPOCH).ok()?;
@@ -362,24 +362,44 @@ fn shown(case: &Case, response: &str) -> Option<(String, String, Option<EvmTrans
     let due = Amount::parse(&coins(case.due, case.asset.decimals())).unwrap();
     let target = target(case.asset, &terms, &address, &qr_string, environment).ok()?;
     let code = target.uri(due);
-    Some((address, code, target.evm_transaction(due)))
+    let transaction = target.evm_transaction(due);
+    let transaction = transaction.or_else(|| target.tron_transaction(due));
+    Some((address, code, transaction))
 }
 
 /// The transaction that pays what a code of these tests asks for: nothing but digits is taken from the code, the chain's.
-fn expected_transaction(case: &Case, address: &str, code: &str) -> Option<EvmTransaction> {
+fn expected_transaction(case: &Case, address: &str, code: &str) -> Option<WalletTransaction> {
+    if let Some(code) = code.strip_prefix("tron:") {
+        let is_token = case.asset == Asset::USDTTRC20;
+        let token = code.split_once("token=").map(|(_, rest)| &rest[..34]);
+        let is_nile = token == Some("TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf");
+        let account = hex::encode(case.bytes);
+        let (value, data) = if is_token {
+            let data = format!("0xa9059cbb{}{account}{:064x}", "0".repeat(24), case.due);
+            ("0x0".to_owned(), data)
+        } else {
+            (format!("{:#x}", case.due), "0x".to_owned())
+        };
+        return Some(WalletTransaction {
+            chain_id: if is_nile { "0xcd8690dc" } else { "0x2b6653dc" }.to_owned(),
+            to: token.unwrap_or(address).to_owned(),
+            value,
+            data,
+        });
+    }
     let (target, _) = code.strip_prefix("ethereum:")?.split_once(['?', '/'])?;
     let (_, chain) = target.split_once('@')?;
     let chain_id = format!("{:#x}", chain.parse::<u32>().unwrap());
     let to = address[2..].to_lowercase();
     Some(if case.asset == Asset::USDTERC20 {
-        EvmTransaction {
+        WalletTransaction {
             chain_id,
             to: target.split_once('@')?.0.to_owned(),
             value: "0x0".to_owned(),
             data: format!("0xa9059cbb{}{to}{:064x}", "0".repeat(24), case.due),
         }
     } else {
-        EvmTransaction {
+        WalletTransaction {
             chain_id,
             to: address.to_owned(),
             value: format!("{:#x}", case.due),

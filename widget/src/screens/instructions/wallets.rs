@@ -47,6 +47,7 @@ pub(in crate::screens) fn Wallets<'a>(
         let _ = Reflect::set(&payment, &JsValue::from_str(name), value);
     };
     let transaction = attempt.evm_transaction.as_ref();
+    let transaction = transaction.or(attempt.tron_transaction.as_ref());
     let text = |part: Option<&String>| JsValue::from_str(part.map_or("", |part| part));
     insert("chainId", &text(transaction.map(|one| &one.chain_id)));
     insert("to", &text(transaction.map(|one| &one.to)));

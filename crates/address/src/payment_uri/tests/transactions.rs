@@ -12,11 +12,12 @@ struct Table {
     transfers: Vec<Row>,
 }
 
-/// A transfer as viem encodes it.
+/// A transfer as another encoder writes it.
 #[derive(Deserialize)]
 struct Row {
     address: String,
     units: String,
+    #[serde(default)]
     value: String,
     data: String,
 }
@@ -46,7 +47,7 @@ fn a_quantity_is_written_as_viem_writes_it() {
             continue;
         };
         let units = Units::of(amount, 0).unwrap();
-        let written = transaction::write(&form, EVM, units).unwrap();
+        let written = transaction::write_evm(&form, EVM, units).unwrap();
         assert_eq!(written.value, row.value);
     }
 }
@@ -69,7 +70,7 @@ fn target(asset: Asset, network: Network, amount: &str) -> PaymentTarget {
 }
 
 /// What leaves a wallet that signs the transaction.
-fn signed(transaction: &EvmTransaction) -> Sent {
+fn signed(transaction: &WalletTransaction) -> Sent {
     let number = |quantity: &str| u128::from_str_radix(&quantity[2..], 16).unwrap();
     Sent::Evm {
         chain_id: u64::try_from(number(&transaction.chain_id)).ok(),
@@ -127,4 +128,62 @@ fn no_transaction_is_written_where_the_uri_is_the_bare_address_or_of_another_cha
     let too_fine = Amount::parse("0.0000001").unwrap();
     let tether = self::target(Asset::USDTERC20, Main, "0.5");
     assert_eq!(tether.evm_transaction(too_fine), None);
+}
+
+#[test]
+fn a_token_transfer_on_tron_is_encoded_as_tronweb_encodes_it() {
+    let table = include_str!("../../../vectors/tron_transfer_tronweb.json");
+    let table = serde_json::from_str::<Table>(table).unwrap();
+    for row in table.transfers {
+        let data = transaction::tron_transfer(&row.address, row.units.parse().unwrap());
+        assert_eq!(data, Some(row.data), "{}", row.address);
+    }
+}
+
+#[test]
+fn a_transaction_of_tron_names_chain_contract_and_amount() {
+    let target = |asset, text: &str, network| {
+        let amount = Amount::parse("19.9").unwrap();
+        PaymentTarget::check(asset, text, TRON, amount, network).unwrap()
+    };
+    let due = Amount::parse("12.5").unwrap();
+    let coin = target(Asset::TRX, &format!("tron:{TRON}?amount=19.9"), Main);
+    let expected = WalletTransaction {
+        chain_id: "0x2b6653dc".to_owned(),
+        to: TRON.to_owned(),
+        value: "0xbebc20".to_owned(),
+        data: "0x".to_owned(),
+    };
+    assert_eq!(coin.tron_transaction(due), Some(expected));
+    for (network, token, chain) in [
+        (Main, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "0x2b6653dc"),
+        (Test, "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf", "0xcd8690dc"),
+    ] {
+        let text = format!("tron:{TRON}?token={token}&amount=19.9");
+        let tether = target(Asset::USDTTRC20, &text, network);
+        let transaction = tether.tron_transaction(due).unwrap();
+        let data = transaction::tron_transfer(TRON, 12_500_000).unwrap();
+        let expected = WalletTransaction {
+            chain_id: chain.to_owned(),
+            to: token.to_owned(),
+            value: "0x0".to_owned(),
+            data,
+        };
+        assert_eq!(transaction, expected);
+        assert_eq!(tether.evm_transaction(due), None);
+    }
+}
+
+#[test]
+fn no_transaction_of_tron_is_written_where_the_uri_is_the_bare_address_or_of_another_chain() {
+    let amount = Amount::parse("0.5").unwrap();
+    let ether = format!("ethereum:{EVM}@1?value=500000000000000000");
+    for (asset, text, address, network) in [
+        (Asset::TRX, TRON, TRON, Test),
+        (Asset::USDTTRC20, TRON, TRON, Main),
+        (Asset::ETH, ether.as_str(), EVM, Main),
+    ] {
+        let target = PaymentTarget::check(asset, text, address, amount, network).unwrap();
+        assert_eq!(target.tron_transaction(amount), None, "{text}");
+    }
 }

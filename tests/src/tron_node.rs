@@ -1,0 +1,118 @@
+//! A stand-in for a node of Tron: it takes what wallets send, and answers whether it is in a block. Nothing else of Tron is in it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::chain::script_of;
+
+/// What was sent, by its id, and the result in a block of each that is in one.
+#[derive(Debug, Default)]
+struct Sent {
+    transactions: BTreeMap<String, Value>,
+    results: BTreeMap<String, &'static str>,
+}
+
+/// A running stand-in; it ends when dropped.
+#[derive(Debug)]
+pub struct TronNode {
+    url: String,
+    sent: Arc<Mutex<Sent>>,
+    serving: JoinHandle<()>,
+}
+
+impl TronNode {
+    /// Starts it.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await;
+        let listener = listener.expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let sent = Arc::<Mutex<Sent>>::default();
+        let routes = Router::new()
+            .route("/", post(answer).options(async || shared(json!({}))))
+            .with_state(Arc::clone(&sent));
+        let serving = async move {
+            axum::serve(listener, routes)
+                .await
+                .expect("a bound listener serves");
+        };
+        Self {
+            url: format!("http://{address}"),
+            sent,
+            serving: tokio::spawn(serving),
+        }
+    }
+
+    /// The transactions that wallets have sent.
+    pub fn sent(&self) -> Vec<Value> {
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.transactions.values().cloned().collect()
+    }
+
+    /// A block has all that was sent, each with this result: `SUCCESS` or `FAILED`.
+    pub fn mine(&self, result: &'static str) {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let Sent {
+            transactions,
+            results,
+        } = &mut *sent;
+        results.extend(transactions.keys().map(|id| (id.clone(), result)));
+    }
+
+    /// The script of a wallet that sends by this node.
+    pub fn wallet(&self) -> String {
+        let url = json!(self.url);
+        let script = script_of("tron_wallet.js");
+        format!("globalThis.florinTestNode = {url};\n{script}")
+    }
+}
+
+impl Drop for TronNode {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// Any page may read the answer, as with a public node.
+fn shared(answer: Value) -> Response {
+    let headers = [
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
+    ];
+    (headers, Json(answer)).into_response()
+}
+
+async fn answer(State(sent): State<Arc<Mutex<Sent>>>, Json(request): Json<Value>) -> Response {
+    let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+    let parameter = &request["params"][0];
+    let result = match request["method"].as_str() {
+        Some("broadcast") => {
+            let id = parameter["txID"].as_str().expect("a transaction has an id");
+            sent.transactions.insert(id.to_owned(), parameter.clone());
+            json!({"result": true, "txid": id})
+        }
+        Some("transaction") => {
+            let id = parameter.as_str().expect("an id");
+            let known = sent.transactions.get(id);
+            known.cloned().unwrap_or_else(|| json!({}))
+        }
+        Some("receipt") => {
+            let id = parameter.as_str().expect("an id");
+            match sent.results.get(id) {
+                Some(&"FAILED") => json!({"id": id, "blockNumber": 1, "result": "FAILED"}),
+                Some(_) => json!({"id": id, "blockNumber": 1}),
+                None => json!({}),
+            }
+        }
+        _ => panic!("the wallet asks for something else: {request}"),
+    };
+    shared(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
+}

@@ -1,0 +1,103 @@
+/**
+ * Wallets of Tron behind the same requests as those of Ethereum's chains. Source: TIP-1193 for what both have in common;
+ * tronweb.network for `tronWeb`, by which such a wallet builds, signs and sends a transaction.
+ */
+import { WalletError, pause } from './provider.js';
+import { FEE_LIMIT, isPayment } from './tron_transaction.js';
+/** @import { Provider } from '../types.d.ts' */
+
+/** How long a wallet may take after its owner agreed until it has `tronWeb`. */
+const READY_WITHIN_MS = 3000;
+const READY_EVERY_MS = 100;
+const TRANSFER_CALL = 'transfer(address,uint256)';
+/** What a node answers to a transaction that it has got before. */
+const KNOWN = 'DUP_TRANSACTION_ERROR';
+
+/** An error with the code of EIP-1193 for what a wallet cannot do: nothing was asked for. */
+const unable = () => Object.assign(Error(), { code: 4200 });
+
+/** A quantity. @param {unknown} count */
+const quantity = (count) => '0x' + BigInt(/** @type {number} */ (count) || 0).toString(16);
+
+/** The quantity of a word that a contract has returned. @param {any} answer */
+const wordOf = (answer) => '0x' + answer.constant_result[0];
+
+/** The number of the chain: the end of its first block's id. Source: TIP-474. @param {any} tronWeb */
+const tronChainOf = async (tronWeb) => '0x' + (await tronWeb.trx.getBlockByNumber(0)).blockID.slice(-8).replace(/^0+(?=.)/, '');
+
+/** Whether `wallet` is a provider that can be asked. @param {any} wallet */
+export const isTron = (wallet) => typeof wallet?.request === 'function' && 'tronWeb' in wallet;
+
+/** A wallet of Tron as a provider of EIP-1193. @param {any} wallet @returns {Provider} */
+export const tronProvider = (wallet) => {
+  /** Another one after each change of chain; none while locked. */
+  const web = () => wallet.tronWeb || undefined;
+  const account = () => web()?.defaultAddress?.base58 || undefined;
+  const accounts = () => (account() ? [account()] : []);
+
+  const connect = async () => {
+    // One from before TIP-1193 answers with a code instead.
+    const isOld = wallet === /** @type {any} */ (window).tronLink;
+    const answer = await wallet.request({ method: isOld ? 'tron_requestAccounts' : 'eth_requestAccounts' });
+    if (answer?.code === 4000) throw new WalletError('pending');
+    if (answer?.code === 4001) throw new WalletError('refused');
+    for (const start = Date.now(); answer && !account() && Date.now() - start < READY_WITHIN_MS; ) await pause(READY_EVERY_MS);
+    return accounts();
+  };
+
+  /** What a call of the token costs, in units of energy; its account's own are free. @param {any} transaction */
+  const energyOf = async ({ from, to, data }) => {
+    const { trx, transactionBuilder } = web();
+    const [answer, resources] = await Promise.all([
+      transactionBuilder.triggerConstantContract(to, TRANSFER_CALL, { rawParameter: data.slice(10) }, [], from),
+      trx.getAccountResources(from),
+    ]);
+    const free = (resources.EnergyLimit || 0) - (resources.EnergyUsed || 0);
+    return quantity(Math.max(0, answer.energy_used - Math.max(0, free)));
+  };
+
+  /** @param {any} payment */
+  const send = async (payment) => {
+    const { chainId, from, to, value, data } = payment;
+    const tronWeb = web();
+    const { trx, transactionBuilder: builder } = tronWeb;
+    const transaction = data === '0x'
+      ? await builder.sendTrx(to, Number(value), from)
+      : (await builder.triggerSmartContract(to, TRANSFER_CALL, { callValue: 0, feeLimit: FEE_LIMIT, rawParameter: data.slice(10) }, [], from)).transaction;
+    // A builder is the wallet's, and its node's: what it returns is compared before anything is signed.
+    if (!(await isPayment(transaction, payment).catch(() => false)) || (await tronChainOf(tronWeb)) !== chainId) throw unable();
+    const { txID, raw_data_hex: hex } = transaction;
+    const signed = await trx.sign(transaction);
+    if (signed?.txID !== txID || signed.raw_data_hex !== hex || !signed.signature?.length) throw Error('another transaction was signed');
+    const { result, code } = await trx.sendRawTransaction(signed);
+    if (result || code === KNOWN) return txID;
+    // Its node has refused it: no other one gets it.
+    throw new WalletError(code === 'BANDWITH_ERROR' ? 'gas' : code ? 'failed' : 'unclear');
+  };
+
+  /** @type {Record<string, (...params: any[]) => unknown>} */
+  const methods = {
+    eth_requestAccounts: connect,
+    eth_accounts: accounts,
+    eth_chainId: () => tronChainOf(web()),
+    eth_getBalance: async (from) => quantity(await web().trx.getUnconfirmedBalance(from)),
+    eth_gasPrice: async () => quantity((await web().trx.getChainParameters()).find((/** @type {{ key: string }} */ { key }) => key === 'getEnergyFee')?.value),
+    eth_call: async ({ to, data }) => wordOf(await web().transactionBuilder.triggerConstantContract(to, 'balanceOf(address)', { rawParameter: data.slice(10) }, [], account())),
+    // The coin's own transfer takes bandwidth, of which each account has some for nothing.
+    eth_estimateGas: (transaction) => (transaction.data === '0x' ? '0x0' : energyOf(transaction)),
+    eth_sendTransaction: send,
+    eth_getTransactionByHash: async (id) => ((await web().trx.getTransaction(id)).txID === id ? {} : null),
+    eth_getTransactionReceipt: async (id) => {
+      const { blockNumber, result } = await web().trx.getUnconfirmedTransactionInfo(id);
+      return blockNumber ? { status: result === 'FAILED' ? '0x0' : '0x1' } : null;
+    },
+    wallet_switchEthereumChain: (chain) => wallet.request({ method: 'wallet_switchEthereumChain', params: [chain] }),
+  };
+  return {
+    request: async ({ method, params }) => {
+      const run = methods[method];
+      if (!run || (method !== 'eth_requestAccounts' && !web())) throw unable();
+      return run(.../** @type {unknown[]} */ (params || []));
+    },
+  };
+};
