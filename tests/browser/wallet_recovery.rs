@@ -214,3 +214,77 @@ async fn each_step_of_a_payment_is_announced_once() {
     browser.end().await;
     world.end().await;
 }
+
+#[tokio::test]
+async fn the_page_reports_the_transaction_of_a_smart_accounts_call() {
+    let smart = "testWallet.isSmart = true;";
+    let (_site, chain, world, browser, _) = ether_unseen(smart).await;
+    browser.press("other-asset").await;
+    let checkout = choose_asset(&world, &browser, "USDTERC20").await;
+    browser.press(WALLET).await;
+    wait_until_sent(&browser).await;
+    let hint = eventually("the transaction is reported", async || {
+        let hint = checkout.view().await["attempt"]["transaction_hint"].clone();
+        hint.is_string().then_some(hint)
+    })
+    .await;
+    let block = json!(["latest", false]);
+    let block = chain.call("eth_getBlockByNumber", block).await;
+    assert_eq!(block["transactions"], json!([hint]));
+    assert_eq!(asked(&browser, "wallet_sendCalls").await, 1);
+    browser.end().await;
+    world.end().await;
+}
+
+/// Waits of a minute and more end by `advance(ms)` alone; shorter ones by the browser's clock.
+const LONG_WAITS: &str = "
+    const usual = setTimeout;
+    const end = clearTimeout;
+    const waits = new Map();
+    let [passed, last] = [0, 0];
+    window.setTimeout = (run, ms, ...given) => {
+        if (!(ms >= 60000)) return usual(run, ms, ...given);
+        waits.set(--last, { run: () => run(...given), at: passed + ms });
+        return last;
+    };
+    window.clearTimeout = (id) => id < 0 ? waits.delete(id) : end(id);
+    window.advance = (ms) => {
+        passed += ms;
+        for (const [id, { run, at }] of waits) if (at <= passed) {
+            waits.delete(id);
+            run();
+        }
+    };
+";
+
+#[tokio::test]
+async fn a_wallet_that_does_not_answer_to_the_payment_holds_up_others_for_five_minutes() {
+    let set = format!("{LONG_WAITS}{}", waits_before("eth_sendTransaction"));
+    let (_site, chain, world, browser, checkout) = ether(&set).await;
+    let is_waiting = "return document.querySelector('florin-checkout').shadowRoot
+        .querySelector('.wallet-button').getAttribute('aria-disabled')";
+    browser.press(WALLET).await;
+    eventually("the wallet is asked to send", async || {
+        (asked(&browser, "eth_sendTransaction").await == 1).then_some(())
+    })
+    .await;
+    browser.evaluate("advance(60000)", &[]).await;
+    wait_for_state(&browser, "confirm").await;
+    assert_eq!(browser.evaluate(is_waiting, &[]).await, "true");
+    browser.evaluate("advance(239999)", &[]).await;
+    wait_for_state(&browser, "confirm").await;
+    let press = "document.querySelector('florin-checkout').shadowRoot.querySelector('.wallet-button').click()";
+    browser.evaluate(press, &[]).await;
+    assert_eq!(asked(&browser, "eth_requestAccounts").await, 1);
+    browser.evaluate("advance(1)", &[]).await;
+    // What it was asked for may still be sent: the customer reads so, and can choose.
+    wait_for_state(&browser, "unclear").await;
+    assert_eq!(browser.evaluate(is_waiting, &[]).await, Value::Null);
+    assert_eq!(checkout.view().await["status"], "awaiting_payment");
+    // It answers after all: the payment counts.
+    browser.evaluate("release()", &[]).await;
+    confirm(&chain, &browser).await;
+    assert_eq!(chain.sent().await, 1);
+    browser.end().await;
+    world.end().await;
+}

@@ -14,13 +14,17 @@ pub(crate) const WALLET: &str = "wallet-Test Wallet";
 /// A chain, and a world whose invoices it pays.
 pub(crate) async fn world_with_chain(origins: Vec<String>) -> (Chain, World) {
     let chain = Chain::start().await;
+    let world = world_of(&chain, origins).await;
+    (chain, world)
+}
+
+async fn world_of(chain: &Chain, origins: Vec<String>) -> World {
     let config = WorldConfig {
         origins,
         evm_rpc_url: Some(chain.url().to_owned()),
         ..WorldConfig::default()
     };
-    let world = World::start_with(config).await;
-    (chain, world)
+    World::start_with(config).await
 }
 
 /// A page with the checkout, and the wallet beside it; `set` changes `testWallet` before.
@@ -94,6 +98,61 @@ async fn a_wallet_pays_usdt_in_firefox() {
 #[tokio::test]
 async fn a_wallet_pays_usdt_in_webkit() {
     a_wallet_pays_usdt(Engine::WebKit).await;
+}
+
+#[tokio::test]
+async fn a_wallet_pays_bnb_on_its_chain() {
+    let site = Site::open().await;
+    // The test network that the sandbox's invoices name.
+    let chain = Chain::start_as("97").await;
+    let world = world_of(&chain, vec![site.url().to_owned()]).await;
+    // The wallet has to add the chain: it knows those of ether alone.
+    serve_with_wallet(&site, &chain, &world, "");
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    let checkout = choose_asset(&world, &browser, "BNB").await;
+    let expected = checkout.view().await["attempt"]["evm_transaction"].clone();
+    assert_eq!(expected["chain_id"], "0x61");
+    browser.press(WALLET).await;
+    confirm(&chain, &browser).await;
+    assert_eq!(chain.sent().await, 1);
+    let view = checkout.view().await;
+    let attempt = &view["attempt"];
+    assert_eq!(attempt["received_in_crypto"], attempt["amount_in_crypto"]);
+    let hash = &attempt["transaction_hash"];
+    let mined = chain.call("eth_getTransactionByHash", json!([hash])).await;
+    assert_eq!(mined["value"], expected["value"]);
+    assert_eq!(mined["chainId"], "0x61");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_smart_account_pays_usdt_by_one_call() {
+    let (site, chain, world) = shop_with_wallet("testWallet.isSmart = true;").await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    let checkout = choose_asset(&world, &browser, "USDTERC20").await;
+    chain.call("evm_setAutomine", json!([false])).await;
+    browser.press(WALLET).await;
+    // The call has no transaction before a block has it.
+    wait_for_state(&browser, "sent").await;
+    eventually("the call is looked up", async || {
+        (asked(&browser, "wallet_getCallsStatus").await > 0).then_some(())
+    })
+    .await;
+    assert_eq!(asked(&browser, "wallet_sendCalls").await, 1);
+    assert_eq!(asked(&browser, "eth_sendTransaction").await, 0);
+    let view = checkout.view().await;
+    assert_eq!(view["attempt"]["transaction_hint"], Value::Null);
+    chain.mine(1).await;
+    confirm(&chain, &browser).await;
+    let view = checkout.view().await;
+    let attempt = &view["attempt"];
+    assert_eq!(attempt["received_in_crypto"], attempt["amount_in_crypto"]);
+    assert_eq!(chain.sent().await, 1);
+    browser.end().await;
+    world.end().await;
 }
 
 /// A page with ether chosen, in Chromium; `set` changes `testWallet` before.

@@ -27,13 +27,18 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Starts a node with an account that has coins and USDT.
+    /// Starts a node of Sepolia's number with an account that has coins and USDT.
     pub async fn start() -> Self {
+        Self::start_as(CHAIN_ID).await
+    }
+
+    /// The same with another number of the chain.
+    pub async fn start_as(chain_id: &str) -> Self {
         // Fails when it is installed already, which is the aim.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let port = free_port();
         let mut node = Command::new(program());
-        node.args(["--chain-id", CHAIN_ID, "--silent", "--port"])
+        node.args(["--chain-id", chain_id, "--silent", "--port"])
             .arg(port.to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::null());

@@ -10,7 +10,7 @@ const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478c
 
 /**
  * What a test may change: errors and answers by method, what a response waits for, an account, and the chains that it knows.
- * `asked` is every request.
+ * `isSmart`: its account sends calls. `asked` is every request.
  */
 const wallet = (window.testWallet = {
   asked: [],
@@ -19,6 +19,7 @@ const wallet = (window.testWallet = {
   answers: {},
   chains: ['0x1', '0xaa36a7'],
   chain: '0x1',
+  isSmart: false,
   account: account.address,
 });
 
@@ -54,6 +55,19 @@ const request = async ({ method, params = [] }) => {
       return null;
     case 'eth_sendTransaction':
       return sign(params[0]);
+    case 'wallet_getCapabilities':
+      return wallet.isSmart ? { [wallet.chain]: { atomic: { status: 'supported' } } } : {};
+    case 'wallet_sendCalls': {
+      const [{ from, chainId, calls }] = params;
+      if (!wallet.isSmart || calls.length !== 1) throw Object.assign(new Error('one call'), { code: -32602 });
+      const hash = await sign({ from, chainId, ...calls[0] });
+      return { id: 'call:' + hash };
+    }
+    case 'wallet_getCallsStatus': {
+      const receipt = await node('eth_getTransactionReceipt', [params[0].replace('call:', '')]);
+      if (!receipt) return { status: 100 };
+      return { status: receipt.status === '0x1' ? 200 : 500, receipts: [receipt] };
+    }
     default:
       return node(method, params);
   }
