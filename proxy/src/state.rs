@@ -22,7 +22,7 @@ use crate::connection_slots::Slots;
 use crate::metrics::{MeasuredGateway, Metrics};
 use crate::orders::announcements::Announcements;
 use crate::orders::changes::OrderChanges;
-use crate::orders::subscriptions::OrderSubscriptions;
+use crate::orders::subscriptions::{LastComparison, OrderSubscriptions};
 use crate::orders::tracked_storage::TrackedStorage;
 use crate::orders::version_reads::VersionReads;
 use crate::orders::view_cache::ViewCache;
@@ -98,6 +98,8 @@ pub(crate) struct AppState {
     pub prices: PriceCache,
     /// The open event streams.
     pub subscriptions: OrderSubscriptions,
+    /// The last comparison of the versions of all orders with open event streams, where other processes write.
+    pub last_comparison: LastComparison,
     /// Changes for the other proxies on the same database.
     pub announcements: Arc<Announcements>,
     /// Reads of orders' versions, where other processes write.
@@ -200,6 +202,7 @@ impl AppState {
             operator_sessions: OperatorSessions::default(),
             password_checks: Semaphore::new(1),
             subscriptions,
+            last_comparison: LastComparison::default(),
             announcements,
             versions,
             views,

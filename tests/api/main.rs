@@ -28,6 +28,7 @@ mod gateway_limits;
 mod helpers;
 mod hosted_orders;
 mod idempotency;
+mod idle_streams;
 mod import_cycles;
 mod json_output;
 mod late_payments;

@@ -8,10 +8,13 @@ use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
-/// The lines of one world. Tests run on one thread each, and so does all that a test spawns: what this thread logs is
-/// this world's.
+/// The lines of one world, and the statements to its database. Tests run on one thread each, and so does all that a test
+/// spawns: what this thread logs is this world's.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<Line>>>);
+pub(crate) struct Log(Arc<Mutex<Vec<Line>>>, Arc<Mutex<Vec<String>>>);
+
+/// The target of what sqlx logs of each statement, at the level DEBUG.
+const STATEMENT: &str = "sqlx::query";
 
 #[derive(Debug)]
 struct Line {
@@ -40,6 +43,13 @@ impl Log {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().any(|line| line.text.contains(text))
     }
+
+    /// The number of statements to the database that contain this text.
+    pub(crate) fn statements(&self, text: &str) -> usize {
+        let statements = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        let counted = statements.iter().filter(|known| known.contains(text));
+        counted.count()
+    }
 }
 
 impl fmt::Display for Log {
@@ -55,6 +65,12 @@ impl fmt::Display for Log {
 impl<S: Subscriber> Layer<S> for Log {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let (level, target) = (*event.metadata().level(), event.metadata().target());
+        if target == STATEMENT {
+            let mut text = Text(String::new());
+            event.record(&mut text);
+            let mut statements = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+            statements.push(text.0);
+        }
         if level > Level::INFO {
             return;
         }

@@ -265,6 +265,11 @@ impl World {
         self.log.says(text)
     }
 
+    /// The number of statements to the database so far that contain this text.
+    pub fn statements(&self, text: &str) -> usize {
+        self.log.statements(text)
+    }
+
     /// The database's file; beside it lie its journals.
     pub fn database(&self) -> PathBuf {
         self.file("florin.db")

@@ -194,21 +194,12 @@ pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapsh
 /// Brings the next poll forward to the watched interval, once for all subscriptions. Of a paid order all attempts are polled
 /// for a second payment while pages follow it.
 pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<(), ApiError> {
-    let Some(invoice) = &view.invoice else {
-        return Ok(());
-    };
-    let interval = SignedDuration::try_from(app.config().gateway.poll_interval)
-        .expect("the interval is a minute at most");
     let (storage, order, now) = (&app.deps.storage, &view.order, app.now());
-    if view.followed_until.is_some_and(|until| now >= until) {
-        return Ok(());
-    }
-    let interval = app.polling_pace().watched_stretch.of_pause(interval);
-    let Some(wanted) = subscribed_poll(invoice, interval, now) else {
+    let Some(wanted) = wanted_poll(app, view, now) else {
         return Ok(());
     };
     let scheduled = if view.is_settled {
-        let pause = second_payment_pause(interval);
+        let pause = second_payment_pause(watched_interval(app));
         storage.schedule_polls_of_order(order, pause, now).await
     } else {
         storage.schedule_poll(order, wanted).await
@@ -221,6 +212,22 @@ pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<
     }
     app.poller_wakeup.notify_one();
     Ok(())
+}
+
+/// When the order should be polled because it is watched; `None` if it is polled by then, or no longer followed.
+fn wanted_poll(app: &AppState, view: &RenderedView, now: Timestamp) -> Option<Timestamp> {
+    let invoice = view.invoice.as_ref()?;
+    if view.followed_until.is_some_and(|until| now >= until) {
+        return None;
+    }
+    subscribed_poll(invoice, watched_interval(app), now)
+}
+
+/// Pause between two polls of a watched order.
+fn watched_interval(app: &AppState) -> SignedDuration {
+    let interval = SignedDuration::try_from(app.config().gateway.poll_interval)
+        .expect("the interval is a minute at most");
+    app.polling_pace().watched_stretch.of_pause(interval)
 }
 
 /// Another client token for an order whose opening is answered again.

@@ -3,7 +3,8 @@
 //! each version.
 //!
 //! An announcement only wakes: a stream reads the order, and sends what is new. One that was lost is made up for by comparing
-//! versions: of all orders that have streams here, by one query for a thousand of them. Versions are compared, and not a
+//! versions: of all orders that have streams here, by one query for a thousand of them. While that succeeds, no heartbeat of a
+//! stream reads its order. Versions are compared, and not a
 //! sequence or a time of changes: transactions commit in another order than they take their numbers and times.
 
 use std::collections::HashMap;
@@ -168,8 +169,12 @@ impl Exchange {
                 Ok(reported) => is_reported = reported,
                 Err(error) => tracing::debug!(%error, "the delay was not shared"),
             }
+            let began = app.now();
             match compare_once(app, &known).await {
-                Ok(current) => known = current,
+                Ok(current) => {
+                    known = current;
+                    app.last_comparison.record(began);
+                }
                 Err(error) => tracing::debug!(%error, "orders were not compared"),
             }
         }

@@ -4,6 +4,9 @@
 //!
 //! The stream of a paid order stays open for an hour after the credit, so that an open page shows a second payment. It
 //! reads the order only when it is notified: ten thousand paid pages cost a heartbeat each in 15 seconds, and an hour at most.
+//!
+//! On a database with other writers no heartbeat reads: the versions of all watched orders are compared at once
+//! (`workers/change_exchange.rs`), and a stream whose order has another one is notified.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -18,12 +21,13 @@ use futures_util::stream::unfold;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::http::checkout::{ShownOrder, rendered, request_poll};
+use crate::http::checkout::{ShownOrder, is_valid, rendered, request_poll, wanted_poll};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{Caller, Operation};
 use crate::http::openapi::types::Types;
 use crate::orders::subscriptions::Subscription;
+use crate::payments::rendered_view::RenderedView;
 use crate::state::AppState;
 
 /// A quiet stream sends a comment, before a proxy in between times it out.
@@ -36,12 +40,10 @@ struct OrderStream {
     app: Arc<AppState>,
     order: OrderId,
     subscription: Subscription,
-    /// The tag that was sent last: a notification without a change sends nothing.
-    sent: Option<String>,
+    /// The view that was read last. Its tag is the one that was sent: a notification without a change sends nothing.
+    shown: Option<Arc<RenderedView>>,
     /// When something was sent last.
     quiet_since: Timestamp,
-    /// Until when the order is followed, once it is paid.
-    until: Option<Timestamp>,
 }
 
 /// Streams the order until it is no longer followed, the browser disconnects or the proxy ends.
@@ -59,9 +61,8 @@ pub(crate) async fn events(
         app,
         order,
         subscription,
-        sent: None,
+        shown: None,
         quiet_since,
-        until: None,
     };
     Ok(Sse::new(unfold(Some(stream), |stream| async {
         let mut stream = stream?;
@@ -108,25 +109,24 @@ pub(crate) fn describe_events(types: &mut Types) -> Operation {
 impl OrderStream {
     /// Waits for something to send; `None` ends the stream.
     async fn next(&mut self) -> Option<Event> {
-        if let Some(event) = self.changed_view().await? {
-            return Some(event);
-        }
         let app = self.app.clone();
+        let mut is_woken = false;
         loop {
-            let pause = app.deps.clock.sleep(self.pause());
-            let is_woken = tokio::select! {
-                () = app.shutdown.cancelled() => return None,
-                () = self.subscription.changed() => true,
-                () = pause => false,
-            };
-            let rests = !is_woken && self.until.is_some_and(|until| app.now() < until);
-            if !rests && let Some(event) = self.changed_view().await? {
+            if (is_woken || !self.is_current())
+                && let Some(event) = self.changed_view().await?
+            {
                 return Some(event);
             }
             if app.now().duration_since(self.quiet_since) >= HEARTBEAT {
                 self.quiet_since = app.now();
                 return Some(Event::default().comment("alive"));
             }
+            let pause = app.deps.clock.sleep(self.pause());
+            is_woken = tokio::select! {
+                () = app.shutdown.cancelled() => return None,
+                () = self.subscription.changed() => true,
+                () = pause => false,
+            };
         }
     }
 
@@ -135,9 +135,30 @@ impl OrderStream {
         let now = self.app.now();
         let heartbeat = HEARTBEAT - now.duration_since(self.quiet_since);
         let left = self
-            .until
+            .followed_until()
             .map_or(heartbeat, |until| heartbeat.min(until.duration_since(now)));
         Duration::try_from(left.clamp(SignedDuration::ZERO, HEARTBEAT)).unwrap_or_default()
+    }
+
+    /// Until when the order is followed, once it is paid.
+    fn followed_until(&self) -> Option<Timestamp> {
+        self.shown.as_ref().and_then(|view| view.followed_until)
+    }
+
+    /// Returns `true` if a read would find what was shown last, and request no poll. A write would have notified the stream,
+    /// by its announcement or by the comparison of versions.
+    fn is_current(&self) -> bool {
+        let Some(view) = &self.shown else {
+            return false;
+        };
+        let (app, now) = (&self.app, self.app.now());
+        if let Some(until) = view.followed_until {
+            return now < until;
+        }
+        app.deps.storage.has_other_writers()
+            && app.last_comparison.is_recent(now)
+            && is_valid(app, &app.config(), view, now)
+            && wanted_poll(app, view, now).is_none()
     }
 
     /// The order, if it changed since it was sent; the outer `None` once the order is no longer followed.
@@ -146,12 +167,11 @@ impl OrderStream {
         let view = rendered(app, &self.order).await.ok()?;
         request_poll(app, &view).await.ok()?;
         let now = app.now();
-        self.until = view.followed_until;
-        if self.sent.as_ref() == Some(&view.etag) {
+        let shown = self.shown.replace(view.clone());
+        if shown.is_some_and(|shown| shown.etag == view.etag) {
             let is_followed = view.followed_until.is_none_or(|until| now < until);
             return is_followed.then_some(None);
         }
-        self.sent = Some(view.etag.clone());
         self.quiet_since = now;
         let event = Event::default().event("order").retry(RETRY);
         Some(Some(event.data(view.json(now))))
