@@ -16,14 +16,14 @@ const REMEDY: &str =
     "Check the database server, the network to it and the limit of its connections";
 
 /// A proxy as a program on a server, with a network in between.
-struct Setup {
-    world: World,
-    program: Program,
-    network: TcpProxy,
-    server: PostgresServer,
+pub(crate) struct Setup {
+    pub(crate) world: World,
+    pub(crate) program: Program,
+    pub(crate) network: TcpProxy,
+    pub(crate) server: PostgresServer,
 }
 
-fn loopback(port: u16) -> std::net::SocketAddr {
+pub(crate) fn loopback(port: u16) -> std::net::SocketAddr {
     ([127, 0, 0, 1], port).into()
 }
 
@@ -33,7 +33,7 @@ impl Setup {
         Self::start_on(server).await
     }
 
-    async fn start_on(server: PostgresServer) -> Self {
+    pub(crate) async fn start_on(server: PostgresServer) -> Self {
         server.create_database("florin", None).unwrap();
         let url = server.url("florin");
         florin_storage::migrate_postgres(&url, "test")
@@ -54,7 +54,7 @@ impl Setup {
         }
     }
 
-    async fn checkout(&self) -> Checkout {
+    pub(crate) async fn checkout(&self) -> Checkout {
         let checkout = self.world.shopper().open("ebook").await;
         checkout.choose("BTC").await;
         checkout

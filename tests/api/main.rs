@@ -20,6 +20,7 @@ mod doctor;
 mod documentation;
 mod examples;
 mod failed_payments;
+mod failovers;
 mod file_permissions;
 mod floods;
 mod gateway_account;

@@ -218,6 +218,39 @@ impl PostgresServer {
         Err(Error::other("the standby does not follow the primary"))
     }
 
+    /// Waits until a standby has all that its primary has committed.
+    ///
+    /// # Errors
+    /// What a server says, or the standby does not follow.
+    pub fn catch_up(&self, primary: &Self) -> Result<(), Error> {
+        let written = primary.psql("postgres", "SELECT pg_current_wal_lsn()")?;
+        let replayed = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
+        for _ in 0..PAUSES {
+            if self.psql("postgres", &replayed)? == "t" {
+                return Ok(());
+            }
+            thread::sleep(PAUSE);
+        }
+        Err(Error::other("the standby does not follow the primary"))
+    }
+
+    /// Lets a standby receive nothing more of what its primary commits.
+    ///
+    /// # Errors
+    /// What a server says, or the standby still follows.
+    pub fn stop_following(&self, primary: &Self) -> Result<(), Error> {
+        self.psql("postgres", "ALTER SYSTEM SET primary_conninfo = ''")?;
+        self.psql("postgres", "SELECT pg_reload_conf()")?;
+        let following = "SELECT count(*) FROM pg_stat_replication";
+        for _ in 0..PAUSES {
+            if primary.psql("postgres", following)? == "0" {
+                return Ok(());
+            }
+            thread::sleep(PAUSE);
+        }
+        Err(Error::other("the standby still follows the primary"))
+    }
+
     /// Makes a standby the primary.
     ///
     /// # Errors
