@@ -50,7 +50,8 @@ impl Stream {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: "));
                 let view = data.map_or(Value::Null, |data| serde_json::from_str(data).unwrap());
-                self.text = rest.to_owned();
+                let rest = rest.to_owned();
+                self.text = rest;
                 return Some(view);
             }
             let chunk = tokio::time::timeout(2 * HEARTBEAT, self.response.chunk());
