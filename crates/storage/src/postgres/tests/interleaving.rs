@@ -3,14 +3,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use florin_orders::fixtures::received;
+use florin_orders::{Abandoned, AuditId, DecisionKind};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::{Fingerprint, RequestId};
+use crate::{Actor, DecideError, Fingerprint, NewDecision, OperatorStorage as _, RequestId};
 
-/// A step of a purchase.
+/// What happens to an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Open,
@@ -21,8 +23,20 @@ enum Step {
     Cancel,
     Poll,
     Deliver,
+    /// The gateway has answered with the invoice of an attempt.
+    Confirm,
+    /// The gateway's answer is lost.
+    Abandon,
+    Expire,
+    /// An operator accepts an underpaid order as paid.
+    Accept,
+    /// An operator closes it.
+    Close,
+    KeepEmail,
+    Redeliver,
 }
 
+/// The steps of a purchase without trouble: each is tried with each.
 const STEPS: [Step; 8] = [
     Step::Open,
     Step::Claim,
@@ -32,6 +46,34 @@ const STEPS: [Step; 8] = [
     Step::Cancel,
     Step::Poll,
     Step::Deliver,
+];
+/// What may meet besides: each is tried in both orders.
+const PAIRS: [(Step, Step); 25] = [
+    (Step::Confirm, Step::Cancel),
+    (Step::Confirm, Step::Expire),
+    (Step::Confirm, Step::Pay),
+    (Step::Confirm, Step::Abandon),
+    (Step::Confirm, Step::Accept),
+    (Step::Confirm, Step::Close),
+    (Step::Abandon, Step::Begin),
+    (Step::Abandon, Step::Cancel),
+    (Step::Accept, Step::Pay),
+    (Step::Accept, Step::Poll),
+    (Step::Accept, Step::Accept),
+    (Step::Accept, Step::Close),
+    (Step::Accept, Step::Cancel),
+    (Step::Accept, Step::Expire),
+    (Step::Close, Step::Pay),
+    (Step::Close, Step::Begin),
+    (Step::Close, Step::MarkAsPaid),
+    (Step::Expire, Step::Pay),
+    (Step::Expire, Step::Cancel),
+    (Step::Expire, Step::Begin),
+    (Step::Expire, Step::MarkAsPaid),
+    (Step::KeepEmail, Step::Pay),
+    (Step::KeepEmail, Step::Accept),
+    (Step::Redeliver, Step::Deliver),
+    (Step::Redeliver, Step::Pay),
 ];
 /// More messages than any step sends. Each round has another order.
 const MOST: u8 = 49;
@@ -147,8 +189,10 @@ async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bo
             Err(error) => panic!("{error}"),
         },
         Step::Pay | Step::Poll => {
-            let due = storage.due_attempts(PollPriority::Scheduled, at(60), at(90), 1);
-            let due = due.await.unwrap();
+            // An underpaid order is polled later.
+            let due = storage.due_attempts(PollPriority::Scheduled, at(900), at(930), 100);
+            let mut due = due.await.unwrap();
+            due.retain(|due| due.invoice_id == invoice(n).id);
             for due in &due {
                 let status = if step == Step::Pay {
                     "COMPLETED"
@@ -156,7 +200,7 @@ async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bo
                     "PROCESSING"
                 };
                 let observation = Observation {
-                    observed_at: at(61),
+                    observed_at: at(901),
                     invoice_id: Some(due.invoice_id.to_string()),
                     ..exact(status)
                 };
@@ -183,6 +227,89 @@ async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bo
             }
             !due.is_empty()
         }
+        _ => meets(storage, step, n, other).await,
+    }
+}
+
+/// The same of a step of [`PAIRS`] alone.
+async fn meets(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bool {
+    let (order, now) = (id(n), at(30));
+    match step {
+        Step::Confirm => {
+            let (attempt, invoice) = (creating(n), invoice(n + 150));
+            let opened = storage.open_attempt(&attempt, &invoice, now).await;
+            opened.unwrap();
+            true
+        }
+        Step::Abandon => {
+            let reason = Abandoned::OutcomeUnknown;
+            let abandoned = storage.abandon_attempt(&creating(n), reason, now).await;
+            abandoned.unwrap();
+            true
+        }
+        Step::Expire => {
+            let expired = storage.expire_orders(at(90_000)).await.unwrap();
+            expired.contains(&order)
+        }
+        Step::Accept | Step::Close => {
+            let seen = storage.snapshot(&order).await.unwrap().unwrap();
+            let decision = NewDecision {
+                id: AuditId::from_random([if other { n + 100 } else { n }; 16]),
+                kind: if step == Step::Accept {
+                    DecisionKind::AcceptAsPaid
+                } else {
+                    DecisionKind::Close
+                },
+                version: seen.order.version,
+                actor: Actor::operator("ada"),
+                reason: "agreed by phone".into(),
+            };
+            match storage.decide(&order, &decision, at(910)).await {
+                Ok(_) => true,
+                Err(DecideError::Changed { .. } | DecideError::Refused(_)) => false,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        Step::KeepEmail => {
+            let kept = storage.keep_receipt_email(&order, Some("a@b.example"));
+            kept.await.unwrap().is_some()
+        }
+        Step::Redeliver => {
+            let events = storage.events(&demo(), None, 1_000).await.unwrap().unwrap();
+            let event = events.iter().find(|event| event.order_id == order).unwrap();
+            let redelivered = storage.redeliver(&demo(), &event.id, now).await;
+            redelivered.unwrap()
+        }
+        step => panic!("{step:?} is a step of a purchase"),
+    }
+}
+
+/// The attempt of an order whose invoice has been requested.
+fn creating(n: u8) -> AttemptId {
+    new_attempt(n + 150).id
+}
+
+/// Opens order `n` as two steps need it.
+async fn prepare(storage: &PostgresStorage, steps: [Step; 2], n: u8) {
+    let storage = &shared(storage);
+    awaiting(storage, n).await;
+    let has = |wanted: &[Step]| steps.iter().any(|step| wanted.contains(step));
+    if has(&[Step::Confirm, Step::Abandon]) {
+        let (order, attempt) = (id(n), new_attempt(n + 150));
+        let begun = storage.begin_attempt(&order, &attempt, at(20)).await;
+        begun.unwrap();
+    }
+    if has(&[Step::Accept, Step::Close]) {
+        let due = storage.due_attempts(PollPriority::Scheduled, at(20), at(21), 100);
+        let due = due.await.unwrap();
+        let due = due.iter().find(|due| due.invoice_id == invoice(n).id);
+        let observation = Observation {
+            observed_at: at(20),
+            invoice_id: Some(invoice(n).id.to_string()),
+            ..received("COMPLETED", "0.0001", "6.42", "6.42")
+        };
+        let recorded = storage.record_observation(due.unwrap(), &observation);
+        recorded.await.unwrap();
     }
 }
 
@@ -191,12 +318,19 @@ const WRONG: &str = "SELECT
     (SELECT count(*) FROM orders WHERE sequence <> (SELECT count(*) FROM events WHERE order_id = orders.id))
     + (SELECT count(*) FROM orders FULL JOIN credits ON order_id = orders.id
        WHERE (status IN ('paid', 'overpaid')) IS DISTINCT FROM (order_id IS NOT NULL))
-    + (SELECT count(*) FROM (SELECT order_id FROM outbox WHERE is_head GROUP BY order_id HAVING count(*) > 1) AS heads)
+    + (SELECT count(*) FROM (SELECT order_id FROM outbox WHERE is_head AND NOT was_taken GROUP BY order_id
+       HAVING count(*) > 1) AS heads)
     + (SELECT count(*) FROM (SELECT order_id FROM attempts WHERE state = 'creating' GROUP BY order_id
        HAVING count(*) > 1) AS creating)
     + (SELECT count(*) FROM events AS one JOIN events AS two USING (order_id)
        WHERE one.sequence < two.sequence AND (one.tx, one.position) > (two.tx, two.position))
-    + (SELECT count(*) FROM (SELECT event_id FROM deliveries GROUP BY event_id HAVING count(*) > 1) AS twice)";
+    + (SELECT count(*) FROM orders LEFT JOIN events ON order_id = orders.id AND type = 'order.paid'
+       WHERE (status IN ('paid', 'overpaid')) IS DISTINCT FROM (order_id IS NOT NULL))
+    + (SELECT count(*) FROM (SELECT order_id FROM events WHERE type = 'order.paid' GROUP BY order_id
+       HAVING count(*) > 1) AS paid)";
+
+/// Events that were delivered more than once.
+const TWICE: &str = "SELECT count(*) FROM (SELECT event_id FROM deliveries GROUP BY event_id HAVING count(*) > 1) AS twice";
 
 /// Waits until the other process has ended its step, or waits for a lock that the stopped one holds.
 async fn ended_or_locked(other: &tokio::task::JoinHandle<bool>, storage: &PostgresStorage) {
@@ -226,7 +360,7 @@ async fn interleave(first: Step, second: Step) -> u8 {
     let stopped = stopped.await.unwrap();
     for messages in 0..MOST {
         let n = messages + 1;
-        awaiting(&shared(&storage), n).await;
+        prepare(&storage, [first, second], n).await;
         gate.stop_after(messages.into());
         let mut one = tokio::spawn(happens(stopped.clone(), first, n, false));
         tokio::select! {
@@ -240,7 +374,10 @@ async fn interleave(first: Step, second: Step) -> u8 {
         ended_or_locked(&two, &storage).await;
         gate.open();
         let both = [one.await.unwrap(), two.await.unwrap()];
-        let is_once = matches!(first, Step::Open | Step::Claim | Step::MarkAsPaid);
+        let is_once = matches!(
+            first,
+            Step::Open | Step::Claim | Step::MarkAsPaid | Step::Accept
+        );
         if first == second && is_once {
             let times = both.iter().filter(|is_first| **is_first).count();
             assert_eq!(times, 1, "{first:?} stopped before message {messages}");
@@ -250,15 +387,44 @@ async fn interleave(first: Step, second: Step) -> u8 {
             wrong, 0,
             "{first:?} stopped before message {messages}, {second:?}"
         );
+        let steps = [(first, both[0]), (second, both[1])];
+        let decisions = steps
+            .iter()
+            .filter(|(step, is_done)| *is_done && matches!(step, Step::Accept | Step::Close));
+        let audited = sqlx::query_scalar("SELECT count(*) FROM audit WHERE order_id = $1");
+        let audited = audited.bind(id(n).as_str().to_owned());
+        let audited: i64 = audited.fetch_one(&storage.reader).await.unwrap();
+        assert_eq!(
+            usize::try_from(audited),
+            Ok(decisions.count()),
+            "{first:?} stopped before message {messages}, {second:?}"
+        );
+        if ![first, second].contains(&Step::Redeliver) {
+            let twice = number(&storage, TWICE).await;
+            assert_eq!(twice, 0, "{first:?} stopped before message {messages}");
+        }
     }
     panic!("{first:?} has more than {MOST} messages");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_process_that_stops_before_any_message_harms_no_other() {
-    let mut stops = 0;
     let pairs = STEPS.map(|first| STEPS.map(|second| (first, second)));
-    for pairs in pairs.as_flattened().chunks(AT_ONCE) {
+    let stops = interleave_all(pairs.as_flattened()).await;
+    assert!(stops > 200, "{stops}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn whatever_meets_at_an_order_credits_once_and_loses_no_event() {
+    let pairs = PAIRS.map(|(first, second)| [(first, second), (second, first)]);
+    let stops = interleave_all(pairs.as_flattened()).await;
+    assert!(stops > 200, "{stops}");
+}
+
+/// Interleaves each pair. Returns how often a process was stopped.
+async fn interleave_all(pairs: &[(Step, Step)]) -> u32 {
+    let mut stops = 0;
+    for pairs in pairs.chunks(AT_ONCE) {
         let pairs = pairs.iter();
         let pairs = pairs.map(|(first, second)| tokio::spawn(interleave(*first, *second)));
         for pair in pairs.collect::<Vec<_>>() {
@@ -266,7 +432,7 @@ async fn a_process_that_stops_before_any_message_harms_no_other() {
         }
     }
     println!("a process was stopped {stops} times");
-    assert!(stops > 200, "{stops}");
+    stops
 }
 
 /// Polls of a future before its caller gives up; each round one more.
