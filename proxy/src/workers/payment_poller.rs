@@ -209,6 +209,7 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
         Ok(None) => tracing::debug!(order = %due.order_id, "a newer poll was recorded already"),
         Err(error) => {
             error_unless_outage!(error, order = %due.order_id, "failed to record an observation");
+            reschedule(app, due, RETRY).await;
         }
     }
     // The next poll may be due before the poller wakes.
@@ -305,13 +306,14 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
         | CallError::Broken { .. }
         | CallError::NoLimits(_) => RETRY,
     };
+    reschedule(app, due, pause).await;
+}
+
+/// Polls again after a pause. If the storage fails, the lease of the poll ends instead.
+async fn reschedule(app: &AppState, due: &DueAttempt, pause: SignedDuration) {
     let now = app.now();
-    let deferred = app
-        .deps
-        .storage
-        .reschedule_poll(due, now + pause, now)
-        .await;
-    if let Err(error) = deferred {
+    let storage = &app.deps.storage;
+    if let Err(error) = storage.reschedule_poll(due, now + pause, now).await {
         error_unless_outage!(error, order = %due.order_id, "failed to reschedule poll");
     }
 }
