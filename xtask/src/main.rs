@@ -1,7 +1,7 @@
 //! `cargo xtask`: every command of this repository, run from its root.
 //!
-//! Each command installs what it needs and does nothing twice. Nothing outside the repository is changed, except the folder
-//! of installed tools; no process outlives the command.
+//! Each command installs what it needs and does nothing twice. Outside the repository they change the folder of
+//! installed tools, and with `apt-get` the packages of the distribution; no process outlives the command.
 
 mod bench;
 mod bundle;

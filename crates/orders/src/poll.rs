@@ -172,8 +172,8 @@ pub fn is_fresh(settled_at: Timestamp, now: Timestamp) -> bool {
 
 /// The factor of the poll intervals: above 1 while more polls are due than the gateway's limits allow.
 ///
-/// A control loop measures at intervals how many polls are due, and adjusts the factor by [`Stretch::next`]. The factor
-/// applies to waiting attempts and to watched orders, its square to attempts that are over or settled. Polls of payments that
+/// A control loop measures at intervals how many polls are due, and adjusts the factor by [`Stretch::next`]. One factor
+/// applies to waiting attempts, and another one to watched orders; the square of the first to attempts that are over or settled. Polls of payments that
 /// are under way, at an invoice's end and after callbacks keep their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stretch {
