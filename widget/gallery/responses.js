@@ -4,6 +4,7 @@ const realFetch = window.fetch;
 const CHECKOUT = '/v1/checkout';
 /** A state is complete after so long without a change. */
 const QUIET_MS = 60;
+const realMedia = window.matchMedia.bind(window);
 /** Requests that are still to be answered. */
 let pending = 0;
 
@@ -105,6 +106,8 @@ export const response = (table, state, params) => {
     if (path === '/donation') return json(patched(table.donation, state.donation));
     return asked.headers.get('if-none-match') ? json(null, 304) : open(asked);
   };
+  // On a phone, whatever shows the gallery.
+  window.matchMedia = (query) => (query === '(pointer: coarse)' ? { matches: !!state.phone } : realMedia(query));
   window.fetch = async (request, options) => {
     const asked = new Request(request, options);
     const { pathname } = new URL(asked.url);
@@ -139,13 +142,17 @@ export const act = (context, state) => {
       if (text) {
         found.value = text;
         found.dispatchEvent(new Event('input'));
-      } else found.click();
+      } else {
+        // The program of a link does not open from the gallery.
+        if (found.protocol && !found.protocol.startsWith('http')) found.addEventListener('click', (event) => event.preventDefault(), { once: true });
+        found.click();
+      }
     } else if (losses && element.shadowRoot.querySelector('h2')) {
       losses -= 1;
       // The widget asks at once when it receives this, and fails.
       dispatchEvent(new Event('offline'));
     }
-    const isAwaited = state.awaits && !element.shadowRoot.querySelector(`[data-testid="${state.awaits}"]`);
+    const isAwaited = state.awaits && !element.shadowRoot.querySelector(`[data-testid="${state.awaits}"]`)?.checkVisibility();
     if (found || wanted.length || losses || isAwaited) return;
     // Tests and pictures wait until everything that was pressed is answered and shown.
     if (pending || isMoving() || performance.now() - changedAt < QUIET_MS) return;
