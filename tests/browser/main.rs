@@ -6,6 +6,7 @@
 
 mod asset_choice;
 mod contrast;
+mod demo;
 mod diagnostics;
 mod dialog;
 mod displays;

@@ -37,7 +37,7 @@ impl Chain {
         // Fails when it is installed already, which is the aim.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let port = free_port();
-        let mut node = Command::new(program());
+        let mut node = Command::new(anvil());
         node.args(["--chain-id", chain_id, "--silent", "--port"])
             .arg(port.to_string())
             .stdin(Stdio::null())
@@ -120,7 +120,7 @@ impl Drop for Chain {
 }
 
 /// The node for this machine: npm installs no other.
-fn program() -> PathBuf {
+pub(crate) fn anvil() -> PathBuf {
     let folder = installed().join("node_modules/@foundry-rs");
     let packages = std::fs::read_dir(&folder).expect("anvil is installed");
     let programs = packages
