@@ -2,6 +2,8 @@
 //! proof of one.
 
 use serde_json::{Value, json};
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::SqliteConnectOptions;
 use support::World;
 
 const HASH: &str = "0xA1B2c3d4e5f60718293a4b5c6d7e8f90A1B2c3d4e5f60718293a4b5c6d7e8f90";
@@ -75,31 +77,30 @@ async fn a_text_that_is_no_hash_is_refused_and_kept_nowhere() {
 }
 
 #[tokio::test]
-async fn an_id_without_0x_is_a_hint_on_tron_alone() {
+async fn a_hint_is_kept_as_its_chain_writes_it() {
     let world = World::start().await;
     let checkout = world.shopper().open("ebook").await;
     let ether = checkout.choose("ETH").await["attempt"]["address"].clone();
-    let bare = json!({ "transaction_hash": HASH[2..] });
-    let refused = checkout.post("/paid", &bare).await.with(400).body;
-    assert_eq!(refused["error"]["field"], "transaction_hash");
-
     let view = checkout.choose("USDTTRC20").await;
     let transaction = &view["attempt"]["tron_transaction"];
     assert_eq!(view["attempt"]["evm_transaction"], Value::Null);
     assert_eq!(transaction["chain_id"], "0xcd8690dc");
     assert_eq!(transaction["to"], "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf");
     assert_eq!(transaction["value"], "0x0");
-    let prefixed = json!({ "transaction_hash": HASH });
-    checkout.post("/paid", &prefixed).await.with(400);
+    let [prefixed, bare] = [HASH, &HASH[2..]];
     // For the attempt before, by its address.
-    let wrong = json!({ "transaction_hash": HASH[2..], "address": ether });
-    checkout.post("/paid", &wrong).await.with(400);
-    let view = checkout.post("/paid", &bare).await.with(200).body;
+    let before = json!({ "transaction_hash": bare, "address": ether });
+    let view = checkout.post("/paid", &before).await.with(200).body;
+    assert_eq!(view["attempt"]["transaction_hint"], Value::Null);
+    let current = json!({ "transaction_hash": prefixed });
+    let view = checkout.post("/paid", &current).await.with(200).body;
     assert_eq!(view["status"], "checking");
-    assert_eq!(
-        view["attempt"]["transaction_hint"],
-        HASH[2..].to_lowercase()
-    );
+    assert_eq!(view["attempt"]["transaction_hint"], bare.to_lowercase());
+    let options = SqliteConnectOptions::new().filename(world.database());
+    let mut database = options.connect().await.unwrap();
+    let hints = sqlx::query_scalar("SELECT transaction_hint FROM attempts");
+    let hints: Vec<Option<String>> = hints.fetch_all(&mut database).await.unwrap();
+    assert!(hints.contains(&Some(prefixed.to_lowercase())), "{hints:?}");
     world.end().await;
 }
 

@@ -112,8 +112,8 @@ pub struct MarkPaid {
         schemars(length(max = 254), regex(pattern = EMAIL_OR_NONE))
     )]
     pub email: Option<String>,
-    /// The transaction by which the customer's wallet has sent the payment: 64 hexadecimal digits behind `0x`, on Tron
-    /// without. It is kept with the order as a hint, in place of an earlier one, and proves nothing.
+    /// The transaction by which the customer's wallet has sent the payment: 64 hexadecimal digits, with or without
+    /// `0x` before them. It is kept with the order as a hint, in place of an earlier one, and proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "schema",

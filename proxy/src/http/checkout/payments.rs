@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use florin_address::Network;
 use florin_checkout_api::{
     ErrorCode, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail, Unavailable, looks_like_email,
 };
@@ -424,25 +423,22 @@ pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError>
     Err(ApiError::invalid("email", message))
 }
 
-/// The transaction that a wallet named, in lower case: with 0x, and without where `receiver` is an address of Tron.
+/// The transaction that a wallet named, as the chain of `receiver` writes it, in lower case: with 0x where addresses have
+/// it, and without elsewhere.
 ///
 /// # Errors
-/// [`ApiError::Invalid`] for any other text.
+/// [`ApiError::Invalid`] for any other text than 64 hexadecimal digits, with or without 0x.
 fn checked_hint(
     hash: Option<&str>,
     receiver: Option<&str>,
 ) -> Result<Option<TransactionHint>, ApiError> {
-    let is_tron = |network| {
-        receiver.is_some_and(|address| florin_address::check(Asset::TRX, address, network).is_ok())
-    };
-    let has_prefix = !is_tron(Network::Main) && !is_tron(Network::Test);
-    let parse = |hash: &str| {
-        let hash = TransactionHint::parse(&hash.to_ascii_lowercase()).ok()?;
-        (hash.as_str().starts_with("0x") == has_prefix).then_some(hash)
-    };
+    let is_evm = receiver.is_some_and(|address| address.starts_with("0x"));
+    let prefix = if is_evm { "0x" } else { "" };
     let hint = hash.map(|hash| {
-        parse(hash).ok_or_else(|| {
-            let message = "Write the transaction's hash: 64 hexadecimal digits behind 0x, on Tron without 0x.";
+        let hash = hash.to_ascii_lowercase();
+        let digits = hash.strip_prefix("0x").unwrap_or(&hash);
+        TransactionHint::parse(&format!("{prefix}{digits}")).map_err(|_| {
+            let message = "Write the transaction's hash: 64 hexadecimal digits, with or without 0x before them.";
             ApiError::invalid("transaction_hash", message)
         })
     });
