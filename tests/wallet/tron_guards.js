@@ -76,6 +76,10 @@ const cases = [
   ['other bytes are signed', { signed: (signed) => ({ ...signed, raw_data_hex: signed.raw_data_hex + '00' }) }, token, 'unclear', 1, 0],
   ['nothing is signed', { signed: (signed) => ({ ...signed, signature: [] }) }, token, 'unclear', 1, 0],
   ['the node refuses it', { sent: () => ({ code: 'TRANSACTION_EXPIRATION_ERROR' }) }, token, 'failed', 1, 1],
+  ...['SIGERROR', 'CONTRACT_VALIDATE_ERROR', 'CONTRACT_EXE_ERROR', 'TAPOS_ERROR', 'TOO_BIG_TRANSACTION_ERROR']
+    .map((code) => [`the node answers ${code}`, { sent: () => ({ code }) }, token, 'failed', 1, 1]),
+  ...['OTHER_ERROR', 'NOT_ENOUGH_EFFECTIVE_CONNECTION', 'SERVER_BUSY', 'NO_CONNECTION']
+    .map((code) => [`the node answers ${code}, and may have kept it`, { sent: () => ({ code }) }, token, 'unclear', 1, 1]),
   ['the node has it already', { sent: () => ({ code: 'DUP_TRANSACTION_ERROR' }) }, token, 'sent', 1, 1],
   ['no bandwidth', { sent: () => ({ code: 'BANDWITH_ERROR' }) }, token, 'gas', 1, 1],
   ['no answer of the node', { errors: { broadcast: new Error('timeout') } }, token, 'unclear', 1, 1],
@@ -107,15 +111,24 @@ const cases = [
   ['signed with a field that none knows', signed((hex) => hex + '980101'), token, 'unable', 0, 0],
   ['signed with half a field', signed((hex) => hex + '5a05ab'), token, 'unable', 0, 0],
   ['a wallet that changes its network while it builds', { elsewhere: true }, token, 'unable', 0, 0],
+  ['one that is changed after it was compared', { isChangedLater: true }, token, 'sent', 1, 1],
+  ['nothing is built', { built: () => undefined }, token, 'unable', 0, 0],
   ['with an id of another transaction', { built: (one) => ({ ...one, txID: '0'.repeat(64) }) }, token, 'unable', 0, 0],
 ];
 for (const [name, { errors = {}, ...otherwise }, { isOver, isAnyway, ...payment }, wanted, signed, broadcast] of cases) {
   const wallet = tronWallet(() => ({ result: true }));
   Object.assign(wallet, otherwise, { errors });
   if (otherwise.elsewhere) wallet.built = (transaction) => ((wallet.chain = MAIN), transaction);
+  if (otherwise.isChangedLater) {
+    let kept;
+    wallet.built = (transaction) => (kept = transaction);
+    wallet.whileAsked = () => kept && Object.assign(kept, rebuilt(kept, (raw) => (first(raw).contract_address = OTHER_HEX)));
+  }
   const outcome = await settled(pay(tronProvider(wallet.provider), payment, { isCurrent: () => !isOver, isAnyway }).then(({ hash }) => {
     const [sent] = wallet.asked.filter(({ method }) => method === 'broadcast');
-    return hash === sent.params[0].txID && /^[\da-f]{64}$/.test(hash) ? 'sent' : hash;
+    const { to_address: to, contract_address: contract } = first(sent.params[0].raw_data);
+    const isRight = payment.data === '0x' ? to === TO_HEX : contract === TOKEN_HEX;
+    return isRight && hash === sent.params[0].txID && /^[\da-f]{64}$/.test(hash) ? 'sent' : hash;
   }, (error) => error.reason ?? String(error)));
   const count = (wanted) => wallet.asked.filter(({ method }) => method === wanted).length;
   expect(name, [outcome, count('sign'), count('broadcast')], [wanted, signed, broadcast]);

@@ -13,6 +13,12 @@ const TRANSFER_CALL = 'transfer(address,uint256)';
 /** What a node answers to a transaction that it has got before. */
 const KNOWN = 'DUP_TRANSACTION_ERROR';
 
+/**
+ * What a node answers only before it keeps or passes on a transaction. After any other answer it may still be mined. Source:
+ * java-tron, `Wallet.broadcastTransaction`.
+ */
+const REFUSED = /^(SIGERROR|(CONTRACT_VALIDATE|CONTRACT_EXE|TAPOS|TOO_BIG_TRANSACTION|TRANSACTION_EXPIRATION)_ERROR)$/;
+
 /** An error with the code of EIP-1193 for what a wallet cannot do: nothing was asked for. */
 const unable = () => Object.assign(Error(), { code: 4200 });
 
@@ -61,18 +67,19 @@ export const tronProvider = (wallet) => {
     const { chainId, from, to, value, data } = payment;
     const tronWeb = web();
     const { trx, transactionBuilder: builder } = tronWeb;
-    const transaction = data === '0x'
+    const built = data === '0x'
       ? await builder.sendTrx(to, Number(value), from)
       : (await builder.triggerSmartContract(to, TRANSFER_CALL, { callValue: 0, feeLimit: FEE_LIMIT, rawParameter: data.slice(10) }, [], from)).transaction;
-    // A builder is the wallet's, and its node's: what it returns is compared before anything is signed.
+    // A builder is the wallet's, and its node's: what it returns is compared before anything is signed. A copy, which it cannot
+    // change after the comparison.
+    const transaction = JSON.parse(JSON.stringify(built ?? null));
     if (!(await isPayment(transaction, payment).catch(() => false)) || (await tronChainOf(tronWeb)) !== chainId) throw unable();
     const { txID, raw_data_hex: hex } = transaction;
     const signed = await trx.sign(transaction);
     if (signed?.txID !== txID || signed.raw_data_hex !== hex || !signed.signature?.length) throw Error('another transaction was signed');
     const { result, code } = await trx.sendRawTransaction(signed);
     if (result || code === KNOWN) return txID;
-    // Its node has refused it: no other one gets it.
-    throw new WalletError(code === 'BANDWITH_ERROR' ? 'gas' : code ? 'failed' : 'unclear');
+    throw new WalletError(code === 'BANDWITH_ERROR' ? 'gas' : REFUSED.test(code) ? 'failed' : 'unclear');
   };
 
   /** @type {Record<string, (...params: any[]) => unknown>} */
