@@ -414,9 +414,7 @@ impl Storage for PostgresStorage {
     async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
         let clock = self.clock.now(now);
         transaction!(self, Repeat, [], |tx| {
-            if !polls::clock_is_right(tx, now, clock).await? {
-                return Ok(0);
-            }
+            let now = polls::not_before_the_server(tx, now, clock).await?;
             let polls = polls::replan_future(tx, now, clock).await?;
             Ok(polls + deliveries::replan_future(tx, now, clock).await?)
         })

@@ -17,9 +17,6 @@ use crate::limits::{AT_THIS_MOMENT, InvoiceKind};
 use crate::rows::{self, Record as _};
 use crate::{DueAttempt, PollQueue, StorageError};
 
-/// A clock further behind the server's than this one plans nothing anew: not the others were ahead, but this one is wrong.
-const CLOCKS_AGREE_MS: i64 = 2000;
-
 /// Schedules the first poll of an attempt that was opened.
 pub(super) async fn insert(
     tx: &mut PgConnection,
@@ -202,18 +199,15 @@ pub(super) async fn schedule_of_order(
     Ok(scheduled.rows_affected() > 0)
 }
 
-/// Returns `true` if the server's clock says that the caller's is not behind.
-pub(super) async fn clock_is_right(
+/// The time by the server's clock where the caller's is behind: what other processes have planned meanwhile is right.
+pub(super) async fn not_before_the_server(
     tx: &mut PgConnection,
     now: Timestamp,
     clock: Option<Time>,
-) -> Result<bool, StorageError> {
-    let is_right = "SELECT $1 >= coalesce($2, clock_timestamp()) - $3 * interval '1 ms'";
-    let is_right = sqlx::query_scalar(is_right)
-        .bind(Time(now))
-        .bind(clock)
-        .bind(CLOCKS_AGREE_MS);
-    Ok(is_right.fetch_one(tx).await?)
+) -> Result<Timestamp, StorageError> {
+    let later = sqlx::query_scalar("SELECT greatest($1, coalesce($2, clock_timestamp()))");
+    let Time(later) = later.bind(Time(now)).bind(clock).fetch_one(tx).await?;
+    Ok(later)
 }
 
 /// By the clock that is right, what lies in the future has not happened: it was written by one that was ahead.

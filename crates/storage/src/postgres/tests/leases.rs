@@ -49,6 +49,29 @@ async fn a_process_with_a_clock_ahead_takes_no_lease_of_another() {
     assert_eq!(ahead.delete_expired_requests(at(60)).await.unwrap(), 0);
 }
 
+/// A clock that was set back too far still finds what it planned while it was ahead, and leaves what others have planned.
+#[tokio::test]
+async fn a_process_whose_clock_is_behind_plans_anew_by_that_of_the_server() {
+    let (storage, database) = store().await;
+    order(&shared(&storage), 1).await;
+    let ours = replica(&database).await;
+    let store = demo();
+    let now = ours.server_state().await.unwrap().unwrap().now;
+    let minute = SignedDuration::from_mins(1);
+    let event = ours
+        .events(&store, None, 1)
+        .await
+        .unwrap()
+        .unwrap()
+        .remove(0);
+    for (planned_at, replanned) in [(now, 0), (now + 60 * minute, 1)] {
+        let planned = ours.redeliver(&store, &event.id, planned_at);
+        assert!(planned.await.unwrap());
+        let searched = ours.replan_future(now - minute).await.unwrap();
+        assert_eq!(searched, replanned, "{planned_at}");
+    }
+}
+
 #[tokio::test]
 async fn a_process_that_starts_ends_no_lease_and_one_that_closes_ends_its_leases() {
     let (storage, database) = store().await;
