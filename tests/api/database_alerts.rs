@@ -14,9 +14,12 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// More than a proxy has connections.
 const READERS: usize = 40;
 
+fn rules() -> String {
+    fs::read_to_string(format!("{ROOT}/deploy/prometheus/alerts.yml")).unwrap()
+}
+
 async fn prometheus(world: &World) -> Prometheus {
-    let rules = fs::read_to_string(format!("{ROOT}/deploy/prometheus/alerts.yml")).unwrap();
-    Prometheus::start(&world.admin_url(), &rules).await
+    Prometheus::start(&world.admin_url(), &rules()).await
 }
 
 async fn world_on(database_url: String, more_stores: u32) -> World {
@@ -104,7 +107,7 @@ async fn an_alert_reports_that_a_synchronous_standby_is_missing() {
 async fn an_alert_reports_a_transaction_that_holds_back_the_list_of_events() {
     let url = postgres_database().await;
     let world = world_on(url.clone(), 0).await;
-    let rules = fs::read_to_string(format!("{ROOT}/deploy/prometheus/alerts.yml")).unwrap();
+    let rules = rules();
     let (minute, second) = ("oldest_write_seconds > 60", "oldest_write_seconds > 1");
     assert!(rules.contains(minute));
     let rules = rules.replace(minute, second);

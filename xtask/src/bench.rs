@@ -185,10 +185,12 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
         folder: folder.path().to_owned(),
         proxy,
     };
-    let broken = BENCHMARKS
-        .iter()
-        .filter(|(_, measure)| measure(&bench).is_err());
-    let broken: Vec<_> = broken.map(|(promise, _)| *promise).collect();
+    let broken = BENCHMARKS.iter().filter_map(|(promise, measure)| {
+        let error = measure(&bench).err()?;
+        output::failed(format!("{promise}: {error:#}"));
+        Some(*promise)
+    });
+    let broken: Vec<_> = broken.collect();
     ensure!(broken.is_empty(), "{}", broken.join("; "));
     Ok(())
 }

@@ -13,6 +13,7 @@ mod orders;
 mod payments;
 mod polling;
 mod prices;
+mod replanning;
 mod requests;
 mod schema;
 mod staff;
@@ -149,7 +150,6 @@ contract! {
         a_payment_that_failed_before_anything_arrived_may_be_made_anew,
     }
     polling {
-        an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right,
         a_slow_response_never_overwrites_a_later_one,
         an_attempt_is_leased_to_one_poller_at_a_time,
         a_callback_only_brings_the_next_poll_forward,
@@ -166,14 +166,17 @@ contract! {
         all_attempts_of_an_order_are_polled_for_a_second_payment,
         polls_that_wait_are_counted,
         a_poll_is_put_off_by_the_stretch,
-        what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right,
-        a_poll_that_ends_while_the_clock_is_ahead_is_planned_again,
-        a_delivery_that_ends_while_the_clock_is_ahead_is_planned_again,
-        what_is_planned_while_plans_are_searched_keeps_its_plan,
     }
     prices {
         prices_are_kept_until_they_are_invalidated_or_expire,
         prices_survive_the_process,
+    }
+    replanning {
+        an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right,
+        what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right,
+        a_poll_that_ends_while_the_clock_is_ahead_is_planned_again,
+        a_delivery_that_ends_while_the_clock_is_ahead_is_planned_again,
+        what_is_planned_while_plans_are_searched_keeps_its_plan,
     }
     requests {
         a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer,

@@ -436,7 +436,7 @@ pub trait Storage: OperatorStorage + StaffStorage {
 
     /// Makes due what a clock that was ahead has planned: polls of attempts that were opened or polled after `now`, and
     /// deliveries that were planned or begun after it, each by more than 5 seconds. Invoices that were opened so are treated as
-    /// opened now. Returns the number of polls and deliveries.
+    /// opened now. On a server `now` is its time if that is later. Returns the number of polls and deliveries.
     async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError>;
 
     /// The polls that are due by `until`, counted up to `most` per priority.

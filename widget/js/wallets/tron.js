@@ -10,11 +10,11 @@ import { FEE_LIMIT, isPayment } from './tron_transaction.js';
 const READY_WITHIN_MS = 3000;
 const READY_EVERY_MS = 100;
 const TRANSFER_CALL = 'transfer(address,uint256)';
-/** What a node answers to a transaction that it has got before. */
+/** The response of a node to a transaction that it has got before. */
 const KNOWN = 'DUP_TRANSACTION_ERROR';
 
 /**
- * What a node answers only before it keeps or passes on a transaction. After any other answer it may still be mined. Source:
+ * The codes with which a node refuses a transaction before it keeps or passes it on. After any other one it may still be mined. Source:
  * java-tron, `Wallet.broadcastTransaction`.
  */
 const REFUSED = /^(SIGERROR|(CONTRACT_VALIDATE|CONTRACT_EXE|TAPOS|TOO_BIG_TRANSACTION|TRANSACTION_EXPIRATION)_ERROR)$/;
@@ -25,8 +25,8 @@ const unable = () => Object.assign(Error(), { code: 4200 });
 /** A quantity. @param {unknown} count */
 const quantity = (count) => '0x' + BigInt(/** @type {number} */ (count) || 0).toString(16);
 
-/** The quantity of a word that a contract has returned. @param {any} answer */
-const wordOf = (answer) => '0x' + answer.constant_result[0];
+/** The quantity of a word that a contract has returned. @param {any} response */
+const wordOf = (response) => '0x' + response.constant_result[0];
 
 /** The number of the chain: the end of its first block's id. Source: TIP-474. @param {any} tronWeb */
 const tronChainOf = async (tronWeb) => '0x' + (await tronWeb.trx.getBlockByNumber(0)).blockID.slice(-8).replace(/^0+(?=.)/, '');
@@ -42,24 +42,24 @@ export const tronProvider = (wallet) => {
   const accounts = () => (account() ? [account()] : []);
 
   const connect = async () => {
-    // One from before TIP-1193 answers with a code instead.
+    // One from before TIP-1193 returns a code instead.
     const isOld = wallet === /** @type {any} */ (window).tronLink;
-    const answer = await wallet.request({ method: isOld ? 'tron_requestAccounts' : 'eth_requestAccounts' });
-    if (answer?.code === 4000) throw new WalletError('pending');
-    if (answer?.code === 4001) throw new WalletError('refused');
-    for (const start = Date.now(); answer && !account() && Date.now() - start < READY_WITHIN_MS; ) await pause(READY_EVERY_MS);
+    const response = await wallet.request({ method: isOld ? 'tron_requestAccounts' : 'eth_requestAccounts' });
+    if (response?.code === 4000) throw new WalletError('pending');
+    if (response?.code === 4001) throw new WalletError('refused');
+    for (const start = Date.now(); response && !account() && Date.now() - start < READY_WITHIN_MS; ) await pause(READY_EVERY_MS);
     return accounts();
   };
 
   /** What a call of the token costs, in units of energy; its account's own are free. @param {any} transaction */
   const energyOf = async ({ from, to, data }) => {
     const { trx, transactionBuilder } = web();
-    const [answer, resources] = await Promise.all([
+    const [estimate, resources] = await Promise.all([
       transactionBuilder.triggerConstantContract(to, TRANSFER_CALL, { rawParameter: data.slice(10) }, [], from),
       trx.getAccountResources(from),
     ]);
     const free = (resources.EnergyLimit || 0) - (resources.EnergyUsed || 0);
-    return quantity(Math.max(0, answer.energy_used - Math.max(0, free)));
+    return quantity(Math.max(0, estimate.energy_used - Math.max(0, free)));
   };
 
   /** @param {any} payment */
