@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{
-    Checkout, DiskError, Folder, HttpResponse, Machine, MovedFile, Program, SpoiledFile, World,
-    eventually, limit_files, within,
+    Checkout, DiskError, FaultyMachine, Folder, HttpResponse, MovedFile, Program, SpoiledFile,
+    World, eventually, limit_files, within,
 };
 
 use crate::helpers::{event_types, paid_event_count, sequences};
@@ -28,11 +28,11 @@ async fn start_limitable(world: &mut World) -> Program {
 }
 
 /// Replaces the world's proxy by a program on a machine that can have faults.
-pub(crate) async fn start_on_machine(world: &mut World) -> (Machine, Program) {
+pub(crate) async fn start_on_machine(world: &mut World) -> (FaultyMachine, Program) {
     world.stop_proxy().await;
     let folder = world.file("machine");
     std::fs::create_dir_all(&folder).unwrap();
-    let machine = Machine::build(&folder, &folder.join("clock.jsonl"));
+    let machine = FaultyMachine::build(&folder, &folder.join("clock.jsonl"));
     let variables = machine.variables();
     let variables: Vec<_> = variables
         .iter()

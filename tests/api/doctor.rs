@@ -4,19 +4,21 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
 use serde_json::Value;
-use support::{Language, Program, ProgramOutput, Receiver, ReverseProxy, Site, World, secrets};
+use support::{
+    Language, Program, ProgramOutput, Receiver, ReverseProxy, StoreSite, World, secrets,
+};
 use tokio::net::TcpListener;
 
 /// A configuration for the world's proxy and gateway, and a page and a webhook elsewhere.
 struct Installation {
     world: World,
-    site: Site,
+    site: StoreSite,
     config: String,
 }
 
 impl Installation {
     async fn with_webhook(webhook: &str) -> Self {
-        let (world, site) = (World::start().await, Site::open().await);
+        let (world, site) = (World::start().await, StoreSite::open().await);
         let config = world.file("doctor.toml").display().to_string();
         let gateway = format!("{}/api", world.sandbox_url());
         let words = [

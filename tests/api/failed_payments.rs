@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use support::{Machine, Program, World, WorldConfig, eventually};
+use support::{FaultyMachine, Program, World, WorldConfig, eventually};
 
 use crate::disasters::{lines, start_on_machine};
 use crate::helpers::{delivered_events, paid_event_count};
@@ -18,7 +18,7 @@ const PAST_THE_NEXT_POLL: Duration = Duration::from_hours(25);
 /// A world whose proxy is a program on a machine with a clock that can be moved.
 struct MovableWorld {
     world: World,
-    machine: Machine,
+    machine: FaultyMachine,
     program: Program,
     ahead: SignedDuration,
 }

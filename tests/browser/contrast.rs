@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, BrowserOptions, Site, World, eventually, pause};
+use support::{Browser, BrowserOptions, StoreSite, World, eventually, pause};
 
 use crate::themes::{SET, THEMES, console_messages, has_warning, page, world_of};
 
@@ -26,7 +26,7 @@ const CONTRASTS: &str = r"
 
 #[tokio::test]
 async fn a_buttons_text_is_readable_on_any_accent() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
     for accent in [
@@ -59,7 +59,7 @@ async fn a_buttons_text_is_readable_on_any_accent() {
 
 #[tokio::test]
 async fn colours_with_too_little_contrast_are_named_on_the_console() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
     for (style_of_page, sentence) in [
@@ -117,7 +117,7 @@ async fn colours_with_too_little_contrast_are_named_on_the_console() {
 
 #[tokio::test]
 async fn every_theme_is_readable_in_light_and_dark_colours() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(&site, "auto", "").await;
     let texts = [
         "text/background",

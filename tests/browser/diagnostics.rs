@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Site, World, WorldConfig, eventually, within};
+use support::{Browser, StoreSite, World, WorldConfig, eventually, within};
 
 use crate::helpers::{page_with, wait_for_value};
 
@@ -24,14 +24,14 @@ enum Outcome {
 
 /// A shop page with a Content-Security-Policy; `P` stands for the proxy's origin.
 struct Shop {
-    site: Site,
+    site: StoreSite,
     world: World,
     browser: Browser,
 }
 
 impl Shop {
     async fn open(config: WorldConfig, is_listed: bool) -> Self {
-        let site = Site::open().await;
+        let site = StoreSite::open().await;
         let origins = is_listed.then(|| site.url().to_owned());
         let world = World::start_with(WorldConfig {
             origins: origins.into_iter().collect(),

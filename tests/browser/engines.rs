@@ -4,12 +4,12 @@ use std::fs::{self, File};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, BrowserPool, Engine, Folder, Site, World, eventually};
+use support::{Browser, BrowserOptions, BrowserPool, Engine, Folder, StoreSite, World, eventually};
 
 use crate::helpers::{another_site, choose_asset, wait_for_confirmations};
 
 /// A shop page that shows the checkout and records its events.
-async fn shop(display: &str) -> (Site, World, String) {
+async fn shop(display: &str) -> (StoreSite, World, String) {
     let (site, world, url) = another_site().await;
     let proxy = world.proxy_url();
     site.serve(
@@ -183,7 +183,7 @@ const FIND: &str = "
 #[tokio::test]
 async fn a_test_finds_no_state_of_the_previous_test_in_the_same_browser() {
     static POOL: BrowserPool = BrowserPool::new();
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     site.serve("", "<h1>A page</h1>");
     let night = BrowserOptions {
         size: (700, 800),

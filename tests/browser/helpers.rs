@@ -1,13 +1,13 @@
 //! Helpers that many tests share: in the demo shop, in a shop page with given elements, and with a screen reader.
 
 use serde_json::{Value, json};
-use support::{Browser, Checkout, Site, World, WorldConfig, eventually};
+use support::{Browser, Checkout, StoreSite, World, WorldConfig, eventually};
 use thirtyfour::Key;
 
 /// A page of another site than the proxy's with its URL, and a world whose store lists it: the checkout's frame is
 /// third-party there, with partitioned storage.
-pub(crate) async fn another_site() -> (Site, World, String) {
-    let site = Site::open().await;
+pub(crate) async fn another_site() -> (StoreSite, World, String) {
+    let site = StoreSite::open().await;
     let url = site.url().replace("127.0.0.1", "localhost");
     let config = WorldConfig {
         origins: vec![url.clone()],
@@ -82,8 +82,8 @@ pub(crate) const IS_OPEN: &str = "inside?.querySelector('dialog')?.open";
 pub(crate) const HAS_BUTTON: &str = "Boolean(inside?.querySelector('[part=button]'))";
 
 /// Opens a shop page with the loader and these elements.
-pub(crate) async fn page_with(elements: &str) -> (Site, World) {
-    let site = Site::open().await;
+pub(crate) async fn page_with(elements: &str) -> (StoreSite, World) {
+    let site = StoreSite::open().await;
     let world = World::start_for(&site).await;
     let script = format!(
         "<script src=\"{}/florin.js\" async></script>",

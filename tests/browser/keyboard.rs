@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, BrowserOptions, Site, World, eventually, pause, within};
+use support::{Browser, BrowserOptions, StoreSite, World, eventually, pause, within};
 use thirtyfour::Key;
 
 use crate::helpers::{HAS_BUTTON, only_order, wait_for_value};
@@ -173,7 +173,7 @@ async fn arabic_is_written_from_right_to_left_and_amounts_are_not() {
 
 #[tokio::test]
 async fn an_unlisted_page_cannot_frame_the_checkout() {
-    let (site, world) = (Site::open().await, World::start().await);
+    let (site, world) = (StoreSite::open().await, World::start().await);
     let page = world.checkout_page();
     site.serve(
         "",
@@ -197,7 +197,7 @@ async fn an_unlisted_page_cannot_frame_the_checkout() {
 
 #[tokio::test]
 async fn an_unlisted_page_cannot_use_the_element() {
-    let (site, world) = (Site::open().await, World::start().await);
+    let (site, world) = (StoreSite::open().await, World::start().await);
     let proxy = world.proxy_url();
     site.serve(
         "",

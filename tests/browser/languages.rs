@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
+use support::{Browser, BrowserOptions, Engine, StoreSite, World, eventually};
 
 use crate::helpers::{open_dialog, page_with, wait_for_value};
 
@@ -162,7 +162,7 @@ async fn changing_the_language_keeps_the_order_and_the_choice() {
 
 #[tokio::test]
 async fn a_shop_overrides_texts() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = World::start_for(&site).await;
     let words = json!({ "en": {
         "choose": "Which coin, <b>friend</b>?",
@@ -278,7 +278,7 @@ async fn a_link_without_its_language_file_is_in_english() {
 #[tokio::test]
 async fn load_errors_are_in_the_merchants_and_the_customers_language() {
     // The proxy rejects the page's origin.
-    let site = support::Site::open().await;
+    let site = support::StoreSite::open().await;
     let world = World::start().await;
     let script = format!(
         "<script src=\"{}/florin.js\" async></script>",

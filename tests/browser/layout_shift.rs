@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Site, World, eventually, pause};
+use support::{Browser, BrowserOptions, StoreSite, World, eventually, pause};
 
 use crate::helpers::{choose_asset, open_dialog};
 
@@ -30,8 +30,8 @@ const RESERVED_HEIGHT: &str = "<style>
 </style>";
 
 /// A shop page that reserves the checkout's space, with text above and below it.
-async fn shop(display: &str) -> (Site, World) {
-    let site = Site::open().await;
+async fn shop(display: &str) -> (StoreSite, World) {
+    let site = StoreSite::open().await;
     let world = World::start_for(&site).await;
     let proxy = world.proxy_url();
     site.serve(

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use sha2::{Digest as _, Sha384};
-use support::{Browser, NpmProject, React, Site, World, eventually, pause};
+use support::{Browser, NpmProject, React, StoreSite, World, eventually, pause};
 use tokio::net::TcpListener;
 
 use crate::helpers::choose_asset;
@@ -25,7 +25,7 @@ async fn check_example_sells(react: React) {
     if react == React::V19 {
         assert_eq!(project.type_errors(&["--project", "."]), "");
     }
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = World::start_for(&site).await;
     let florin = format!("{}/florin.js", world.proxy_url());
     project.write(
@@ -71,12 +71,12 @@ async fn a_server_rendered_shop_in_react_18_sells() {
 }
 
 /// A page with this bundled program and nothing else.
-async fn page_with(react: React, program: &str) -> (Site, Browser) {
+async fn page_with(react: React, program: &str) -> (StoreSite, Browser) {
     let project = NpmProject::with(react);
     project.write("page.jsx", program);
     project.bundle("page.jsx", "page.js", &["--format=esm"]);
     let script = std::fs::read_to_string(project.file("page.js")).unwrap();
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     site.set_script("page.js", Some(&script));
     site.serve(
         "",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, Site, World, eventually, pause, within};
+use support::{Browser, StoreSite, World, eventually, pause, within};
 
 use crate::helpers::{
     RECORD_ANNOUNCEMENTS, announced, change_responses, choose_asset, only_order,
@@ -235,7 +235,7 @@ async fn the_focus_moves_to_the_heading_of_a_new_screen_in_a_frame() {
 
 #[tokio::test]
 async fn focus_elsewhere_on_the_shops_page_is_kept_and_the_change_announced() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = World::start_for(&site).await;
     let proxy = world.proxy_url();
     site.serve(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
+use support::{Browser, BrowserOptions, Engine, StoreSite, World, eventually};
 
 use crate::helpers::{
     another_site, choose_asset, only_order, open_ebook_checkout, wait_for_confirmations,
@@ -123,7 +123,7 @@ async fn inline_renders_into_a_page_that_allows_it() {
 
 #[tokio::test]
 async fn inline_falls_back_to_a_frame_where_the_page_forbids_it() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = World::start_for(&site).await;
     let proxy = world.proxy_url();
     // No 'wasm-unsafe-eval', and no connections.

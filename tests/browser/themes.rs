@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Site, World, WorldConfig, eventually, within};
+use support::{Browser, StoreSite, World, WorldConfig, eventually, within};
 
 use crate::helpers::choose_asset;
 
@@ -27,7 +27,7 @@ pub(crate) fn page(proxy: &str, style: &str, attributes: &str) -> String {
     )
 }
 
-pub(crate) async fn world_of(site: &Site, theme: &str, theme_tokens: &str) -> World {
+pub(crate) async fn world_of(site: &StoreSite, theme: &str, theme_tokens: &str) -> World {
     World::start_with(WorldConfig {
         origins: vec![site.url().to_owned()],
         theme: theme.to_owned(),
@@ -68,7 +68,7 @@ pub(crate) async fn has_warning(browser: &Browser, text: &str) -> bool {
 
 #[tokio::test]
 async fn the_checkout_page_uses_the_stores_theme() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let tokens = r##"accent = "#1d4ed8", radius = "0px", density = "1.5""##;
     let world = world_of(&site, "paper", tokens).await;
     let browser = Browser::open().await;
@@ -94,7 +94,7 @@ async fn the_checkout_page_uses_the_stores_theme() {
 
 #[tokio::test]
 async fn the_page_does_not_flash_light_before_a_dark_theme() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(&site, "midnight", r##"accent = "#ffd400""##).await;
     let browser = Browser::open().await;
     let never = "const real = window.fetch; \
@@ -120,7 +120,7 @@ async fn the_page_does_not_flash_light_before_a_dark_theme() {
 
 #[tokio::test]
 async fn the_pages_theme_overrides_the_stores_in_a_frame_and_inline() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(
         &site,
         "paper",
@@ -161,7 +161,7 @@ async fn the_pages_theme_overrides_the_stores_in_a_frame_and_inline() {
 
 #[tokio::test]
 async fn an_invalid_token_value_does_not_reach_the_frame() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
     let style_of_page = "--florin-background: url(https://elsewhere.example/x.png); \
@@ -206,7 +206,7 @@ async fn an_invalid_token_value_does_not_reach_the_frame() {
 
 #[tokio::test]
 async fn a_token_by_its_old_name_is_named_on_the_console_with_its_new_name() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
     let style_of_page = "--florin-ground: #fff; --florin-soft: #444";
@@ -263,7 +263,7 @@ async fn every_theme_respects_the_systems_settings() {
 
 #[tokio::test]
 async fn density_changes_distances_and_keeps_target_sizes() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(&site, "light", "").await;
     let browser = Browser::open().await;
     for (density, gap) in [
@@ -297,7 +297,7 @@ async fn density_changes_distances_and_keeps_target_sizes() {
 
 #[tokio::test]
 async fn inline_a_shops_style_sheet_styles_the_parts() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(&site, "light", "").await;
     let browser = Browser::open().await;
     let parts = [
@@ -359,7 +359,7 @@ pub(crate) const SET: &str = r#"
 
 #[tokio::test]
 async fn the_theme_builders_snippet_gives_the_shown_theme() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = world_of(&site, "auto", "").await;
     let browser = Browser::open().await;
     browser

@@ -2,7 +2,7 @@
 //! turns text into markup or code, except inert markup.
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Engine, Site, World, eventually};
+use support::{Browser, BrowserOptions, Engine, StoreSite, World, eventually};
 
 use crate::helpers::another_site;
 
@@ -107,7 +107,7 @@ async fn pages_in_one_tab_keep_their_tokens_separate() {
 
 #[tokio::test]
 async fn overridden_texts_may_not_contain_links_or_addresses() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let world = World::start_for(&site).await;
     let words = json!({ "en": {
         "choose": "Send to bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",

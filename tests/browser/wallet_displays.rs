@@ -1,6 +1,6 @@
 //! Wallets in each display: what the page around a frame learns, and the way out where no wallet is in the frame.
 
-use support::{Browser, BrowserOptions, Chain, Engine, Site, World};
+use support::{Browser, BrowserOptions, Chain, Engine, StoreSite, World};
 
 use crate::helpers::{choose_asset, open_dialog};
 use crate::wallets::{WALLET, confirm, world_with_chain};
@@ -19,8 +19,8 @@ const HOSTILE: &str = "<script>
     }, 50);
 </script>";
 
-async fn shop(display: &str) -> (Site, Chain, World) {
-    let site = Site::open().await;
+async fn shop(display: &str) -> (StoreSite, Chain, World) {
+    let site = StoreSite::open().await;
     let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
     let proxy = world.proxy_url();
     // As the background of an extension, the page carries the requests of the wallet in the frame.
@@ -137,7 +137,7 @@ async fn a_frame_without_a_wallet_leads_to_the_page_of_the_payment() {
 
 #[tokio::test]
 async fn a_wallet_that_announces_nothing_pays() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
     let wallet = format!("globalThis.florinSilentWallet = true;\n{}", chain.wallet());
     site.set_script("wallet.js", Some(&wallet));

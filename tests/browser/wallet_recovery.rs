@@ -2,7 +2,7 @@
 //! replaced or vanishes, and a wallet that does not answer.
 
 use serde_json::{Value, json};
-use support::{Browser, Chain, Checkout, Site, World, eventually};
+use support::{Browser, Chain, Checkout, StoreSite, World, eventually};
 
 use crate::helpers::{RECORD_ANNOUNCEMENTS, announced, choose_asset};
 use crate::wallets::{
@@ -16,8 +16,8 @@ fn waits_before(method: &str) -> String {
 }
 
 /// As `ether`, where the gateway sees nothing of the chain: the page knows the transaction by the wallet alone.
-async fn ether_unseen(set: &str) -> (Site, Chain, World, Browser, Checkout) {
-    let site = Site::open().await;
+async fn ether_unseen(set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
+    let site = StoreSite::open().await;
     let chain = Chain::start().await;
     let world = World::start_for(&site).await;
     serve_with_wallet(&site, &chain, &world, set);

@@ -2,7 +2,7 @@
 //! the node has taken.
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Checkout, Engine, Site, TronNode, World, WorldConfig};
+use support::{Browser, BrowserOptions, Checkout, Engine, StoreSite, TronNode, World, WorldConfig};
 
 use crate::gallery::axe_findings;
 use crate::helpers::choose_asset;
@@ -14,8 +14,8 @@ const TOKEN: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
 const TOKEN_ACCOUNT: &str = "41eca9bc828a3005b9a3b909f2cc5c2a54794de05f";
 
 /// A page with the checkout and a wallet of Tron; `before` is a script before the wallet's, `set` changes it.
-async fn shop(display: &str, before: &str, set: &str) -> (Site, TronNode, World) {
-    let (site, node) = (Site::open().await, TronNode::start().await);
+async fn shop(display: &str, before: &str, set: &str) -> (StoreSite, TronNode, World) {
+    let (site, node) = (StoreSite::open().await, TronNode::start().await);
     let world = World::start_with(WorldConfig {
         origins: vec![site.url().to_owned()],
         ..WorldConfig::default()
@@ -35,7 +35,7 @@ async fn shop(display: &str, before: &str, set: &str) -> (Site, TronNode, World)
     (site, node, world)
 }
 
-async fn tether(set: &str) -> (Site, TronNode, World, Browser, Checkout) {
+async fn tether(set: &str) -> (StoreSite, TronNode, World, Browser, Checkout) {
     let (site, node, world) = shop("inline", "", set).await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use support::{
-    Browser, BrowserOptions, Chain, Checkout, Engine, Site, World, WorldConfig, eventually,
+    Browser, BrowserOptions, Chain, Checkout, Engine, StoreSite, World, WorldConfig, eventually,
 };
 use thirtyfour::Key;
 
@@ -28,14 +28,14 @@ async fn world_of(chain: &Chain, origins: Vec<String>) -> World {
 }
 
 /// A page with the checkout, and the wallet beside it; `set` changes `testWallet` before.
-pub(crate) async fn shop_with_wallet(set: &str) -> (Site, Chain, World) {
-    let site = Site::open().await;
+pub(crate) async fn shop_with_wallet(set: &str) -> (StoreSite, Chain, World) {
+    let site = StoreSite::open().await;
     let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
     serve_with_wallet(&site, &chain, &world, set);
     (site, chain, world)
 }
 
-pub(crate) fn serve_with_wallet(site: &Site, chain: &Chain, world: &World, set: &str) {
+pub(crate) fn serve_with_wallet(site: &StoreSite, chain: &Chain, world: &World, set: &str) {
     let proxy = world.proxy_url();
     site.set_script("wallet.js", Some(&format!("{}\n{set}", chain.wallet())));
     site.serve(
@@ -102,7 +102,7 @@ async fn a_wallet_pays_usdt_in_webkit() {
 
 #[tokio::test]
 async fn a_wallet_pays_bnb_on_its_chain() {
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     // The test network that the sandbox's invoices name.
     let chain = Chain::start_as("97").await;
     let world = world_of(&chain, vec![site.url().to_owned()]).await;
@@ -156,7 +156,7 @@ async fn a_smart_account_pays_usdt_by_one_call() {
 }
 
 /// A page with ether chosen, in Chromium; `set` changes `testWallet` before.
-pub(crate) async fn ether(set: &str) -> (Site, Chain, World, Browser, Checkout) {
+pub(crate) async fn ether(set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
     let (site, chain, world) = shop_with_wallet(set).await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;

@@ -7,8 +7,8 @@ use florin_invariants::Price;
 use florin_invariants::amount::{ONE, units};
 use serde_json::{Value, json};
 
-use crate::api::{ORDER_SOURCES, OrderRequest, OrderSource};
 use crate::invoice::{Invoice, Payment};
+use crate::order_sources::{ORDER_SOURCES, OrderRequest, OrderSource};
 use crate::proxy::Proxy;
 use crate::stores::{CALLBACK_TOKEN, PRODUCTS, STORES, Store};
 use crate::timeline::Millis;

@@ -42,7 +42,6 @@
 //! A world follows from its seed alone. At the end of a run a few worlds are run again, and their traces are compared.
 
 mod account;
-mod api;
 mod asset;
 mod audit;
 mod behaviour;
@@ -54,7 +53,7 @@ mod faults;
 mod faulty_storage;
 mod gateway;
 mod invoice;
-mod jobs;
+mod order_sources;
 mod outage;
 mod process;
 mod proxy;
@@ -68,6 +67,7 @@ mod stored_account;
 mod stores;
 mod timeline;
 mod transport;
+mod workers;
 mod world;
 
 use std::process::ExitCode;

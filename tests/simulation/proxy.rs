@@ -26,7 +26,7 @@ use crate::sender::SimulatedSender;
 use crate::timeline::Millis;
 use crate::transport::SimulatedTransport;
 use crate::world::World;
-use crate::{jobs, stores};
+use crate::{stores, workers};
 
 /// Timeout of customers and callbacks towards the proxy.
 const TIMEOUT: Millis = 45_000;
@@ -140,7 +140,7 @@ impl Proxy {
         };
         let core = Core::new(config, dependencies, CancellationToken::new());
         let router = core.router();
-        tokio::spawn(jobs::run(process.clone(), core));
+        tokio::spawn(workers::run(process.clone(), core));
         tokio::spawn(self.clone().restart_after(proxy, process.clone()));
         machine.world.log(|| format!("proxy {proxy} starts"));
         self.running()[proxy] = Some(RunningProcess { process, router });

@@ -65,7 +65,7 @@ pub(crate) struct World {
     pub(crate) clock_was_off: AtomicBool,
     /// `false` at the end of a world, when only events are delivered.
     pub(crate) polls: AtomicBool,
-    /// Wakes the jobs: something may be due.
+    /// Wakes the workers: something may be due.
     pub(crate) wakeup: Notify,
     pub(crate) expectations: Mutex<Expectations>,
     violations: Mutex<Vec<String>>,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::browser::{Browser, BrowserOptions, Engine};
 use crate::peer::Peer;
-use crate::site::Site;
+use crate::store_site::StoreSite;
 use crate::wait::{eventually, pause};
 use crate::world::World;
 
@@ -94,7 +94,7 @@ pub struct Timings {
 }
 
 /// Measures once. `site` is a page of the store's.
-pub async fn measure(page: Page, world: &World, site: &Site) -> Timings {
+pub async fn measure(page: Page, world: &World, site: &StoreSite) -> Timings {
     let browser = slow_phone(NOTE).await;
     let proxy = world.proxy_url();
     let element = |display: &str| {

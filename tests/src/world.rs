@@ -26,8 +26,8 @@ use crate::operator::OperatorApi;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::shopper::{Checkout, HostedPage, Shopper};
-use crate::site::Site;
 use crate::store_server::{StoreServer, TokenSigner};
+use crate::store_site::StoreSite;
 use crate::tcp_proxy::TcpProxy;
 use crate::wait::eventually;
 use crate::webhook_receiver::WebhookReceiver;
@@ -63,7 +63,7 @@ impl World {
     }
 
     /// Starts a world whose store lists the origin of this page.
-    pub async fn start_for(site: &Site) -> Self {
+    pub async fn start_for(site: &StoreSite) -> Self {
         let config = WorldConfig {
             origins: vec![site.url().to_owned()],
             ..WorldConfig::default()

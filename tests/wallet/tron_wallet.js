@@ -1,5 +1,5 @@
 /** A wallet of Tron in the page: announces itself by TIP-6963, or sets `window.tron` alone. `window.testWallet` has it. */
-import { node } from './carry.js';
+import { node } from './node.js';
 import { tronWallet } from './tron.js';
 
 const wallet = (window.testWallet = tronWallet((method, ...params) => node(method, params)));

@@ -3,7 +3,7 @@
  * of the node. Its customer agrees to everything; `window.testWallet` has what a test wants otherwise.
  */
 import { privateKeyToAccount } from 'viem/accounts';
-import { node } from './carry.js';
+import { node } from './node.js';
 
 /** The first account of every such node; its key is public. */
 const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80');

@@ -2,8 +2,8 @@
 
 mod button;
 mod countdown;
-mod drawing;
 mod elements;
+mod icon;
 mod order_links;
 mod qr_code;
 mod text;
@@ -11,8 +11,8 @@ mod text;
 pub(crate) use self::{
     button::{Button, CopyButton, Look, NewPriceButton, OtherAssetButton, Press},
     countdown::Countdown,
-    drawing::{AssetIcon, Drawing, TICK},
     elements::{focus, focus_heading, is_screen_focused, renewed},
+    icon::{AssetIcon, Drawing, TICK},
     order_links::{
         ExplorerLink, HelpLink, HostedPageLink, NewPurchaseButton, NewSessionButton,
         OrderReference, ReturnLink, Transaction, hosted_page,

@@ -4,7 +4,7 @@ mod donation;
 mod ended;
 mod instructions;
 mod paid;
-mod pay;
+mod paying;
 mod payment;
 mod pick_asset;
 mod progress;

@@ -14,6 +14,7 @@ mod dead_connections;
 mod deliveries;
 mod events;
 mod failure;
+mod idempotency;
 mod observe;
 mod open;
 mod operator;
@@ -22,7 +23,6 @@ mod orders;
 mod polls;
 mod pooler;
 mod pools;
-mod requests;
 mod rows;
 mod server;
 mod shared;
@@ -211,7 +211,7 @@ impl Storage for PostgresStorage {
         lease_until: Timestamp,
     ) -> Result<Claim, StorageError> {
         let lease = self.lease(now, lease_until);
-        transaction!(self, Repeat, [lease], |tx| requests::claim(
+        transaction!(self, Repeat, [lease], |tx| idempotency::claim(
             tx,
             request,
             fingerprint,
@@ -227,7 +227,7 @@ impl Storage for PostgresStorage {
         response: &StoredResponse,
         kept_until: Timestamp,
     ) -> Result<bool, StorageError> {
-        transaction!(self, Repeat, [response], |tx| requests::store_response(
+        transaction!(self, Repeat, [response], |tx| idempotency::store_response(
             tx,
             request,
             lease_until,
@@ -242,7 +242,7 @@ impl Storage for PostgresStorage {
         request: RequestId,
         lease_until: Timestamp,
     ) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [], |tx| requests::release(
+        transaction!(self, Repeat, [], |tx| idempotency::release(
             tx,
             request,
             lease_until
@@ -252,7 +252,7 @@ impl Storage for PostgresStorage {
 
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError> {
         let clock = self.clock.now(now);
-        transaction!(self, Repeat, [], |tx| requests::delete_expired(
+        transaction!(self, Repeat, [], |tx| idempotency::delete_expired(
             tx, now, clock, BATCH
         )
         .await)

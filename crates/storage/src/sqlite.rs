@@ -5,12 +5,12 @@ mod backup;
 mod deliveries;
 mod events;
 mod file;
+mod idempotency;
 mod observe;
 mod open;
 mod operator;
 mod orders;
 mod prices;
-mod requests;
 mod rows;
 mod staff;
 #[cfg(test)]
@@ -191,7 +191,7 @@ impl Storage for SqliteStorage {
         lease_until: Timestamp,
     ) -> Result<Claim, StorageError> {
         let mut tx = self.begin().await?;
-        let claim = requests::claim(&mut tx, request, fingerprint, now, lease_until).await?;
+        let claim = idempotency::claim(&mut tx, request, fingerprint, now, lease_until).await?;
         tx.commit().await?;
         Ok(claim)
     }
@@ -205,7 +205,8 @@ impl Storage for SqliteStorage {
     ) -> Result<bool, StorageError> {
         let mut tx = self.begin().await?;
         let is_stored =
-            requests::store_response(&mut tx, request, lease_until, response, kept_until).await?;
+            idempotency::store_response(&mut tx, request, lease_until, response, kept_until)
+                .await?;
         tx.commit().await?;
         Ok(is_stored)
     }
@@ -216,13 +217,13 @@ impl Storage for SqliteStorage {
         lease_until: Timestamp,
     ) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
-        requests::release(&mut tx, request, lease_until).await?;
+        idempotency::release(&mut tx, request, lease_until).await?;
         tx.commit().await
     }
 
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError> {
         let mut tx = self.begin().await?;
-        let deleted = requests::forget(&mut tx, now, BATCH).await?;
+        let deleted = idempotency::delete_expired(&mut tx, now, BATCH).await?;
         tx.commit().await?;
         Ok(deleted)
     }

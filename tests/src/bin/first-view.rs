@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use support::first_view::{Page, Timings, measure, measure_peer, median};
-use support::{PRODUCTS, Peer, Product, Program, Site, World};
+use support::{PRODUCTS, Peer, Product, Program, StoreSite, World};
 
 /// Measures the checkout with an empty cache, on a slow line and a slow phone.
 #[derive(Parser)]
@@ -40,7 +40,7 @@ const MAX_RUN: Duration = Duration::from_mins(1);
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let site = Site::open().await;
+    let site = StoreSite::open().await;
     let mut world = World::start_for(&site).await;
     // The release build replaces the proxy of the tests.
     world.stop_proxy().await;

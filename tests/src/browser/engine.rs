@@ -111,7 +111,7 @@ const DISABLED_FEATURES: &str = "--disable-features=AutofillServerCommunication,
 
 /// Chromium: headless, a new profile, no background requests.
 const FLAGS: [&str; 12] = [
-    "--headless",
+    "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-dev-shm-usage",
@@ -151,28 +151,34 @@ fn chromium(folder: &Folder, options: BrowserOptions, log: NetworkLog) -> Value 
     ];
     // A frame of another origin is out of reach of `prepare`.
     let motion = (!options.motion).then(|| "--force-prefers-reduced-motion".to_owned());
-    let log = (log == NetworkLog::On).then(|| {
+    let log_flag = (log == NetworkLog::On).then(|| {
         let file = folder.file(NETWORK_LOG_FILE);
         format!("--log-net-log={}", file.display())
     });
     let flags = FLAGS.into_iter().map(str::to_owned).chain(own);
-    let flags = flags.chain(motion).chain(log);
+    let flags = flags.chain(motion).chain(log_flag);
     json!({
         "browserName": "chrome",
         "goog:chromeOptions": {
-            "binary": chromium_program(),
+            "binary": chromium_program(log),
             "args": flags.collect::<Vec<_>>(),
         },
         "goog:loggingPrefs": { "browser": "WARNING" },
     })
 }
 
-/// Chromium without a window: the same engine in two thirds of the processor's time, as measured with 34 tests by
-/// `perf stat -e task-clock` (2026-11-26). It opens no page unless its arguments name one, and chromedriver waits for a page:
-/// the script names one.
-fn chromium_program() -> PathBuf {
-    program("chromium-headless-shell", "chromium-headless-shell");
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/browser/chromium.sh")
+/// With a network log, Chromium itself. Else its headless shell: the same engine without the parts of a window, in two thirds of
+/// the processor's time (34 tests, `perf stat -e task-clock`, 2026-11-26). The shell prefetches no names, so its log is not that
+/// of a customer's browser. It opens no page unless its arguments name one, and chromedriver waits for a page: the script names
+/// one.
+fn chromium_program(log: NetworkLog) -> PathBuf {
+    match log {
+        NetworkLog::On => program("chromium", "chromium"),
+        NetworkLog::Off => {
+            program("chromium-headless-shell", "chromium-headless-shell");
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("src/browser/headless_shell.sh")
+        }
+    }
 }
 
 fn firefox(options: BrowserOptions) -> Value {

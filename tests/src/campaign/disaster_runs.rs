@@ -16,7 +16,7 @@ use super::proxy_process::ProxyProcess;
 use super::shard::Shard;
 use super::supervisor::Supervisor;
 use crate::database_fault::{MovedFile, SpoiledFile, limit_files};
-use crate::machine::DiskError;
+use crate::faulty_machine::DiskError;
 use crate::wait::pause;
 
 /// Readiness notices an outage, and its end, within this time.

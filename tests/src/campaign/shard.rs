@@ -23,7 +23,7 @@ use super::shop::Shop;
 use super::supervisor::Supervisor;
 use super::traffic_log::{Link, Passed, TrafficLog};
 use crate::clock::MovableClock;
-use crate::machine::Machine;
+use crate::faulty_machine::FaultyMachine;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
@@ -57,7 +57,7 @@ pub(super) struct Shard {
     pub(super) traffic: broadcast::Sender<Passed>,
     pub(super) gateway_traffic: TrafficLog,
     /// What the proxy runs on.
-    pub(super) machine: Machine,
+    pub(super) machine: FaultyMachine,
     /// The disasters that come next, in a random order; each comes before any comes again.
     pub(super) disasters: Vec<Disaster>,
     /// Backups restored so far.
@@ -104,7 +104,7 @@ impl Shard {
             webhook: store.address,
         };
         let world_config = world::WorldConfig::default();
-        let machine = Machine::build(folder.path(), &folder.file(CLOCK_LOG));
+        let machine = FaultyMachine::build(folder.path(), &folder.file(CLOCK_LOG));
         let supervisor = |database: &str, public, admin| Supervisor {
             program: program.to_owned(),
             config: folder.file("florin.toml"),

@@ -51,14 +51,14 @@ const STYLES: [(&str, &[&str]); 2] = [
             "summary",
             "screen",
             "button",
-            "give",
+            "donation",
             "choose",
             "loading",
             "width",
             "preference",
         ],
     ),
-    ("payment.css", &["pay", "follow", "hosted", "print"]),
+    ("payment.css", &["pay", "progress", "hosted", "print"]),
 ];
 
 /// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules

@@ -15,10 +15,10 @@
 mod budget;
 mod files;
 mod link;
+#[cfg(feature = "small")]
+mod minify;
 mod module;
 mod optimize;
-#[cfg(feature = "small")]
-mod small;
 
 use std::env;
 use std::fs;
@@ -91,8 +91,8 @@ fn read_file(path: &Path) -> Result<String, String> {
 #[cfg(feature = "small")]
 fn minified(source: &str, kind: Kind) -> anyhow::Result<String> {
     let smaller = match kind {
-        Kind::Style => small::minify_style(source),
-        Kind::Script | Kind::Module => small::minify_script(source, source_type(kind)),
+        Kind::Style => minify::style(source),
+        Kind::Script | Kind::Module => minify::script(source, source_type(kind)),
     };
     smaller.map_err(anyhow::Error::msg)
 }
@@ -107,7 +107,10 @@ fn minified(_: &str, _: Kind) -> anyhow::Result<String> {
 fn compressed(files: &Files) -> Files {
     let mut compressed = Files::new();
     for (name, content) in files {
-        let forms = [("br", small::brotli(content)), ("gz", small::gzip(content))];
+        let forms = [
+            ("br", minify::brotli(content)),
+            ("gz", minify::gzip(content)),
+        ];
         let smaller = forms
             .into_iter()
             .filter(|(_, form)| form.len() < content.len());

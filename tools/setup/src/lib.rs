@@ -80,6 +80,7 @@ fn rustup(what: &str, rustup: Cmd<'_>) -> anyhow::Result<()> {
 /// A sentence that says what to do.
 pub fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
     let needed = [
+        ("chromium", "chromium"),
         ("chromium-headless-shell", "chromium-headless-shell"),
         ("chromedriver", "chromium-driver"),
         ("firefox-esr", "firefox-esr"),

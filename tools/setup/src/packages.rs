@@ -106,7 +106,7 @@ fn installed_once(
     Ok(folder)
 }
 
-/// The library of `examples/receivers/python`; the tests find it by the same rule (`tests/src/example.rs`).
+/// The library of `examples/receivers/python`; the tests find it by the same rule (`tests/src/receivers.rs`).
 pub(crate) fn python_library(workspace: &Workspace) -> anyhow::Result<()> {
     let sh = &workspace.sh;
     let requirements = "tests/receivers/requirements.txt";

@@ -3,10 +3,10 @@ import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
 import { createEarlyChoice, prepareAmounts } from './early_choice.js';
 import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
+import { createContainer } from './container.js';
 import { GLYPHS } from './glyphs.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener } from './order.js';
-import { createPlace } from './place.js';
 import { printAlone } from './print.js';
 import { createWallets } from './wallets.js';
 /** @import { Context, Labels, Opening, Read, Words } from '../types.d.ts' */
@@ -49,12 +49,12 @@ export const showCheckout = async (context, read, isPage) => {
   const loadingWords = texts.first();
   loadingWords.catch(() => {});
   let isWaiting = true;
-  const { place, begin, dress, fill } = createPlace(context, read, isPage, emit);
+  const { container, showSkeleton, applyTheme, removeSkeleton } = createContainer(context, read, isPage, emit);
   const style = Promise.all([loadStyle(context.load), loadTheme(context.load)]).then(([sheet, theme]) => {
     // The loader's sheet comes first.
     const root = /** @type {ShadowRoot} */ (element.shadowRoot);
     root.adoptedStyleSheets = [root.adoptedStyleSheets[0], sheet];
-    begin(theme);
+    showSkeleton(theme);
     return theme;
   });
   const loadingProgram = loadProgram(context.load);
@@ -63,12 +63,12 @@ export const showCheckout = async (context, read, isPage) => {
   const menu = createMenu(context, file);
   prepareAmounts(locale);
   /** Applies the theme of the order's store. @param {Promise<Opening>} opening */
-  const dressFor = async (opening) => {
+  const applyThemeFor = async (opening) => {
     const [theme, { body }] = await Promise.all([style, opening]);
-    if (body?.store) dress(theme, body.store);
+    if (body?.store) applyTheme(theme, body.store);
   };
   // While the prices are on their way: a theme takes long to apply.
-  dressFor(first).catch(() => {});
+  applyThemeFor(first).catch(() => {});
   /** @type {Opening | undefined} The order, once its prices are there. */
   let known;
   const opened = first.then(async (opening) => {
@@ -78,7 +78,7 @@ export const showCheckout = async (context, read, isPage) => {
   const reveal = (words) => {
     if (isPage) document.documentElement.dir = String(words.direction);
     menu.ariaLabel = String(words.language);
-    fill();
+    removeSkeleton();
   };
   /** @type {ReturnType<typeof createEarlyChoice>} */
   let early;
@@ -94,7 +94,7 @@ export const showCheckout = async (context, read, isPage) => {
     }
     if (!early) return;
     reveal(words);
-    place.append(early.tree);
+    container.append(early.tree);
   };
   showEarlyChoice().catch(() => {});
   try {
@@ -113,9 +113,9 @@ export const showCheckout = async (context, read, isPage) => {
     if (signal.aborted) return;
     isWaiting = false;
     reveal(words);
-    const repeat = early?.remove(place);
+    const repeat = early?.remove(container);
     let isReady = false;
-    const mounted = program.mount(place, {
+    const mounted = program.mount(container, {
       base: BASE,
       words,
       locale,
@@ -139,7 +139,7 @@ export const showCheckout = async (context, read, isPage) => {
       open: (/** @type {boolean} */ again, /** @type {string} */ amount) => {
         const opening = isFirst ? first : open(again, amount);
         isFirst = false;
-        dressFor(opening).catch(() => {});
+        applyThemeFor(opening).catch(() => {});
         return opening;
       },
       load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]).then(([words, sheet]) => {

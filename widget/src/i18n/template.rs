@@ -328,7 +328,7 @@ mod tests {
         "screens/ended",
         "screens/instructions",
         "screens/paid",
-        "screens/pay",
+        "screens/paying",
         "screens/progress",
         "screens/receipt",
         "components/button",

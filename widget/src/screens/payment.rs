@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use leptos::wasm_split::SplitLoaderError;
 use wasm_bindgen_futures::JsFuture;
 
-use super::{ended, paid, pay, progress};
+use super::{ended, paid, paying, progress};
 use crate::browser::{later, random, spawn};
 use crate::net::backoff::after_failure;
 use crate::state::phase::Phase;
@@ -29,8 +29,8 @@ use crate::state::{Checkout, PaymentScreens};
 )]
 fn view_of(phase: Phase) -> Result<AnyView, SplitLoaderError> {
     Ok(match phase {
-        Phase::Hosted => pay::Hosted().into_any(),
-        Phase::Paying => pay::Pay().into_any(),
+        Phase::Hosted => paying::Hosted().into_any(),
+        Phase::Paying => paying::Paying().into_any(),
         Phase::Checking => progress::Checking().into_any(),
         Phase::Processing => progress::Processing().into_any(),
         Phase::Paid | Phase::Overpaid => paid::Paid().into_any(),

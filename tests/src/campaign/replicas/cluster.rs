@@ -32,7 +32,7 @@ use crate::campaign::shop::Shop;
 use crate::campaign::supervisor::Supervisor;
 use crate::campaign::traffic_log::{Link, Passed, TrafficLog};
 use crate::clock::MovableClock;
-use crate::machine::Machine;
+use crate::faulty_machine::FaultyMachine;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::tcp_proxy::TcpProxy;
@@ -72,7 +72,7 @@ pub(super) struct Replica {
     supervisor: Supervisor,
     /// Its way to the database.
     database: TcpProxy,
-    machine: Machine,
+    machine: FaultyMachine,
     process: Option<ProxyProcess>,
 }
 
@@ -466,10 +466,10 @@ fn address_of(server: &PostgresServer) -> SocketAddr {
 }
 
 /// A machine with its files in a folder below.
-fn machine(folder: &Folder, number: usize) -> Machine {
+fn machine(folder: &Folder, number: usize) -> FaultyMachine {
     let folder = folder.file(&format!("machine-{number}"));
     std::fs::create_dir(&folder).expect("the folder is writable");
-    Machine::build(&folder, &folder.join(CLOCK_LOG))
+    FaultyMachine::build(&folder, &folder.join(CLOCK_LOG))
 }
 
 /// The log of the clocks that were behind.

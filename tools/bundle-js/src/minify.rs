@@ -18,7 +18,7 @@ use oxc_span::SourceType;
 ///
 /// # Errors
 /// The parser reports a mistake.
-pub(crate) fn minify_script(source: &str, kind: SourceType) -> Result<String, String> {
+pub(crate) fn script(source: &str, kind: SourceType) -> Result<String, String> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, kind).parse();
     // The parser repairs what it can and continues; a repaired script is not shipped.
@@ -40,7 +40,7 @@ pub(crate) fn minify_script(source: &str, kind: SourceType) -> Result<String, St
 ///
 /// # Errors
 /// A comment or a string without its end.
-pub(crate) fn minify_style(source: &str) -> Result<String, String> {
+pub(crate) fn style(source: &str) -> Result<String, String> {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
     let mut blank = false;
@@ -125,14 +125,14 @@ mod tests {
         let source = "// a\nconst innerName = document.title;\nexport function mount(wholeName) {\n  \
                       return wholeName + innerName;\n}\n";
         assert_eq!(
-            minify_script(source, SourceType::mjs()).unwrap(),
+            script(source, SourceType::mjs()).unwrap(),
             "const e=document.title;export function mount(t){return t+e}"
         );
     }
 
     #[test]
     fn a_scripts_own_names_stay_since_the_page_can_see_them() {
-        let smaller = minify_script(
+        let smaller = script(
             "var shown = 1; function go(a1) { return a1; }",
             SourceType::script(),
         );
@@ -143,13 +143,13 @@ mod tests {
 
     #[test]
     fn a_mistake_is_an_error() {
-        let mistake = minify_script("let a = ;", SourceType::script()).unwrap_err();
+        let mistake = script("let a = ;", SourceType::script()).unwrap_err();
         assert_eq!(mistake, "Unexpected token");
     }
 
     #[track_caller]
     fn becomes(source: &str, wanted: &str) {
-        assert_eq!(minify_style(source).unwrap(), wanted);
+        assert_eq!(style(source).unwrap(), wanted);
     }
 
     #[test]
@@ -178,11 +178,11 @@ mod tests {
     #[test]
     fn what_does_not_end_is_an_error() {
         assert_eq!(
-            minify_style("a{}/* b").unwrap_err(),
+            style("a{}/* b").unwrap_err(),
             "a style sheet has a comment without its end"
         );
         assert_eq!(
-            minify_style("a{b:'c}").unwrap_err(),
+            style("a{b:'c}").unwrap_err(),
             "a style sheet has a string without its end"
         );
     }

@@ -19,7 +19,7 @@ use crate::state::use_checkout;
 
 /// How to pay, how long, and what to do afterwards.
 #[component]
-pub(super) fn Pay() -> impl IntoView {
+pub(super) fn Paying() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let order = checkout.order.get_untracked()?;
     let attempt = order.attempt.as_ref()?;

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 /// A site of one page, and of scripts for it.
 #[derive(Debug)]
-pub struct Site {
+pub struct StoreSite {
     url: String,
     page: Arc<Mutex<Page>>,
     serving: JoinHandle<()>,
@@ -28,7 +28,7 @@ struct Page {
     features: Option<String>,
 }
 
-impl Site {
+impl StoreSite {
     /// Opens it, empty.
     pub async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await;
@@ -88,7 +88,7 @@ impl Site {
     }
 }
 
-impl Drop for Site {
+impl Drop for StoreSite {
     fn drop(&mut self) {
         self.serving.abort();
     }

@@ -84,19 +84,19 @@ pub(super) async fn release(
 }
 
 /// Deletes up to `limit` expired requests; returns their number.
-pub(super) async fn forget(
+pub(super) async fn delete_expired(
     tx: &mut SqliteConnection,
     now: Timestamp,
     limit: u32,
 ) -> Result<u64, StorageError> {
-    let forgotten =
+    let delete =
         "DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE kept_until <= ? LIMIT ?)";
-    let forgotten = sqlx::query(forgotten)
+    let deleted = sqlx::query(delete)
         .bind(millis(now))
         .bind(limit)
         .execute(tx)
         .await?;
-    Ok(forgotten.rows_affected())
+    Ok(deleted.rows_affected())
 }
 
 fn response_of(row: &SqliteRow) -> Result<Option<StoredResponse>, StorageError> {

@@ -13,7 +13,7 @@ use florin_proxy::clock::{Clock as _, SystemClock};
 use jiff::SignedDuration;
 use serde_json::json;
 
-const SOURCE: &str = include_str!("machine.c");
+const SOURCE: &str = include_str!("faulty_machine.c");
 
 /// An error of the disk. Source: errno(3), the numbers of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,21 +30,21 @@ pub enum DiskError {
 
 /// The faults of a machine.
 #[derive(Debug)]
-pub struct Machine {
+pub struct FaultyMachine {
     faults: File,
     path: PathBuf,
     library: PathBuf,
     clock_log: File,
 }
 
-impl Machine {
+impl FaultyMachine {
     /// A machine without faults, whose files are in this folder.
     ///
     /// # Panics
     /// There is no C compiler.
     pub fn build(folder: &Path, clock_log: &Path) -> Self {
-        let [source, library, path] =
-            ["machine.c", "machine.so", "machine.faults"].map(|name| folder.join(name));
+        let [source, library, path] = ["faulty_machine.c", "faulty_machine.so", "machine_faults"]
+            .map(|name| folder.join(name));
         std::fs::write(&source, SOURCE).expect("the folder is writable");
         let compiled = Command::new("cc")
             .args(["-shared", "-fPIC", "-O1", "-o"])
@@ -52,7 +52,7 @@ impl Machine {
             .arg("-ldl")
             .status();
         let compiled = compiled.expect("the build needs a C compiler too");
-        assert!(compiled.success(), "machine.c does not compile");
+        assert!(compiled.success(), "faulty_machine.c does not compile");
         let file = |path: &Path| File::options().create(true).append(true).open(path);
         let faults = File::create(&path).expect("the folder is writable");
         let machine = Self {
@@ -103,7 +103,7 @@ impl Machine {
         }
     }
 
-    /// The members of `struct faults` in `machine.c`.
+    /// The members of `struct faults` in `faulty_machine.c`.
     fn write(&self, place: u64, fault: i64) {
         let written = self.faults.write_all_at(&fault.to_ne_bytes(), place * 8);
         written.expect("the file of the faults is writable");

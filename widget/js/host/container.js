@@ -1,4 +1,4 @@
-/** The place of a checkout on the page: first with a skeleton, then with the screens; its theme and its height. */
+/** The container of a checkout on the page: first with a skeleton, then with the screens; its theme and its height. */
 import { TOKENS } from '../attributes.js';
 import { make } from '../dom.js';
 /** @import { Context, Read, Store } from '../types.d.ts' */
@@ -13,9 +13,9 @@ const HIDDEN_CONTRAST = 2;
  * @param {boolean} isPage Whether this is the proxy's page.
  * @param {(name: string, detail?: unknown) => void} emit Dispatches an event of the element.
  */
-export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
-  const place = make('div', { className: 'theme' });
-  place.dataset.theme = read('theme') || '';
+export const createContainer = ({ element, box, signal }, read, isPage, emit) => {
+  const container = make('div', { className: 'theme' });
+  container.dataset.theme = read('theme') || '';
   const bar = () => make('div', { className: 'bar' });
   const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, bar(), bar(), bar(), bar()));
   skeleton.setAttribute('aria-busy', 'true');
@@ -32,8 +32,8 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
   const observer = new ResizeObserver(([{ contentRect: { width, height } }]) => {
     // Empty or hidden, it has no height to report.
     if (!height) return;
-    // Inline, the checkout does not shrink while its width stays: what is below keeps its place.
-    if (!isPage) place.style.setProperty('--florin-min-height', width === lastWidth ? height + 'px' : '');
+    // Inline, the checkout does not shrink while its width stays: what is below stays where it is.
+    if (!isPage) container.style.setProperty('--florin-min-height', width === lastWidth ? height + 'px' : '');
     lastWidth = width;
     emit('resize', { height: Math.ceil(height) });
   });
@@ -45,31 +45,31 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
    * @param {typeof import('../theme.js')} theme @param {Partial<Store>} store
    */
   const apply = (theme, store) => {
-    const wanted = JSON.stringify([store.theme || '', Object.entries(store.theme_tokens || {}).sort()]);
-    if (signal.aborted || wanted === applied) return;
-    applied = wanted;
-    theme.applyStoreTheme(place, read('theme'), store, isPage);
+    const next = JSON.stringify([store.theme || '', Object.entries(store.theme_tokens || {}).sort()]);
+    if (signal.aborted || next === applied) return;
+    applied = next;
+    theme.applyStoreTheme(container, read('theme'), store, isPage);
   };
   return {
-    place,
+    container,
     /**
      * Shows the skeleton, on the proxy's page in the theme that its response announces.
      *
      * @param {typeof import('../theme.js')} theme
      */
-    begin: (theme) => {
+    showSkeleton: (theme) => {
       if (signal.aborted || isFilled) return;
-      place.append(skeleton);
-      box.replaceChildren(place);
+      container.append(skeleton);
+      box.replaceChildren(container);
       if (isPage) apply(theme, theme.announcedTheme());
     },
     /** Removes the skeleton: what comes now has the height of the checkout. */
-    fill: () => {
+    removeSkeleton: () => {
       if (isFilled) return;
       isFilled = true;
       skeleton.remove();
-      box.replaceChildren(place);
-      observer.observe(place);
+      box.replaceChildren(container);
+      observer.observe(container);
     },
     /**
      * Applies the theme of the order's store. Its colours are checked once the screen is painted: the merchant's warnings
@@ -77,16 +77,16 @@ export const createPlace = ({ element, box, signal }, read, isPage, emit) => {
      *
      * @param {typeof import('../theme.js')} theme @param {Store} store
      */
-    dress: (theme, store) => {
+    applyTheme: (theme, store) => {
       apply(theme, store);
       if (checked === applied) return;
       checked = applied;
-      const look = () => {
+      const check = () => {
         // Any site can send a link: its colours are removed where they hide the text.
-        if (!signal.aborted && theme.checkContrast(place) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', TOKENS.map((name) => [name, null]));
+        if (!signal.aborted && theme.checkContrast(container) < HIDDEN_CONTRAST && isAlone) theme.applyTheme(element, '--florin-', TOKENS.map((name) => [name, null]));
       };
       requestAnimationFrame(() => {
-        const timer = setTimeout(look, isAlone ? 0 : CHECK_AFTER_MS);
+        const timer = setTimeout(check, isAlone ? 0 : CHECK_AFTER_MS);
         signal.addEventListener('abort', () => clearTimeout(timer));
       });
     },
