@@ -7,8 +7,8 @@ use florin_proxy::clock::{Clock as _, SystemClock};
 /// Longest wait: a delivery of a killed proxy stays leased for 30 s and is repeated then.
 const BOUND: Duration = Duration::from_secs(45);
 /// The first pause between two polls. Each is longer than the last, up to `LONGEST_PAUSE`.
-const FIRST_PAUSE: Duration = Duration::from_millis(4);
-const LONGEST_PAUSE: Duration = Duration::from_millis(40);
+const FIRST_PAUSE: Duration = Duration::from_millis(8);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// Polls until the probe returns something, for 45 seconds at most.
 ///

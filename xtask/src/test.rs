@@ -129,7 +129,9 @@ const CHECKS: [Check; 11] = [
         // With `--only`, this check would test the bundle that was built last.
         bundle::make(workspace, Variant::Release)?;
         bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
-        let unstable = test_run::all(|arguments| {
+        let metadata = workspace.cargo("metadata --no-deps --format-version 1 --offline");
+        let metadata = serde_json::from_str(&metadata.read()?)?;
+        let unstable = test_run::all(&metadata, |arguments| {
             let test = workspace.cargo("test --locked --workspace").args(arguments);
             let test = test.env("FLORIN_SIM_SEED", SIMULATION_SEED.to_string());
             let test = test.env("FLORIN_KILL_SEED", KILL_SEED.to_string());
