@@ -81,7 +81,7 @@ async fn alerts_report_that_the_gateway_is_away_and_that_payments_are_found_late
     })
     .await;
     for _ in 0..3 {
-        world.shopper().open("ebook").await.choose("LTC").await;
+        world.customer().open("ebook").await.choose("LTC").await;
     }
     world.wait_for_deliveries().await;
     let prometheus = prometheus(&world).await;
@@ -133,7 +133,7 @@ async fn alerts_report_that_a_store_does_not_accept_its_events() {
     world.expect_error("a store's endpoint says that it is gone");
     let prometheus = prometheus(&world).await;
     world.webhooks.reply_with(Reply::Status(500));
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     let step = Duration::from_mins(6);
     eventually("FlorinEventsWait fires", async || {
         world.skip(step);
@@ -149,7 +149,7 @@ async fn alerts_report_that_a_store_does_not_accept_its_events() {
     .await;
     prometheus.wait_until_fires("FlorinEventGivenUp").await;
     world.webhooks.reply_with(Reply::Status(410));
-    world.shopper().open("mug").await;
+    world.customer().open("mug").await;
     prometheus.wait_until_fires("FlorinWebhookDisabled").await;
     // The store asked for it.
     prometheus.wait_until_over("FlorinEventsWait").await;
@@ -170,8 +170,8 @@ async fn alerts_report_that_a_payment_needs_a_person() {
     world.expect_error("the gateway changed an invoice's address");
     world.expect_error("a payment needs review");
     let (blocked, unclear) = (
-        world.shopper().open("ebook").await,
-        world.shopper().open("mug").await,
+        world.customer().open("ebook").await,
+        world.customer().open("mug").await,
     );
     let prometheus = prometheus(&world).await;
     unclear.choose("BTC").await;
@@ -200,7 +200,7 @@ async fn an_alert_reports_that_the_clocks_differ() {
     let mut world = World::start().await;
     // The program has the clock of this machine, and the gateway the world's.
     let mut program = start_program(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let prometheus = prometheus(&world).await;
     world.skip(Duration::from_mins(2));
@@ -218,7 +218,7 @@ async fn an_alert_reports_that_the_clocks_differ() {
 #[tokio::test]
 async fn an_alert_reports_that_the_gateway_asks_for_pauses() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let prometheus = prometheus(&world).await;
     let limit = json!({
         "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 200, "times": 9,
@@ -239,7 +239,7 @@ async fn an_alert_reports_that_the_gateway_asks_for_pauses() {
 #[tokio::test]
 async fn an_alert_reports_that_requests_fail() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let prometheus = prometheus(&world).await;
     world.gateway_link.cut().await;
     eventually("FlorinServerErrors fires", async || {
@@ -308,7 +308,7 @@ async fn an_alert_reports_that_status_reads_are_slow() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     world.wait_for_deliveries().await;
     let prometheus = prometheus(&world).await;
     eventually("FlorinStatusReadsSlow fires", async || {
@@ -334,7 +334,7 @@ async fn an_alert_reports_that_status_reads_are_slow() {
 async fn an_alert_reports_that_the_gateway_takes_a_payment_back() {
     let world = World::start().await;
     world.expect_error("the gateway takes back a payment that was credited");
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;

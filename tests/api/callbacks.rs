@@ -112,10 +112,10 @@ async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_numbe
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     for _ in 0..2 {
-        world.shopper().open("ebook").await.choose("LTC").await;
+        world.customer().open("ebook").await.choose("LTC").await;
     }
     let invoices = world.sandbox().invoices().await;
     let known: Vec<_> = invoices
@@ -180,7 +180,7 @@ async fn fifty_thousand_forged_callbacks_change_nothing_and_cost_a_bounded_numbe
 #[tokio::test]
 async fn callbacks_for_known_and_unknown_invoices_get_the_same_response() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let known = world.sandbox().invoices().await[0]["id"].clone();
     let callback =
@@ -240,7 +240,7 @@ async fn a_malformed_callback_is_rejected() {
 #[tokio::test]
 async fn a_callback_does_not_poll_a_settled_invoice() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     pay_in_full(&world, &checkout).await;
     let known = world.sandbox().invoices().await[0]["id"].clone();

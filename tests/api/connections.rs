@@ -64,14 +64,14 @@ async fn silent_connections_stop_no_customer_and_no_health_page() {
     let (config, log) = (world.config_file(), world.file("proxy.log"));
     let mut program = Program::start_at(&limited_program(&world, OPEN_FILES), &config, &log);
     world.wait_for_proxy().await;
-    let before = world.shopper().open("ebook").await;
+    let before = world.customer().open("ebook").await;
     let mut watching = before.stream().await;
     watching.chunk().await.unwrap().unwrap();
 
     let silent = open_silent(public).await;
     assert!(silent.len() > 4_000, "{} connections", silent.len());
     for _ in 0..5 {
-        let checkout = world.shopper().open("ebook").await;
+        let checkout = world.customer().open("ebook").await;
         let quote = tokio::time::timeout(Duration::from_secs(3), checkout.quotes());
         quote.await.expect("a customer is served in time");
         for page in ["live", "ready"] {

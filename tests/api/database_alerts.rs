@@ -55,7 +55,7 @@ async fn the_page_of_metrics_lists_those_of_a_database_server() {
 #[tokio::test]
 async fn fifty_stores_on_a_database_server_make_no_more_than_300_series() {
     let world = world_on(postgres_database().await, 48).await;
-    world.shopper().open("ebook").await.quotes().await;
+    world.customer().open("ebook").await.quotes().await;
     let series = Scrape::of(&world).await;
     let count = series.series().len();
     assert!(count <= MOST_SERIES, "{count} series");
@@ -116,7 +116,7 @@ async fn an_alert_reports_a_transaction_that_holds_back_the_list_of_events() {
     let mut open = other.begin().await.unwrap();
     let written = sqlx::query("SELECT pg_current_xact_id()").execute(&mut *open);
     written.await.unwrap();
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     prometheus
         .wait_until_fires("FlorinDatabaseOldTransaction")
         .await;
@@ -149,7 +149,7 @@ async fn an_alert_reports_that_the_connections_to_the_database_run_out() {
     url.set_port(Some(link.address().port())).unwrap();
     let world = world_on(url.to_string(), 0).await;
     world.expect_error("orders cannot be stored");
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     world.wait_for_deliveries().await;
     let prometheus = prometheus(&world).await;
     let timeouts = "florin_database_connection_timeouts_total{pool=\"read\"}";

@@ -58,7 +58,7 @@ impl Setup {
     }
 
     pub(crate) async fn checkout(&self) -> Checkout {
-        let checkout = self.world.shopper().open("ebook").await;
+        let checkout = self.world.customer().open("ebook").await;
         checkout.choose("BTC").await;
         checkout
     }
@@ -166,7 +166,7 @@ async fn silently_dead_connections_are_replaced() {
     setup.network.silence();
     let opened = within(REPLACED, async || {
         let product = ebook();
-        let opened = setup.world.shopper();
+        let opened = setup.world.customer();
         (opened.request_order(&product).await.status == 201).then_some(())
     });
     opened.await.expect("an order is opened");
@@ -197,7 +197,7 @@ async fn an_observation_that_meets_a_lock_is_repeated_before_its_lease_ends() {
     })
     .await;
     world.expect_error("failed to record an observation");
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.wait_for_deliveries().await;
     let mut other = PgConnection::connect(&url).await.unwrap();

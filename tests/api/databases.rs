@@ -77,7 +77,7 @@ async fn is_upgraded(mut world: World, name: &str, before: &[Stored]) {
         assert_eq!(paid, usize::from(is_credited), "{name}: {id}");
     }
     // It takes new orders.
-    let opened = world.shopper().open("ebook").await;
+    let opened = world.customer().open("ebook").await;
     let order = world.store().order(&opened.order).await;
     assert_eq!(order["status"], "open");
     // The gateway stays away: it would answer that it does not know the invoices.
@@ -181,14 +181,14 @@ fn the_newest_schema_of_each_database_has_a_dump() {
 
 /// Orders of each kind: paid, underpaid, overpaid, with an open invoice, without one.
 async fn fill(world: &World) {
-    let shopper = world.shopper();
+    let customer = world.customer();
     for (product, asset, payment) in [
         ("ebook", "BTC", Some("exact")),
         ("mug", "LTC", Some("half")),
         ("mug", "BTC", Some("double")),
         ("ebook", "ETH", None),
     ] {
-        let checkout = shopper.open(product).await;
+        let checkout = customer.open(product).await;
         checkout.choose(asset).await;
         if let Some(payment) = payment {
             world.sandbox().pay(&checkout, payment).await;
@@ -201,7 +201,7 @@ async fn fill(world: &World) {
             checkout.wait_for(status).await;
         }
     }
-    shopper.open("ebook").await;
+    customer.open("ebook").await;
     world.wait_for_deliveries().await;
 }
 

@@ -142,8 +142,8 @@ async fn serves_the_checkout(world: World, front: ReverseProxy) {
 
 async fn events_stream(world: &World, front: &ReverseProxy) {
     let client = front.client(CLIENT).unwrap();
-    let shopper = world.shopper().through(&front.url(), client);
-    let checkout = shopper.open("ebook").await;
+    let customer = world.customer().through(&front.url(), client);
+    let checkout = customer.open("ebook").await;
     checkout.choose("BTC").await;
     let mut stream = checkout.stream().await;
     assert_eq!(stream.status(), 200, "{}", front.printed());

@@ -90,7 +90,7 @@ fn reported_once(program: &Program, reason: &str, remedy: &str) {
 }
 
 pub(crate) async fn refused_clearly(world: &World) {
-    let refused = world.shopper().request_order(&ebook()).await;
+    let refused = world.customer().request_order(&ebook()).await;
     let refused = refused.refused(503, "storage_unavailable");
     assert!(refused.header("retry-after").is_some());
 }
@@ -119,7 +119,7 @@ pub(crate) async fn paid_once(world: &World, checkout: &Checkout) {
 async fn a_full_disk_is_reported_survived_and_over_without_a_restart() {
     let mut world = World::start().await;
     let mut program = start_limitable(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     for _ in 0..2 {
         limit_files(program.id(), Some(0));
@@ -134,7 +134,7 @@ async fn a_full_disk_is_reported_survived_and_over_without_a_restart() {
         assert_eq!(checkout.view().await["status"], "awaiting_payment");
         limit_files(program.id(), None);
         ready_with(&world, &program, 200).await;
-        world.shopper().open("ebook").await;
+        world.customer().open("ebook").await;
     }
     limit_files(program.id(), Some(0));
     ready_with(&world, &program, 503).await;
@@ -199,14 +199,14 @@ async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
     fs::write(world.config_file(), config).unwrap();
     let mut program = Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
     wait_until_up(&world, &program).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let ballast = folder.join("ballast");
     let full = fs::write(&ballast, vec![1; 4 << 20]).unwrap_err();
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
     // The journal has separate room until it has to grow.
     let refused = within(Duration::from_secs(30), async || {
-        let response = world.shopper().request_order(&ebook()).await;
+        let response = world.customer().request_order(&ebook()).await;
         (response.status == 503).then_some(response)
     });
     let refused = refused.await.expect("the disk is full");
@@ -229,7 +229,7 @@ async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
 async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_back() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let moved = MovedFile::move_away(&world.database());
     refused_clearly(&world).await;
@@ -262,7 +262,7 @@ async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_ba
 async fn a_database_that_is_spoiled_while_it_is_served_takes_no_order() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     let spoiled = SpoiledFile::spoil(&world.database());
     refused_clearly(&world).await;
     let report = ready_with(&world, &program, 503).await;
@@ -279,7 +279,7 @@ async fn a_database_that_is_spoiled_while_it_is_served_takes_no_order() {
 async fn a_disk_that_does_not_return_the_database_is_no_damage_and_is_survived() {
     let mut world = World::start().await;
     let (machine, mut program) = start_on_machine(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let address = checkout.address().await;
     let invoice = world.sandbox().invoice_of(&address).await;
@@ -301,7 +301,7 @@ async fn a_disk_that_does_not_return_the_database_is_no_damage_and_is_survived()
 #[tokio::test]
 async fn pages_that_are_spoiled_while_they_are_read_are_one_error_and_an_outage() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     // A start puts the journal into the file; what was written before is in its pages.
     let mut program = start_program(&mut world).await;
     let file = fs::File::options()
@@ -331,7 +331,7 @@ async fn pages_that_are_spoiled_while_they_are_read_are_one_error_and_an_outage(
     reported_once(&program, "is damaged", "restore a backup");
     file.write_all_at(&good[begin..], begin as u64).unwrap();
     ready_with(&world, &program, 200).await;
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     assert_eq!(program.stop().await, Some(0));
     world.end().await;
 }
@@ -454,7 +454,7 @@ async fn a_second_process_on_one_database_is_refused() {
 async fn an_overlapping_restart_waits_for_the_process_before() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let folder = Folder::new();
     let (config, log) = (folder.file("florin.toml"), folder.file("proxy.log"));
     fs::copy(world.config_file(), &config).unwrap();
@@ -489,12 +489,12 @@ async fn an_overlapping_restart_waits_for_the_process_before() {
 #[tokio::test]
 async fn the_databases_files_are_private_and_old_ones_become_so() {
     let mut world = World::start().await;
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     world.stop_proxy().await;
     let database = world.database();
     fs::set_permissions(&database, fs::Permissions::from_mode(0o644)).unwrap();
     let mut program = start_program(&mut world).await;
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     for ending in ["", "-wal", "-shm", "-lock"] {
         let file = PathBuf::from(format!("{}{ending}", database.display()));
         let rights = fs::metadata(&file).unwrap().permissions().mode();
@@ -507,7 +507,7 @@ async fn the_databases_files_are_private_and_old_ones_become_so() {
 #[tokio::test]
 async fn twenty_thousand_orders_that_ended_meanwhile_delay_no_customer() {
     let mut world = World::start().await;
-    let first = world.shopper().open("ebook").await;
+    let first = world.customer().open("ebook").await;
     world.stop_proxy().await;
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.database());
     let mut file = sqlx::ConnectOptions::connect(&options).await.unwrap();
@@ -528,7 +528,7 @@ async fn twenty_thousand_orders_that_ended_meanwhile_delay_no_customer() {
     // machine takes longer.
     #[expect(clippy::disallowed_methods, reason = "the customer's own watch")]
     let began = Instant::now();
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     let waited = began.elapsed();
     println!("the first customer waited {waited:?}, promised are 500 ms");
     assert!(waited < Duration::from_secs(2), "{waited:?}");

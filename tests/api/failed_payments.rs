@@ -60,7 +60,7 @@ impl MovableWorld {
 /// No customer has the order open, and the gateway sends no callback.
 async fn completes_on_day(day: u32) {
     let mut movable = MovableWorld::start().await;
-    let checkout = movable.world.shopper().open("ebook").await;
+    let checkout = movable.world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let address = checkout.address().await;
     let invoice = movable.world.sandbox().invoice_of(&address).await;

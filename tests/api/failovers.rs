@@ -32,7 +32,7 @@ fn lamp() -> Value {
 async fn trade(setup: &Setup, cut: impl FnOnce()) -> Before {
     let world = &setup.world;
     let paid = setup.checkout().await;
-    let waiting = world.shopper().open("ebook").await;
+    let waiting = world.customer().open("ebook").await;
     world.wait_for_deliveries().await;
     cut();
     waiting.choose("BTC").await;

@@ -62,11 +62,11 @@ async fn world() -> World {
 #[tokio::test(flavor = "multi_thread")]
 async fn eight_addresses_keep_no_buyer_from_an_invoice() {
     let world = world().await;
-    let quote = world.shopper().open("ebook").await.quote("BTC").await;
+    let quote = world.customer().open("ebook").await.quote("BTC").await;
     let quote = quote["quote_id"].as_str().unwrap();
     let flooders = (1..=8).map(|n| Client::of(&world, format!("198.51.100.{n}")));
     let flooders: Vec<_> = flooders.collect();
-    let buyers: Vec<_> = (1..=14)
+    let customers: Vec<_> = (1..=14)
         .map(|n| Client::of(&world, format!("203.0.113.{n}")))
         .collect();
     let of_flooders = join_all(
@@ -76,7 +76,7 @@ async fn eight_addresses_keep_no_buyer_from_an_invoice() {
     )
     .await;
     let of_buyers = join_all(
-        buyers
+        customers
             .iter()
             .map(|client| async move { (client, client.open().await) }),
     )
@@ -86,12 +86,12 @@ async fn eight_addresses_keep_no_buyer_from_an_invoice() {
             .iter()
             .map(|(client, token)| client.attempt(token, quote)),
     );
-    let buyers = join_all(
+    let customers = join_all(
         of_buyers
             .iter()
             .map(|(client, token)| client.attempt(token, quote)),
     );
-    let (_, bought) = tokio::join!(flood, buyers);
+    let (_, bought) = tokio::join!(flood, customers);
     for (status, body) in bought {
         assert_eq!(status, 200, "{body}");
         assert!(body["attempt"]["address"].is_string(), "{body}");
@@ -146,8 +146,8 @@ async fn a_replayed_order_token_is_limited_from_every_address() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_unpaid_orders_delays_no_event_of_a_payment() {
     let world = World::start().await;
-    let buyer = world.shopper().open("ebook").await;
-    buyer.choose("BTC").await;
+    let customer = world.customer().open("ebook").await;
+    customer.choose("BTC").await;
     // The store takes nothing while the flood comes.
     world.webhooks.reply_with(Reply::Status(503));
     let store = world.store();
@@ -158,11 +158,11 @@ async fn a_flood_of_unpaid_orders_delays_no_event_of_a_payment() {
         async move { store.open(&order).await.with(201) }
     });
     join_all(flood).await;
-    pay_in_full(&world, &buyer).await;
+    pay_in_full(&world, &customer).await;
     world.webhooks.reply_with(Reply::Accept);
     world.skip(Duration::from_mins(10));
     eventually("the payment is reported", async || {
-        let events = world.webhooks.event_types(&buyer.order);
+        let events = world.webhooks.event_types(&customer.order);
         events.contains(&"order.paid".to_owned()).then_some(())
     })
     .await;
@@ -170,9 +170,9 @@ async fn a_flood_of_unpaid_orders_delays_no_event_of_a_payment() {
     let accepted = accepted.filter(|delivery| delivery.taken);
     let before = accepted.take_while(|delivery| delivery.kind != "order.paid");
     let of_others = before
-        .filter(|delivery| delivery.order != buyer.order)
+        .filter(|delivery| delivery.order != customer.order)
         .count();
-    // Three deliveries of others run beside each of the buyer's events, which are sent one after another.
+    // Three deliveries of others run beside each of the customer's events, which are sent one after another.
     assert!(
         of_others < 60,
         "{of_others} events of unpaid orders came first"
@@ -202,31 +202,31 @@ async fn a_flood_of_unpaid_orders_under_the_program_delays_no_payment() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_store_is_sent_a_payment_while_other_events_are_under_way() {
     let world = World::start().await;
-    let buyer = world.shopper().open("ebook").await;
-    buyer.choose("BTC").await;
+    let customer = world.customer().open("ebook").await;
+    customer.choose("BTC").await;
     world.wait_for_deliveries().await;
     let before = world.webhooks.deliveries().len();
     world
         .webhooks
         .reply_with(Reply::After(Duration::from_secs(14)));
     for _ in 0..5 {
-        world.shopper().open("ebook").await;
+        world.customer().open("ebook").await;
     }
     let others = || world.webhooks.deliveries().len() - before;
     eventually("the store is busy", async || (others() >= 3).then_some(())).await;
     // Time for a fourth, which must not be sent.
     pause(Duration::from_millis(1500)).await;
     assert_eq!(others(), 3);
-    world.sandbox().pay(&buyer, "exact").await;
+    world.sandbox().pay(&customer, "exact").await;
     eventually("the payment is seen", async || {
-        let view = buyer.view().await;
+        let view = customer.view().await;
         (view["status"] != "awaiting_payment").then_some(())
     })
     .await;
     let sent = within(Duration::from_secs(2), async || {
         let sent = world.webhooks.deliveries().into_iter().skip(before);
         sent.map(|delivery| delivery.order)
-            .find(|order| *order == buyer.order)
+            .find(|order| *order == customer.order)
     });
     assert!(sent.await.is_some(), "the payment waits for other events");
     assert_eq!(others(), 4, "no other event has made room for it");

@@ -190,7 +190,7 @@ async fn a_call_with_an_ambiguous_outcome_is_not_repeated() {
 #[tokio::test]
 async fn only_the_store_of_an_invoice_reads_it() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let address = checkout.address().await;
     let id = world.sandbox().invoice_of(&address).await;
@@ -224,7 +224,7 @@ async fn only_the_store_of_an_invoice_reads_it() {
 #[tokio::test]
 async fn the_command_line_calls_the_gateway() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let id = world.sandbox().invoice_of(&checkout.address().await).await;
     let body = world.file("body.json");
@@ -409,6 +409,6 @@ async fn orders_are_paid_while_the_gateway_has_no_list_of_currencies() {
             .then_some(())
     })
     .await;
-    world.shopper().open("ebook").await.choose("BTC").await;
+    world.customer().open("ebook").await.choose("BTC").await;
     world.end().await;
 }

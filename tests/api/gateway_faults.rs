@@ -31,7 +31,7 @@ async fn request_attempt_at(checkout: &Checkout, quote: &Value) -> support::Http
 #[tokio::test]
 async fn without_the_gateway_there_are_no_quotes_and_no_order_is_lost() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     world.gateway_link.cut().await;
     assert_eq!(retry_after(checkout.get("/quotes").await), 5);
     assert_eq!(checkout.view().await["status"], "open");
@@ -46,7 +46,7 @@ async fn without_the_gateway_there_are_no_quotes_and_no_order_is_lost() {
 #[tokio::test]
 async fn a_gateway_that_fails_at_the_choice_opens_no_attempt() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     world.gateway_link.cut().await;
     assert_eq!(retry_after(request_attempt_at(&checkout, &quote).await), 5);
@@ -70,7 +70,7 @@ async fn an_invoice_request_with_a_lost_response_is_never_repeated() {
     .into_iter()
     .enumerate()
     {
-        let checkout = world.shopper().open("ebook").await;
+        let checkout = world.customer().open("ebook").await;
         let quote = checkout.quote("BTC").await;
         world.sandbox().inject_fault(fault).await;
         retry_after(request_attempt_at(&checkout, &quote).await);
@@ -100,7 +100,7 @@ async fn a_failed_price_request_is_repeated_automatically() {
     ] {
         world.wait_for_deliveries().await;
         world.skip(Duration::from_secs(40));
-        let checkout = world.shopper().open("ebook").await;
+        let checkout = world.customer().open("ebook").await;
         let before = world.sandbox().count("GET", "/prices").await;
         world.sandbox().inject_fault(fault).await;
         assert_eq!(checkout.quotes().await.len(), 9);
@@ -112,7 +112,7 @@ async fn a_failed_price_request_is_repeated_automatically() {
 #[tokio::test]
 async fn permanently_failing_prices_give_a_clear_error() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     for fault in [
         json!({ "endpoint": "prices", "kind": "status", "status": 500, "times": 9 }),
         json!({ "endpoint": "prices", "kind": "garbled", "times": 9 }),
@@ -131,8 +131,8 @@ async fn permanently_failing_prices_give_a_clear_error() {
 async fn no_call_is_sent_within_retry_after() {
     let world = World::start().await;
     let (first, second) = (
-        world.shopper().open("ebook").await,
-        world.shopper().open("mug").await,
+        world.customer().open("ebook").await,
+        world.customer().open("mug").await,
     );
     first.choose("BTC").await;
     world.wait_for_deliveries().await;
@@ -168,7 +168,7 @@ async fn a_wrong_secret_is_rejected_and_stops_nothing_else() {
     })
     .await;
     world.expect_error("the gateway refuses us: check the key");
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     retry_after(checkout.get("/quotes").await);
     let call = world.sandbox().calls().await.remove(0);
     assert_eq!(
@@ -192,7 +192,7 @@ async fn a_gateway_outage_only_delays_a_payment() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     assert_eq!(checkout.view().await["delayed"], false);
     world.gateway_link.cut().await;
@@ -215,7 +215,7 @@ async fn a_gateway_outage_only_delays_a_payment() {
 #[tokio::test]
 async fn an_unreadable_status_changes_nothing() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let garbled = json!({ "endpoint": "invoice", "kind": "garbled", "times": 6 });
     world.sandbox().inject_fault(garbled).await;
@@ -227,7 +227,7 @@ async fn an_unreadable_status_changes_nothing() {
 #[tokio::test]
 async fn an_expired_price_is_requested_again() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     let valid_for = quote["valid_for_seconds"].as_u64().unwrap();
     assert!((50..=60).contains(&valid_for), "{valid_for}");
@@ -274,7 +274,7 @@ async fn an_address_that_fails_a_check_is_never_shown() {
         json!({ "qr_string": "javascript:alert(1)" }),
         json!({ "qr_string": "" }),
     ] {
-        let checkout = world.shopper().open("ebook").await;
+        let checkout = world.customer().open("ebook").await;
         world.sandbox().override_next_invoice(change.clone()).await;
         let response = checkout.request_attempt("BTC").await.with(200);
         assert_eq!(response.body["status"], "blocked", "{change}");
@@ -304,7 +304,7 @@ async fn an_address_that_fails_a_check_is_never_shown() {
 async fn a_later_change_of_the_address_blocks_the_attempt() {
     let world = World::start().await;
     world.expect_error("the gateway changed an invoice's address");
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let id = world.sandbox().invoice_of(&checkout.address().await).await;
     world.sandbox().change_address(&checkout, STRANGERS).await;
@@ -330,11 +330,11 @@ async fn a_later_change_of_the_address_blocks_the_attempt() {
 async fn an_invoice_id_of_another_order_blocks_the_attempt_at_once() {
     let world = World::start().await;
     world.expect_error("the gateway gave the invoice of another order");
-    let first = world.shopper().open("ebook").await;
+    let first = world.customer().open("ebook").await;
     let shown = first.choose("BTC").await;
     let address = shown["attempt"]["address"].as_str().unwrap();
     let invoice = world.sandbox().invoice_of(address).await;
-    let second = world.shopper().open("ebook").await;
+    let second = world.customer().open("ebook").await;
     let overrides = json!({ "invoice_id": invoice });
     world.sandbox().override_next_invoice(overrides).await;
     let view = second.request_attempt("BTC").await.with(200).body;
@@ -358,7 +358,7 @@ async fn a_changed_address_that_returns_stays_blocked() {
     .await;
     world.expect_error("the gateway changed an invoice's address");
     world.expect_error("a payment needs review");
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let shown = checkout.choose("BTC").await;
     let address = shown["attempt"]["address"].as_str().unwrap();
     let invoice = world.sandbox().invoice_of(address).await;
@@ -395,7 +395,7 @@ async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
     .await;
     let hour = Duration::from_hours(1);
     world.skip(hour);
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let shown = checkout.choose("BTC").await;
     let invoice = shown["attempt"]["address"].as_str().unwrap();
     let invoice = world.sandbox().invoice_of(invoice).await;
@@ -425,7 +425,7 @@ async fn a_delivery_in_progress_as_the_clock_jumps_ahead_is_repeated_when_it_is_
     let world = World::start().await;
     let hour = Duration::from_hours(1);
     world.webhooks.reply_with(Reply::After(hour));
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let arrived = || world.webhooks.deliveries().len();
     eventually("the first delivery arrives", async || {
         (arrived() == 1).then_some(())

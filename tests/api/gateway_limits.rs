@@ -27,7 +27,7 @@ async fn with_a_tiny_rate_limit_every_payment_is_found() {
     .await;
     let mut orders = Vec::new();
     for _ in 0..6 {
-        let checkout = world.shopper().open("ebook").await;
+        let checkout = world.customer().open("ebook").await;
         checkout.choose("LTC").await;
         world.sandbox().pay(&checkout, "exact").await;
         orders.push(checkout);
@@ -50,7 +50,7 @@ async fn with_a_tiny_rate_limit_every_payment_is_found() {
 #[tokio::test]
 async fn an_outage_opens_the_circuit_and_pages_show_the_delay() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.gateway_link.cut().await;
     eventually("the circuit is open", async || {
@@ -81,7 +81,7 @@ async fn readiness_reports_the_gateways_health() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let gateway = ready(&world).await["gateway"].clone();
     assert_eq!(gateway["circuit"], "closed");
@@ -116,7 +116,7 @@ async fn late_polls_are_reported() {
         json!({ "lag_seconds": 0, "stretch_percent": 100, "watched_stretch_percent": 100 });
     assert_eq!(ready(&world).await["polling"], in_time);
     for _ in 0..3 {
-        world.shopper().open("ebook").await.choose("LTC").await;
+        world.customer().open("ebook").await.choose("LTC").await;
     }
     world.gateway_link.cut().await;
     eventually("the circuit is open", async || {
@@ -143,7 +143,7 @@ async fn late_polls_are_reported() {
 async fn an_absurd_pause_is_an_error_and_ends_with_an_answer() {
     let world = World::start().await;
     world.expect_error("the gateway asks for a pause that would stop payments");
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let absurd = json!({"endpoint": "prices", "kind": "status", "status": 429, "retry_after": 4_000_000, "times": 1});
     world.sandbox().inject_fault(absurd).await;
@@ -184,7 +184,7 @@ async fn sixteen_open_pages_cost_the_gateway_as_much_as_one() {
     })
     .await;
     let open = async |streams: usize| -> (String, Vec<reqwest::Response>) {
-        let checkout: Checkout = world.shopper().open("ebook").await;
+        let checkout: Checkout = world.customer().open("ebook").await;
         checkout.choose("BTC").await;
         let mut open = Vec::new();
         for _ in 0..streams {

@@ -25,7 +25,7 @@ fn lamp_with(member: &str, value: Value) -> Value {
 
 async fn open_order(world: &World) -> (Checkout, String) {
     let opened = world.store().open(&lamp()).await.with(201);
-    (world.shopper().checkout_of(&opened), page_url(&opened))
+    (world.customer().checkout_of(&opened), page_url(&opened))
 }
 
 #[track_caller]
@@ -274,7 +274,7 @@ async fn the_same_reference_returns_the_same_page() {
         again.text_at("/client_token")
     );
     let view = world
-        .shopper()
+        .customer()
         .checkout_of(&again)
         .post("/session", &json!({}))
         .await;
@@ -341,7 +341,7 @@ async fn a_session_request_with_a_lost_response_is_never_repeated() {
         // The order exists, and the next request opens a new session.
         let opened = world.store().open(&lamp).await.with(200);
         assert_eq!(session_requests(&world).await, times * 2 + 2, "{fault}");
-        let checkout = world.shopper().checkout_of(&opened);
+        let checkout = world.customer().checkout_of(&opened);
         let page = world.hosted_page(&page_url(&opened));
         page.pick("BTC").await;
         page.pay().await;
@@ -479,7 +479,7 @@ async fn each_flow_rejects_fields_of_the_other() {
         .post("/email", &json!({ "email": "me@example.org" }))
         .await
         .refused(409, "other_flow");
-    let custom = world.shopper().open("ebook").await;
+    let custom = world.customer().open("ebook").await;
     custom
         .post("/session", &json!({}))
         .await

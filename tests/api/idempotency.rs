@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use support::{HttpResponse, Shopper, StoreServer, World, WorldConfig, eventually};
+use support::{Customer, HttpResponse, StoreServer, World, WorldConfig, eventually};
 
 /// A key of 128 random bits.
 pub(crate) const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
@@ -38,14 +38,18 @@ pub(crate) async fn database(world: &World) -> SqliteConnection {
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
-pub(crate) async fn open_order(shopper: &Shopper, key: &str, request: &Value) -> HttpResponse {
-    shopper.with_key(key).request_order(request).await
+pub(crate) async fn open_order(customer: &Customer, key: &str, request: &Value) -> HttpResponse {
+    customer.with_key(key).request_order(request).await
 }
 
 /// Repeats a request until it is answered with something else than 409.
-pub(crate) async fn send_until_done(shopper: &Shopper, key: &str, request: &Value) -> HttpResponse {
+pub(crate) async fn send_until_done(
+    customer: &Customer,
+    key: &str,
+    request: &Value,
+) -> HttpResponse {
     eventually("the request is answered", async || {
-        let response = open_order(shopper, key, request).await;
+        let response = open_order(customer, key, request).await;
         if response.status != 409 {
             return Some(response);
         }
@@ -63,17 +67,21 @@ async fn a_replayed_response_carries_a_fresh_token() {
     let signed = json!({ "order_token": world.token_signer().token("lamp-2", "42.00") });
     for (number, request) in [book(), donation, signed].into_iter().enumerate() {
         let key = format!("{KEY}-{number}");
-        let first = open_order(&world.shopper(), &key, &request).await.with(201);
+        let first = open_order(&world.customer(), &key, &request)
+            .await
+            .with(201);
         assert!(!is_replayed(&first));
         world.skip(Duration::from_mins(10));
-        let again = open_order(&world.shopper(), &key, &request).await.with(201);
+        let again = open_order(&world.customer(), &key, &request)
+            .await
+            .with(201);
         assert!(is_replayed(&again));
         assert_eq!(again.header("cache-control"), Some("no-store"));
         assert_eq!(again.body["order"], first.body["order"]);
         assert_ne!(again.body["client_token"], first.body["client_token"]);
         for opened in [&first, &again] {
             let token = opened.text_at("/client_token");
-            let seen = world.shopper().with_token(&token, "").view().await;
+            let seen = world.customer().with_token(&token, "").view().await;
             assert_eq!(seen["id"], first.body["order"]["id"]);
         }
     }
@@ -94,7 +102,7 @@ async fn a_response_replayed_to_the_stores_server_carries_a_fresh_link() {
     let link = again.text_at("/checkout_url");
     assert!(link.ends_with(&format!("#client_token={token}")), "{link}");
     assert_eq!(
-        world.shopper().with_token(&token, "").view().await["title"],
+        world.customer().with_token(&token, "").view().await["title"],
         "A lamp"
     );
     // A response without a body is replayed too.
@@ -116,7 +124,7 @@ async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
         ..WorldConfig::default()
     };
     let world = World::start_with(config).await;
-    open_order(&world.shopper(), KEY, &book()).await.with(201);
+    open_order(&world.customer(), KEY, &book()).await.with(201);
     let store = world.store().with_idempotency_key("7");
     let onboarding = json!({ "merchant_name": "A shop" });
     let path = "/v1/gateway/aggregator/merchants";
@@ -128,7 +136,7 @@ async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
     let changed = sqlx::query(earlier).execute(&mut database).await.unwrap();
     assert_eq!(changed.rows_affected(), 2);
     for response in [
-        open_order(&world.shopper(), KEY, &book()).await,
+        open_order(&world.customer(), KEY, &book()).await,
         store.post(path, &onboarding).await,
     ] {
         assert!(!is_replayed(&response));
@@ -147,12 +155,12 @@ async fn a_key_with_another_request_is_rejected() {
         ..support::WorldConfig::default()
     };
     let world = World::start_with(config).await;
-    open_order(&world.shopper(), KEY, &book()).await.with(201);
+    open_order(&world.customer(), KEY, &book()).await.with(201);
     let mut two = book();
     two["quantity"] = json!(2);
-    let other = open_order(&world.shopper(), KEY, &two).await;
+    let other = open_order(&world.customer(), KEY, &two).await;
     other.refused(422, "idempotency_key_reused");
-    let elsewhere = world.shopper().from_page_of("https://second.example");
+    let elsewhere = world.customer().from_page_of("https://second.example");
     let other = open_order(&elsewhere, KEY, &book()).await;
     other.refused(422, "idempotency_key_reused");
     // The same body at another URL of the same route.
@@ -188,13 +196,13 @@ async fn twenty_concurrent_requests_open_one_order_with_twenty_tokens() {
     let world = World::start().await;
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..20 {
-        let shopper = world.shopper();
-        asking.spawn(async move { shopper.with_key(KEY).request_order(&book()).await });
+        let customer = world.customer();
+        asking.spawn(async move { customer.with_key(KEY).request_order(&book()).await });
     }
     let mut responses = asking.join_all().await;
     for response in &mut responses {
         if response.status == 409 {
-            *response = send_until_done(&world.shopper(), KEY, &book()).await;
+            *response = send_until_done(&world.customer(), KEY, &book()).await;
         }
     }
     let first = responses.iter().filter(|response| !is_replayed(response));
@@ -202,7 +210,7 @@ async fn twenty_concurrent_requests_open_one_order_with_twenty_tokens() {
     let mut tokens = BTreeSet::new();
     for response in responses {
         let token = response.with(201).text_at("/client_token");
-        let seen = world.shopper().with_token(&token, "").view().await;
+        let seen = world.customer().with_token(&token, "").view().await;
         assert!(
             orders(&world.store())
                 .await
@@ -221,13 +229,13 @@ async fn an_error_is_not_stored() {
     let mut wrong = book();
     wrong["product"] = json!("no such thing");
     for _ in 0..2 {
-        let response = open_order(&world.shopper(), KEY, &wrong).await;
+        let response = open_order(&world.customer(), KEY, &wrong).await;
         assert!(!is_replayed(&response));
         response.refused(404, "unknown_product");
     }
-    open_order(&world.shopper(), KEY, &book()).await.with(201);
+    open_order(&world.customer(), KEY, &book()).await.with(201);
     // Nor is a failure of the gateway.
-    let checkout = world.shopper().open("ebook").await.with_key(KEY);
+    let checkout = world.customer().open("ebook").await.with_key(KEY);
     let choice =
         json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
     let fault =
@@ -245,7 +253,7 @@ async fn an_error_is_not_stored() {
 #[tokio::test]
 async fn a_read_is_never_replayed() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await.with_key(KEY);
+    let checkout = world.customer().open("ebook").await.with_key(KEY);
     assert_eq!(checkout.view().await["status"], "open");
     checkout.choose("BTC").await;
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
@@ -255,7 +263,7 @@ async fn a_read_is_never_replayed() {
 #[tokio::test]
 async fn an_attempt_with_a_lost_response_is_not_opened_again() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await.with_key(KEY);
+    let checkout = world.customer().open("ebook").await.with_key(KEY);
     let choice =
         json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
     let first = checkout.post("/attempt", &choice).await.with(200);
@@ -269,7 +277,7 @@ async fn an_attempt_with_a_lost_response_is_not_opened_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_is_completed_after_its_client_disconnects() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let choice =
         json!({ "crypto_code": "BTC", "quote_id": checkout.quote("BTC").await["quote_id"] });
     let fault =
@@ -312,9 +320,9 @@ async fn a_key_has_1_to_255_visible_characters_and_16_at_least_without_authoriza
         .open(&lamp())
         .await
         .with(201);
-    let response = open_order(&world.shopper(), &KEY[..15], &book()).await;
+    let response = open_order(&world.customer(), &KEY[..15], &book()).await;
     response.refused(400, "invalid_request").naming(name);
-    open_order(&world.shopper(), &KEY[..16], &book())
+    open_order(&world.customer(), &KEY[..16], &book())
         .await
         .with(201);
     let url = format!("{}/v1/orders", world.proxy_url());
@@ -347,13 +355,13 @@ async fn keys_of_two_callers_are_separate() {
     assert_ne!(first.body["order"]["id"], second.body["order"]["id"]);
     let mut its_book = book();
     its_book["store"] = json!("other");
-    open_order(&world.shopper(), KEY, &book()).await.with(201);
-    let elsewhere = world.shopper().from_page_of("https://other.example");
+    open_order(&world.customer(), KEY, &book()).await.with(201);
+    let elsewhere = world.customer().from_page_of("https://other.example");
     assert!(!is_replayed(
         &open_order(&elsewhere, KEY, &its_book).await.with(201)
     ));
     // Two orders; and two tokens of one order are one caller.
-    let [one, two] = [(); 2].map(|()| world.shopper());
+    let [one, two] = [(); 2].map(|()| world.customer());
     let (one, two) = (one.open("ebook").await, two.open("ebook").await);
     for checkout in [&one, &two] {
         checkout.choose("BTC").await;
@@ -367,7 +375,7 @@ async fn keys_of_two_callers_are_separate() {
     }
     // A page of an unlisted origin learns nothing about stored responses.
     let stranger = world
-        .shopper()
+        .customer()
         .with_token(&"0".repeat(64), "")
         .with_key(KEY);
     stranger
@@ -388,7 +396,7 @@ async fn no_token_is_stored_and_old_responses_are_deleted() {
     let world = World::start().await;
     let mut tokens = Vec::new();
     for _ in 0..2 {
-        let opened = open_order(&world.shopper(), KEY, &book()).await.with(201);
+        let opened = open_order(&world.customer(), KEY, &book()).await.with(201);
         tokens.push(opened.text_at("/client_token"));
         let opened = world.store().with_idempotency_key(KEY).open(&lamp()).await;
         tokens.push(opened.with(201).text_at("/client_token"));
@@ -482,14 +490,14 @@ async fn requests_with_keys_are_rate_limited_before_they_are_stored() {
 async fn cors_allows_the_key_and_exposes_the_replay_header() {
     let world = World::start().await;
     let try_order = world
-        .shopper()
+        .customer()
         .send(Method::OPTIONS, "/v1/checkout", None, None)
         .await;
     let allowed = try_order.with(204);
     let allowed = allowed.header("access-control-allow-headers").unwrap();
     assert!(allowed.contains("idempotency-key"), "{allowed}");
-    open_order(&world.shopper(), KEY, &book()).await.with(201);
-    let again = open_order(&world.shopper(), KEY, &book()).await.with(201);
+    open_order(&world.customer(), KEY, &book()).await.with(201);
+    let again = open_order(&world.customer(), KEY, &book()).await.with(201);
     let shown = again.header("access-control-expose-headers").unwrap();
     assert!(shown.contains("idempotency-replayed"), "{shown}");
     assert!(shown.contains("retry-after"), "{shown}");

@@ -103,7 +103,7 @@ async fn heartbeats_of_many_orders_cost_one_query_for_all() {
     let world = world(postgres_database().await).await;
     let mut streams = Vec::new();
     for _ in 0..STREAMS {
-        let page = world.shopper().open("ebook").await;
+        let page = world.customer().open("ebook").await;
         streams.push(Stream::open(&page).await);
         world.skip(STEP);
     }
@@ -127,7 +127,7 @@ async fn heartbeats_of_many_orders_cost_one_query_for_all() {
 async fn a_change_that_is_not_announced_is_shown_after_the_next_comparison() {
     let url = postgres_database().await;
     let world = world(url.clone()).await;
-    let page = world.shopper().open("ebook").await;
+    let page = world.customer().open("ebook").await;
     let order = OrderId::parse(&page.order).unwrap();
     let mut stream = Stream::open(&page).await;
     let other = PostgresStorage::open(&url, "test").await.unwrap();

@@ -62,7 +62,7 @@ async fn an_expired_invoice_is_polled_less_and_less_often_for_sixty_days() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     wait_for_poll_after(&world, PAST_THE_END).await;
     wait_for_event(&world, &checkout, "order.expired").await;
@@ -88,7 +88,7 @@ async fn an_expired_invoice_is_polled_less_and_less_often_for_sixty_days() {
 #[tokio::test]
 async fn an_open_page_shows_a_payment_three_weeks_later() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
     world.wait_for_deliveries().await;
     world.skip(21 * DAY);
@@ -118,7 +118,7 @@ async fn an_open_page_shows_a_payment_three_weeks_later() {
     // The link is valid for a month after the order's end.
     world.skip(11 * DAY);
     let gone = checkout.get("").await.refused(404, "not_found");
-    let unknown = world.shopper().with_token(&"0".repeat(64), "");
+    let unknown = world.customer().with_token(&"0".repeat(64), "");
     let unknown = unknown.get("").await.refused(404, "not_found");
     assert_eq!(gone.without_request_id(), unknown.without_request_id());
     world.end().await;
@@ -128,7 +128,7 @@ async fn an_open_page_shows_a_payment_three_weeks_later() {
 #[tokio::test]
 async fn an_open_page_of_a_paid_order_shows_a_second_payment() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = invoice_of(&world, &checkout.choose("BTC").await).await;
     let second = invoice_of(&world, &checkout.choose("LTC").await).await;
     let (mut stream, mut buffer) = (checkout.stream().await, String::new());
@@ -155,7 +155,7 @@ async fn an_open_page_of_a_paid_order_shows_a_second_payment() {
 #[tokio::test]
 async fn a_paid_order_is_updated_for_an_hour() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     pay_in_full(&world, &checkout).await;
     let (mut stream, mut buffer) = (checkout.stream().await, String::new());
@@ -182,7 +182,7 @@ async fn a_paid_order_is_updated_for_an_hour() {
 #[tokio::test]
 async fn a_late_underpayment_is_reported_as_both_and_the_rest_completes_it() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("LTC").await;
     world.wait_for_deliveries().await;
     world.skip(PAST_THE_END);
@@ -218,7 +218,7 @@ async fn a_late_underpayment_is_reported_as_both_and_the_rest_completes_it() {
 #[tokio::test]
 async fn a_payment_of_a_cancelled_order_is_credited_and_reported() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let cancel = format!("/v1/orders/{}/cancel", checkout.order);
     world.store().post(&cancel, &json!({})).await.with(200);
@@ -238,7 +238,7 @@ async fn a_payment_of_a_cancelled_order_is_credited_and_reported() {
 #[tokio::test]
 async fn an_underpayment_of_the_first_address_is_shown_and_completed_there() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = checkout.choose("BTC").await;
     checkout.choose("LTC").await;
     let invoice = invoice_of(&world, &first).await;
@@ -259,7 +259,7 @@ async fn an_underpayment_of_the_first_address_is_shown_and_completed_there() {
 #[tokio::test]
 async fn an_invoice_with_a_lost_response_belongs_to_no_order() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let lost = json!({ "endpoint": "create_invoice", "kind": "drop" });
     world.sandbox().inject_fault(lost).await;
     checkout
@@ -297,7 +297,7 @@ async fn a_failed_payment_that_completes_weeks_later_is_credited() {
     })
     .await;
     for days in [11, 50] {
-        let checkout = world.shopper().open("ebook").await;
+        let checkout = world.customer().open("ebook").await;
         let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
         world.sandbox().pay_stuck(&invoice, "exact").await;
         checkout.wait_for("checking").await;
@@ -326,7 +326,7 @@ async fn a_second_payment_to_the_paid_address_is_noticed_within_a_minute() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
     pay_in_full(&world, &checkout).await;
     let (mut stream, mut buffer) = (checkout.stream().await, String::new());
@@ -356,7 +356,7 @@ async fn a_second_payment_to_another_address_of_a_fresh_order_is_noticed_within_
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let earlier = invoice_of(&world, &checkout.choose("LTC").await).await;
     world.wait_for_deliveries().await;
     // The first invoice has ended hours ago: by the schedule it is polled hours later.
@@ -380,7 +380,7 @@ async fn an_open_page_of_an_order_paid_long_ago_gets_a_second_payment_within_a_m
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let earlier = invoice_of(&world, &checkout.choose("LTC").await).await;
     checkout.choose("BTC").await;
     pay_in_full(&world, &checkout).await;

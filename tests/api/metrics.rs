@@ -112,7 +112,7 @@ async fn metrics_are_served_to_the_operator_alone() {
 async fn the_page_of_metrics_lists_what_is_exported() {
     let world = World::start().await;
     // The clock of the gateway is known after its first response.
-    world.shopper().open("ebook").await.quotes().await;
+    world.customer().open("ebook").await.quotes().await;
     let table = Scrape::of(&world).await.table();
     let page = fs::read_to_string(format!("{ROOT}/docs/operations/metrics.md")).unwrap();
     assert!(
@@ -139,9 +139,9 @@ async fn fifty_stores_and_everything_that_happens_make_no_more_than_300_series()
         ..WorldConfig::default()
     })
     .await;
-    world.shopper().open("ebook").await.quotes().await;
+    world.customer().open("ebook").await.quotes().await;
     let before = Scrape::of(&world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let stream = checkout.stream().await;
     checkout.report_paid().await;
@@ -189,7 +189,7 @@ async fn what_is_counted_is_what_happened() {
         ..WorldConfig::default()
     })
     .await;
-    let paid = world.shopper().open("ebook").await;
+    let paid = world.customer().open("ebook").await;
     paid.choose("BTC").await;
     pay_in_full(&world, &paid).await;
     let opened = json!({ "amount": "5.00", "currency": "USD", "reference": "r1" });
@@ -245,7 +245,7 @@ async fn refusals_are_counted_by_their_rule() {
     let order = json!({ "order_token": token });
     let mut refused = 0;
     for _ in 0..40 {
-        let response = world.shopper().request_order(&order).await;
+        let response = world.customer().request_order(&order).await;
         refused += u64::from(response.status == 429);
     }
     assert!(refused > 0);
@@ -267,7 +267,7 @@ fn named(text: &str) -> BTreeSet<String> {
 #[tokio::test]
 async fn alerts_and_the_dashboard_name_exported_metrics() {
     let world = World::start().await;
-    world.shopper().open("ebook").await.quotes().await;
+    world.customer().open("ebook").await.quotes().await;
     let on_server = World::start_with(WorldConfig {
         database_url: Some(postgres_database().await),
         ..WorldConfig::default()
@@ -295,7 +295,7 @@ async fn alerts_and_the_dashboard_name_exported_metrics() {
 #[tokio::test]
 async fn the_dashboards_expressions_can_be_evaluated() {
     let world = World::start().await;
-    world.shopper().open("ebook").await.choose("BTC").await;
+    world.customer().open("ebook").await.choose("BTC").await;
     let prometheus = Prometheus::start(&world.admin_url(), "groups: []").await;
     let dashboard = fs::read_to_string(format!("{ROOT}/deploy/grafana/florin.json")).unwrap();
     let dashboard: serde_json::Value = serde_json::from_str(&dashboard).unwrap();

@@ -265,7 +265,7 @@ async fn mutated_bodies_create_only_allowed_prices_and_no_errors() {
         } else {
             world.shop_url()
         };
-        let page = world.shopper().from_page_of(&page);
+        let page = world.customer().from_page_of(&page);
         asking.spawn(async move { (page.request_order_with(body.clone()).await, body) });
         while asking.len() >= 8 || (number + 1 == BODIES && !asking.is_empty()) {
             let (response, body) = asking.join_next().await.unwrap().unwrap();

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Shopper, World, pay_in_full};
+use support::{Customer, World, pay_in_full};
 
 use crate::helpers::event_types;
 
@@ -14,13 +14,13 @@ fn coffee(amount: &Value) -> Value {
 async fn a_donation_is_paid_and_reported_only_as_a_donation() {
     let world = World::start().await;
     let opened = world
-        .shopper()
+        .customer()
         .request_order(&coffee(&json!("35.5")))
         .await
         .with(201);
     assert_eq!(opened.text_at("/order/amount"), "35.50");
     assert_eq!(opened.text_at("/order/title"), "A coffee for the shop");
-    let checkout = world.shopper().checkout_of(&opened);
+    let checkout = world.customer().checkout_of(&opened);
     checkout.choose("LTC").await;
     pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
@@ -52,12 +52,12 @@ async fn a_donation_is_paid_and_reported_only_as_a_donation() {
 #[tokio::test]
 async fn a_page_of_the_store_reads_the_bounds_of_a_donation() {
     let world = World::start().await;
-    let request = async |shopper: &Shopper, query: &str| {
+    let request = async |customer: &Customer, query: &str| {
         let path = format!("/v1/checkout/donation?{query}");
-        shopper.send(Method::GET, &path, None, None).await
+        customer.send(Method::GET, &path, None, None).await
     };
-    let shopper = world.shopper();
-    let shown = request(&shopper, "store=demo&donation=coffee")
+    let customer = world.customer();
+    let shown = request(&customer, "store=demo&donation=coffee")
         .await
         .with(200);
     assert_eq!(
@@ -82,9 +82,9 @@ async fn a_page_of_the_store_reads_the_bounds_of_a_donation() {
             "invalid_request",
         ),
     ] {
-        request(&shopper, query).await.refused(status, code);
+        request(&customer, query).await.refused(status, code);
     }
-    let stranger = shopper.from_page_of("https://evil.example");
+    let stranger = customer.from_page_of("https://evil.example");
     let refused = request(&stranger, "store=demo&donation=coffee").await;
     refused.refused(403, "origin_not_allowed");
     world.end().await;
@@ -94,7 +94,10 @@ async fn a_page_of_the_store_reads_the_bounds_of_a_donation() {
 async fn an_amount_outside_the_bounds_is_rejected_with_the_bounds() {
     let world = World::start().await;
     for amount in ["1.99", "500.01", "0", "999999999999", "3.005", "3.000"] {
-        let response = world.shopper().request_order(&coffee(&json!(amount))).await;
+        let response = world
+            .customer()
+            .request_order(&coffee(&json!(amount)))
+            .await;
         let response = response
             .refused(422, "donation_out_of_range")
             .naming("amount");
@@ -112,12 +115,12 @@ async fn an_amount_outside_the_bounds_is_rejected_with_the_bounds() {
         json!(""),
         Value::Null,
     ] {
-        let response = world.shopper().request_order(&coffee(&amount)).await;
+        let response = world.customer().request_order(&coffee(&amount)).await;
         response.refused(400, "invalid_request");
     }
     for amount in ["2", "500", "2.00"] {
         world
-            .shopper()
+            .customer()
             .request_order(&coffee(&json!(amount)))
             .await
             .with(201);
@@ -135,14 +138,14 @@ async fn an_undeclared_donation_is_rejected() {
     ] {
         let request = json!({ "store": store, "donation": donation, "amount": "3" });
         world
-            .shopper()
+            .customer()
             .request_order(&request)
             .await
             .refused(404, code);
     }
     let product = json!({ "store": "demo", "product": "coffee" });
     world
-        .shopper()
+        .customer()
         .request_order(&product)
         .await
         .refused(404, "unknown_product");

@@ -15,10 +15,10 @@ use crate::helpers::{event_types, next_order, sequences};
 async fn an_opened_order_carries_its_quotes_while_the_price_cache_is_fresh() {
     let world = World::start().await;
     let book = json!({ "store": "demo", "product": "ebook" });
-    let open = async || world.shopper().request_order(&book).await.with(201).body;
+    let open = async || world.customer().request_order(&book).await.with(201).body;
     assert_eq!(open().await.get("quotes"), None);
     assert_eq!(world.sandbox().count("GET", "/prices").await, 0);
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let listed = checkout.quotes().await;
     let opened = open().await;
     let terms = |quotes: &[Value]| -> Vec<Value> {
@@ -38,7 +38,7 @@ async fn an_opened_order_carries_its_quotes_while_the_price_cache_is_fresh() {
     let token = opened["client_token"].as_str().unwrap();
     let order = opened["order"]["id"].as_str().unwrap();
     let chosen = json!({ "crypto_code": "BTC", "quote_id": carried[0]["quote_id"] });
-    let checkout = world.shopper().with_token(token, order);
+    let checkout = world.customer().with_token(token, order);
     let view = checkout.post("/attempt", &chosen).await.with(200).body;
     assert_eq!(view["attempt"]["crypto_code"], carried[0]["crypto_code"]);
     // Half of the time that a price is offered for has passed.
@@ -50,7 +50,7 @@ async fn an_opened_order_carries_its_quotes_while_the_price_cache_is_fresh() {
 #[tokio::test]
 async fn a_product_is_paid_and_the_shop_accepts_the_signed_webhook() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let view = checkout.choose("BTC").await;
     assert_eq!(
         (&view["amount"], &view["currency"]),
@@ -121,7 +121,7 @@ async fn each_of_the_nine_assets_can_be_paid_with() {
         "BCH",
         "BNB",
     ] {
-        let checkout = world.shopper().open("ebook").await;
+        let checkout = world.customer().open("ebook").await;
         let view = checkout.choose(code).await;
         let attempt = &view["attempt"];
         let (address, uri) = (attempt["address"].as_str(), attempt["qr_string"].as_str());
@@ -153,7 +153,7 @@ async fn each_of_the_nine_assets_can_be_paid_with() {
 #[tokio::test]
 async fn a_page_with_the_current_view_gets_304_without_a_body() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = checkout.get("").await.with(200);
     let tag = first.headers[ETAG].clone();
     let calls = async |tag: &str| {
@@ -177,7 +177,7 @@ async fn a_page_with_the_current_view_gets_304_without_a_body() {
 #[tokio::test]
 async fn the_stream_sends_a_change_without_a_request() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let mut stream = checkout.stream().await;
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
     let mut buffer = String::new();
@@ -201,7 +201,7 @@ async fn an_asset_that_cannot_carry_the_price_shows_the_reason_and_is_rejected()
         ("sticker", "BTC", "below_minimum"),
         ("piano", "BNB", "above_maximum"),
     ] {
-        let checkout = world.shopper().open(product).await;
+        let checkout = world.customer().open(product).await;
         let quote = checkout.quote(code).await;
         assert_eq!(quote["available"], false, "{quote}");
         assert_eq!(quote["reason"], reason, "{quote}");
@@ -231,7 +231,7 @@ async fn an_unknown_asset_is_shown_and_never_guessed() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let quote = checkout.quote("USDTSOL").await;
     assert_eq!(quote["available"], false, "{quote}");
     assert_eq!(quote["reason"], "unknown_asset", "{quote}");
@@ -256,7 +256,7 @@ async fn an_unknown_asset_is_shown_and_never_guessed() {
 #[tokio::test]
 async fn choosing_the_same_asset_twice_shows_the_same_invoice() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = checkout.choose("ETH").await;
     let second = checkout.choose("ETH").await;
     assert_eq!(first["attempt"]["address"], second["attempt"]["address"]);
@@ -267,7 +267,7 @@ async fn choosing_the_same_asset_twice_shows_the_same_invoice() {
 #[tokio::test]
 async fn in_the_last_minute_of_an_invoice_the_same_asset_is_another_invoice() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = checkout.choose("ETH").await;
     let time_left = async || {
         let left = checkout.view().await["attempt"]["expires_in_seconds"].as_u64();
@@ -287,7 +287,7 @@ async fn in_the_last_minute_of_an_invoice_the_same_asset_is_another_invoice() {
 #[tokio::test]
 async fn an_order_marked_as_paid_keeps_its_invoice_until_it_expires() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = checkout.choose("ETH").await;
     checkout.report_paid().await;
     world.skip(Duration::from_secs(14 * 60 + 30));
@@ -301,7 +301,7 @@ async fn an_order_marked_as_paid_keeps_its_invoice_until_it_expires() {
 #[tokio::test]
 async fn nothing_is_paid_before_an_asset_is_chosen() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let response = checkout.post("/paid", &json!({})).await;
     response.refused(409, "nothing_to_pay");
     world.end().await;
@@ -310,7 +310,7 @@ async fn nothing_is_paid_before_an_asset_is_chosen() {
 #[tokio::test]
 async fn a_receipt_goes_only_to_a_valid_address() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let response = checkout.post("/paid", &json!({ "email": "me" })).await;
     response.refused(400, "invalid_request").naming("email");
@@ -328,7 +328,7 @@ async fn a_receipt_goes_only_to_a_valid_address() {
 #[tokio::test]
 async fn an_address_is_sent_to_the_gateway_before_the_order_is_marked_as_paid() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let email = json!({ "email": "me@example.org" });
     checkout.post("/email", &email).await.with(200);
     checkout.choose("BTC").await;
@@ -344,7 +344,7 @@ async fn an_address_is_sent_to_the_gateway_before_the_order_is_marked_as_paid() 
 #[tokio::test]
 async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     assert_eq!(checkout.view().await["email_kept"], false);
     let keeps = async |email: &str| checkout.post("/email", &json!({ "email": email })).await;
     keeps("me")
@@ -387,7 +387,7 @@ async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
 #[tokio::test]
 async fn an_address_that_is_stored_after_i_have_paid_is_sent_and_a_correction_too() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     checkout.report_paid().await;
     for email in ["typo@example.org", "right@example.org"] {
@@ -412,7 +412,7 @@ async fn an_address_that_is_stored_after_i_have_paid_is_sent_and_a_correction_to
 #[tokio::test]
 async fn an_address_sent_with_i_have_paid_replaces_the_stored_one() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let kept = json!({ "email": "first@example.org" });
     checkout.post("/email", &kept).await.with(200);
     checkout.choose("BTC").await;
@@ -430,7 +430,7 @@ async fn an_address_sent_with_i_have_paid_replaces_the_stored_one() {
 #[tokio::test]
 async fn many_subscriptions_cost_one_poll_per_interval() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let before = world.sandbox().count("GET", "/invoice").await;
     let seconds = 3;

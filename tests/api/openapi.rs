@@ -40,7 +40,7 @@ async fn every_route_is_described_and_every_description_has_a_route() {
 async fn the_document_is_served_to_any_page() {
     let world = World::start().await;
     let response = world
-        .shopper()
+        .customer()
         .send(Method::GET, "/openapi.json", None, None)
         .await
         .with(200);
@@ -98,8 +98,8 @@ async fn the_reference_page_is_on_the_admin_port_and_loads_nothing() {
         let shown = path.replace('/', "/<wbr>");
         assert!(page.text.contains(&shown), "{path}");
     }
-    let shopper = world.shopper();
-    let public = shopper.send(Method::GET, "/docs", None, None);
+    let customer = world.customer();
+    let public = customer.send(Method::GET, "/docs", None, None);
     public.await.refused(404, "not_found");
     world.end().await;
 }

@@ -48,7 +48,7 @@ async fn ada_fails(world: &World, words: &[&str]) -> (Option<i32>, String) {
 
 /// An order of which half is paid and confirmed.
 pub(crate) async fn underpaid(world: &World) -> Checkout {
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "half").await;
     world.sandbox().mine(3).await;

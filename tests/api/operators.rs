@@ -11,7 +11,7 @@ fn ada(world: &World) -> OperatorApi {
 
 /// An order of which half is paid and confirmed, and the gateway's id of its invoice.
 async fn underpaid(world: &World) -> (Checkout, String) {
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
     world.sandbox().pay_invoice(&invoice, "half").await;
@@ -154,7 +154,7 @@ async fn a_decision_needs_a_role_a_reason_and_an_open_question() {
     ] {
         ada.post(&path, &body).await.with(400).naming(field);
     }
-    let other = world.shopper().open("ebook").await;
+    let other = world.customer().open("ebook").await;
     let refused = ada.decide(&other.order, "accept_as_paid").await.with(409);
     assert_eq!(refused.body["error"]["code"], "decision_refused");
     let unknown = format!("/api/orders/ord_{}/decision", "0".repeat(32));
@@ -166,7 +166,7 @@ async fn a_decision_needs_a_role_a_reason_and_an_open_question() {
 #[tokio::test]
 async fn without_an_operators_token_the_api_answers_nothing() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let stranger = OperatorApi {
         token: None,
         ..ada(&world)
@@ -203,7 +203,7 @@ async fn without_an_operators_token_the_api_answers_nothing() {
 #[tokio::test]
 async fn the_public_listener_has_nothing_for_operators() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     for path in [
         "/api/orders".to_owned(),
         format!("/api/orders/{}", checkout.order),
@@ -232,8 +232,8 @@ async fn an_order_is_found_by_all_that_a_person_knows_of_it() {
     });
     let opened = world.store().post("/v1/orders", &body).await.with(201);
     let (order, token) = (opened.text_at("/order/id"), opened.text_at("/client_token"));
-    let checkout = world.shopper().with_token(&token, &order);
-    world.shopper().open("ebook").await;
+    let checkout = world.customer().with_token(&token, &order);
+    world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;

@@ -12,7 +12,7 @@ use crate::reload::{RELOADED, change, line};
 #[tokio::test]
 async fn the_time_line_has_the_payment_seen_its_confirmations_and_the_credit() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(1).await;
@@ -42,7 +42,7 @@ async fn a_disabled_webhook_is_enabled_on_the_page() {
     let world = World::start().await;
     world.expect_error("a store's endpoint says that it is gone");
     world.webhooks.reply_with(Reply::Status(410));
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let mut ada = ada(&world).await;
     let page = eventually("the webhook is disabled", async || {
         let mut pages = Pages::of(&world);
@@ -83,7 +83,7 @@ async fn an_event_that_was_given_up_is_redelivered_on_the_page() {
     let world = World::start().await;
     world.expect_error("an event was given up");
     world.webhooks.reply_with(Reply::Status(500));
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let step = Duration::from_hours(48);
     skip_until(&world, step, "the event is given up", || {
         world.logged("an event was given up")
@@ -112,7 +112,7 @@ async fn an_event_that_was_given_up_is_redelivered_on_the_page() {
 async fn a_changed_address_waits_on_the_first_page_until_it_is_closed() {
     let world = World::start().await;
     world.expect_error("the gateway changed an invoice's address");
-    let blocked = world.shopper().open("ebook").await;
+    let blocked = world.customer().open("ebook").await;
     blocked.choose("BTC").await;
     let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
     world.sandbox().change_address(&blocked, other).await;
@@ -151,7 +151,7 @@ async fn a_second_payment_and_a_reverted_one_wait_on_the_first_page() {
     world.expect_error("the gateway takes back a payment that was credited");
     let invoice =
         async |checkout: &Checkout| world.sandbox().invoice_of(&checkout.address().await).await;
-    let twice = world.shopper().open("ebook").await;
+    let twice = world.customer().open("ebook").await;
     twice.choose("BTC").await;
     let first = invoice(&twice).await;
     twice.choose("LTC").await;

@@ -120,7 +120,7 @@ pub(crate) async fn ada(world: &World) -> Pages<'_> {
 }
 
 pub(crate) async fn underpaid(world: &World) -> Checkout {
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "half").await;
     world.sandbox().mine(3).await;

@@ -22,7 +22,7 @@ fn order(reference: &str, lines: &Value) -> Value {
 
 async fn shown(world: &World, opened: &HttpResponse) -> Value {
     let token = opened.text_at("/client_token");
-    world.shopper().with_token(&token, "").view().await
+    world.customer().with_token(&token, "").view().await
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn lines_of_an_order_token_follow_the_same_rules() {
     let lines =
         json!([{ "title": "A lamp", "quantity": 3, "unit_amount": "14.00", "image_url": picture }]);
     let request = signs("lamp-1", lines);
-    let opened = world.shopper().request_order(&request).await.with(201);
+    let opened = world.customer().request_order(&request).await.with(201);
     let line = &opened.body["order"]["lines"][0];
     assert_eq!(
         *line,
@@ -131,7 +131,10 @@ async fn lines_of_an_order_token_follow_the_same_rules() {
     let line =
         json!({ "title": "x".repeat(40), "quantity": 1, "unit_amount": "0.84", "amount": "0.84" });
     let fifty = json!(vec![line; 50]);
-    let opened = world.shopper().request_order(&signs("lamp-2", fifty)).await;
+    let opened = world
+        .customer()
+        .request_order(&signs("lamp-2", fifty))
+        .await;
     let opened = opened.with(201);
     assert_eq!(opened.body["order"]["lines"].as_array().unwrap().len(), 50);
     for wrong in [
@@ -139,7 +142,10 @@ async fn lines_of_an_order_token_follow_the_same_rules() {
         json!([{ "title": "A lamp", "image_url": "https://tracker.example/p.png" }]),
         json!([{ "title": "A lamp", "colour": "red" }]),
     ] {
-        let response = world.shopper().request_order(&signs("lamp-3", wrong)).await;
+        let response = world
+            .customer()
+            .request_order(&signs("lamp-3", wrong))
+            .await;
         response.refused(401, "invalid_order_token");
     }
     assert!(world.logged("lines[0].image_url"), "the log names the line");
@@ -149,7 +155,7 @@ async fn lines_of_an_order_token_follow_the_same_rules() {
 #[tokio::test]
 async fn a_product_is_a_line_with_its_picture() {
     let world = world().await;
-    let page = world.shopper().from_page_of("https://other.example");
+    let page = world.customer().from_page_of("https://other.example");
     let request = json!({ "store": "other", "product": "ebook" });
     let opened = page.request_order(&request).await.with(201);
     assert_eq!(
@@ -160,7 +166,7 @@ async fn a_product_is_a_line_with_its_picture() {
         }])
     );
     let request = json!({ "store": "demo", "product": "sticker", "quantity": 3 });
-    let opened = world.shopper().request_order(&request).await.with(201);
+    let opened = world.customer().request_order(&request).await.with(201);
     let line = &opened.body["order"]["lines"][0];
     assert_eq!(
         (&line["quantity"], &line["image_url"]),
@@ -169,7 +175,7 @@ async fn a_product_is_a_line_with_its_picture() {
     assert_eq!(line["amount"], opened.body["order"]["amount"]);
     // A donation buys nothing.
     let request = json!({ "store": "demo", "donation": "coffee", "amount": "3.00" });
-    let opened = world.shopper().request_order(&request).await.with(201);
+    let opened = world.customer().request_order(&request).await.with(201);
     assert_eq!(opened.body["order"]["lines"], Value::Null);
     world.end().await;
 }

@@ -17,13 +17,13 @@ async fn an_order_of_a_signed_token_is_paid_and_reported() {
     claims["return_url"] = json!(format!("{}/thanks?of=lamp-1", world.shop_url()));
     let token = world.token_signer().sign(&claims);
     let opened = world
-        .shopper()
+        .customer()
         .request_order(&json!({ "order_token": token }))
         .await
         .with(201);
     assert_eq!(opened.text_at("/order/title"), "A lamp");
     assert_eq!(opened.text_at("/order/amount"), "42.00");
-    let checkout = world.shopper().checkout_of(&opened);
+    let checkout = world.customer().checkout_of(&opened);
     checkout.choose("LTC").await;
     pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
@@ -41,10 +41,10 @@ async fn a_token_used_again_returns_the_same_order_with_a_fresh_client_token() {
     let world = World::start().await;
     let token = world.token_signer().token("lamp-1", "42.00");
     let request = json!({ "order_token": token });
-    let first = world.shopper().request_order(&request).await.with(201);
-    let checkout = world.shopper().checkout_of(&first);
+    let first = world.customer().request_order(&request).await.with(201);
+    let checkout = world.customer().checkout_of(&first);
     checkout.choose("BTC").await;
-    let again = world.shopper().request_order(&request).await.with(200);
+    let again = world.customer().request_order(&request).await.with(200);
     assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
     assert_eq!(again.body["order"]["status"], "awaiting_payment");
     assert!(again.body["order"]["attempt"]["address"].is_string());
@@ -62,7 +62,7 @@ async fn a_reference_at_another_price_is_rejected_and_logged_as_an_error() {
     let world = World::start().await;
     world.expect_error("a reference came again at another price");
     world
-        .shopper()
+        .customer()
         .open_token(&world.token_signer().token("lamp-1", "42.00"))
         .await;
     let mut euros = world.token_signer().claims("lamp-1", "42.00");
@@ -72,7 +72,7 @@ async fn a_reference_at_another_price_is_rejected_and_logged_as_an_error() {
         world.token_signer().sign(&euros),
     ] {
         let response = world
-            .shopper()
+            .customer()
             .request_order(&json!({ "order_token": token }))
             .await;
         response.refused(409, "order_conflict");
@@ -130,7 +130,7 @@ async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reaso
         (with("price", json!("1")), "unknown field `price`"),
     ] {
         let response = world
-            .shopper()
+            .customer()
             .request_order(&json!({ "order_token": token }))
             .await;
         let response = response.refused(401, "invalid_order_token");
@@ -155,10 +155,10 @@ async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reaso
 async fn an_expired_token_opens_nothing_and_its_order_stays_payable() {
     let world = World::start().await;
     let token = world.token_signer().token("lamp-1", "42.00");
-    let checkout = world.shopper().open_token(&token).await;
+    let checkout = world.customer().open_token(&token).await;
     world.skip(Duration::from_secs(3600 + 90));
     let response = world
-        .shopper()
+        .customer()
         .request_order(&json!({ "order_token": token }))
         .await;
     response.refused(401, "invalid_order_token");
@@ -172,11 +172,11 @@ async fn two_keys_are_valid_during_rotation() {
     let world = World::start().await;
     let next = world.token_signer().with_key("k2", secrets::NEXT_TOKEN_KEY);
     let first = world
-        .shopper()
+        .customer()
         .open_token(&world.token_signer().token("lamp-1", "42.00"))
         .await;
     let same = world
-        .shopper()
+        .customer()
         .open_token(&next.token("lamp-1", "42.00"))
         .await;
     assert_eq!(first.order, same.order);
@@ -189,17 +189,17 @@ async fn a_token_is_accepted_only_from_a_listed_origin() {
     let request = json!({ "order_token": world.token_signer().token("lamp-1", "42.00") });
     for origin in ["https://evil.example", "https://other.example", "null"] {
         let response = world
-            .shopper()
+            .customer()
             .from_page_of(origin)
             .request_order(&request)
             .await;
         response.refused(403, "origin_not_allowed");
     }
-    world.shopper().request_order(&request).await.with(201);
+    world.customer().request_order(&request).await.with(201);
     let with_amount =
         json!({ "order_token": world.token_signer().token("lamp-2", "42.00"), "amount": "1.00" });
     let response = world
-        .shopper()
+        .customer()
         .send(Method::POST, "/v1/checkout", None, Some(&with_amount))
         .await;
     response.refused(400, "invalid_request").naming("amount");
@@ -270,7 +270,7 @@ async fn tokens_signed_by_the_documented_code_open_orders() {
             continue;
         };
         let opened = world
-            .shopper()
+            .customer()
             .request_order(&json!({ "order_token": token }))
             .await
             .with(201);

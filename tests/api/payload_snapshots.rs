@@ -58,7 +58,7 @@ fn add(text: &mut String, title: &str, value: &Value) {
 
 /// An order that is paid in two parts. `each` is called in each status.
 async fn paid_in_two_parts(world: &World, mut each: impl AsyncFnMut(&str, &Checkout)) -> Checkout {
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     each("open", &checkout).await;
     let view = checkout.choose("BTC").await;
     each("awaiting_payment", &checkout).await;

@@ -67,7 +67,7 @@ async fn the_link_of_every_asset_requests_the_amount_due() {
     let world = World::start().await;
     for code in Asset::ALL.map(Asset::crypto_code) {
         let code = code.as_str();
-        let checkout = world.shopper().open("ebook").await;
+        let checkout = world.customer().open("ebook").await;
         let view = checkout.choose(code).await;
         let whole = view["attempt"]["qr_string"].clone();
         assert_eq!(
@@ -94,7 +94,7 @@ async fn the_link_of_every_asset_requests_the_amount_due() {
 
 /// Opens an order whose invoice carries this address and QR string.
 async fn with_text(world: &World, code: &str, address: &str, text: &str) -> (Checkout, Value) {
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let overrides = json!({ "address": address, "qr_string": text });
     world.sandbox().override_next_invoice(overrides).await;
     let view = checkout.request_attempt(code).await.with(200).body;

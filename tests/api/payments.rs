@@ -39,7 +39,7 @@ fn assert_amount_matches_rate(view: &Value) {
 #[tokio::test]
 async fn half_is_underpaid_and_the_rest_completes_it() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let whole = checkout.choose("BTC").await;
     assert_eq!(whole["attempt"]["remaining_in_local_currency"], Value::Null);
     world.sandbox().pay(&checkout, "half").await;
@@ -72,7 +72,7 @@ async fn half_is_underpaid_and_the_rest_completes_it() {
 #[tokio::test]
 async fn one_smallest_unit_short_is_not_paid() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let view = checkout.choose("LTC").await;
     let one = Amount::parse("0.00000001").unwrap();
     let short = amount(&view, "amount_in_crypto").checked_sub(one).unwrap();
@@ -92,7 +92,7 @@ async fn an_underpayment_within_the_tolerance_is_paid() {
     })
     .await;
     for (share, status) in [("0.996", "paid"), ("0.994", "underpaid")] {
-        let checkout = world.shopper().open("ebook").await;
+        let checkout = world.customer().open("ebook").await;
         let view = checkout.choose("LTC").await;
         let share = Amount::parse(share).unwrap();
         let paid = amount(&view, "amount_in_crypto");
@@ -109,7 +109,7 @@ async fn an_underpayment_within_the_tolerance_is_paid() {
 #[tokio::test]
 async fn an_overpayment_is_paid_and_the_excess_is_reported() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("USDTERC20").await;
     world.sandbox().pay(&checkout, "double").await;
     world.sandbox().mine(3).await;
@@ -135,7 +135,7 @@ async fn an_overpayment_is_paid_and_the_excess_is_reported() {
 #[tokio::test]
 async fn an_expired_order_is_paid_by_a_new_quote() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = checkout.choose("BTC").await;
     world.wait_for_deliveries().await;
     world.skip(PAST_THE_END);
@@ -161,7 +161,7 @@ async fn an_expired_order_is_paid_by_a_new_quote() {
 #[tokio::test]
 async fn a_payment_after_expiry_is_found_and_credited() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.wait_for_deliveries().await;
     world.skip(PAST_THE_END);
@@ -184,7 +184,7 @@ async fn a_late_payment_is_found_without_a_subscription() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let address = checkout.address().await;
     world.wait_for_deliveries().await;
@@ -217,7 +217,7 @@ async fn a_late_payment_is_found_without_a_subscription() {
 #[tokio::test]
 async fn a_payment_to_the_first_address_counts_after_another_asset_is_chosen() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = checkout.choose("BTC").await;
     checkout.choose("LTC").await;
     let address = first["attempt"]["address"].as_str().unwrap();
@@ -234,7 +234,7 @@ async fn a_payment_to_the_first_address_counts_after_another_asset_is_chosen() {
 #[tokio::test]
 async fn two_paid_attempts_give_one_credit_and_both_are_reported() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = checkout.choose("BTC").await;
     checkout.choose("LTC").await;
     let address = first["attempt"]["address"].as_str().unwrap();
@@ -264,7 +264,7 @@ async fn two_paid_attempts_give_one_credit_and_both_are_reported() {
 #[tokio::test]
 async fn a_stuck_payment_fails_and_another_attempt_can_be_opened() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().fail(&checkout).await;
@@ -286,7 +286,7 @@ async fn a_stuck_payment_fails_and_another_attempt_can_be_opened() {
 #[tokio::test]
 async fn an_unpaid_invoice_that_the_gateway_fails_is_expired_and_not_failed() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().expire(&checkout).await;
     let view = checkout.wait_for("failed").await;
@@ -300,7 +300,7 @@ async fn an_unpaid_invoice_that_the_gateway_fails_is_expired_and_not_failed() {
 #[tokio::test]
 async fn no_second_attempt_opens_while_a_payment_confirms() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(1).await;
@@ -315,7 +315,7 @@ async fn no_second_attempt_opens_while_a_payment_confirms() {
 #[tokio::test]
 async fn an_order_without_an_attempt_expires_after_a_day() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     world.wait_for_deliveries().await;
     world.skip(Duration::from_hours(25));
     let view = checkout.wait_for("expired").await;
@@ -328,7 +328,7 @@ async fn an_order_without_an_attempt_expires_after_a_day() {
 #[tokio::test]
 async fn simultaneous_reports_of_a_payment_send_one_confirmation() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let nothing = serde_json::json!({});
     let reports = (0..20).map(|_| checkout.post("/paid", &nothing));
@@ -347,7 +347,7 @@ async fn simultaneous_reports_of_a_payment_send_one_confirmation() {
 #[tokio::test]
 async fn simultaneous_addresses_for_the_receipt_send_one_confirmation() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     pay_in_full(&world, &checkout).await;
     let email = serde_json::json!({ "email": "buyer@shop.example" });

@@ -19,7 +19,7 @@ async fn a_purchase_on_postgresql_is_paid_delivered_and_kept() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "half").await;
     world.sandbox().mine(3).await;
@@ -120,7 +120,7 @@ fn commands_go_past_a_pooler() {
 #[tokio::test]
 async fn a_store_moves_to_postgresql_in_the_middle_of_a_payment() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "half").await;
     world.sandbox().mine(3).await;
@@ -159,7 +159,7 @@ async fn a_store_moves_to_postgresql_in_the_middle_of_a_payment() {
 #[tokio::test]
 async fn a_backup_is_made_while_the_proxy_serves_and_can_be_restored() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let config = world.config_file().display().to_string();
     let copy = world.file("copy.db");
@@ -206,7 +206,7 @@ async fn a_server_is_verified_and_its_backup_is_left_to_its_programs() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     support::pay_in_full(&world, &checkout).await;
     let config = world.config_file().display().to_string();

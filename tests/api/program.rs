@@ -411,7 +411,7 @@ async fn a_database_of_another_environment_is_rejected() {
 async fn sigterm_ends_it_quickly_even_with_an_open_stream() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let mut stream = checkout.stream().await;
     stream.chunk().await.unwrap().unwrap();
     let address = world.proxy_url().replace("http://", "");
@@ -430,7 +430,7 @@ async fn sigterm_ends_it_quickly_even_with_an_open_stream() {
 async fn a_kill_during_a_payment_loses_nothing_and_reports_it_once() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(1).await;
@@ -458,7 +458,7 @@ async fn a_kill_during_a_payment_loses_nothing_and_reports_it_once() {
 async fn repeated_kills_never_lose_or_double_a_credit() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("LTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;

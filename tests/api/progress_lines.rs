@@ -24,7 +24,7 @@ fn on_terminal(words: &str) -> String {
 #[tokio::test]
 async fn a_long_command_shows_its_progress_on_a_terminal_and_nowhere_else() {
     let mut world = World::start().await;
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     world.wait_for_deliveries().await;
     world.stop_proxy().await;
     let config = world.config_file();

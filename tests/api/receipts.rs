@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use support::{Checkout, World, pay_in_full};
 
 async fn paid_order(world: &World) -> Checkout {
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     pay_in_full(world, &checkout).await;
     checkout
@@ -91,7 +91,7 @@ async fn a_changed_receipt_or_one_of_another_store_is_invalid() {
 #[tokio::test]
 async fn an_order_that_is_not_paid_has_no_receipt() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.get("/receipt").await.refused(409, "not_paid");
     checkout.choose("BTC").await;
     checkout.get("/receipt").await.refused(409, "not_paid");

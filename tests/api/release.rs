@@ -92,7 +92,7 @@ async fn the_archive_is_reproducible_and_what_it_contains_runs() {
     let proxy = unpacked.join("bin/florin-proxy");
     let mut program = Program::start_at(&proxy, &world.config_file(), &world.file("proxy.log"));
     wait_until_up(&world, &program).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;

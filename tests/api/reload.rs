@@ -52,18 +52,18 @@ async fn status_with(world: &World, key: &str) -> StatusCode {
 async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_error() {
     let mut world = World::start().await;
     let program = start_program(&mut world).await;
-    let before = world.shopper().open("ebook").await.view().await;
+    let before = world.customer().open("ebook").await.view().await;
     assert_eq!(before["amount"], "19.90");
     let done = Arc::new(AtomicBool::new(false));
     let served = Arc::new(AtomicUsize::new(0));
     let mut load = JoinSet::new();
     for _ in 0..4 {
-        let (shopper, done, served) = (world.shopper(), done.clone(), served.clone());
+        let (customer, done, served) = (world.customer(), done.clone(), served.clone());
         load.spawn(async move {
             let mut prices = Vec::new();
             while !done.load(Ordering::Relaxed) {
                 // Each panics on any other response than 201 and 200.
-                let checkout = shopper.open("ebook").await;
+                let checkout = customer.open("ebook").await;
                 prices.push(checkout.view().await["amount"].clone());
                 served.fetch_add(1, Ordering::Relaxed);
             }
@@ -92,7 +92,7 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
         assert!(logged.contains(key), "{logged}");
     }
     assert!(!logged.contains("whsec_"), "{logged}");
-    let after = world.shopper().open("ebook").await;
+    let after = world.customer().open("ebook").await;
     assert_eq!(after.view().await["amount"], "21.50");
     // Each of the four may have been in progress: of eight more, some began after the reload.
     let known = served.load(Ordering::Relaxed);
@@ -143,7 +143,7 @@ async fn a_configuration_that_cannot_be_used_changes_nothing_and_is_named_by_its
         assert!(logged.contains(key), "{logged}");
     }
     assert!(!logged.contains("canary"), "{logged}");
-    let view = world.shopper().open("ebook").await.view().await;
+    let view = world.customer().open("ebook").await.view().await;
     assert_eq!(view["amount"], "19.90");
     // A file that is no TOML, and one that is gone.
     let file = world.config_file();
@@ -153,7 +153,7 @@ async fn a_configuration_that_cannot_be_used_changes_nothing_and_is_named_by_its
     std::fs::remove_file(&file).unwrap();
     program.reload();
     line(&program, 2, REFUSED).await;
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     let printed = program.printed();
     assert!(!printed.contains(RELOADED), "{printed}");
     drop(program);
@@ -186,7 +186,7 @@ async fn a_key_that_needs_a_restart_is_refused_by_its_name_together_with_all_oth
         assert!(logged.contains(key), "{logged}");
     }
     assert!(!logged.contains("canary"), "{logged}");
-    let view = world.shopper().open("ebook").await.view().await;
+    let view = world.customer().open("ebook").await.view().await;
     assert_eq!(view["amount"], "19.90");
     // The same file without those is taken.
     change(
@@ -199,7 +199,7 @@ async fn a_key_that_needs_a_restart_is_refused_by_its_name_together_with_all_oth
         ],
     );
     line(&program, 0, RELOADED).await;
-    let view = world.shopper().open("ebook").await.view().await;
+    let view = world.customer().open("ebook").await.view().await;
     assert_eq!(view["amount"], "21.50");
     assert_eq!(program.stop().await, Some(0), "{}", program.printed());
     world.end().await;

@@ -74,7 +74,7 @@ impl Stream {
 async fn a_quote_of_one_proxy_is_honoured_by_another_and_after_its_kill() {
     let (mut world, _) = world().await;
     let mut replicas = Replicas::start(&mut world, [&[], &[]]).await;
-    let first = world.shopper().open("ebook").await;
+    let first = world.customer().open("ebook").await;
     let other = replicas.page(1, &world, &first);
     let quote = first.quote("BTC").await;
     assert_eq!(
@@ -96,12 +96,12 @@ async fn a_quote_of_one_proxy_is_honoured_by_another_and_after_its_kill() {
 #[tokio::test]
 async fn a_quote_that_was_shown_before_a_restart_is_honoured_after_it() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     world.stop_proxy().await;
     world.start_proxy().await;
     attempt(&checkout, &quote).await.with(200);
-    let other = world.shopper().open("ebook").await;
+    let other = world.customer().open("ebook").await;
     world.skip(Duration::from_secs(61));
     world.stop_proxy().await;
     world.start_proxy().await;
@@ -114,7 +114,7 @@ async fn a_stream_of_one_proxy_follows_a_payment_that_the_others_take() {
     let (mut world, _) = world().await;
     // Callbacks reach the first; the page is of the second, its stream of the third.
     let replicas = Replicas::start(&mut world, [&[], &[], &[]]).await;
-    let first = world.shopper().open("ebook").await;
+    let first = world.customer().open("ebook").await;
     let [second, third] = [1, 2].map(|number| replicas.page(number, &world, &first));
     let mut stream = Stream::open(&third).await;
     stream.status("open").await;
@@ -154,7 +154,7 @@ async fn a_stream_of_one_proxy_follows_a_payment_at_another_behind_a_pooler() {
         ("FLORIN_DATABASE_URL_DIRECT", &direct),
     ];
     let replicas = Replicas::start(&mut world, [variables, variables]).await;
-    let first = world.shopper().open("ebook").await;
+    let first = world.customer().open("ebook").await;
     let second = replicas.page(1, &world, &first);
     let mut stream = Stream::open(&second).await;
     stream.status("open").await;
@@ -181,7 +181,7 @@ async fn a_stream_of_one_proxy_follows_a_payment_at_another_behind_a_pooler() {
 async fn a_change_whose_announcement_is_lost_is_found_by_comparing() {
     let (mut world, url) = world().await;
     let replicas = Replicas::start(&mut world, [&[], &[]]).await;
-    let first = world.shopper().open("ebook").await;
+    let first = world.customer().open("ebook").await;
     let second = replicas.page(1, &world, &first);
     first.choose("BTC").await;
     let mut stream = Stream::open(&second).await;
@@ -223,7 +223,7 @@ async fn a_change_whose_announcement_is_lost_is_found_by_comparing() {
 async fn a_read_after_a_write_on_another_proxy_is_never_stale() {
     let (mut world, _) = world().await;
     let replicas = Replicas::start(&mut world, [&[], &[]]).await;
-    let first = world.shopper().open("ebook").await;
+    let first = world.customer().open("ebook").await;
     let second = replicas.page(1, &world, &first);
     first.choose("BTC").await;
     for number in 0..40 {
@@ -344,7 +344,7 @@ async fn a_change_reaches_every_one_of_many_streams_over_a_slow_network_to_the_d
     .await;
     let (mut pages, mut streams) = (Vec::new(), Vec::new());
     for _ in 0..14 {
-        let page = world.shopper().open("ebook").await;
+        let page = world.customer().open("ebook").await;
         for _ in 0..15 {
             let mut stream = Stream::open(&page).await;
             stream.shows(|_| true).await;

@@ -30,7 +30,7 @@ async fn each_call_of_the_gateway_is_logged_with_the_request_that_caused_it() {
     let variables = [("FLORIN_LOG", "info,florin_gateway=debug")];
     let mut program = Program::start(&world.config_file(), &world.file("proxy.log"), &variables);
     wait_until_up(&world, &program).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let id = |response: &HttpResponse| response.header("x-request-id").unwrap().to_owned();
 
     let quotes = checkout.get("/quotes").await.with(200);

@@ -22,7 +22,7 @@ async fn an_order_survives_a_restart_at_every_step() {
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     restart(&mut world).await;
     let shown = checkout.choose("BTC").await;
     restart(&mut world).await;
@@ -59,7 +59,7 @@ async fn an_order_survives_a_restart_at_every_step() {
 async fn events_not_delivered_before_a_restart_are_delivered_after_it() {
     let mut world = World::start().await;
     world.store_link.cut().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     pay_in_full(&world, &checkout).await;
     world.stop_proxy().await;
@@ -80,7 +80,7 @@ async fn events_not_delivered_before_a_restart_are_delivered_after_it() {
 #[tokio::test]
 async fn an_attempt_interrupted_by_a_restart_does_not_block_the_order() {
     let mut world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     let slow = json!({ "endpoint": "create_invoice", "kind": "slow", "delay_ms": 1500 });
     world.sandbox().inject_fault(slow).await;
@@ -126,21 +126,27 @@ async fn a_crash_before_the_response_is_stored_opens_no_second_order() {
     let donation = json!({ "store": "demo", "donation": "coffee", "amount": "5" });
     for (number, request) in [book(), donation].into_iter().enumerate() {
         let key = format!("{KEY}-{number}");
-        let first = open_order(&world.shopper(), &key, &request).await.with(201);
+        let first = open_order(&world.customer(), &key, &request)
+            .await
+            .with(201);
         let lease_until = world.clock.now().as_millisecond() + 30_000;
         delete_responses(&world, lease_until).await;
-        let early = open_order(&world.shopper(), &key, &request).await;
+        let early = open_order(&world.customer(), &key, &request).await;
         let early = early.refused(409, "request_in_progress");
         assert_eq!(early.header("retry-after"), Some("1"));
         world.skip(Duration::from_secs(31));
-        let again = open_order(&world.shopper(), &key, &request).await.with(200);
+        let again = open_order(&world.customer(), &key, &request)
+            .await
+            .with(200);
         assert!(!is_replayed(&again));
         assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
         let token = again.text_at("/client_token");
-        world.shopper().with_token(&token, "").view().await;
+        world.customer().with_token(&token, "").view().await;
         // From here on the response is replayed.
         assert!(is_replayed(
-            &open_order(&world.shopper(), &key, &request).await.with(200)
+            &open_order(&world.customer(), &key, &request)
+                .await
+                .with(200)
         ));
     }
     assert_eq!(orders(&world.store()).await.len(), 2);
@@ -152,7 +158,7 @@ async fn a_crash_before_the_response_is_stored_opens_no_second_order() {
         .unwrap();
     let mut two = book();
     two["quantity"] = json!(2);
-    let other = open_order(&world.shopper(), &format!("{KEY}-0"), &two)
+    let other = open_order(&world.customer(), &format!("{KEY}-0"), &two)
         .await
         .with(201);
     assert_eq!(other.text_at("/order/amount"), "39.80");
@@ -168,14 +174,14 @@ async fn after_a_kill_each_of_forty_repeated_requests_opens_one_order() {
     for (round, responses) in [1, 10, 20, 30].into_iter().enumerate() {
         let mut program = start(&world);
         wait_until_up(&world).await;
-        let (shopper, keys) = (
-            world.shopper(),
+        let (customer, keys) = (
+            world.customer(),
             (0..40).map(|n| format!("{KEY}-{round}-{n}")),
         );
         let keys: Vec<_> = keys.collect();
         let mut asking = tokio::task::JoinSet::new();
         for key in &keys {
-            let request = shopper.with_key(key);
+            let request = customer.with_key(key);
             asking.spawn(async move { request.try_order(&book()).await });
         }
         let mut early = BTreeSet::new();
@@ -192,7 +198,7 @@ async fn after_a_kill_each_of_forty_repeated_requests_opens_one_order() {
         let mut program = start(&world);
         wait_until_up(&world).await;
         for key in &keys {
-            send_until_done(&shopper, key, &book()).await;
+            send_until_done(&customer, key, &book()).await;
         }
         let found = orders(&world.store()).await;
         assert_eq!(found.len(), (round + 1) * 40);

@@ -44,7 +44,7 @@ async fn credits(database: &Path, order: &str) -> i64 {
 async fn a_restored_backup_credits_once_and_gives_no_id_to_two_contents() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.wait_for_deliveries().await;
     let copy = world.file("backup.db");
@@ -113,7 +113,7 @@ fn deleted_file(process: u32, name: &Path) -> PathBuf {
 async fn a_deleted_database_takes_no_order_and_is_saved_from_the_process() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.wait_for_deliveries().await;
     let database = world.database();

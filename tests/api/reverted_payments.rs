@@ -12,7 +12,7 @@ const FIRST_LOOK: Duration = Duration::from_mins(11);
 
 /// Opens and pays an order; returns it with the gateway's id of its invoice.
 async fn paid(world: &World, amount: &str) -> (Checkout, String) {
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
     world.sandbox().pay(&checkout, amount).await;
@@ -155,7 +155,7 @@ async fn a_failed_callback_brings_the_poll_forward() {
 #[tokio::test]
 async fn a_second_payment_that_disappears_and_returns_is_reported_once() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let first = checkout.choose("BTC").await;
     let address = first["attempt"]["address"].as_str().unwrap();
     let first = world.sandbox().invoice_of(address).await;

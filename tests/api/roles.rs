@@ -32,7 +32,7 @@ async fn one_process_serves_another_one_works_and_the_purchase_is_paid_and_repor
     let missing = "this process does not have poller, dispatcher, cleanup";
     assert!(http.printed().contains(missing), "{}", http.printed());
 
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;

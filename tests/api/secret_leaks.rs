@@ -82,7 +82,7 @@ impl Notes {
 async fn run_failing_purchases(world: &World, notes: &mut Notes) -> Checkout {
     let order = json!({ "amount": "20.00", "currency": "USD", "reference": "canary" });
     let opened = notes.note(world.store().open(&order).await.with(201));
-    let checkout = world.shopper().checkout_of(&opened);
+    let checkout = world.customer().checkout_of(&opened);
     for kind in ["garbled", "drop"] {
         let fault = json!({ "endpoint": "any", "kind": kind, "times": 3 });
         world.sandbox().inject_fault(fault).await;

@@ -181,7 +181,7 @@ async fn another_stores_orders_are_not_there() {
     let order = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "customer_email": "kim@mail.example" });
     let opened = world.other_store().open(&order).await.with(201);
     let other = opened.text_at("/order/id");
-    let page = world.shopper().from_page_of("https://other.example");
+    let page = world.customer().from_page_of("https://other.example");
     let checkout = page.checkout_of(&opened);
     checkout.choose("BTC").await;
     let address = checkout.address().await;

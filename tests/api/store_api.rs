@@ -13,7 +13,7 @@ fn lamp() -> Value {
 
 async fn open_order(world: &World, order: &Value) -> Checkout {
     let opened = world.store().open(order).await.with(201);
-    world.shopper().checkout_of(&opened)
+    world.customer().checkout_of(&opened)
 }
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn an_order_of_the_stores_server_is_paid_and_reported() {
     assert_eq!(opened.text_at("/checkout_url"), page);
     assert_eq!(opened.text_at("/order/reference"), "lamp-1");
     assert_eq!(opened.text_at("/order/price_source"), "store_server");
-    let checkout = world.shopper().checkout_of(&opened);
+    let checkout = world.customer().checkout_of(&opened);
     checkout.choose("USDTTRC20").await;
     pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
@@ -49,7 +49,7 @@ async fn the_same_reference_returns_the_same_order_with_a_fresh_token() {
     );
     assert_ne!(old, new);
     for token in [old, new] {
-        let checkout = world.shopper().with_token(&token, "");
+        let checkout = world.customer().with_token(&token, "");
         assert_eq!(checkout.view().await["id"], first.body["order"]["id"]);
     }
     world.end().await;
@@ -243,7 +243,7 @@ async fn only_an_unpaid_order_is_cancelled() {
     assert_eq!(checkout.view().await["status"], "cancelled");
     checkout.get("/quotes").await.refused(409, "order_closed");
 
-    let paid = world.shopper().open("ebook").await;
+    let paid = world.customer().open("ebook").await;
     paid.choose("BTC").await;
     pay_in_full(&world, &paid).await;
     let cancel = format!("/v1/orders/{}/cancel", paid.order);

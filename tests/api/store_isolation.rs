@@ -34,7 +34,7 @@ impl StoreFixture {
         let opened = store.open(&wanted).await.with(201);
         let client_token = opened.text_at("/client_token");
         let order = opened.text_at("/order/id");
-        let checkout = world.shopper().checkout_of(&opened);
+        let checkout = world.customer().checkout_of(&opened);
         checkout.choose("BTC").await;
         let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
         pay_in_full(world, &checkout).await;
@@ -177,7 +177,7 @@ async fn references_and_events_are_per_store() {
         .with(201);
     let order = opened.text_at("/order/id");
     assert_ne!(order, demo.order);
-    let page = world.shopper().from_page_of(OTHER_PAGE);
+    let page = world.customer().from_page_of(OTHER_PAGE);
     let checkout = page.checkout_of(&opened);
     checkout.choose("BTC").await;
     pay_in_full(&world, &checkout).await;
@@ -209,7 +209,7 @@ async fn secret_keys_and_client_tokens_are_not_interchangeable() {
         let body = (method == Method::POST).then(|| json!({}));
         let path = format!("/v1/checkout{path}");
         world
-            .shopper()
+            .customer()
             .send(method, &path, Some(token), body.as_ref())
             .await
     };
@@ -253,7 +253,7 @@ async fn secret_keys_and_client_tokens_are_not_interchangeable() {
 #[tokio::test]
 async fn products_donations_and_tokens_are_per_store() {
     let world = World::start().await;
-    let elsewhere = world.shopper().from_page_of(OTHER_PAGE);
+    let elsewhere = world.customer().from_page_of(OTHER_PAGE);
     // Equal product names of two stores are different products.
     let book = |store: &str| json!({ "store": store, "product": "ebook" });
     let its = elsewhere.request_order(&book("other")).await.with(201);
@@ -269,9 +269,9 @@ async fn products_donations_and_tokens_are_per_store() {
     let for_another = elsewhere.request_order(&product("mug")).await;
     let for_unknown = elsewhere.request_order(&product("nobodys")).await;
     assert_same("a product", 404, &for_another, &for_unknown);
-    world.shopper().open("mug").await;
+    world.customer().open("mug").await;
     // No page opens an order of a store that does not list its origin.
-    for (page, store) in [(&elsewhere, "demo"), (&world.shopper(), "other")] {
+    for (page, store) in [(&elsewhere, "demo"), (&world.customer(), "other")] {
         let response = page.request_order(&book(store)).await;
         response.refused(403, "origin_not_allowed");
     }
@@ -286,7 +286,7 @@ async fn products_donations_and_tokens_are_per_store() {
         .await
         .with(201);
     world
-        .shopper()
+        .customer()
         .request_order(&request(signer.token("lamp-1", "42.00")))
         .await
         .with(201);
@@ -328,7 +328,7 @@ async fn a_stored_response_is_replayed_only_to_its_store() {
     demo.open(&wanted).await.with(200);
     other.open(&cheaper).await.with(201);
     // Requests without authorization.
-    let page = world.shopper().with_key(KEY);
+    let page = world.customer().with_key(KEY);
     let elsewhere = page.from_page_of(OTHER_PAGE);
     let book = |store: &str| json!({ "store": store, "product": "ebook" });
     page.request_order(&book("demo")).await.with(201);

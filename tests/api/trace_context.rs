@@ -58,7 +58,7 @@ async fn an_orders_trace_is_in_its_webhooks_and_in_calls_of_the_gateway() {
     page.pick("DOGE").await;
     page.pay().await;
     world.sandbox().mine(3).await;
-    let checkout = world.shopper().checkout_of(&opened);
+    let checkout = world.customer().checkout_of(&opened);
     checkout.wait_for("paid").await;
     world.wait_for_deliveries().await;
     let webhooks = traces_of_webhooks(&world, &order);

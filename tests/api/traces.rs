@@ -113,7 +113,7 @@ async fn an_orders_trace_leads_from_the_store_to_the_gateway_and_to_the_webhooks
     let opened = opened.with(201);
     let order = opened.text_at("/order/id");
     // None of these is in a trace of the store.
-    world.shopper().open("ebook").await.choose("BTC").await;
+    world.customer().open("ebook").await.choose("BTC").await;
     world.wait_for_deliveries().await;
     let webhooks = world.webhooks.accepted(&order);
     let calls: Vec<Value> = world.sandbox().calls().await;
@@ -163,7 +163,7 @@ async fn an_orders_trace_leads_from_the_store_to_the_gateway_and_to_the_webhooks
 async fn a_recorded_request_of_a_customer_begins_the_orders_trace_and_holds_no_secret() {
     let (collector, endpoint) = Collector::start().await;
     let (world, mut program) = start(&variables(&endpoint, "1")).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let address = checkout.address().await;
     let email = json!({ "email": EMAIL });
@@ -247,7 +247,7 @@ async fn without_a_sampled_trace_of_a_store_nothing_is_recorded() {
 /// Sells with a collector that takes nothing: one warning, and an end in time.
 async fn sell_without_collector(endpoint: &str) {
     let (world, mut program) = start(&variables(endpoint, "1")).await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.wait_for_deliveries().await;
     // Two batches: after two seconds, and at the end.

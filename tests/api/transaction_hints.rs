@@ -11,7 +11,7 @@ const HASH: &str = "0xA1B2c3d4e5f60718293a4b5c6d7e8f90A1B2c3d4e5f60718293a4b5c6d
 #[tokio::test]
 async fn a_hint_moves_the_page_and_credits_nothing() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let view = checkout.choose("USDTERC20").await;
     let transaction = &view["attempt"]["evm_transaction"];
     assert_eq!(transaction["chain_id"], "0xaa36a7");
@@ -50,7 +50,7 @@ async fn a_hint_moves_the_page_and_credits_nothing() {
 #[tokio::test]
 async fn a_text_that_is_no_hash_is_refused_and_kept_nowhere() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let view = checkout.choose("BTC").await;
     assert_eq!(view["attempt"]["evm_transaction"], Value::Null);
     for text in [
@@ -79,7 +79,7 @@ async fn a_text_that_is_no_hash_is_refused_and_kept_nowhere() {
 #[tokio::test]
 async fn a_hint_is_kept_as_its_chain_writes_it() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let ether = checkout.choose("ETH").await["attempt"]["address"].clone();
     let view = checkout.choose("USDTTRC20").await;
     let transaction = &view["attempt"]["tron_transaction"];
@@ -107,7 +107,7 @@ async fn a_hint_is_kept_as_its_chain_writes_it() {
 #[tokio::test]
 async fn a_transaction_for_the_attempt_before_does_not_mark_the_current_one() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let ether = checkout.choose("ETH").await["attempt"]["address"].clone();
     let bitcoin = checkout.choose("BTC").await["attempt"]["address"].clone();
     let paid = json!({ "transaction_hash": HASH, "address": ether });

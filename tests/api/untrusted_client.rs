@@ -19,10 +19,10 @@ async fn a_browser_cannot_set_a_price() {
     ] {
         let mut request = json!({ "store": "demo", "product": "ebook" });
         request[field] = json!("0.01");
-        let response = world.shopper().request_order(&request).await;
+        let response = world.customer().request_order(&request).await;
         response.refused(400, "invalid_request").naming(field);
     }
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     for field in ["amount", "amount_in_crypto", "amount_in_usd", "address"] {
         let mut choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
@@ -43,7 +43,7 @@ async fn a_quantity_is_limited_by_the_product() {
     let world = World::start().await;
     let request = async |quantity: Value| {
         let request = json!({ "store": "demo", "product": "ebook", "quantity": quantity });
-        world.shopper().request_order(&request).await
+        world.customer().request_order(&request).await
     };
     for quantity in [json!(0), json!(6), json!(1_000_000_000)] {
         request(quantity)
@@ -72,7 +72,7 @@ async fn an_unknown_product_cannot_be_ordered() {
     ] {
         let request = json!({ "store": store, "product": product });
         world
-            .shopper()
+            .customer()
             .request_order(&request)
             .await
             .refused(404, code);
@@ -113,7 +113,7 @@ async fn malformed_bodies_are_rejected() {
 #[tokio::test]
 async fn unknown_foreign_and_expired_tokens_get_the_same_response() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let unknown = "0".repeat(64);
     let shouted = checkout.token().to_uppercase();
     let wrong = [
@@ -138,7 +138,7 @@ async fn unknown_foreign_and_expired_tokens_get_the_same_response() {
             let body = json!({ "crypto_code": "BTC", "quote_id": "conv_1" });
             let body = (*method == Method::POST).then_some(&body);
             let response = world
-                .shopper()
+                .customer()
                 .send(method.clone(), path, token, body)
                 .await;
             bodies.push(response.refused(404, "not_found").without_request_id());
@@ -161,15 +161,15 @@ async fn unknown_foreign_and_expired_tokens_get_the_same_response() {
 async fn a_client_token_opens_only_its_own_order() {
     let world = World::start().await;
     let (mine, yours) = (
-        world.shopper().open("ebook").await,
-        world.shopper().open("mug").await,
+        world.customer().open("ebook").await,
+        world.customer().open("mug").await,
     );
     yours.choose("BTC").await;
     assert_eq!(mine.view().await["id"], mine.order.as_str());
     assert_eq!(mine.view().await["attempt"], Value::Null);
     let path = format!("/v1/orders/{}", yours.order);
     let response = world
-        .shopper()
+        .customer()
         .send(Method::GET, &path, Some(mine.token()), None)
         .await;
     response.refused(401, "unauthorized");
@@ -179,7 +179,7 @@ async fn a_client_token_opens_only_its_own_order() {
 #[tokio::test]
 async fn a_page_of_another_origin_is_rejected() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let shop = world.shop_url();
     for origin in [
         "https://evil.example",
@@ -188,7 +188,7 @@ async fn a_page_of_another_origin_is_rejected() {
         &shop.replace("127.0.0.1", "localhost"),
         &format!("{shop}.evil.example"),
     ] {
-        let page = world.shopper().from_page_of(origin);
+        let page = world.customer().from_page_of(origin);
         let request = json!({ "store": "demo", "product": "ebook" });
         let responses = [
             page.request_order(&request).await,
@@ -257,7 +257,7 @@ async fn a_preflight_allows_only_listed_origins() {
 #[tokio::test]
 async fn a_forged_callback_changes_nothing() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let known = world.sandbox().invoice_of(&checkout.address().await).await;
     let calls = async |token: &str, body: String| {
@@ -299,7 +299,7 @@ async fn a_forged_callback_changes_nothing() {
 #[tokio::test]
 async fn attempts_of_one_order_are_limited() {
     let world = World::start().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let codes = ["BTC", "ETH", "LTC", "TRX", "BNB", "BCH"];
     for code in codes {
         checkout.choose(code).await;

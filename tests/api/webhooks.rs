@@ -7,7 +7,7 @@ use support::{Checkout, Reply, World, eventually, pause, pay_in_full};
 use crate::helpers::{event_types, skip_until};
 
 async fn paid_order(world: &World) -> Checkout {
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     pay_in_full(world, &checkout).await;
     checkout
@@ -59,7 +59,7 @@ async fn no_event_overtakes_a_rejected_one() {
 async fn a_retried_event_is_the_same_event() {
     let world = World::start().await;
     world.webhooks.reply_with(Reply::Status(503));
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let twice = eventually("a second delivery", async || {
         world.skip(Duration::from_secs(3));
         Some(world.webhooks.deliveries()).filter(|deliveries| deliveries.len() >= 2)
@@ -78,7 +78,7 @@ async fn after_ten_deliveries_an_error_is_logged_and_the_event_log_still_works()
     let world = World::start().await;
     world.expect_error("an event was given up");
     world.webhooks.reply_with(Reply::Status(500));
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let store = world.store();
     let events = store.events_of(&checkout.order).await;
     assert_eq!(event_types(&events)[0], "order.created");

@@ -29,7 +29,7 @@ pub(crate) async fn only_order(world: &World, browser: &Browser) -> Checkout {
     let orders = orders["orders"].as_array().unwrap();
     assert_eq!(orders.len(), 1, "one order, whatever the page went through");
     let id = orders[0]["id"].as_str().unwrap();
-    world.shopper().with_token(&token_of(browser).await, id)
+    world.customer().with_token(&token_of(browser).await, id)
 }
 
 /// Opens the demo shop and the asset choice of the e-book, in a dialog.

@@ -29,12 +29,12 @@ pub(crate) fn options(width: u32, dark: bool) -> BrowserOptions {
 /// Opens orders of which one is underpaid, one needs review and one is paid. Returns the id of the first.
 pub(crate) async fn with_orders(world: &World) -> String {
     world.expect_error("a payment needs review");
-    let underpaid = world.shopper().open("ebook").await;
+    let underpaid = world.customer().open("ebook").await;
     underpaid.choose("BTC").await;
     world.sandbox().pay(&underpaid, "half").await;
-    let unclear = world.shopper().open("ebook").await;
+    let unclear = world.customer().open("ebook").await;
     unclear.choose("BTC").await;
-    let paid = world.shopper().open("ebook").await;
+    let paid = world.customer().open("ebook").await;
     paid.choose("BTC").await;
     world.sandbox().pay(&paid, "exact").await;
     world.sandbox().mine(3).await;

@@ -25,7 +25,7 @@ async fn check_codes(options: BrowserOptions, codes: &[&str]) {
         }
         browser.wait_for("status-awaiting_payment").await;
         let token = token_of(&browser).await;
-        let view = world.shopper().with_token(&token, "").view().await;
+        let view = world.customer().with_token(&token, "").view().await;
         let attempt = &view["attempt"];
         assert_eq!(attempt["crypto_code"], *code);
         assert_eq!(browser.scan("qr").await, attempt["qr_string"], "{code}");

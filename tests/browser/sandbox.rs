@@ -18,7 +18,7 @@ async fn page(world: &World, look: BrowserOptions) -> Browser {
 
 /// An order whose invoice is selected on the page, with the invoice's id.
 async fn order(world: &World, browser: &Browser) -> (Checkout, String) {
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let id = world.sandbox().invoice_of(&checkout.address().await).await;
     browser.press(&format!("invoice-{id}")).await;

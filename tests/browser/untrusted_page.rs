@@ -18,7 +18,7 @@ async fn token_value(browser: &Browser, token: &str) -> Value {
 async fn a_page_of_one_store_shows_no_order_of_another() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    let checkout = world.shopper().open("ebook").await;
+    let checkout = world.customer().open("ebook").await;
     let page = |store: &str| {
         let token = checkout.token();
         format!(
@@ -76,8 +76,8 @@ async fn pages_in_one_tab_keep_their_tokens_separate() {
     let world = World::start().await;
     let browser = Browser::open().await;
     let [first, second] = [
-        world.shopper().open("ebook").await,
-        world.shopper().open("ebook").await,
+        world.customer().open("ebook").await,
+        world.customer().open("ebook").await,
     ];
     let mut addresses = Vec::new();
     for checkout in [&first, &second] {

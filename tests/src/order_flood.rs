@@ -39,8 +39,8 @@ impl OrderFlood {
     )]
     pub async fn play(world: &World, orders: usize) -> Self {
         world.webhooks.reply_with(Reply::After(ANSWER));
-        let buyer = world.shopper().open("ebook").await;
-        buyer.choose("BTC").await;
+        let customer = world.customer().open("ebook").await;
+        customer.choose("BTC").await;
         let begin = Instant::now();
         let flood = stream::iter(0..orders).map(|_| open(world));
         let mut opened = flood.buffer_unordered(CONCURRENT);
@@ -49,9 +49,9 @@ impl OrderFlood {
         }
         let took = begin.elapsed();
         let before = world.webhooks.deliveries().len();
-        pay_in_full(world, &buyer).await;
+        pay_in_full(world, &customer).await;
         let paid = eventually("order.paid is delivered", async || {
-            let mut received = world.webhooks.accepted(&buyer.order).into_iter();
+            let mut received = world.webhooks.accepted(&customer.order).into_iter();
             received.find(|delivery| delivery.kind == "order.paid")
         })
         .await;

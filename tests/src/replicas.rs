@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use florin_postgres::free_port;
 
+use crate::customer::Checkout;
 use crate::program::Program;
-use crate::shopper::Checkout;
 use crate::wait::eventually;
 use crate::world::World;
 
@@ -62,9 +62,9 @@ impl Replicas {
 
     /// The same page, served by one of them.
     pub fn page(&self, number: usize, world: &World, checkout: &Checkout) -> Checkout {
-        let shopper = world.shopper();
-        let shopper = shopper.through(&self.url(number), world.http().clone());
-        shopper.with_token(checkout.token(), &checkout.order)
+        let customer = world.customer();
+        let customer = customer.through(&self.url(number), world.http().clone());
+        customer.with_token(checkout.token(), &checkout.order)
     }
 
     /// What one of them printed.

@@ -3,8 +3,8 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::customer::Checkout;
 use crate::http_response::HttpResponse;
-use crate::shopper::Checkout;
 
 /// The developer's side of the sandbox.
 #[derive(Clone, Debug)]

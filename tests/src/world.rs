@@ -21,11 +21,11 @@ use self::config::Addresses;
 pub use self::config::WorldConfig;
 use self::server::RunningProxy;
 use crate::clock::MovableClock;
+use crate::customer::{Checkout, Customer, HostedPage};
 use crate::log::Log;
 use crate::operator::OperatorApi;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
-use crate::shopper::{Checkout, HostedPage, Shopper};
 use crate::store_server::{StoreServer, TokenSigner};
 use crate::store_site::StoreSite;
 use crate::tcp_proxy::TcpProxy;
@@ -177,8 +177,8 @@ impl World {
     }
 
     /// A customer on a page of the demo shop.
-    pub fn shopper(&self) -> Shopper {
-        Shopper {
+    pub fn customer(&self) -> Customer {
+        Customer {
             http: self.http.clone(),
             base: self.proxy_url(),
             origin: Some(self.shop_url()),

@@ -26,9 +26,9 @@ pub struct NewOrder {
     pub title: String,
     /// What it is made of, for show: the price is `amount` alone. Empty when unknown; at most 50.
     pub lines: Vec<OrderLine>,
-    /// The buyer's email address; absent when unknown.
+    /// The customer's email address; absent when unknown.
     pub customer_email: Option<String>,
-    /// Where the buyer goes afterwards.
+    /// Where the customer goes afterwards.
     pub return_url: Option<String>,
     /// The store's own notes, handed back untouched: a JSON object.
     pub metadata: serde_json::Map<String, serde_json::Value>,

@@ -28,9 +28,9 @@ pub struct OrderRecord {
     pub price_source: &'static str,
     /// What is sold.
     pub title: String,
-    /// The buyer's address, if the store gave one.
+    /// The customer's address, if the store gave one.
     pub customer_email: Option<String>,
-    /// Where the buyer goes afterwards.
+    /// Where the customer goes afterwards.
     pub return_url: Option<String>,
     /// The store's own notes.
     pub metadata: serde_json::Map<String, serde_json::Value>,

@@ -190,7 +190,7 @@ mod tests {
     use crate::clock::SystemClock;
 
     const FLOOD: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)));
-    const BUYER: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)));
+    const CUSTOMER: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)));
     const OTHER: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 3)));
 
     async fn taken(queue: &Arc<FairQueue>, client: Client) -> Turn {
@@ -218,7 +218,10 @@ mod tests {
         let first = taken(&queue, FLOOD).await;
         let served = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = tokio::task::JoinSet::new();
-        for (number, client) in [FLOOD, FLOOD, FLOOD, BUYER, OTHER].into_iter().enumerate() {
+        for (number, client) in [FLOOD, FLOOD, FLOOD, CUSTOMER, OTHER]
+            .into_iter()
+            .enumerate()
+        {
             let (queue, served) = (queue.clone(), served.clone());
             tasks.spawn({
                 let queue = queue.clone();
@@ -232,7 +235,7 @@ mod tests {
         }
         drop(first);
         while tasks.join_next().await.is_some() {}
-        assert_eq!(*served.lock(), [FLOOD, BUYER, OTHER, FLOOD, FLOOD]);
+        assert_eq!(*served.lock(), [FLOOD, CUSTOMER, OTHER, FLOOD, FLOOD]);
         assert!(!queue.state.lock().is_taken);
     }
 
@@ -250,8 +253,8 @@ mod tests {
             queue.take(FLOOD, &SystemClock).await.unwrap_err(),
             QueueError
         );
-        let queue_of_buyer = queue.clone();
-        tasks.spawn(async move { taken(&queue_of_buyer, BUYER).await });
+        let queue_of_customer = queue.clone();
+        tasks.spawn(async move { taken(&queue_of_customer, CUSTOMER).await });
         until_waiting(&queue, MAX_WAITING + 1).await;
     }
 
@@ -268,6 +271,6 @@ mod tests {
         assert!(given_up.await.is_err());
         drop(first);
         assert!(!queue.state.lock().is_taken);
-        assert!(!taken(&queue, BUYER).await.has_waited);
+        assert!(!taken(&queue, CUSTOMER).await.has_waited);
     }
 }

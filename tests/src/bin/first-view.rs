@@ -48,7 +48,7 @@ async fn main() -> ExitCode {
     let release = Program::start_at(&arguments.proxy, &world.config_file(), &log);
     world.wait_for_proxy().await;
     // The first order initialises this process, which takes a second of processor time.
-    world.shopper().open("ebook").await;
+    world.customer().open("ebook").await;
     world.wait_for_deliveries().await;
 
     let mut pages: Vec<(Page, Vec<Timings>)> = Page::ALL.map(|page| (page, Vec::new())).into();

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::customer::{Customers, MAX_TRIES, POLL_EVERY, Purchase, Request};
 use super::random::SeededRandom;
-use crate::shopper::HostedPage;
+use crate::customer::HostedPage;
 use crate::wait::pause;
 use crate::world::secrets;
 

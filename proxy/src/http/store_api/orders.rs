@@ -68,11 +68,11 @@ pub(crate) struct OpenOrder {
     #[serde(default)]
     #[schemars(length(max = MAX_LINES))]
     lines: Vec<Line>,
-    /// Where the buyer gets mail: handed back to the store. A hosted order needs it, since the gateway's page
+    /// Where the customer gets mail: handed back to the store. A hosted order needs it, since the gateway's page
     /// does; it is sent to no one else.
     #[schemars(extend("format" = "email"))]
     customer_email: Option<String>,
-    /// Where the buyer goes afterwards: an address on one of the store's origins, or on that of its `return_url`.
+    /// Where the customer goes afterwards: an address on one of the store's origins, or on that of its `return_url`.
     #[schemars(extend("format" = "uri"))]
     return_url: Option<String>,
     /// The store's own notes, handed back untouched: at most 4096 bytes as JSON.

@@ -135,16 +135,16 @@ async fn a_commit_without_an_answer_is_repeated_and_doubles_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn connections_that_the_server_ends_fail_nothing() {
     let (storage, database) = store().await;
-    let mut buyers = Vec::new();
+    let mut customers = Vec::new();
     for n in 1..=24_u8 {
         let storage = shared(&storage);
-        buyers.push(tokio::spawn(async move { awaiting(&storage, n).await }));
+        customers.push(tokio::spawn(async move { awaiting(&storage, n).await }));
     }
     let mut ended = 0;
     // A round costs a transaction two of its tries at most: its connection, and one that came back to the pool dying.
     let mut rounds = TRIES / 2 - 1;
     let mut pauses = tokio::time::interval(Duration::from_millis(30));
-    while rounds > 0 && !buyers.iter().all(tokio::task::JoinHandle::is_finished) {
+    while rounds > 0 && !customers.iter().all(tokio::task::JoinHandle::is_finished) {
         let end = format!(
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
              WHERE datname = '{database}' AND state IN ('active', 'idle in transaction')"
@@ -156,8 +156,8 @@ async fn connections_that_the_server_ends_fail_nothing() {
         pauses.tick().await;
     }
     assert!(ended > 0, "no connection was ended");
-    for buyer in buyers {
-        buyer.await.unwrap();
+    for customer in customers {
+        customer.await.unwrap();
     }
     println!("{ended} connections were ended");
     assert_eq!(

@@ -9,7 +9,7 @@ use crate::wait::eventually;
 
 /// A page of some origin, before it has an order.
 #[derive(Clone, Debug)]
-pub struct Shopper {
+pub struct Customer {
     pub(crate) http: reqwest::Client,
     pub(crate) base: String,
     pub(crate) origin: Option<String>,
@@ -19,13 +19,13 @@ pub struct Shopper {
 /// A page with an order.
 #[derive(Clone, Debug)]
 pub struct Checkout {
-    page: Shopper,
+    page: Customer,
     token: String,
     /// The order's id.
     pub order: String,
 }
 
-impl Shopper {
+impl Customer {
     /// The same customer on a page of another origin.
     pub fn from_page_of(&self, origin: &str) -> Self {
         Self {
