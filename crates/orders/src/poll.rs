@@ -11,9 +11,9 @@ use crate::{Invoice, PaymentState};
 )]
 #[strum(serialize_all = "snake_case")]
 pub enum PollPriority {
-    /// The schedule.
+    /// No page of the customer shows the order.
     #[strum(serialize = "planned")]
-    Scheduled,
+    Unwatched,
     /// The order is watched: a page of the customer shows it.
     Watched,
     /// A callback hinted at a change.

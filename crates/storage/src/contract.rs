@@ -237,7 +237,7 @@ pub(crate) async fn poll(storage: &Store, now: i64) -> DueAttempt {
     for priority in [
         PollPriority::Callback,
         PollPriority::Watched,
-        PollPriority::Scheduled,
+        PollPriority::Unwatched,
     ] {
         let due = storage
             .due_attempts(priority, at(now), at(now + 30), 1)

@@ -81,7 +81,7 @@ impl PollQueue {
     pub(crate) fn count(&mut self, priority: PollPriority, due: i64) {
         let due = due.unsigned_abs();
         self.due += due;
-        if priority != PollPriority::Scheduled {
+        if priority != PollPriority::Unwatched {
             self.due_requested += due;
         }
     }

@@ -152,7 +152,7 @@ pub(super) fn outcome_of_delivery(outcome: &DeliveryOutcome) -> &'static str {
 /// The priority of a poll; the database has older names for two of them.
 pub(super) fn priority_name(priority: PollPriority) -> &'static str {
     match priority {
-        PollPriority::Scheduled => "scheduled",
+        PollPriority::Unwatched => "unwatched",
         PollPriority::Watched => "watched",
         PollPriority::Callback => "callback",
     }

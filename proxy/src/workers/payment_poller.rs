@@ -77,10 +77,10 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     for poll_priority in [
         PollPriority::Callback,
         PollPriority::Watched,
-        PollPriority::Scheduled,
+        PollPriority::Unwatched,
     ] {
         // One slot is reserved for unwatched attempts, so that watched ones cannot starve them.
-        let kept = usize::from(poll_priority != PollPriority::Scheduled);
+        let kept = usize::from(poll_priority != PollPriority::Unwatched);
         let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
         let priority = request_priority(poll_priority);
         let room = app.deps.gateway.available_after(&begun, priority);
@@ -149,7 +149,7 @@ fn request_priority(poll_priority: PollPriority) -> Priority {
     match poll_priority {
         PollPriority::Callback => Priority::Callback,
         PollPriority::Watched => Priority::Watched,
-        PollPriority::Scheduled => Priority::Unwatched,
+        PollPriority::Unwatched => Priority::Unwatched,
     }
 }
 

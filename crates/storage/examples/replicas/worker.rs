@@ -234,7 +234,7 @@ impl Shop {
         // Two, so that none is left when another one was quicker.
         let due = self
             .storage
-            .due_attempts(PollPriority::Scheduled, at(NOW), at(LEASED_UNTIL), 2);
+            .due_attempts(PollPriority::Unwatched, at(NOW), at(LEASED_UNTIL), 2);
         let mut paid = 0;
         for due in due.await.expect("the database answers") {
             let observation = Observation {
@@ -257,7 +257,7 @@ impl Shop {
     async fn lease(&self) -> u64 {
         let due =
             self.storage
-                .due_attempts(PollPriority::Scheduled, at(NOW), at(LEASED_UNTIL), BATCH);
+                .due_attempts(PollPriority::Unwatched, at(NOW), at(LEASED_UNTIL), BATCH);
         due.await.expect("the database answers").len() as u64
     }
 }

@@ -169,7 +169,7 @@ pub(super) async fn an_invoice_that_comes_after_the_cancellation_is_not_shown(ba
     }
     assert_eq!(
         test.storage
-            .due_attempts(PollPriority::Scheduled, at(60), at(90), 9)
+            .due_attempts(PollPriority::Unwatched, at(60), at(90), 9)
             .await
             .unwrap()
             .len(),

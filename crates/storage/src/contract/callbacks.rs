@@ -100,7 +100,7 @@ impl Watching<'_> {
         for priority in [
             PollPriority::Callback,
             PollPriority::Watched,
-            PollPriority::Scheduled,
+            PollPriority::Unwatched,
         ] {
             let due = self.storage.due_attempts(priority, now, until, 9).await;
             if let Some(due) = due.unwrap().pop() {

@@ -106,7 +106,7 @@ pub(super) async fn a_credited_attempt_is_polled_ten_times(backend: Backend) {
         now += 600;
         for due in test
             .storage
-            .due_attempts(PollPriority::Scheduled, at(now), at(now), 9)
+            .due_attempts(PollPriority::Unwatched, at(now), at(now), 9)
             .await
             .unwrap()
         {
@@ -130,7 +130,7 @@ pub(super) async fn two_paid_attempts_credit_one_order_once(backend: Backend) {
     attempt(&test.storage, 1, 2).await;
     let mut due = test
         .storage
-        .due_attempts(PollPriority::Scheduled, at(60), at(90), 9)
+        .due_attempts(PollPriority::Unwatched, at(60), at(90), 9)
         .await
         .unwrap();
     assert_eq!(due.len(), 2, "the replaced attempt is still watched");
@@ -189,7 +189,7 @@ pub(super) async fn a_replaced_attempt_that_is_paid_in_its_time_is_not_called_la
     attempt(&test.storage, 1, 2).await;
     let due = test
         .storage
-        .due_attempts(PollPriority::Scheduled, at(60), at(90), 9);
+        .due_attempts(PollPriority::Unwatched, at(60), at(90), 9);
     let due = due.await.unwrap();
     let replaced = due.iter().find(|due| due.attempt_id == new_attempt(1).id);
     let observation = Observation {
@@ -226,7 +226,7 @@ pub(super) async fn a_late_payment_is_reported_with_its_own_invoice(backend: Bac
     attempt(&test.storage, 1, 2).await;
     let mut due = test
         .storage
-        .due_attempts(PollPriority::Scheduled, at(60), at(90), 9)
+        .due_attempts(PollPriority::Unwatched, at(60), at(90), 9)
         .await
         .unwrap();
     due.sort_by_key(|due| due.attempt_id != new_attempt(2).id);
@@ -266,7 +266,7 @@ pub(super) async fn a_second_payment_that_returns_is_reported_once_and_a_larger_
     let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     attempt(&test.storage, 1, 2).await;
-    let planned = PollPriority::Scheduled;
+    let planned = PollPriority::Unwatched;
     let due = test.storage.due_attempts(planned, at(60), at(90), 9).await;
     let due = due.unwrap();
     let second = |poll_seq| DueAttempt {

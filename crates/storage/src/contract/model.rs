@@ -29,7 +29,7 @@ fn due(attempt: &Attempt, poll: u32) -> DueAttempt {
         attempt_id: attempt.terms.id.clone(),
         order_id: attempt.order_id.clone(),
         invoice_id: attempt.invoice().unwrap().id.clone(),
-        priority: PollPriority::Scheduled,
+        priority: PollPriority::Unwatched,
         poll_seq: poll,
         stretch: florin_orders::Stretch::NONE,
         traceparent: None,

@@ -7,7 +7,7 @@ fn due(poll: u32) -> DueAttempt {
         attempt_id: new_attempt(1).id,
         order_id: id(1),
         invoice_id: invoice(1).id,
-        priority: PollPriority::Scheduled,
+        priority: PollPriority::Unwatched,
         poll_seq: poll,
         stretch: florin_orders::Stretch::NONE,
         traceparent: None,

@@ -74,7 +74,7 @@ pub(super) async fn polls_and_deliveries_of_an_order_have_its_trace(backend: Bac
     awaiting(&test.storage, 2).await;
 
     let expected = |order: &OrderId| (*order == id(1)).then(trace);
-    let scheduled = PollPriority::Scheduled;
+    let scheduled = PollPriority::Unwatched;
     let due = test.storage.due_attempts(scheduled, at(60), at(90), 9);
     let due = due.await.unwrap();
     assert_eq!(due.len(), 2);
@@ -222,7 +222,7 @@ pub(super) async fn what_was_committed_survives_the_process(backend: Backend) {
     assert_eq!(found.order.status, OrderStatus::AwaitingPayment);
     let due = again
         .due_attempts(
-            PollPriority::Scheduled,
+            PollPriority::Unwatched,
             at(15),
             at(15) + SignedDuration::from_secs(30),
             9,

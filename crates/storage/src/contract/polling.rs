@@ -36,7 +36,7 @@ pub(super) async fn an_attempt_is_leased_to_one_poller_at_a_time(backend: Backen
     awaiting(&test.storage, 1).await;
     assert_eq!(
         test.storage
-            .due_attempts(PollPriority::Scheduled, at(20), at(50), 9)
+            .due_attempts(PollPriority::Unwatched, at(20), at(50), 9)
             .await
             .unwrap()
             .len(),
@@ -44,7 +44,7 @@ pub(super) async fn an_attempt_is_leased_to_one_poller_at_a_time(backend: Backen
     );
     assert_eq!(
         test.storage
-            .due_attempts(PollPriority::Scheduled, at(49), at(80), 9)
+            .due_attempts(PollPriority::Unwatched, at(49), at(80), 9)
             .await
             .unwrap()
             .len(),
@@ -52,7 +52,7 @@ pub(super) async fn an_attempt_is_leased_to_one_poller_at_a_time(backend: Backen
     );
     let again = test
         .storage
-        .due_attempts(PollPriority::Scheduled, at(50), at(80), 9)
+        .due_attempts(PollPriority::Unwatched, at(50), at(80), 9)
         .await
         .unwrap();
     assert_eq!(
@@ -105,7 +105,7 @@ pub(super) async fn a_callback_schedules_a_poll_long_after_the_last_one(backend:
     let much_later = at(month + 3600);
     assert_eq!(
         test.storage
-            .due_attempts(PollPriority::Scheduled, much_later, much_later, 9)
+            .due_attempts(PollPriority::Unwatched, much_later, much_later, 9)
             .await
             .unwrap(),
         []
@@ -183,7 +183,7 @@ pub(super) async fn a_callback_during_the_settling_poll_schedules_none(backend: 
     for priority in [
         PollPriority::Callback,
         PollPriority::Watched,
-        PollPriority::Scheduled,
+        PollPriority::Unwatched,
     ] {
         assert_eq!(due_of(&test.storage, priority, 30).await, []);
     }
@@ -195,7 +195,7 @@ pub(super) async fn a_payment_that_needs_review_is_news_once_and_polled_rarely(b
     assert!(observe(&test.storage, 20, observed("LOST")).await.changed);
     assert_eq!(
         test.storage
-            .due_attempts(PollPriority::Scheduled, at(79), at(109), 9)
+            .due_attempts(PollPriority::Unwatched, at(79), at(109), 9)
             .await
             .unwrap(),
         []
@@ -240,7 +240,7 @@ pub(super) async fn a_rescheduled_poll_keeps_its_priority(backend: Backend) {
     awaiting(&test.storage, 1).await;
     let (order, known) = (id(1), invoice(1).id);
     assert!(test.storage.schedule_poll(&order, at(5)).await.unwrap());
-    assert_eq!(due_of(&test.storage, PollPriority::Scheduled, 5).await, []);
+    assert_eq!(due_of(&test.storage, PollPriority::Unwatched, 5).await, []);
     let watched = due_of(&test.storage, PollPriority::Watched, 5).await;
     test.storage
         .reschedule_poll(&watched[0], at(6), at(5))
@@ -267,7 +267,7 @@ pub(super) async fn a_rescheduled_poll_keeps_its_priority(backend: Backend) {
     let later = at(8 + 30);
     let again = test
         .storage
-        .due_attempts(PollPriority::Scheduled, later, later, 9);
+        .due_attempts(PollPriority::Unwatched, later, later, 9);
     assert_eq!(again.await.unwrap().len(), 1, "a lost poll is made again");
 }
 
@@ -280,7 +280,7 @@ pub(super) async fn a_late_reschedule_does_not_end_a_later_poll(backend: Backend
         .reschedule_poll(&slow, at(61), at(60))
         .await
         .unwrap();
-    assert_eq!(due_of(&test.storage, PollPriority::Scheduled, 62).await, []);
+    assert_eq!(due_of(&test.storage, PollPriority::Unwatched, 62).await, []);
 }
 
 pub(super) async fn a_callback_during_the_last_poll_schedules_another(backend: Backend) {
@@ -343,7 +343,7 @@ pub(super) async fn only_a_contradicting_callback_schedules_a_recheck_after_a_mi
     let later = 30 * 24 * 3600;
     observe(&test.storage, later, exact("COMPLETED")).await;
     assert_eq!(
-        due_of(&test.storage, PollPriority::Scheduled, 2 * later).await,
+        due_of(&test.storage, PollPriority::Unwatched, 2 * later).await,
         []
     );
     assert!(
@@ -424,7 +424,7 @@ pub(super) async fn polls_that_wait_are_counted(backend: Backend) {
     }
     test.storage.schedule_poll(&id(1), at(5)).await.unwrap();
     let first = [
-        (PollPriority::Scheduled, at(15)),
+        (PollPriority::Unwatched, at(15)),
         (PollPriority::Watched, at(5)),
     ];
     let some = PollQueue {

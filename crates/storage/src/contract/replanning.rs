@@ -28,7 +28,7 @@ pub(super) async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_ri
         let deliveries = test
             .storage
             .due_deliveries(&store, at(right), at(right + 30), 9);
-        let polls = due_of(&test.storage, PollPriority::Scheduled, right).await;
+        let polls = due_of(&test.storage, PollPriority::Unwatched, right).await;
         (polls.len(), deliveries.await.unwrap().len())
     };
     let (polls, deliveries) = due().await;
@@ -55,7 +55,7 @@ pub(super) async fn a_poll_that_ends_while_the_clock_is_ahead_is_planned_again(b
     awaiting(&test.storage, 1).await;
     awaiting(&test.storage, 2).await;
     // Both begin by the clock that is right.
-    let mut polls = due_of(&test.storage, PollPriority::Scheduled, right - 100).await;
+    let mut polls = due_of(&test.storage, PollPriority::Unwatched, right - 100).await;
     let (answered, failed) = (polls.pop().unwrap(), polls.pop().unwrap());
     let observation = Observation {
         observed_at: at(ahead),
@@ -66,7 +66,7 @@ pub(super) async fn a_poll_that_ends_while_the_clock_is_ahead_is_planned_again(b
     let (until, now) = (at(ahead + 60), at(ahead));
     let rescheduled = test.storage.reschedule_poll(&failed, until, now);
     rescheduled.await.unwrap();
-    let due = async || due_of(&test.storage, PollPriority::Scheduled, right).await;
+    let due = async || due_of(&test.storage, PollPriority::Unwatched, right).await;
     assert_eq!(due().await, []);
     test.storage.replan_future(at(right)).await.unwrap();
     assert_eq!(due().await.len(), 2);

@@ -266,7 +266,7 @@ pub(super) async fn queue(
     for priority in [
         PollPriority::Callback,
         PollPriority::Watched,
-        PollPriority::Scheduled,
+        PollPriority::Unwatched,
     ] {
         let (due, first): (i64, Option<Time>) = sqlx::query_as(
             "SELECT (SELECT count(*) FROM (

@@ -457,7 +457,7 @@ pub(super) async fn poll_queue(
     for priority in [
         PollPriority::Callback,
         PollPriority::Watched,
-        PollPriority::Scheduled,
+        PollPriority::Unwatched,
     ] {
         let word = <&str>::from(priority);
         let due: i64 = sqlx::query_scalar(

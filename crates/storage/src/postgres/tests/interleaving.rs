@@ -190,7 +190,7 @@ async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bo
         },
         Step::Pay | Step::Poll => {
             // An underpaid order is polled later.
-            let due = storage.due_attempts(PollPriority::Scheduled, at(900), at(930), 100);
+            let due = storage.due_attempts(PollPriority::Unwatched, at(900), at(930), 100);
             let mut due = due.await.unwrap();
             due.retain(|due| due.invoice_id == invoice(n).id);
             for due in &due {
@@ -300,7 +300,7 @@ async fn prepare(storage: &PostgresStorage, steps: [Step; 2], n: u8) {
         begun.unwrap();
     }
     if has(&[Step::Accept, Step::Close]) {
-        let due = storage.due_attempts(PollPriority::Scheduled, at(20), at(21), 100);
+        let due = storage.due_attempts(PollPriority::Unwatched, at(20), at(21), 100);
         let due = due.await.unwrap();
         let due = due.iter().find(|due| due.invoice_id == invoice(n).id);
         let observation = Observation {

@@ -9,7 +9,7 @@ async fn replica(database: &str) -> PostgresStorage {
     PostgresStorage::open(&url, "test").await.unwrap()
 }
 
-const PLANNED: PollPriority = PollPriority::Scheduled;
+const PLANNED: PollPriority = PollPriority::Unwatched;
 
 #[tokio::test]
 async fn a_process_with_a_clock_ahead_takes_no_lease_of_another() {

@@ -53,7 +53,7 @@ async fn purchase(storage: &PostgresStorage, relay: &Relay, cut: Cut, n: u8) {
             .unwrap()
             .is_first
     );
-    let due = storage.due_attempts(PollPriority::Scheduled, at(due_at), at(due_at + 30), 9);
+    let due = storage.due_attempts(PollPriority::Unwatched, at(due_at), at(due_at + 30), 9);
     let due = due.await.unwrap().pop().unwrap();
     let observation = Observation {
         observed_at: at(due_at),

@@ -104,7 +104,7 @@ async fn two_payments_at_once_are_one_credit_and_every_event_has_its_number() {
             one.open_attempt(&attempt, &shown, at(0)).await.unwrap();
         }
         let due = one
-            .due_attempts(PollPriority::Scheduled, at(60), at(90), 9)
+            .due_attempts(PollPriority::Unwatched, at(60), at(90), 9)
             .await;
         let due = due.unwrap();
         let paid = |due: &DueAttempt| Observation {
@@ -219,7 +219,7 @@ async fn happens(storage: &PostgresStorage, what: u32, n: u8, now: Timestamp) {
         2 | 3 => {
             let until = now + SignedDuration::from_secs(1);
             let due = storage
-                .due_attempts(PollPriority::Scheduled, now, until, 2)
+                .due_attempts(PollPriority::Unwatched, now, until, 2)
                 .await;
             for due in due.unwrap() {
                 let observation = Observation {

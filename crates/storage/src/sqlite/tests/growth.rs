@@ -63,7 +63,7 @@ async fn recorded(
         attempt_id: new_attempt(number).id,
         order_id: id(number),
         invoice_id: invoice(number).id,
-        priority: PollPriority::Scheduled,
+        priority: PollPriority::Unwatched,
         poll_seq: poll,
         stretch: florin_orders::Stretch::NONE,
         traceparent: None,

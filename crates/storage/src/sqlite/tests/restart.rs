@@ -6,7 +6,7 @@ use super::*;
 async fn a_poll_interrupted_by_a_crash_is_due_at_the_next_start() {
     let mut test = test().await;
     awaiting(&test.store(), 1).await;
-    let planned = PollPriority::Scheduled;
+    let planned = PollPriority::Unwatched;
     let before = test.storage.due_attempts(planned, at(20), at(80), 9).await;
     assert_eq!(before.unwrap()[0].poll_seq, 1);
     test.storage.close().await;
