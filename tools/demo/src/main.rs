@@ -6,13 +6,14 @@
 //! with the folder of the run. It takes no setting from the environment.
 
 mod chain;
-mod keys;
+mod proxy;
 mod replicas;
 mod settings;
+mod terminal;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
-use std::io::{IsTerminal as _, Write as _, stdout};
+use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -23,22 +24,17 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use clap::Parser;
 use florin_postgres::PostgresServer;
-use florin_proxy::clock::{SystemClock, SystemRandom};
-use florin_proxy::webhooks::WebhookSender;
-use florin_proxy::{Dependencies, Listeners};
-use florin_storage::Database;
+use florin_proxy::Listeners;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use self::chain::Chain;
-use self::keys::Keys;
 use self::replicas::Replicas;
 use self::settings::{Ports, Secrets};
+use self::terminal::{bold, kill_by_key, print_welcome};
 
-/// How long the proxy may take until it is ready.
-const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long everything may take to shut down; a browser may hold an event stream open.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -100,7 +96,7 @@ async fn run(mut args: Args) -> anyhow::Result<ExitCode> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     if let Some(config) = args.serve.take() {
         let [listen, admin] = [args.listen, args.admin_listen].map(Option::unwrap_or_default);
-        run_replica(config, &listen, &admin).await?;
+        proxy::run_replica(config, &listen, &admin).await?;
         return Ok(ExitCode::SUCCESS);
     }
     let ports = Ports::from_base(args.port_base);
@@ -183,7 +179,7 @@ async fn serve(
 
     let beside = async {
         for admin in admin_ports(replicas.as_ref(), ports) {
-            ready(admin).await?;
+            proxy::ready(admin).await?;
         }
         if let Some((program, arguments)) = args.command.split_first() {
             return run_beside(program, arguments, secrets, shutdown).await;
@@ -271,7 +267,7 @@ async fn start_proxies(
         admin: bind(ports.admin).await?,
         public_connections: 1_000,
     };
-    running.start("proxy", run_proxy(config, listeners, shutdown.clone()));
+    running.start("proxy", proxy::run(config, listeners, shutdown.clone()));
     Ok(None)
 }
 
@@ -316,73 +312,6 @@ async fn run_beside(
     }
 }
 
-/// Kills and starts proxies by their number, until the shutdown.
-async fn kill_by_key(replicas: &Replicas, ports: Ports, shutdown: &CancellationToken) {
-    println!(
-        "  {}",
-        bold("Several proxies, one PostgreSQL, one address:")
-    );
-    for number in replicas.numbers() {
-        let log = replicas.log(number);
-        println!(
-            "     Proxy {number}  http://127.0.0.1:{}   its log: {}",
-            ports.replica(number),
-            log.display()
-        );
-    }
-    println!(
-        "  Press {} to kill that proxy (SIGKILL), and again to start it. Do it while a customer pays:",
-        replicas
-            .numbers()
-            .map(|number| number.to_string())
-            .collect::<Vec<_>>()
-            .join(", ")
-    );
-    println!("  the open page continues with another proxy, and no order is lost.\n");
-    let mut keys = Keys::begin();
-    let watching = replicas.watch(shutdown.clone(), |report| println!("  {report}"));
-    let toggling = async {
-        loop {
-            let key = keys.next().await;
-            let number = char::from(key)
-                .to_digit(10)
-                .and_then(|digit| u8::try_from(digit).ok());
-            if let Some(report) = number.and_then(|number| replicas.toggle(number)) {
-                println!("  {report}");
-            }
-        }
-    };
-    tokio::select! {
-        () = shutdown.cancelled() => {}
-        () = watching => {}
-        () = toggling => {}
-    }
-}
-
-/// One of several proxies, in a process of the demo.
-async fn run_replica(config: PathBuf, listen: &str, admin: &str) -> anyhow::Result<()> {
-    let log = tracing_subscriber::fmt().with_ansi(false);
-    let Ok(()) = log.try_init() else {
-        bail!("another log is in use")
-    };
-    let shutdown = CancellationToken::new();
-    let ended = shutdown.clone();
-    std::thread::spawn(move || {
-        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        ended.cancel();
-    });
-    let bind = async |address: &str| {
-        let listener = TcpListener::bind(address).await;
-        listener.with_context(|| format!("{address} cannot be opened"))
-    };
-    let listeners = Listeners {
-        public: Some(bind(listen).await?),
-        admin: bind(admin).await?,
-        public_connections: 1_000,
-    };
-    run_proxy(config, listeners, shutdown).await
-}
-
 /// The three, each a task with its name.
 struct Running(JoinSet<(&'static str, anyhow::Result<()>)>);
 
@@ -408,51 +337,6 @@ impl Running {
     async fn join(&mut self) {
         while self.0.join_next().await.is_some() {}
     }
-}
-
-async fn run_proxy(
-    file: PathBuf,
-    listeners: Listeners,
-    shutdown: CancellationToken,
-) -> anyhow::Result<()> {
-    let config = florin_proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
-    let config = config.map_err(|problems| anyhow::anyhow!("its configuration: {problems}"))?;
-    let database = Database::open(&config.database_url, config.environment.as_str()).await?;
-    let settings = config.gateway.client_settings();
-    let client = florin_proxy::gateway_account::client(settings, &database, Arc::new(SystemClock));
-    let dependencies = Dependencies {
-        storage: database.storage(),
-        gateway: Arc::new(client?),
-        webhooks: Arc::new(WebhookSender::new()?),
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
-    };
-    let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
-    database.close().await;
-    ended
-}
-
-/// Waits until the proxy says that it is ready.
-async fn ready(admin: u16) -> anyhow::Result<()> {
-    let url = format!("http://127.0.0.1:{admin}/health/ready");
-    let client = reqwest::Client::builder().no_proxy().build()?;
-    let is_ready = async || {
-        let response = client.get(&url).send().await;
-        response.is_ok_and(|response| response.status().is_success())
-    };
-    let poll = async {
-        let mut every = tokio::time::interval(Duration::from_millis(20));
-        while !is_ready().await {
-            every.tick().await;
-        }
-    };
-    let waited = tokio::time::timeout(START_TIMEOUT, poll).await;
-    ensure!(
-        waited.is_ok(),
-        "the proxy is not ready after {} s",
-        START_TIMEOUT.as_secs()
-    );
-    Ok(())
 }
 
 async fn bind(port: u16) -> anyhow::Result<TcpListener> {
@@ -511,62 +395,4 @@ fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
         }
     });
     Ok(())
-}
-
-/// Prints the addresses, the ones to try first first.
-fn print_welcome(ports: Ports, folder: &Path, has_database_elsewhere: bool) {
-    let Ports {
-        proxy,
-        shop,
-        sandbox,
-        ..
-    } = ports;
-    let url = |port: u16, path: &str| bold(&format!("http://127.0.0.1:{port}{path}"));
-    println!("\n{}\n", bold("Florin is running. No real money moves."));
-    println!(
-        "  1  Buy something: in the shop, press “Pay with crypto”. The checkout opens over the"
-    );
-    println!("     shop's page, in a dialog. Choose an asset.");
-    println!("       Shop      {}", url(shop, "/"));
-    println!(
-        "  2  Pay: in the sandbox, press “Paid exactly”. The sandbox imitates the payment gateway"
-    );
-    println!(
-        "     and the customer's wallet. The checkout shows the payment; the shop's own list of"
-    );
-    println!("     orders shows it too, because the shop received a signed webhook.");
-    println!("       Sandbox   {}", url(sandbox, "/sandbox"));
-    println!("  3  See every state of the checkout, in any width, theme and language:");
-    println!("       Gallery   {}\n", url(proxy, "/pay#gallery"));
-    println!("  More to try:");
-    for (name, port, path) in [
-        (
-            "The checkout on a separate page",
-            proxy,
-            "/pay?store=demo#store=demo&product=ebook",
-        ),
-        ("A donation", shop, "/donate"),
-        ("A price signed by the shop's server", shop, "/members"),
-        ("The payment gateway's own page", shop, "/hosted"),
-        ("Themes", shop, "/theme-builder"),
-    ] {
-        println!("     {name:<37}http://127.0.0.1:{port}{path}");
-    }
-    println!("\n  To sell on your own page: docs/guide/quick-start.md");
-    let database = if has_database_elsewhere {
-        ""
-    } else {
-        ", database"
-    };
-    println!("  Configuration{database} and log: {}", folder.display());
-    println!("  To stop: Ctrl-C\n");
-}
-
-/// Emphasised, on a terminal.
-fn bold(text: &str) -> String {
-    if stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
-        format!("\x1b[1m{text}\x1b[0m")
-    } else {
-        text.to_owned()
-    }
 }
