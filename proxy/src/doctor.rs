@@ -154,6 +154,14 @@ async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Resu
         ),
     };
     let mut findings = vec![reached];
+    if client.health().is_second_key_in_use {
+        findings.push(Finding::new(
+            Status::Warning,
+            "gateway.api_key",
+            "the gateway rejects the first key or secret of the two, and accepts the second",
+            "exchange the key at the gateway, or correct the first",
+        ));
+    }
     findings.extend(client.health().skew.map(clock_finding));
     client.flush().await;
     Ok(findings)

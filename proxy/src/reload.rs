@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use secrecy::{ExposeSecret as _, SecretString};
-
 use crate::config::{Config, Problem, Problems, changed_keys};
 use crate::state::AppState;
 
@@ -46,6 +44,15 @@ impl AppState {
             );
             return;
         }
+        let (first, second) = next.gateway.credentials();
+        if let Err(error) = self.deps.gateway.set_credentials(&first, second.as_ref()) {
+            tracing::error!(
+                keys = "gateway.api_key",
+                %error,
+                "the configuration was not reloaded. The one in force stays"
+            );
+            return;
+        }
         next.generation = current.generation + 1;
         let limit = &next.rate_limit;
         self.order_limit
@@ -70,9 +77,6 @@ impl AppState {
 /// The keys that differ and need a restart: by their values in force, so that a default that is written out is no change.
 fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
     let (gateway, next_gateway) = (&current.gateway, &next.gateway);
-    let is_same = |known: &SecretString, wanted: &SecretString| {
-        known.expose_secret() == wanted.expose_secret()
-    };
     [
         ("listen", current.listen == next.listen),
         ("admin_listen", current.admin_listen == next.admin_listen),
@@ -87,14 +91,6 @@ fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
         ("environment", current.environment == next.environment),
         ("tracing", current.tracing == next.tracing),
         ("gateway.url", gateway.url == next_gateway.url),
-        (
-            "gateway.api_key",
-            is_same(&gateway.api_key, &next_gateway.api_key),
-        ),
-        (
-            "gateway.api_secret",
-            is_same(&gateway.api_secret, &next_gateway.api_secret),
-        ),
         (
             "gateway.requests_per_second",
             gateway.requests_per_second == next_gateway.requests_per_second,

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN};
-use florin_gateway::{Client, Credentials, Settings};
+use florin_gateway::{Client, Settings};
 use florin_proxy::config::load;
 use florin_proxy::{Core, Dependencies};
 use florin_storage::SqliteStorage;
@@ -104,10 +104,7 @@ impl Proxy {
         self.begun().push(process.clone());
         let config = load(Some(&machine.config), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own settings: {problems}"));
-        let credentials = Credentials {
-            api_key: config.gateway.api_key.clone(),
-            api_secret: config.gateway.api_secret.clone(),
-        };
+        let (credentials, _) = config.gateway.credentials();
         let settings = Settings::new(config.gateway.url.clone(), credentials);
         let transport = Arc::new(SimulatedTransport::new(process.clone()));
         let (clock, random) = (Arc::new(process.clone()), machine.random.clone());

@@ -8,6 +8,7 @@
 mod account_row;
 mod error;
 mod http;
+mod keys;
 mod limiter;
 mod limits;
 mod nonces;
@@ -24,7 +25,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use self::http::{Call, Exchange, GatewayResponse, Request, SingleFlight};
+use self::http::{Call, Exchange, GatewayResponse, LONGEST_WAIT, Request, SingleFlight};
+use self::keys::{SigningKey, SigningKeys};
 use self::limiter::Limiter;
 use self::limits::{Outcome, Response, Rules};
 use self::raw_request::invoice_path;
@@ -111,6 +113,17 @@ pub trait PaymentGateway: Send + Sync {
 
     /// The state of the connection to the gateway, for the operator.
     fn health(&self) -> Health;
+
+    /// Signs later calls with `first`, and with `second` while the gateway rejects that. Calls in progress end with the
+    /// credentials that they began with, unless the gateway rejects those.
+    ///
+    /// # Errors
+    /// [`SettingsError::ApiKey`]; then nothing is changed.
+    fn set_credentials(
+        &self,
+        first: &Credentials,
+        second: Option<&Credentials>,
+    ) -> Result<(), SettingsError>;
 }
 
 /// The gateway over HTTPS, or over another [`Transport`].
@@ -119,6 +132,7 @@ pub trait PaymentGateway: Send + Sync {
 #[derive(Clone)]
 pub struct Client {
     exchange: Arc<Exchange>,
+    keys: Arc<SigningKeys>,
     limiter: Arc<Limiter>,
     in_flight: Arc<SingleFlight>,
     retry: RetryPolicy,
@@ -159,9 +173,11 @@ impl Client {
             is_shared: false,
         };
         let limiter = Limiter::of_process(rules, clock.clone());
+        let keys = SigningKeys::new(&settings.credentials, settings.second_credentials.as_ref())?;
         let exchange = Exchange::new(settings, transport, Arc::clone(&clock))?;
         Ok(Self {
             exchange: Arc::new(exchange),
+            keys: Arc::new(keys),
             limiter: Arc::new(limiter),
             in_flight: Arc::default(),
             retry,
@@ -199,9 +215,18 @@ impl Client {
         let mut tries = 1;
         let mut failed = None;
         let mut clock_was_set = false;
+        let mut rejected = Vec::new();
+        let mut key = self.keys.next(&rejected).expect("a client has a key");
         loop {
-            let max_wait = request.call.max_wait();
-            let failure = match self.attempt(&request, priority, max_wait).await {
+            let max_wait = match rejected.len() {
+                0 => request.call.max_wait(),
+                _ => LONGEST_WAIT,
+            };
+            let result = self.attempt(&request, &key, priority, max_wait).await;
+            if accepts_key(&result) {
+                self.keys.accept(&key);
+            }
+            let failure = match result {
                 Ok(response) => return Ok(response),
                 Err(failure) => failure,
             };
@@ -216,6 +241,17 @@ impl Client {
             // call.
             if failure.clock_was_off && !clock_was_set {
                 clock_was_set = true;
+                failed = Some(error);
+                continue;
+            }
+            // Nor was it executed with a key that the gateway rejects.
+            if let CallError::Refused { status: 401, .. } = error {
+                self.keys.reject(&key);
+                rejected.push(key);
+                let Some(next) = self.keys.next(&rejected) else {
+                    return Err(error);
+                };
+                key = next;
                 failed = Some(error);
                 continue;
             }
@@ -236,6 +272,7 @@ impl Client {
     async fn attempt<A: DeserializeOwned>(
         &self,
         request: &Request,
+        key: &SigningKey,
         priority: Priority,
         mut max_wait: Duration,
     ) -> Result<(A, String), Failure> {
@@ -251,7 +288,7 @@ impl Client {
                 Err(error) => return Err(Failure::of(error)),
             }
         };
-        let (response, result) = match self.exchange.send(request, permit.nonce()).await {
+        let (response, result) = match self.exchange.send(request, key, permit.nonce()).await {
             Ok(response) => (Some(headers(&response)), Self::read(response)),
             Err(error) => (None, Err(error)),
         };
@@ -307,6 +344,21 @@ fn headers(response: &GatewayResponse) -> Response {
         status: response.status,
         retry_after: response.retry_after.clone(),
         date: response.date.clone(),
+    }
+}
+
+/// Returns `true` if the response is one to a request whose key and signature the gateway has accepted. A rate limit or a
+/// failure may come before it looks at them.
+fn accepts_key<A>(result: &Result<A, Failure>) -> bool {
+    match result {
+        Ok(_) => true,
+        Err(failure) => matches!(
+            failure.error,
+            CallError::Refused {
+                status: 400 | 404,
+                ..
+            }
+        ),
     }
 }
 
@@ -378,6 +430,17 @@ impl PaymentGateway for Client {
     }
 
     fn health(&self) -> Health {
-        self.limiter.health()
+        Health {
+            is_second_key_in_use: self.keys.is_second_in_use(),
+            ..self.limiter.health()
+        }
+    }
+
+    fn set_credentials(
+        &self,
+        first: &Credentials,
+        second: Option<&Credentials>,
+    ) -> Result<(), SettingsError> {
+        self.keys.replace(first, second)
     }
 }

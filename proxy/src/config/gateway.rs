@@ -9,7 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::config::problems::Findings;
-use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret, secret_pair};
+use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret_pair};
 use crate::config::web_address::web_address;
 
 /// Default requests a second towards the gateway.
@@ -21,9 +21,9 @@ pub struct Gateway {
     /// Its base address, ending in `/api`.
     pub url: Url,
     /// Its name for the account.
-    pub api_key: SecretString,
-    /// What calls are signed with.
-    pub api_secret: SecretString,
+    pub api_key: SecretPair,
+    /// What calls are signed with: as many as there are keys, in their order.
+    pub api_secret: SecretPair,
     /// The unguessable part of the callbacks' path.
     pub callback_token: SecretPair,
     /// Where its hosted page is; customers are sent nowhere else. None: no hosted orders.
@@ -47,14 +47,15 @@ pub(crate) struct GatewayTable {
     /// Base address of the gateway, with its `/api`.
     #[schemars(extend("x-default" = "required"))]
     pub(crate) url: Option<String>,
-    /// Names the account at the gateway.
+    /// Names the account at the gateway. Or a list of two while one replaces the other: calls are sent with the first, and with
+    /// the second while the gateway rejects the first.
     #[schemars(extend("x-default" = "required"))]
-    pub(crate) api_key: Option<String>,
-    pub(crate) api_key_file: Option<String>,
-    /// Signs the calls to the gateway.
+    pub(crate) api_key: Option<OneOrMore>,
+    pub(crate) api_key_file: Option<OneOrMore>,
+    /// Signs the calls to the gateway. Or a list of two, in the order of `api_key`.
     #[schemars(extend("x-default" = "required"))]
-    pub(crate) api_secret: Option<String>,
-    pub(crate) api_secret_file: Option<String>,
+    pub(crate) api_secret: Option<OneOrMore>,
+    pub(crate) api_secret_file: Option<OneOrMore>,
     /// 32 or more random characters. The gateway sends its callbacks to `{public_url}/callbacks/{callback_token}`. Or a list
     /// of two while one replaces the other: new invoices name the first, callbacks to both are accepted.
     #[schemars(extend("x-default" = "required"))]
@@ -84,12 +85,20 @@ pub(crate) struct GatewayTable {
 }
 
 impl Gateway {
+    /// Key and secret, and those that they replace.
+    pub fn credentials(&self) -> (Credentials, Option<Credentials>) {
+        let credentials = |(key, secret): (&SecretString, &SecretString)| Credentials {
+            api_key: key.clone(),
+            api_secret: secret.clone(),
+        };
+        let first = credentials((self.api_key.newest(), self.api_secret.newest()));
+        let second = self.api_key.before().zip(self.api_secret.before());
+        (first, second.map(credentials))
+    }
+
     /// The settings of the gateway's client.
     pub fn client_settings(&self) -> Settings {
-        let credentials = Credentials {
-            api_key: self.api_key.clone(),
-            api_secret: self.api_secret.clone(),
-        };
+        let (credentials, second_credentials) = self.credentials();
         let put_body = if self.sign_put_body {
             PutBody::Signed
         } else {
@@ -99,6 +108,7 @@ impl Gateway {
             requests_per_second: self.requests_per_second,
             nonces: self.nonces,
             signing: Signing { put_body },
+            second_credentials,
             ..Settings::new(self.url.clone(), credentials)
         }
     }
@@ -109,10 +119,16 @@ pub(crate) fn gateway(findings: &mut Findings, table: GatewayTable) -> Option<Ga
         .url
         .ok_or_else(|| "is required: the gateway's address".to_owned());
     let url = findings.take("gateway.url", url.and_then(|text| gateway_address(&text)));
-    let api_key = secret(table.api_key, table.api_key_file, 1);
-    let api_key = findings.take("gateway.api_key", api_key);
-    let api_secret = secret(table.api_secret, table.api_secret_file, 1);
+    let api_key = secret_pair(table.api_key, table.api_key_file, 1);
+    let api_key = findings.take("gateway.api_key", api_key.and_then(fits_a_header));
+    let api_secret = secret_pair(table.api_secret, table.api_secret_file, 1);
     let api_secret = findings.take("gateway.api_secret", api_secret);
+    if let (Some(key), Some(secret)) = (&api_key, &api_secret)
+        && key.all().count() != secret.all().count()
+    {
+        let message = "write as many as gateway.api_key has, in the same order; what stays the same is written twice";
+        findings.add("gateway.api_secret", message);
+    }
     let token = secret_pair(
         table.callback_token,
         table.callback_token_file,
@@ -166,6 +182,14 @@ fn gateway_address(text: &str) -> Result<Url, String> {
         ));
     }
     Ok(url)
+}
+
+fn fits_a_header(key: SecretPair) -> Result<SecretPair, String> {
+    let fits = |key: &SecretString| key.expose_secret().bytes().all(|b| b.is_ascii_graphic());
+    if key.all().all(fits) {
+        return Ok(key);
+    }
+    Err("is sent in a header: use visible ASCII characters".into())
 }
 
 fn fits_a_path(token: SecretPair) -> Result<SecretPair, String> {

@@ -475,10 +475,7 @@ pub(crate) fn require_distinct_keys(
 ) {
     let mut secrets: Vec<Named<'_>> = Vec::new();
     if let Some(gateway) = gateway {
-        secrets.push((
-            "gateway.api_secret".into(),
-            gateway.api_secret.expose_secret(),
-        ));
+        push_pair(&mut secrets, "gateway.api_secret", &gateway.api_secret);
         push_pair(
             &mut secrets,
             "gateway.callback_token",

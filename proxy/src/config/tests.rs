@@ -234,7 +234,7 @@ fn an_unquoted_secret_is_refused_without_being_printed() {
     let text = COMPLETE.replace("\"secret\"", "918273645546372819");
     let problems = loaded(&text, &[]).unwrap_err().to_string();
     assert!(
-        problems.contains("a value of another kind was expected: a string"),
+        problems.contains("a value of another kind was expected: a list or a string"),
         "{problems}"
     );
     assert!(

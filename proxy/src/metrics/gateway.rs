@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use florin_gateway::{
-    CallError, CheckoutRequest, Clock, ConfirmRequest, Confirmed, Health, HostedSession, Invoice,
-    InvoiceId, InvoiceRequest, InvoiceResponse, PaymentGateway, Prices, Priority, RawRequest,
-    with_traceparent,
+    CallError, CheckoutRequest, Clock, ConfirmRequest, Confirmed, Credentials, Health,
+    HostedSession, Invoice, InvoiceId, InvoiceRequest, InvoiceResponse, PaymentGateway, Prices,
+    Priority, RawRequest, SettingsError, with_traceparent,
 };
 
 use super::Metrics;
@@ -95,5 +95,13 @@ impl PaymentGateway for MeasuredGateway {
 
     fn health(&self) -> Health {
         self.inner.health()
+    }
+
+    fn set_credentials(
+        &self,
+        first: &Credentials,
+        second: Option<&Credentials>,
+    ) -> Result<(), SettingsError> {
+        self.inner.set_credentials(first, second)
     }
 }

@@ -231,6 +231,9 @@ fn gateway(registry: &mut Registry, app: &AppState) {
         help,
         budget,
     );
+    let help = "1 while calls are signed with the second of gateway.api_key, because the gateway rejected the first";
+    let second = u64::from(health.is_second_key_in_use);
+    gauge(registry, "florin_gateway_second_key_in_use", help, second);
     let help =
         "How far the gateway's clock is ahead of this machine's; absent before its first response";
     if let Some(skew) = health.skew {

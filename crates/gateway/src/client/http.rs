@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use url::Url;
 
+use super::keys::SigningKey;
 use super::settings::check_base_url;
 use super::trace::{TRACEPARENT, traceparent};
 use super::transport::{SignedRequest, Transport};
@@ -24,7 +24,7 @@ const SIGNATURE: HeaderName = HeaderName::from_static("signature");
 const NONCE: HeaderName = HeaderName::from_static("nonce");
 
 /// Longest wait for the budget while a customer waits for the call.
-const LONGEST_WAIT: Duration = Duration::from_secs(3);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
 /// One endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,8 +137,6 @@ impl GatewayResponse {
 pub(super) struct Exchange {
     transport: Arc<dyn Transport>,
     base_url: Url,
-    api_key: HeaderValue,
-    api_secret: SecretString,
     signing: Signing,
     clock: Arc<dyn Clock>,
 }
@@ -150,14 +148,9 @@ impl Exchange {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SettingsError> {
         check_base_url(&settings.base_url)?;
-        let key = settings.credentials.api_key.expose_secret();
-        let mut api_key = HeaderValue::from_str(key).map_err(|_| SettingsError::ApiKey)?;
-        api_key.set_sensitive(true);
         Ok(Self {
             transport,
             base_url: settings.base_url,
-            api_key,
-            api_secret: settings.credentials.api_secret,
             signing: settings.signing,
             clock,
         })
@@ -167,10 +160,11 @@ impl Exchange {
     pub(super) async fn send(
         &self,
         request: &Request,
+        key: &SigningKey,
         nonce: Nonce,
     ) -> Result<GatewayResponse, CallError> {
         let began = self.clock.now();
-        let result = self.exchange(request, nonce).await;
+        let result = self.exchange(request, key, nonce).await;
         let elapsed = self.clock.now().duration_since(began);
         tracing::debug!(
             method = ?request.method,
@@ -186,12 +180,13 @@ impl Exchange {
     async fn exchange(
         &self,
         request: &Request,
+        key: &SigningKey,
         nonce: Nonce,
     ) -> Result<GatewayResponse, CallError> {
         let signed = SignedRequest {
             method: request.method,
             url: self.url(&request.path_and_query),
-            headers: self.headers(request, nonce),
+            headers: self.headers(request, key, nonce),
             body: request.body.clone(),
         };
         let response = self.transport.send(signed).await?;
@@ -210,9 +205,9 @@ impl Exchange {
     }
 
     /// `Assumed:` GET needs the content type as GET /invoice does, so all requests carry it.
-    fn headers(&self, request: &Request, nonce: Nonce) -> HeaderMap {
+    fn headers(&self, request: &Request, key: &SigningKey, nonce: Nonce) -> HeaderMap {
         let signature = self.signing.sign(
-            &self.api_secret,
+            &key.api_secret,
             nonce,
             request.method,
             &request.path_and_query,
@@ -223,7 +218,7 @@ impl Exchange {
         let mut signature = value(signature.as_str());
         signature.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([
-            (API_KEY, self.api_key.clone()),
+            (API_KEY, key.api_key.clone()),
             (SIGNATURE, signature),
             (NONCE, value(&nonce.to_string())),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
@@ -280,9 +275,11 @@ impl SingleFlight {
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
+    use secrecy::SecretString;
 
     use super::*;
     use crate::Credentials;
+    use crate::client::keys::SigningKeys;
     use crate::client::transport::Https;
 
     struct Stopped;
@@ -302,11 +299,13 @@ mod tests {
             api_key: SecretString::from("key"),
             api_secret: SecretString::from("secret"),
         };
+        let keys = SigningKeys::new(&credentials, None).unwrap();
+        let key = keys.next(&[]).unwrap();
         let settings = Settings::new("http://127.0.0.1:1/api".parse().unwrap(), credentials);
         let transport = Arc::new(Https::new(&settings).unwrap());
         let exchange = Exchange::new(settings, transport, Arc::new(Stopped)).unwrap();
         let request = Request::get(Call::Prices, "/prices".into());
-        let headers = exchange.headers(&request, Nonce::from_second(1));
+        let headers = exchange.headers(&request, &key, Nonce::from_second(1));
         let sensitive = headers.iter().filter(|(_, value)| value.is_sensitive());
         let mut names: Vec<_> = sensitive.map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();

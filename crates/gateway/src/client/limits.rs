@@ -43,6 +43,8 @@ pub struct Health {
     pub requests_per_minute: u64,
     /// How far its clock is ahead of ours, in whole seconds; `None` before its first response.
     pub skew: Option<SignedDuration>,
+    /// `true` while calls are signed with the second credentials, because the gateway rejects the first.
+    pub is_second_key_in_use: bool,
 }
 
 /// What the configuration says about the limits.
@@ -299,6 +301,7 @@ impl Limits {
             is_pause_excessive: self.pause.is_cut_short(),
             requests_per_minute: self.budget.requests_per_minute(),
             skew: self.nonces.skew(),
+            is_second_key_in_use: false,
         }
     }
 

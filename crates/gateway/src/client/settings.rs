@@ -4,8 +4,7 @@ use core::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use secrecy::{ExposeSecret as _, SecretString};
-use sha2::{Digest as _, Sha384};
+use secrecy::SecretString;
 use url::{Host, Url};
 
 use super::NonceRule;
@@ -49,6 +48,8 @@ pub struct Settings {
     pub base_url: Url,
     /// Who we are.
     pub credentials: Credentials,
+    /// Those that the first ones replace: for as long as the gateway accepts these alone.
+    pub second_credentials: Option<Credentials>,
     /// How requests are signed.
     pub signing: Signing,
     /// How long a call may take.
@@ -72,6 +73,7 @@ impl Settings {
         Self {
             base_url,
             credentials,
+            second_credentials: None,
             signing: Signing::default(),
             deadlines: Deadlines::default(),
             retry: RetryPolicy::default(),
@@ -80,11 +82,10 @@ impl Settings {
         }
     }
 
-    /// The account's name for the row of its limits: the base address, and a hash of the API key.
+    /// The account's name for the row of its limits: the base address. The API key is no part of it, because processes that
+    /// have the old key and such that have the new one share the limits.
     pub fn account(&self) -> String {
-        let key = Sha384::digest(self.credentials.api_key.expose_secret());
-        let base = self.base_url.as_str().trim_end_matches('/');
-        format!("{base} {}", hex::encode(&key[..8]))
+        self.base_url.as_str().trim_end_matches('/').to_owned()
     }
 }
 

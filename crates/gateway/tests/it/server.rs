@@ -39,22 +39,30 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(responses: impl IntoIterator<Item = CannedResponse>) -> Self {
-        let responses: Arc<Mutex<VecDeque<CannedResponse>>> =
-            Arc::new(Mutex::new(responses.into_iter().collect()));
+        let responses: Mutex<VecDeque<CannedResponse>> =
+            Mutex::new(responses.into_iter().collect());
+        Self::with(move |_| next(&mut responses.lock().expect("no test panics in here"))).await
+    }
+
+    /// Serves what `respond` makes of each request.
+    pub(crate) async fn with(
+        respond: impl Fn(&RecordedRequest) -> Response + Send + Sync + 'static,
+    ) -> Self {
+        let respond = Arc::new(respond);
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&seen);
         let handler =
             async move |method: axum::http::Method, uri: Uri, headers: HeaderMap, body: Bytes| {
                 let method = method.to_string();
-                log.lock()
-                    .expect("no test panics in here")
-                    .push(RecordedRequest {
-                        method,
-                        uri,
-                        headers,
-                        body,
-                    });
-                next(&mut responses.lock().expect("no test panics in here"))
+                let request = RecordedRequest {
+                    method,
+                    uri,
+                    headers,
+                    body,
+                };
+                let response = respond(&request);
+                log.lock().expect("no test panics in here").push(request);
+                response
             };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
             .await

@@ -16,15 +16,15 @@ use crate::server::{CannedResponse, Largest, Server, settings};
 
 /// A clock that is moved by hand. A sleep ends when its time has come.
 #[derive(Clone)]
-struct HeldClock(Arc<watch::Sender<Timestamp>>);
+pub(crate) struct HeldClock(Arc<watch::Sender<Timestamp>>);
 
 impl HeldClock {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let start = Timestamp::from_second(1_700_000_000).expect("a time of 2023");
         Self(Arc::new(watch::channel(start).0))
     }
 
-    fn pass(&self, seconds: u64) {
+    pub(crate) fn pass(&self, seconds: u64) {
         self.0
             .send_modify(|now| *now += Duration::from_secs(seconds));
     }
@@ -46,7 +46,7 @@ impl Clock for HeldClock {
 
 /// The row, as one process reaches it.
 #[derive(Clone)]
-struct Row {
+pub(crate) struct Row {
     shared: Arc<Shared>,
     is_away: Arc<AtomicBool>,
 }
@@ -64,7 +64,7 @@ struct Shared {
 const AHEAD: SignedDuration = SignedDuration::from_hours(3);
 
 impl Row {
-    fn new(clock: &HeldClock) -> Self {
+    pub(crate) fn new(clock: &HeldClock) -> Self {
         Self {
             shared: Arc::new(Shared {
                 clock: clock.clone(),
@@ -78,7 +78,7 @@ impl Row {
     }
 
     /// The same row, for another process.
-    fn of_another(&self) -> Self {
+    pub(crate) fn of_another(&self) -> Self {
         Self {
             is_away: Arc::default(),
             ..self.clone()

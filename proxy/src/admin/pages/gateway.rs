@@ -49,6 +49,9 @@ pub(crate) async fn page(
                 "What is left of the pause that the gateway asked for with Retry-After."))
             (fact("Budget", true, &html! { (health.requests_per_minute) " calls per minute" },
                 "The present rate limit: halved when the gateway answers 429, restored slowly."))
+            (fact("Key", !health.is_second_key_in_use,
+                &html! { @if health.is_second_key_in_use { "the second" } @else { "the first" } },
+                "The one of gateway.api_key that calls are signed with: the second while the gateway rejects the first."))
             (fact("Clock", skew.is_none_or(|skew| skew.abs() <= MAX_SKEW_SECONDS),
                 &html! { @if let Some(skew) = skew { (skew) " s ahead of ours" } @else { "not known yet" } },
                 "The gateway's clock by its responses. Set this machine's clock by NTP if they differ by more than 2 s."))

@@ -10,7 +10,7 @@ fn a_variable_wins_over_the_file() {
     ];
     let config = loaded(COMPLETE, &variables).unwrap();
     assert_eq!(config.listen.port(), 9999);
-    assert_eq!(config.gateway.api_key.expose_secret(), "other");
+    assert_eq!(config.gateway.api_key.newest().expose_secret(), "other");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn every_key_can_be_a_variable() {
     ];
     let variables: Vec<(&str, &str)> = variables.iter().map(|(k, v)| (k.as_str(), *v)).collect();
     let config = loaded("", &variables).unwrap();
-    assert_eq!(config.gateway.api_key.expose_secret(), "918273645");
+    assert_eq!(config.gateway.api_key.newest().expose_secret(), "918273645");
     assert!(config.gateway.sign_put_body);
     assert_eq!(config.rate_limit.orders_per_minute_per_ip, 7);
     assert_eq!(config.trusted_proxies.len(), 2);
@@ -132,7 +132,7 @@ fn a_variable_without_a_place_or_of_another_kind_is_refused_without_its_value() 
 fn a_variable_replaces_both_forms_of_a_secret_in_the_file() {
     let text = COMPLETE.replacen("api_secret = ", "api_secret_file = ", 1);
     let config = loaded(&text, &[("FLORIN_GATEWAY__API_SECRET", "a")]).unwrap();
-    assert_eq!(config.gateway.api_secret.expose_secret(), "a");
+    assert_eq!(config.gateway.api_secret.newest().expose_secret(), "a");
     let problems = loaded(
         COMPLETE,
         &[("FLORIN_STORE__0__SECRET_KEY_FILE", "/nowhere")],

@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{Request, StatusCode};
-use florin_gateway::{Client, Clock, Credentials, RawResponse, Settings, SignedRequest, Transport};
+use florin_gateway::{Client, Clock, RawResponse, Settings, SignedRequest, Transport};
 use florin_orders::fixtures::{invoice, new_attempt, observed, terms};
 use florin_orders::{AttemptId, Event, Invoice, NewAttempt, NewOrder, OrderId};
 use florin_storage::SqliteStorage;
@@ -157,10 +157,7 @@ impl Overload {
             polls: Mutex::default(),
         });
         let config = load_config(folder.path());
-        let credentials = Credentials {
-            api_key: config.gateway.api_key.clone(),
-            api_secret: config.gateway.api_secret.clone(),
-        };
+        let (credentials, _) = config.gateway.credentials();
         let mut settings = Settings::new(config.gateway.url.clone(), credentials);
         settings.requests_per_second = u32::try_from(REQUESTS_PER_SECOND).unwrap();
         let random = Arc::new(SystemRandom);

@@ -1,0 +1,133 @@
+//! The keys and secrets that calls are signed with: one pair, or two while the first replaces the second.
+//!
+//! A call begins with the pair that the gateway accepted last. A pair that it rejects is followed by the other one, so that
+//! an exchange at the gateway costs no call, whenever it happens. A pair that is rejected begins no call after that, also if
+//! the budget did not allow to try the other one at once.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use reqwest::header::HeaderValue;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::{Credentials, SettingsError};
+
+/// A pair that can sign.
+pub(super) struct SigningKey {
+    /// The header `apikey`.
+    pub(super) api_key: HeaderValue,
+    pub(super) api_secret: SecretString,
+    /// It is the first of the configuration.
+    is_first: bool,
+}
+
+/// The pairs of a client.
+pub(super) struct SigningKeys(Mutex<State>);
+
+struct State {
+    /// The one that the next call begins with is the first.
+    keys: Vec<Arc<SigningKey>>,
+    /// The gateway accepted the second of the configuration after it had rejected the first.
+    is_second_in_use: bool,
+}
+
+impl SigningKeys {
+    pub(super) fn new(
+        first: &Credentials,
+        second: Option<&Credentials>,
+    ) -> Result<Self, SettingsError> {
+        Ok(Self(Mutex::new(State::new(first, second)?)))
+    }
+
+    /// Exchanges all of them. The next call begins with the first one.
+    pub(super) fn replace(
+        &self,
+        first: &Credentials,
+        second: Option<&Credentials>,
+    ) -> Result<(), SettingsError> {
+        let state = State::new(first, second)?;
+        *self.lock() = state;
+        Ok(())
+    }
+
+    /// Returns the pair to sign with after the `rejected` ones, or `None` if the gateway rejected all.
+    pub(super) fn next(&self, rejected: &[Arc<SigningKey>]) -> Option<Arc<SigningKey>> {
+        let is_rejected =
+            |key: &Arc<SigningKey>| rejected.iter().any(|known| Arc::ptr_eq(known, key));
+        let state = self.lock();
+        state.keys.iter().find(|key| !is_rejected(key)).cloned()
+    }
+
+    /// Begins later calls with the other pair.
+    pub(super) fn reject(&self, rejected: &Arc<SigningKey>) {
+        let mut state = self.lock();
+        // Else a call beside this one was faster, or a reload has removed the pair.
+        if state.begins_with(rejected) {
+            state.keys.rotate_left(1);
+        }
+    }
+
+    /// Logs a change of the pair in use.
+    pub(super) fn accept(&self, accepted: &Arc<SigningKey>) {
+        let mut state = self.lock();
+        let is_second = !accepted.is_first;
+        // A response to a call that began before the exchange says nothing about later calls.
+        if state.is_second_in_use == is_second || !state.begins_with(accepted) {
+            return;
+        }
+        state.is_second_in_use = is_second;
+        drop(state);
+        if is_second {
+            tracing::warn!(
+                "the gateway rejects the first of the two in gateway.api_key and gateway.api_secret: calls are signed with the second. \
+                 Exchange the key at the gateway, or correct the first and reload"
+            );
+        } else {
+            tracing::info!(
+                "the gateway accepts the first of the two in gateway.api_key and gateway.api_secret: remove the second, and reload"
+            );
+        }
+    }
+
+    /// Returns `true` while calls are signed with the second pair, because the gateway rejected the first.
+    pub(super) fn is_second_in_use(&self) -> bool {
+        self.lock().is_second_in_use
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Every change of the state is a whole one, so a panic elsewhere leaves nothing half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn new(first: &Credentials, second: Option<&Credentials>) -> Result<Self, SettingsError> {
+        Ok(Self {
+            keys: signing_keys(first, second)?,
+            is_second_in_use: false,
+        })
+    }
+
+    fn begins_with(&self, key: &Arc<SigningKey>) -> bool {
+        self.keys.first().is_some_and(|next| Arc::ptr_eq(next, key))
+    }
+}
+
+fn signing_keys(
+    first: &Credentials,
+    second: Option<&Credentials>,
+) -> Result<Vec<Arc<SigningKey>>, SettingsError> {
+    let pairs = [(first, true)]
+        .into_iter()
+        .chain(second.map(|second| (second, false)));
+    let keys = pairs.map(|(credentials, is_first)| {
+        let mut api_key = HeaderValue::from_str(credentials.api_key.expose_secret())
+            .map_err(|_| SettingsError::ApiKey)?;
+        api_key.set_sensitive(true);
+        Ok(Arc::new(SigningKey {
+            api_key,
+            api_secret: credentials.api_secret.clone(),
+            is_first,
+        }))
+    });
+    keys.collect()
+}
