@@ -12,7 +12,9 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 use serde_json::{Value, json};
-use support::{HttpResponse, Program, World, eventually, pay_in_full, secrets};
+use support::{
+    HttpResponse, Program, World, eventually, limit_files, pay_in_full, secrets, write_private,
+};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
@@ -222,6 +224,66 @@ async fn a_request_whose_client_goes_away_is_recorded_as_cancelled() {
     .await;
     world.gateway_link.restore().await;
     assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_the_database_failed_is_recorded_as_failed_and_a_refusal_is_not() {
+    let (collector, endpoint) = Collector::start().await;
+    let mut world = World::start().await;
+    world.stop_proxy().await;
+    let file = world.config_file();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let tracing =
+        format!("{text}\n[tracing]\notlp_endpoint = \"{endpoint}\"\nsample_ratio = \"0\"\n");
+    write_private(&file, &tracing);
+    let mut program = Program::start_limitable(&file, &world.file("proxy.log"));
+    wait_until_up(&world, &program).await;
+    let trace = format!("00-{TRACE_ID}-{PARENT_ID}-01");
+    let ask = async |amount: &str| {
+        let order = json!({ "amount": amount, "currency": "USD", "reference": "lamp-1" });
+        let request = world
+            .http()
+            .post(format!("{}/v1/orders", world.proxy_url()));
+        let request = request
+            .bearer_auth(secrets::STORE_KEY)
+            .header("traceparent", &trace);
+        request.json(&order).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(ask("42.00").await, 201);
+    // The reference has another price: refused, by a database that works.
+    assert_eq!(ask("43.00").await, 409);
+    limit_files(program.id(), Some(0));
+    eventually("an order is not stored", async || {
+        let order = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-2" });
+        let request = world
+            .http()
+            .post(format!("{}/v1/orders", world.proxy_url()));
+        let request = request
+            .bearer_auth(secrets::STORE_KEY)
+            .header("traceparent", &trace);
+        let answered = request.json(&order).send().await.unwrap();
+        (answered.status().as_u16() == 503).then_some(())
+    })
+    .await;
+    limit_files(program.id(), None);
+    assert_eq!(program.stop().await, Some(0));
+    let spans = collector.spans();
+    let failed: Vec<&Span> = spans
+        .iter()
+        .filter(|span| span.name.starts_with("storage "))
+        .filter(|span| span.status.as_ref().is_some_and(|status| status.code == 2))
+        .collect();
+    assert!(!failed.is_empty(), "{spans:#?}");
+    for span in failed {
+        let kind = attribute(span, "error.type");
+        assert!(["full", "io"].contains(&&*kind), "{span:#?}");
+    }
+    let opened = spans
+        .iter()
+        .filter(|span| span.name == "storage open_order");
+    let well = opened.filter(|span| attribute(span, "error.type").is_empty());
+    assert_eq!(well.count(), 2, "{spans:#?}");
     world.end().await;
 }
 

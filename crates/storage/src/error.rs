@@ -134,7 +134,8 @@ pub enum FileFault {
 }
 
 /// Why nothing can be stored at present.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Outage {
     /// There is no room on the disk.
     Full,

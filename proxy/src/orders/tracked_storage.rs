@@ -3,6 +3,7 @@
 //! A write runs in a separate task and always ends: a caller that gives up, like the handler of a request whose browser
 //! disconnects, cannot leave behind a commit that comes after the announcement.
 
+mod failure;
 mod operator;
 mod writes;
 

@@ -7,30 +7,41 @@ use florin_storage::{Storage, StorageError};
 use tracing::Instrument as _;
 
 use super::TrackedStorage;
+use super::failure::StorageFailure;
 use crate::orders::changes::{OrderChanges, Scope, Writing};
 
 impl TrackedStorage {
-    /// Records a span of what the storage does, queues and repetitions included: `storage open_order`.
-    pub(super) async fn recorded<T>(&self, name: &'static str, work: impl Future<Output = T>) -> T {
+    /// Records a span of what the storage does, queues and repetitions included: `storage open_order`. It fails with the
+    /// database; a refusal by the state of an order is a result.
+    pub(super) async fn recorded<T, E: StorageFailure>(
+        &self,
+        name: &'static str,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
         let span = self.spans.client(|| format!("storage {name}").into());
         let done = work.await;
-        if let Some(span) = span {
+        if let Some(mut span) = span {
+            if let Some(kind) = done.as_ref().err().and_then(StorageFailure::kind) {
+                span.set("error.type", kind);
+                span.fail();
+            }
             span.end();
         }
         done
     }
 
     /// Carries out a write that may change an order's view.
-    pub(super) async fn write<T, F>(
+    pub(super) async fn write<T, E, F>(
         &self,
         name: &'static str,
         scope: Scope,
         work: impl FnOnce(Arc<dyn Storage>) -> F,
-        changed_nothing: fn(&T) -> bool,
-    ) -> T
+        changed_nothing: fn(&Result<T, E>) -> bool,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
-        F: Future<Output = T> + Send + 'static,
+        E: StorageFailure + Send + 'static,
+        F: Future<Output = Result<T, E>> + Send + 'static,
     {
         let mut writing = self.changes.begin(scope);
         let work = work(self.inner.clone());
@@ -66,15 +77,16 @@ impl TrackedStorage {
     }
 
     /// Carries out a write of the poll schedule, which no view shows.
-    pub(super) async fn schedule<T, F>(
+    pub(super) async fn schedule<T, E, F>(
         &self,
         name: &'static str,
         work: impl FnOnce(Arc<dyn Storage>) -> F,
-        announce: impl FnOnce(&OrderChanges, &T) + Send + 'static,
-    ) -> T
+        announce: impl FnOnce(&OrderChanges, &Result<T, E>) + Send + 'static,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
-        F: Future<Output = T> + Send + 'static,
+        E: StorageFailure + Send + 'static,
+        F: Future<Output = Result<T, E>> + Send + 'static,
     {
         let (work, changes) = (work(self.inner.clone()), self.changes.clone());
         let written = completed(async move {
