@@ -46,7 +46,10 @@ pub fn init(directives: &str) -> Result<(), String> {
     let filter = filter(directives)?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+        .with_writer(std::io::stderr)
+        // The library would report a line that cannot be written by one more line, and panic: a full disk with the log on it
+        // would end the process.
+        .log_internal_errors(false);
     let (started, set): (_, SetFilter) = if std::io::stderr().is_terminal() {
         let builder = builder.with_target(false).with_filter_reloading();
         let handle = builder.reload_handle();

@@ -276,6 +276,29 @@ async fn a_database_that_is_spoiled_while_it_is_served_takes_no_order() {
 }
 
 #[tokio::test]
+async fn a_disk_that_takes_neither_the_database_nor_the_log_does_not_end_the_process() {
+    let mut world = World::start().await;
+    // The log of this program is a file of the same disk.
+    let (machine, mut program) = start_on_machine(&mut world).await;
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
+    for error in [DiskError::NoSpace, DiskError::Write] {
+        machine.set_disk(Some(error));
+        for _ in 0..3 {
+            refused_clearly(&world).await;
+        }
+        ready_with(&world, &program, 503).await;
+        machine.set_disk(None);
+        ready_with(&world, &program, 200).await;
+    }
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    paid_once(&world, &checkout).await;
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_disk_that_does_not_return_the_database_is_no_damage_and_is_survived() {
     let mut world = World::start().await;
     let (machine, mut program) = start_on_machine(&mut world).await;
