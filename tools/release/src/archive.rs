@@ -13,13 +13,13 @@ use crate::licences::licences;
 use crate::programs::PROGRAMS;
 use crate::sbom::bill_of_materials;
 
-/// Files of the repository that are in the archive as they are, beside `deploy/`.
-const FILES: [&str; 5] = [
+/// Files of the repository that are in the archive as they are, beside `deploy/` and the pages of `docs/`, to which alerts, log
+/// lines and the operator's page lead.
+const FILES: [&str; 4] = [
     "CHANGELOG.md",
     "Dockerfile",
     "LICENSE-APACHE",
     "LICENSE-MIT",
-    "docs/operations/upgrading.md",
 ];
 
 /// Writes `<name>.tar.gz` and `<name>.tar.gz.sha256` to the folder `out`; returns the path of the archive.
@@ -41,9 +41,12 @@ pub fn pack(release: &Release, out: &Path) -> anyhow::Result<PathBuf> {
     }
     let deployed = cmd!(
         sh,
-        "git ls-files --cached --others --exclude-standard deploy"
+        "git ls-files --cached --others --exclude-standard deploy docs/*.md"
     );
-    let deployed = deployed.quiet().read().context("git lists deploy/")?;
+    let deployed = deployed
+        .quiet()
+        .read()
+        .context("git lists deploy/ and docs/")?;
     for file in deployed.lines().chain(FILES) {
         put(&sh, &release.root.join(file), &folder.join(file), 0o644)?;
     }

@@ -17,9 +17,9 @@ struct Arguments {
     /// Pack the programs of this folder instead of compiling them
     #[arg(long, value_name = "FOLDER")]
     programs: Option<PathBuf>,
-    /// Where the archive is written
-    #[arg(long, value_name = "FOLDER", default_value = "target/archives")]
-    out: PathBuf,
+    /// Where the archive is written [default: target/archives of the repository]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
     /// Write what the image contains to this folder, and no archive
     #[arg(long, value_name = "FOLDER")]
     image: Option<PathBuf>,
@@ -49,7 +49,12 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         println!("{}", image.display());
         return Ok(());
     }
-    let archive = pack(&release, &arguments.out)?;
+    let out = match arguments.out {
+        // The work is done in the repository's folder.
+        Some(out) => std::path::absolute(out)?,
+        None => root.join("target/archives"),
+    };
+    let archive = pack(&release, &out)?;
     println!("{}", archive.display());
     Ok(())
 }
