@@ -35,6 +35,16 @@ fn the_package_has_the_repositorys_version_and_no_dependencies() {
         serde_json::from_str(&of_the_repository("packages/florin/package.json")).unwrap();
     assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(package["license"], env!("CARGO_PKG_LICENSE"));
+    assert!(
+        package["description"]
+            .as_str()
+            .is_some_and(|text| text.len() > 40)
+    );
+    assert!(
+        package["keywords"]
+            .as_array()
+            .is_some_and(|words| words.len() > 3)
+    );
     assert!(package["dependencies"].is_null());
     assert_eq!(package["sideEffects"], false);
     let optional = json!({ "react": { "optional": true } });
