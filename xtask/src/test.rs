@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::{panic, thread};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
@@ -54,7 +55,7 @@ struct Results {
 
 impl Results {
     /// Counts and prints the result of a check.
-    fn add(&mut self, name: &'static str, time: &str, result: anyhow::Result<()>) {
+    fn add(&mut self, (name, time, result): Ended) {
         match result {
             Ok(()) => {
                 output::passed(format!("{name} ({time})"));
@@ -80,8 +81,8 @@ impl std::fmt::Display for Results {
     }
 }
 
-/// Cheap ones first. All share one set of compiled libraries.
-const CHECKS: [Check; 11] = [
+/// They compute: one after another, cheap ones first. All share one set of compiled libraries.
+const STATIC: [Check; 9] = [
     ("The code is formatted", format),
     ("The dependencies keep the rules", dependencies),
     ("No dependency has a known advisory", advisories),
@@ -125,6 +126,10 @@ const CHECKS: [Check; 11] = [
         let flags = "-D warnings -A rustdoc::private_intra_doc_links";
         Ok(doc.env("RUSTDOCFLAGS", flags).run()?)
     }),
+];
+
+/// They wait for servers and browsers: at the same time, after all others.
+const DYNAMIC: [Check; 2] = [
     ("The tests pass", |workspace| {
         // With `--only`, this check would test the bundle that was built last.
         bundle::make(workspace, Variant::Release)?;
@@ -151,15 +156,28 @@ const CHECKS: [Check; 11] = [
 /// # Errors
 /// A check failed, none has the name, or the set-up cannot be completed; the sentence says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> {
-    let checks = chosen(&args.only)?;
+    let (in_turn, together) = chosen(&args.only)?;
     florin_setup::set_up(workspace)?;
     florin_setup::install_for_tests(workspace)?;
     let mut results = Results::default();
-    for (name, run) in checks {
-        output::heading(name);
-        let time = output::stopwatch();
-        let result = run(workspace);
-        results.add(name, &output::time(time()), result);
+    for check in in_turn {
+        results.add(perform(workspace, check));
+    }
+    let ended: Vec<Ended> = thread::scope(|scope| {
+        let running = together.into_iter().map(|check| {
+            scope.spawn(move || match Workspace::find() {
+                Ok(workspace) => perform(&workspace, check),
+                Err(error) => (check.0, String::new(), Err(error)),
+            })
+        });
+        let running: Vec<_> = running.collect();
+        let ended = running.into_iter().map(thread::ScopedJoinHandle::join);
+        ended
+            .map(|ended| ended.unwrap_or_else(|cause| panic::resume_unwind(cause)))
+            .collect()
+    });
+    for one in ended {
+        results.add(one);
     }
     println!("\n{results}");
     let failed = results.failed;
@@ -167,17 +185,34 @@ pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> 
     Ok(())
 }
 
-fn chosen(only: &str) -> anyhow::Result<Vec<Check>> {
+/// A check that has ended: its name, its time and its result.
+type Ended = (&'static str, String, anyhow::Result<()>);
+
+fn perform(workspace: &Workspace, (name, run): Check) -> Ended {
+    output::heading(name);
+    let time = output::stopwatch();
+    let result = run(workspace);
+    (name, output::time(time()), result)
+}
+
+/// Those whose name contains the text: those in turn, and those that run together.
+fn chosen(only: &str) -> anyhow::Result<(Vec<Check>, Vec<Check>)> {
     let only = only.to_lowercase();
-    let chosen = CHECKS
-        .into_iter()
-        .filter(|(name, _)| name.to_lowercase().contains(&only));
-    let chosen: Vec<Check> = chosen.collect();
-    if chosen.is_empty() {
-        let names = CHECKS.map(|(name, _)| name).join(" · ");
-        bail!("no check's name contains {only:?}; the names are: {names}");
+    let is_chosen = |(name, _): &Check| name.to_lowercase().contains(&only);
+    let in_turn: Vec<Check> = STATIC.into_iter().filter(is_chosen).collect();
+    let together: Vec<Check> = DYNAMIC.into_iter().filter(is_chosen).collect();
+    if in_turn.is_empty() && together.is_empty() {
+        let names: Vec<_> = STATIC
+            .iter()
+            .chain(&DYNAMIC)
+            .map(|(name, _)| *name)
+            .collect();
+        bail!(
+            "no check's name contains {only:?}; the names are: {}",
+            names.join(" · ")
+        );
     }
-    Ok(chosen)
+    Ok((in_turn, together))
 }
 
 /// A journey waits longer than it computes: for a poll, a delivery, a page. Two for each core keep the cores busy.
@@ -305,10 +340,10 @@ mod tests {
 
     #[test]
     fn checks_are_chosen_by_a_part_of_their_name() {
-        let count = |only| chosen(only).map(|checks| checks.len());
-        assert_eq!(count("http").unwrap(), 1);
-        assert_eq!(count("clippy").unwrap(), 2);
-        assert_eq!(count("").unwrap(), CHECKS.len());
+        let count = |only| chosen(only).map(|(in_turn, together)| (in_turn.len(), together.len()));
+        assert_eq!(count("http").unwrap(), (0, 1));
+        assert_eq!(count("clippy").unwrap(), (2, 0));
+        assert_eq!(count("").unwrap(), (STATIC.len(), DYNAMIC.len()));
         let error = count("tidiness").unwrap_err().to_string();
         let begin =
             "no check's name contains \"tidiness\"; the names are: The code is formatted · ";
@@ -318,9 +353,10 @@ mod tests {
     #[test]
     fn a_check_that_cannot_be_made_is_neither_passed_nor_failed() {
         let mut results = Results::default();
-        results.add("one", "1 s", Ok(()));
-        results.add("two", "1 s", Err(Skipped("no database").into()));
-        results.add("three", "1 s", Err(anyhow::anyhow!("broken")));
+        let ended = |name, result| (name, "1 s".to_owned(), result);
+        results.add(ended("one", Ok(())));
+        results.add(ended("two", Err(Skipped("no database").into())));
+        results.add(ended("three", Err(anyhow::anyhow!("broken"))));
         assert_eq!(results.to_string(), "1 passed, 1 failed, 1 skipped");
         assert_eq!(results.failed, ["three (1 s): broken"]);
     }
