@@ -78,7 +78,7 @@ impl Shop {
     /// Waits until the diagnostics contain this line.
     async fn wait_for_value(&self, line: &str) -> Diagnosis {
         let console = RefCell::new(String::new());
-        let panel = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[part=doctor]')?.textContent ?? null";
+        let panel = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[part=diagnostics]')?.textContent ?? null";
         let found = within(Duration::from_secs(45), async || {
             let warnings = self.browser.console_warnings().await.join("\n");
             // The driver writes strings as JSON.
@@ -148,7 +148,7 @@ async fn a_missing_csp_directive_is_shown_as_a_line_to_paste() {
             }
             let pasted = line.rsplit("    ").next().unwrap().to_owned();
             eventually(&format!("{pasted} on the page"), async || {
-                let panel = "return document.querySelector('florin-checkout').shadowRoot.querySelector('[part=doctor]')?.textContent";
+                let panel = "return document.querySelector('florin-checkout').shadowRoot.querySelector('[part=diagnostics]')?.textContent";
                 let panel = shop.browser.evaluate(panel, &[]).await;
                 (panel.as_str()?.contains(&pasted) || shown == Outcome::Link).then_some(())
             })
@@ -239,7 +239,7 @@ async fn a_sandbox_that_hides_wallets_is_named() {
     shop.site.serve("", &frame);
     shop.browser.goto(shop.site.url()).await;
     shop.browser.enter_frame("framed").await;
-    let named = "inside?.querySelector('[part=doctor]')?.textContent.includes('sandbox=\"allow-scripts allow-same-origin')";
+    let named = "inside?.querySelector('[part=diagnostics]')?.textContent.includes('sandbox=\"allow-scripts allow-same-origin')";
     wait_for_value(&shop.browser, "the attribute", named, &json!(true)).await;
     shop.browser.leave_checkout().await;
     shop.end().await;
@@ -344,7 +344,7 @@ async fn inline_names_the_broken_built_in_and_falls_back_to_a_frame() {
         wait_for_value(&browser, "the frame", IS_INITIALISED, &json!(true)).await;
         let (part, _) = breaks;
         let named =
-            format!("inside.querySelector('[part=doctor]')?.textContent.includes('{part}')");
+            format!("inside.querySelector('[part=diagnostics]')?.textContent.includes('{part}')");
         wait_for_value(&browser, part, &named, &json!(true)).await;
         let console = browser.console_warnings().await.join("\n");
         assert!(console.contains(part), "{console}");

@@ -295,7 +295,7 @@ async fn load_errors_are_in_the_merchants_and_the_customers_language() {
     let notice = "inside?.querySelector('.fl-notice')?.textContent";
     wait_for_value(&browser, "the notice", notice, &json!(failed)).await;
     let title = text("ja", "diagnostics", "title");
-    let panel = "inside.querySelector('[part=doctor]')?.ariaLabel";
+    let panel = "inside.querySelector('[part=diagnostics]')?.ariaLabel";
     wait_for_value(&browser, "the panel", panel, &json!(title)).await;
     let console = browser.console_warnings().await.join("\n");
     let text = text("ja", "diagnostics", "origin_not_allowed");

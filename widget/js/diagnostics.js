@@ -209,7 +209,7 @@ const showPanel = ({ element, box, signal, isTest }, say, title, texts) => {
   if (!isTest || !texts.length) return;
   const sheets = shadowRoot.adoptedStyleSheets;
   if (!sheets.includes(STYLE)) shadowRoot.adoptedStyleSheets = [...sheets, STYLE];
-  const panel = make('section', { className: 'fl-diagnostics', part: 'doctor', role: 'status', ariaLabel: say('title') });
+  const panel = make('section', { className: 'fl-diagnostics', part: 'diagnostics', role: 'status', ariaLabel: say('title') });
   panel.append(make('b', {}, say('title') + ': ' + title), ...texts);
   panel.append(make('p', {}, say('test_only')));
   // In a dialog, or above the display, which may be made anew.
