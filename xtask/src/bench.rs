@@ -18,21 +18,11 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N", requires = "kills")]
     seed: Option<u64>,
     /// Kill N times among this many proxies on one PostgreSQL, and its primary
-    #[arg(long, value_name = "COUNT", requires = "kills", requires = "database", value_parser = clap::value_parser!(u64).range(2..=8))]
+    #[arg(long, value_name = "COUNT", requires = "kills", value_parser = clap::value_parser!(u64).range(2..=8))]
     replicas: Option<u64>,
-    /// The database of --replicas
-    #[arg(long, value_enum, requires = "replicas")]
-    database: Option<SharedDatabase>,
     /// Begin no kill of --replicas after this many minutes
     #[arg(long, value_name = "N", requires = "replicas")]
     minutes: Option<u64>,
-}
-
-/// A database that several proxies share.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum SharedDatabase {
-    /// A server of the distribution's packages, in a temporary folder
-    Postgres,
 }
 
 #[derive(Debug, Args)]
@@ -212,7 +202,7 @@ pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Re
 /// Kills the proxy's release again and again while customers buy, and runs the auditor on the result.
 fn kill(workspace: &Workspace, proxy: &Path, kills: u64, args: &BenchArgs) -> anyhow::Result<()> {
     let mut replicas = Vec::new();
-    if let (Some(count), Some(SharedDatabase::Postgres)) = (args.replicas, args.database) {
+    if let Some(count) = args.replicas {
         florin_setup::install_postgresql(workspace, "the proxies share a PostgreSQL")?;
         replicas.extend(["--replicas".to_owned(), count.to_string()]);
     }

@@ -103,9 +103,7 @@ async fn kill_replicas(options: &replicas::Options, auditor: &Auditor) -> ExitCo
         seed,
         ..
     } = *options;
-    println!(
-        "To repeat it: cargo xtask bench --kills {kills} --replicas {replicas} --database postgres --seed {seed}"
-    );
+    println!("To repeat it: cargo xtask bench --kills {kills} --replicas {replicas} --seed {seed}");
     let began = SystemClock.now();
     let campaign = replicas::run(options, move |done| report(done, kills)).await;
     let seconds = SystemClock.now().duration_since(began).as_secs();
