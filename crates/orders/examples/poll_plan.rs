@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 use std::process::ExitCode;
 
 use florin_orders::fixtures::{at, invoice};
-use florin_orders::{Invoice, PaymentState, next_poll, subscribed_poll};
+use florin_orders::{Invoice, PaymentState, next_poll, watched_poll};
 use jiff::{SignedDuration, Timestamp};
 
 /// Requests per second.
@@ -218,7 +218,7 @@ impl Attempt {
         let planned = next_poll(&invoice, now);
         invoice.next_poll_at = planned;
         let watched = self.is_watched_at(self.polled_at);
-        let wanted = subscribed_poll(&invoice, INTERVAL, now).filter(|_| watched);
+        let wanted = watched_poll(&invoice, INTERVAL, now).filter(|_| watched);
         wanted.or(planned).map(Timestamp::as_second)
     }
 

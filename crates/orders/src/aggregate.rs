@@ -50,7 +50,7 @@ impl Aggregate {
         let attempt = attempts.find(|attempt| attempt.terms.id == *id);
         if let Some(AttemptState::Open(invoice)) = attempt.map(|attempt| &mut attempt.state) {
             let planned = invoice.next_poll_at;
-            invoice.next_poll_at = planned.map(|planned| stretch.of_poll(invoice, now, planned));
+            invoice.next_poll_at = planned.map(|planned| stretch.scale_poll(invoice, now, planned));
         }
     }
 

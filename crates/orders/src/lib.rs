@@ -21,6 +21,7 @@ mod observation;
 mod order;
 mod poll;
 mod record;
+mod stretch;
 mod trace_parent;
 mod transition;
 
@@ -42,10 +43,10 @@ pub use order::{
     LatePayment, NewOrder, Order, OrderLine, OrderStatus, PriceSource, Reverted, Snapshot,
 };
 pub use poll::{
-    PollPriority, Stretch, is_fresh, next_poll, next_poll_after_review, second_payment_pause,
-    subscribed_poll,
+    PollPriority, is_fresh, next_poll, next_poll_after_review, second_payment_pause, watched_poll,
 };
 pub use record::OrderRecord;
+pub use stretch::Stretch;
 pub use trace_parent::{InvalidTraceParent, TraceParent};
 pub use transition::{Transition, next_invoice, transition};
 

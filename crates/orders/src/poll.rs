@@ -25,7 +25,7 @@ pub enum PollPriority {
 /// may repeat it.
 const POLLED_FOR: SignedDuration = SignedDuration::from_hours(60 * 24);
 /// No attempt that can still change is polled more rarely.
-const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(24);
+pub(crate) const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(24);
 /// So long after its credit a second payment is likely: one that was under way when the first was credited.
 const FRESH_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// Between two polls for a second payment, which is noticed within a minute, the poll included.
@@ -45,7 +45,7 @@ const EAGER_AFTER_REPORT: SignedDuration = SignedDuration::from_mins(2);
 pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
     let minutes = SignedDuration::from_mins;
     let age = now.duration_since(invoice.opened_at);
-    let over_for = now.duration_since(invoice.expires_at);
+    let since_expiry = now.duration_since(invoice.expires_at);
     let pause = match invoice.payment_state {
         PaymentState::Settled => {
             let settled_for = now.duration_since(invoice.state_since);
@@ -58,7 +58,9 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
                 settled_for
             }
         }
-        PaymentState::Waiting if over_for >= SignedDuration::ZERO => SignedDuration::from_secs(15),
+        PaymentState::Waiting if since_expiry >= SignedDuration::ZERO => {
+            SignedDuration::from_secs(15)
+        }
         PaymentState::Waiting => {
             // A hosted session is paid on the gateway's page, and the gateway calls back when it is.
             let is_elsewhere = invoice.page().is_some();
@@ -70,7 +72,7 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
                 30
             };
             // Never past the expiry: that poll can detect it.
-            let left = SignedDuration::ZERO.saturating_sub(over_for);
+            let left = SignedDuration::ZERO.saturating_sub(since_expiry);
             SignedDuration::from_secs(pause).min(left.max(SignedDuration::from_secs(1)))
         }
         PaymentState::Detected | PaymentState::Confirming => pause_under_way(age),
@@ -79,10 +81,10 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
         | PaymentState::Cancelled
         | PaymentState::Expired
         | PaymentState::AddressChanged => {
-            if over_for >= POLLED_FOR {
+            if since_expiry >= POLLED_FOR {
                 return None;
             }
-            part(over_for, 4).clamp(minutes(1), LONGEST_PAUSE)
+            part(since_expiry, 4).clamp(minutes(1), LONGEST_PAUSE)
         }
     };
     Some(now + pause)
@@ -119,7 +121,7 @@ pub(crate) fn next_poll_of_additional_payment(invoice: &Invoice, now: Timestamp)
 /// The time of a poll for a watched order; `None` if the schedule is soon enough.
 /// However many pages show it, the gateway is asked once per `interval` while the customer waits for the response, a third as
 /// often later, and hourly once the attempt is over. A settled attempt is polled for a second payment.
-pub fn subscribed_poll(
+pub fn watched_poll(
     invoice: &Invoice,
     interval: SignedDuration,
     now: Timestamp,
@@ -127,7 +129,7 @@ pub fn subscribed_poll(
     // A time in the future is of a clock that was ahead.
     let polled_at = invoice.observed_at.unwrap_or(invoice.opened_at).min(now);
     let pause = match invoice.payment_state {
-        PaymentState::Waiting if is_eager(invoice, now) => interval,
+        PaymentState::Waiting if is_customer_waiting(invoice, now) => interval,
         PaymentState::Waiting => interval * 3,
         PaymentState::Underpaid | PaymentState::Detected | PaymentState::Confirming => {
             let age = now.duration_since(invoice.state_since);
@@ -153,7 +155,7 @@ pub fn subscribed_poll(
 }
 
 /// Returns `true` if the customer is likely to wait for the next poll.
-fn is_eager(invoice: &Invoice, now: Timestamp) -> bool {
+fn is_customer_waiting(invoice: &Invoice, now: Timestamp) -> bool {
     let reported = invoice.marked_as_paid_at;
     now.duration_since(invoice.opened_at) < EAGER_AFTER_OPENING
         || reported.is_some_and(|at| now.duration_since(at) < EAGER_AFTER_REPORT)
@@ -168,87 +170,6 @@ pub fn second_payment_pause(interval: SignedDuration) -> SignedDuration {
 /// Returns `true` while a second payment of an order that was credited at `settled_at` is likely.
 pub fn is_fresh(settled_at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(settled_at) < FRESH_FOR
-}
-
-/// The factor of the poll intervals: above 1 while more polls are due than the gateway's limits allow.
-///
-/// A control loop measures at intervals how many polls are due, and adjusts the factor by [`Stretch::next`]. One factor
-/// applies to waiting attempts, and another one to watched orders; the square of the first to attempts that are over or settled. Polls of payments that
-/// are under way, at an invoice's end and after callbacks keep their times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stretch {
-    percent: u32,
-}
-
-impl Default for Stretch {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
-
-impl Stretch {
-    /// Factor 1: the schedule.
-    pub const NONE: Self = Self { percent: 100 };
-    const MOST: u32 = 2000;
-    /// The target: this share of the allowed requests is for polls that are due. The rest is for requests that are not planned.
-    const PLANNED_PERCENT: u64 = 80;
-    /// The limits of one step of [`Stretch::next`], in percent. A step takes effect only on polls that are scheduled
-    /// after it, so large steps would overshoot.
-    const STEP_PERCENT: (u64, u64) = (80, 125);
-
-    /// The factor after a measurement: `due` polls are due in a time in which the limits allow `granted` requests. The
-    /// factor is multiplied by `due` over the target, by 0.8 to 1.25 in one step.
-    #[must_use]
-    pub fn next(self, due: u64, granted: u64) -> Self {
-        let allowed = (granted * Self::PLANNED_PERCENT / 100).max(1);
-        let (least, most) = Self::STEP_PERCENT;
-        let step = (due.saturating_mul(100) / allowed).clamp(least, most);
-        let percent = u64::from(self.percent) * step / 100;
-        let percent = u32::try_from(percent).unwrap_or(Self::MOST);
-        Self {
-            percent: percent.clamp(100, Self::MOST),
-        }
-    }
-
-    /// The factor in percent: 100 is the schedule, 2000 the maximum.
-    pub fn percent(self) -> u32 {
-        self.percent
-    }
-
-    /// The interval between polls of a watched order, times the factor.
-    pub fn of_pause(self, pause: SignedDuration) -> SignedDuration {
-        let millis = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
-        SignedDuration::from_millis(millis.saturating_mul(i64::from(self.percent)) / 100)
-    }
-
-    /// The time of a planned poll of an invoice: its interval times the factor, or the factor's square.
-    pub fn of_poll(self, invoice: &Invoice, now: Timestamp, planned: Timestamp) -> Timestamp {
-        let pause = planned.duration_since(now);
-        let put_off = match invoice.payment_state {
-            PaymentState::Detected | PaymentState::Confirming => pause,
-            PaymentState::Waiting => {
-                let left = invoice.expires_at.duration_since(now);
-                // The poll at the end stays.
-                let is_before_end = left > pause;
-                let pause = self.of_pause(pause);
-                if is_before_end {
-                    pause.min(left)
-                } else {
-                    planned.duration_since(now)
-                }
-            }
-            PaymentState::Settled
-            | PaymentState::Underpaid
-            | PaymentState::Failed
-            | PaymentState::Cancelled
-            | PaymentState::Expired
-            | PaymentState::AddressChanged => {
-                let longest = pause.max(LONGEST_PAUSE);
-                self.of_pause(self.of_pause(pause)).min(longest)
-            }
-        };
-        now + put_off
-    }
 }
 
 #[cfg(test)]
@@ -319,7 +240,7 @@ mod tests {
         while let Some(planned) = invoice.next_poll_at {
             let is_open = now < 900;
             invoice.marked_as_paid_at = reported_at.filter(|time| *time <= now).map(at);
-            let wanted = subscribed_poll(&invoice, SignedDuration::from_secs(5), at(now));
+            let wanted = watched_poll(&invoice, SignedDuration::from_secs(5), at(now));
             let wanted = wanted.filter(|_| has_subscriber && is_open);
             let next = wanted.map_or(planned, |wanted| wanted.min(planned));
             now = next.as_second();
@@ -372,51 +293,6 @@ mod tests {
     }
 
     #[test]
-    fn polls_are_put_off_by_their_class() {
-        let twice = Stretch { percent: 200 };
-        let at = |second| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
-        let put_off = |payment_state, now, pause| {
-            let poll = twice.of_poll(&invoice(payment_state), at(now), at(now + pause));
-            poll.as_second() - now
-        };
-        assert_eq!(put_off(PaymentState::Waiting, 100, 30), 60);
-        // The poll at the end of the invoice stays, and no poll moves behind it.
-        assert_eq!(put_off(PaymentState::Waiting, 850, 30), 50);
-        assert_eq!(put_off(PaymentState::Waiting, 880, 20), 20);
-        for under_way in [PaymentState::Detected, PaymentState::Confirming] {
-            assert_eq!(put_off(under_way, 100, 30), 30);
-        }
-        for over in [
-            PaymentState::Expired,
-            PaymentState::Failed,
-            PaymentState::Settled,
-        ] {
-            assert_eq!(put_off(over, 2000, 60), 240);
-            assert_eq!(put_off(over, 5 * DAY, DAY), DAY);
-        }
-        assert_eq!(twice.of_pause(SignedDuration::from_secs(5)).as_secs(), 10);
-    }
-
-    #[test]
-    fn the_stretch_follows_what_the_limits_allow() {
-        let mut stretch = Stretch::NONE;
-        for _ in 0..5 {
-            stretch = stretch.next(80, 100);
-            assert_eq!(stretch, Stretch::NONE);
-        }
-        for _ in 0..50 {
-            stretch = stretch.next(100_000, 100);
-        }
-        assert_eq!(stretch.percent(), 2000);
-        for _ in 0..50 {
-            stretch = stretch.next(10, 100);
-        }
-        assert_eq!(stretch, Stretch::NONE);
-        // The gateway allows nothing: no division by zero.
-        assert!(stretch.next(5, 0) > Stretch::NONE);
-    }
-
-    #[test]
     fn a_session_on_the_gateways_page_is_asked_about_once_a_minute() {
         let hosted = crate::fixtures::hosted(1);
         let opened = Timestamp::UNIX_EPOCH;
@@ -439,7 +315,7 @@ mod tests {
             next_poll_at: planned.map(at),
             ..invoice(payment_state)
         };
-        let wanted = subscribed_poll(&invoice, SignedDuration::from_secs(5), at(now));
+        let wanted = watched_poll(&invoice, SignedDuration::from_secs(5), at(now));
         wanted.map(Timestamp::as_second)
     }
 

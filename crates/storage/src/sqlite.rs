@@ -69,7 +69,7 @@ impl SqliteStorage {
         at: Timestamp,
     ) -> Result<bool, StorageError> {
         let mut reader = self.connection().await?;
-        let wanted = self.read(attempts::wanted_poll(&mut reader, invoice, known, at).await)?;
+        let wanted = self.read(attempts::callback_poll(&mut reader, invoice, known, at).await)?;
         drop(reader);
         let Some(wanted) = wanted else {
             return Ok(false);

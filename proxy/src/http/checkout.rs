@@ -11,7 +11,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use florin_checkout_api::OrderView;
-use florin_orders::{OrderId, Snapshot, second_payment_pause, subscribed_poll};
+use florin_orders::{OrderId, Snapshot, second_payment_pause, watched_poll};
 use headers::authorization::Bearer;
 use headers::{Authorization, HeaderMapExt as _};
 use jiff::{SignedDuration, Timestamp};
@@ -195,7 +195,7 @@ pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapsh
 /// for a second payment while pages follow it.
 pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<(), ApiError> {
     let (storage, order, now) = (&app.deps.storage, &view.order, app.now());
-    let Some(wanted) = wanted_poll(app, view, now) else {
+    let Some(wanted) = watched_poll_of(app, view, now) else {
         return Ok(());
     };
     let scheduled = if view.is_settled {
@@ -215,19 +215,19 @@ pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<
 }
 
 /// When the order should be polled because it is watched; `None` if it is polled by then, or no longer followed.
-fn wanted_poll(app: &AppState, view: &RenderedView, now: Timestamp) -> Option<Timestamp> {
+fn watched_poll_of(app: &AppState, view: &RenderedView, now: Timestamp) -> Option<Timestamp> {
     let invoice = view.invoice.as_ref()?;
     if view.followed_until.is_some_and(|until| now >= until) {
         return None;
     }
-    subscribed_poll(invoice, watched_interval(app), now)
+    watched_poll(invoice, watched_interval(app), now)
 }
 
 /// Pause between two polls of a watched order.
 fn watched_interval(app: &AppState) -> SignedDuration {
     let interval = SignedDuration::try_from(app.config().gateway.poll_interval)
         .expect("the interval is a minute at most");
-    app.polling_pace().watched_stretch.of_pause(interval)
+    app.polling_pace().watched_stretch.scale_interval(interval)
 }
 
 /// Another client token for an order whose opening is answered again.

@@ -489,7 +489,7 @@ pub(super) struct WantedPoll {
 }
 
 /// When a callback causes a poll of an invoice; `None` if one is due before.
-pub(super) async fn wanted_poll(
+pub(super) async fn callback_poll(
     reader: &mut SqliteConnection,
     id: &InvoiceId,
     known: InvoiceKind,

@@ -21,7 +21,7 @@ use futures_util::stream::unfold;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::http::checkout::{ShownOrder, is_valid, rendered, request_poll, wanted_poll};
+use crate::http::checkout::{ShownOrder, is_valid, rendered, request_poll, watched_poll_of};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{Caller, Operation};
@@ -158,7 +158,7 @@ impl OrderStream {
         app.deps.storage.has_other_writers()
             && app.last_comparison.is_recent(now)
             && is_valid(app, &app.config(), view, now)
-            && wanted_poll(app, view, now).is_none()
+            && watched_poll_of(app, view, now).is_none()
     }
 
     /// The order, if it changed since it was sent; the outer `None` once the order is no longer followed.
