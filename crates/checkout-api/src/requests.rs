@@ -132,7 +132,7 @@ pub struct MarkPaid {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceiptEmail {
-    /// Where the gateway sends a receipt after the customer has reported the payment; empty to
+    /// Where the gateway sends a receipt with the customer's report, or when the payment is found; empty to
     /// remove the stored address.
     #[cfg_attr(
         feature = "schema",

@@ -18,8 +18,7 @@ pub fn sign(secret: &[u8], id: &str, timestamp: &str, body: &str) -> String {
 
 /// Reads a secret as it is written: `whsec_` and base64. Returns `None` for anything else.
 pub fn secret(text: &str) -> Option<Vec<u8>> {
-    let text = text.strip_prefix("whsec_").unwrap_or(text);
-    STANDARD.decode(text).ok()
+    STANDARD.decode(text.strip_prefix("whsec_")?).ok()
 }
 
 #[cfg(test)]
