@@ -77,7 +77,7 @@ impl Nonces {
         let date = date.and_then(|text| DateTimeParser::new().parse_timestamp(text.trim()).ok());
         let date = date.map(Timestamp::as_second);
         self.skew_s = date
-            .map(|date| date.saturating_sub(now.as_second()))
+            .map(|date| self.skew_of(date, nonce, now))
             .or(self.skew_s);
         if status != 401 {
             self.accepted = self.accepted.max(nonce.second());
@@ -103,6 +103,16 @@ impl Nonces {
             was_off: true,
             correction_s: is_news.then_some(correction_s),
         }
+    }
+
+    /// The gateway wrote its date between the request, which its nonce dates, and the response: a slow response is no
+    /// difference of the clocks.
+    fn skew_of(&self, date: i64, nonce: Nonce, now: Timestamp) -> i64 {
+        let received = now.as_second();
+        let sent = nonce.second().saturating_sub(self.correction_s);
+        let behind = date.saturating_sub(sent.min(received));
+        let ahead = date.saturating_sub(received);
+        ahead.max(0) + behind.min(0)
     }
 
     /// How far the gateway's clock is ahead of ours, by its last response.
@@ -156,6 +166,21 @@ mod tests {
             let skew = nonces.skew().map(|skew| skew.as_secs());
             assert_eq!(skew, Some(SECOND - ours));
         }
+    }
+
+    #[test]
+    fn a_slow_response_is_no_difference_of_the_clocks() {
+        for (received, skew) in [(0, 0), (9, 0), (-60, 60)] {
+            let mut nonces = Nonces::new(NonceRule::MayRepeat);
+            let nonce = nonces.next(at(SECOND + received.min(0)));
+            nonces.learn(at(SECOND + received), nonce, 200, Some(DATE));
+            assert_eq!(nonces.skew().unwrap().as_secs(), skew, "{received}");
+        }
+        // Sent at the 60th second after the gateway's, and answered nine seconds later.
+        let mut nonces = Nonces::new(NonceRule::MayRepeat);
+        let nonce = nonces.next(at(SECOND + 60));
+        nonces.learn(at(SECOND + 69), nonce, 200, Some(DATE));
+        assert_eq!(nonces.skew().unwrap().as_secs(), -60);
     }
 
     #[test]
