@@ -3,6 +3,7 @@
 
 mod api;
 mod attention;
+mod conditions;
 mod docs;
 pub(crate) mod error;
 pub(crate) mod pages;

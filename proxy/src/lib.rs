@@ -37,7 +37,6 @@ mod workers;
 pub use auth::operator::hash_password;
 pub use http::{openapi, paths};
 pub use log::init as init_log;
-pub use reload::log_refused_configuration;
 pub use server::{Core, Listeners, run, run_reloading};
 pub use state::Dependencies;
 pub use workers::replanning::Replanning;

@@ -16,7 +16,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use florin_gateway::Client;
 use florin_proxy::clock::{SystemClock, SystemRandom};
 use florin_proxy::config::{
-    Config, Problem, ProcessRole, admin_address, load, reference, reference_json,
+    Config, Problem, Problems, ProcessRole, admin_address, load, reference, reference_json,
 };
 use florin_proxy::webhooks::WebhookSender;
 use florin_proxy::{Dependencies, Listeners, gateway_account};
@@ -266,20 +266,18 @@ async fn bind(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpLis
 }
 
 /// SIGHUP loads the configuration again. One that cannot be used is logged and changes nothing.
-fn reload_on_signals(file: Option<&Path>) -> anyhow::Result<mpsc::Receiver<Config>> {
+fn reload_on_signals(
+    file: Option<&Path>,
+) -> anyhow::Result<mpsc::Receiver<Result<Config, Problems>>> {
     let mut hangup = signal(SignalKind::hangup())?;
     let (loaded, reloads) = mpsc::channel(1);
     let file = file.map(Path::to_owned);
     tokio::spawn(async move {
         while hangup.recv().await.is_some() {
             // A few small files. What they hold is not kept between two signals.
-            match load(file.as_deref(), &variables()) {
-                Ok(config) => {
-                    if loaded.send(config).await.is_err() {
-                        return;
-                    }
-                }
-                Err(problems) => florin_proxy::log_refused_configuration(&problems),
+            let config = load(file.as_deref(), &variables());
+            if loaded.send(config).await.is_err() {
+                return;
             }
         }
     });

@@ -11,47 +11,47 @@ use crate::state::AppState;
 /// Keys of a log line. A reload that adds a catalogue changes hundreds.
 const MAX_KEYS: usize = 50;
 
-/// Logs a configuration that cannot be used. The one in force stays.
-pub fn log_refused_configuration(problems: &Problems) {
-    let keys: Vec<&str> = problems.0.iter().map(|it| it.key.as_str()).collect();
-    tracing::error!(
-        keys = keys.join(", "),
-        problems = problems.to_string().trim_end(),
-        "the configuration was not reloaded: it cannot be used. The one in force stays"
-    );
-}
-
 impl AppState {
-    /// Puts a checked configuration in force, unless it changes what needs a restart.
-    pub(crate) fn reload(&self, mut next: Config) {
+    /// Puts a checked configuration in force, unless it changes what needs a restart. The operator's page shows a refusal
+    /// until a later reload is not refused.
+    pub(crate) fn reload(&self, loaded: Result<Config, Problems>) {
+        let refused = match loaded {
+            Ok(next) => self.exchange(next).err(),
+            Err(problems) => {
+                let keys: Vec<&str> = problems.0.iter().map(|it| it.key.as_str()).collect();
+                let problems = problems.to_string().trim_end().to_owned();
+                tracing::error!(
+                    keys = keys.join(", "),
+                    problems,
+                    "the configuration was not reloaded: it cannot be used. The one in force stays"
+                );
+                Some(problems)
+            }
+        };
+        self.set_refused_reload(refused);
+    }
+
+    /// Puts a configuration in force, or returns why not.
+    fn exchange(&self, mut next: Config) -> Result<(), String> {
         let current = self.config();
-        let fixed = fixed_changes(&current, &next);
+        let fixed = fixed_changes(&current, &next).join(", ");
         if !fixed.is_empty() {
             tracing::error!(
-                keys = fixed.join(", "),
+                keys = fixed,
                 "the configuration was not reloaded: these keys need a restart. The one in force stays"
             );
-            return;
+            return Err(format!("These keys need a restart: {fixed}."));
         }
         let mut keys = changed_keys(&current.settings, &next.settings);
         if current.log != next.log
             && let Err(error) = crate::log::set(&next.log)
         {
-            tracing::error!(
-                keys = "log",
-                error,
-                "the configuration was not reloaded. The one in force stays"
-            );
-            return;
+            return Err(not_set("log", &error));
         }
         let (first, second) = next.gateway.credentials();
-        if let Err(error) = self.deps.gateway.set_credentials(&first, second.as_ref()) {
-            tracing::error!(
-                keys = "gateway.api_key",
-                %error,
-                "the configuration was not reloaded. The one in force stays"
-            );
-            return;
+        let exchanged = self.deps.gateway.set_credentials(&first, second.as_ref());
+        if let Err(error) = exchanged {
+            return Err(not_set("gateway.api_key", &error.to_string()));
         }
         next.generation = current.generation + 1;
         let limit = &next.rate_limit;
@@ -71,7 +71,18 @@ impl AppState {
         let count = keys.len();
         keys.truncate(MAX_KEYS);
         tracing::info!(count, keys = keys.join(", "), "configuration reloaded");
+        Ok(())
     }
+}
+
+/// Logs a key that passed the check and could not be set all the same, and returns the reason.
+fn not_set(key: &'static str, error: &str) -> String {
+    tracing::error!(
+        keys = key,
+        error,
+        "the configuration was not reloaded. The one in force stays"
+    );
+    format!("{key}: {error}")
 }
 
 /// The keys that differ and need a restart: by their values in force, so that a default that is written out is no change.

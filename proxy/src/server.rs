@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::admin_routes;
-use crate::config::{Config, ProcessRole};
+use crate::config::{Config, Problems, ProcessRole};
 use crate::connection_slots::{ConnectionLimits, Slots};
 use crate::http::connections::{Server, Timeouts, serve};
 use crate::http::middleware::client_address::counted_address;
@@ -62,7 +62,7 @@ pub async fn run_reloading(
     config: Config,
     dependencies: Dependencies,
     shutdown: CancellationToken,
-    mut reloads: mpsc::Receiver<Config>,
+    mut reloads: mpsc::Receiver<Result<Config, Problems>>,
 ) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
     let roles = core.app.config().roles.clone();
@@ -107,8 +107,8 @@ pub async fn run_reloading(
         let (app, shutdown) = (app.clone(), shutdown.clone());
         async move {
             let reloads = async {
-                while let Some(config) = reloads.recv().await {
-                    app.reload(config);
+                while let Some(loaded) = reloads.recv().await {
+                    app.reload(loaded);
                 }
                 std::future::pending::<()>().await;
             };

@@ -7,8 +7,10 @@
 //! recorded costs a comparison.
 
 mod collector;
+mod queue;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use florin_orders::TraceParent;
@@ -26,11 +28,10 @@ use opentelemetry_sdk::trace::{
 };
 
 use self::collector::Collector;
+use self::queue::{CountingExporter, MAX_WAITING, QueueingProcessor, SpanQueue};
 use crate::config::{Config, Tracing};
 use crate::trace;
 
-/// Spans that wait for the collector, some 1 KiB each. Above it new ones are dropped.
-const MAX_WAITING: usize = 2048;
 const MAX_BATCH: usize = 512;
 /// How long a span waits for others.
 const BATCH_DELAY: Duration = Duration::from_secs(2);
@@ -46,6 +47,7 @@ struct Recorder {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
     sampled_per_million: u32,
+    queue: Arc<SpanQueue>,
 }
 
 /// A span that is being recorded. One that is dropped before its end is recorded as cancelled: the browser has closed the
@@ -98,6 +100,11 @@ impl Spans {
         Some(recorder.begin(Some(parent), name(), SpanKind::Client))
     }
 
+    /// Spans that did not reach the collector.
+    pub(crate) fn lost(&self) -> u64 {
+        self.0.as_ref().map_or(0, |recorder| recorder.queue.lost())
+    }
+
     /// Sends what waits, in bounded time.
     pub(crate) async fn shutdown(&self) {
         let Some(recorder) = &self.0 else {
@@ -124,6 +131,11 @@ impl Recorder {
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(tracing.traces_url.as_str())
             .build()?;
+        let queue = Arc::new(SpanQueue::default());
+        let exporter = CountingExporter {
+            next: exporter,
+            queue: queue.clone(),
+        };
         let batches = BatchConfigBuilder::default()
             .with_max_queue_size(MAX_WAITING)
             .with_max_export_batch_size(MAX_BATCH)
@@ -132,6 +144,10 @@ impl Recorder {
         let processor = BatchSpanProcessor::builder(exporter)
             .with_batch_config(batches)
             .build();
+        let processor = QueueingProcessor {
+            next: processor,
+            queue: queue.clone(),
+        };
         let resource = Resource::builder_empty()
             .with_service_name("florin-proxy")
             .with_attributes([
@@ -149,6 +165,7 @@ impl Recorder {
             tracer: provider.tracer("florin-proxy"),
             provider,
             sampled_per_million: tracing.sampled_per_million,
+            queue,
         })
     }
 

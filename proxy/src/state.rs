@@ -136,6 +136,8 @@ pub(crate) struct AppState {
     pub operator_sessions: OperatorSessions,
     /// One password is checked at a time.
     pub password_checks: Semaphore,
+    /// Why the last reload of the configuration was refused; `None` after one that was not.
+    refused_reload: Mutex<Option<String>>,
     is_gateway_unreachable: AtomicBool,
     /// Another proxy on the same database finds payments later than planned.
     is_delayed_elsewhere: AtomicBool,
@@ -213,6 +215,7 @@ impl AppState {
             other_assets: Cache::new(OTHER_ASSETS),
             openapi: OnceLock::new(),
             storage_health: StorageHealth::default(),
+            refused_reload: Mutex::default(),
             is_gateway_unreachable: AtomicBool::new(false),
             is_delayed_elsewhere: AtomicBool::new(false),
             delay_changed: Notify::new(),
@@ -230,6 +233,21 @@ impl AppState {
     pub(crate) fn put_in_force(&self, config: Arc<Config>) {
         self.config.store(config);
         self.reloaded.send_replace(());
+    }
+
+    /// Records why the last reload of the configuration was refused, or that it was not.
+    pub(crate) fn set_refused_reload(&self, reason: Option<String>) {
+        *self.refused_reload.lock() = reason;
+    }
+
+    /// Why the last reload of the configuration was refused; `None` after one that was not.
+    pub(crate) fn refused_reload(&self) -> Option<String> {
+        self.refused_reload.lock().clone()
+    }
+
+    /// Returns `true` if a private address forwards those of clients, and is not in `trusted_proxies`.
+    pub(crate) fn has_unnamed_reverse_proxy(&self) -> bool {
+        self.is_unnamed_proxy_logged.load(Ordering::Relaxed)
     }
 
     /// The current time.

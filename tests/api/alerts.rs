@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{
     Program, Prometheus, Reply, TcpProxy, World, WorldConfig, eventually, pause, postgres_database,
+    secrets,
 };
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -15,6 +16,7 @@ use tokio::net::TcpStream;
 use crate::connections::limited_program;
 use crate::helpers::skip_until;
 use crate::program::{start_program, wait_until_up};
+use crate::reload::{RELOADED, change, line};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -70,6 +72,108 @@ async fn every_alert_says_what_to_do_and_has_a_runbook_and_a_unit_test() {
     }
     let sections = page.matches("\n## Florin").count();
     assert_eq!(sections, rules.len(), "a section without an alert");
+    world.end().await;
+}
+
+/// The cells of each row of the table of faults.
+fn faults() -> Vec<Vec<String>> {
+    let page = file("docs/operations/alerts.md");
+    let section = page.split("\n## Faults\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .skip(1);
+    let cells = |row: &str| {
+        row.trim_matches('|')
+            .split('|')
+            .map(|it| it.trim().to_owned())
+            .collect()
+    };
+    rows.map(cells).collect()
+}
+
+#[test]
+fn the_table_of_faults_names_what_there_is_and_every_alert_of_a_file() {
+    let (rules, metrics, logs, page) = (
+        file("deploy/prometheus/alerts.yml"),
+        file("docs/operations/metrics.md"),
+        file("docs/operations/logs.md"),
+        file("docs/operations/operators-page.md"),
+    );
+    let faults = faults();
+    assert!(faults.len() > 20);
+    for fault in &faults {
+        let [_, entry, metric, alert, line] = &fault[..] else {
+            panic!("five cells: {fault:?}");
+        };
+        assert!(
+            entry == "none" || page.contains(&format!("\n| {entry} | ")),
+            "{entry}"
+        );
+        let is_named = metric == "none" || metric == "`up` of Prometheus";
+        assert!(
+            is_named || metrics.contains(&format!("\n| {metric} | ")),
+            "{metric}"
+        );
+        assert!(
+            alert == "none" || rules.contains(&format!("alert: {alert}\n")),
+            "{alert}"
+        );
+        let start = line.trim_end_matches('`');
+        assert!(line.starts_with("none") || logs.contains(start), "{line}");
+    }
+    // What is wrong with a database server has its own page; the other two are symptoms of any fault.
+    let elsewhere =
+        |name: &str| name.starts_with("FlorinDatabase") || name == "FlorinStandbyMissing";
+    let symptoms = ["FlorinServerErrors", "FlorinStatusReadsSlow"];
+    for name in rules.split("alert: ").skip(1) {
+        let name = name.lines().next().unwrap();
+        let is_there = faults.iter().any(|fault| fault[3] == name);
+        assert!(
+            is_there || elsewhere(name) || symptoms.contains(&name),
+            "{name} is for no fault"
+        );
+    }
+}
+
+#[tokio::test]
+async fn alerts_report_that_the_gateway_rejects_the_key_and_that_a_reload_was_refused() {
+    let mut world = World::start().await;
+    let program = start_program(&mut world).await;
+    let prometheus = prometheus(&world).await;
+    let right = format!("api_secret = \"{}\"", secrets::API_SECRET);
+    let wrong = "api_secret = \"canary-wrong-secret\"";
+    change(&world, &program, &[(&right, wrong)]);
+    line(&program, 0, RELOADED).await;
+    let checkout = world.customer().open("ebook").await;
+    assert_eq!(checkout.get("/quotes").await.status, 503);
+    prometheus
+        .wait_until_fires("FlorinGatewayKeyRejected")
+        .await;
+    let logged = line(
+        &program,
+        0,
+        "the gateway refuses us: check the key and the secret",
+    )
+    .await;
+    assert!(
+        logged.contains("\"gateway_message\":\"the signature is not"),
+        "{logged}"
+    );
+    change(
+        &world,
+        &program,
+        &[(wrong, &right), ("price = \"19.90\"", "price = 19.90")],
+    );
+    line(&program, 0, "the configuration was not reloaded").await;
+    prometheus.wait_until_fires("FlorinReloadRefused").await;
+    change(&world, &program, &[("price = 19.90", "price = \"19.90\"")]);
+    line(&program, 1, RELOADED).await;
+    checkout.choose("BTC").await;
+    prometheus.wait_until_over("FlorinReloadRefused").await;
+    prometheus.wait_until_over("FlorinGatewayKeyRejected").await;
+    drop(program);
     world.end().await;
 }
 

@@ -54,6 +54,7 @@ mod payments;
 mod postgres;
 mod program;
 mod progress_lines;
+mod proxy_conditions;
 mod raw_requests;
 mod receipts;
 mod release;

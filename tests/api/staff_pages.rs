@@ -52,7 +52,7 @@ async fn staff<'w>(world: &'w World, wanted: &Value) -> Pages<'w> {
     staff
 }
 
-async fn zoe(world: &World) -> Pages<'_> {
+pub(crate) async fn zoe(world: &World) -> Pages<'_> {
     staff(world, &json!({ "person": "Zoë", "role": "write" })).await
 }
 

@@ -18,6 +18,7 @@ use support::{
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
+use crate::metrics::Scrape;
 use crate::program::wait_until_up;
 use crate::secret_leaks::secrets_in;
 
@@ -318,6 +319,11 @@ async fn sell_without_collector(endpoint: &str) {
     })
     .await;
     checkout.view().await;
+    eventually("the lost spans are counted", async || {
+        let scrape = Scrape::of(&world).await;
+        (scrape.value("florin_spans_lost_total") > 0).then_some(())
+    })
+    .await;
     let ended = timeout(Duration::from_secs(8), program.stop()).await;
     assert_eq!(ended.unwrap(), Some(0));
     let printed = program.printed();

@@ -249,6 +249,7 @@ impl Client {
                 self.keys.reject(&key);
                 rejected.push(key);
                 let Some(next) = self.keys.next(&rejected) else {
+                    self.keys.reject_all();
                     return Err(error);
                 };
                 key = next;
@@ -432,6 +433,7 @@ impl PaymentGateway for Client {
     fn health(&self) -> Health {
         Health {
             is_second_key_in_use: self.keys.is_second_in_use(),
+            is_key_rejected: self.keys.are_all_rejected(),
             ..self.limiter.health()
         }
     }

@@ -31,7 +31,8 @@ pub(crate) fn sentence(cause: AttentionCause) -> &'static str {
         }
         AttentionCause::Blocked => {
             "An invoice of the gateway did not pass the checks of its address or QR code. The customer saw no address and can \
-             choose again. Report the invoice to the gateway."
+             choose again. The log line \"the gateway's invoice is not shown\" has its id and the reason: report both to the \
+             gateway."
         }
         AttentionCause::Underpaid => {
             "The gateway completed the payment with less than the price. Ask the customer for the rest, which is found by itself; \

@@ -210,6 +210,11 @@ fn health(registry: &mut Registry, app: &AppState) {
         help,
         u64::from(is_failing),
     );
+    let help = "1 after a reload of the configuration that was refused, until one is not";
+    let refused = u64::from(app.refused_reload().is_some());
+    gauge(registry, "florin_reload_refused", help, refused);
+    let help = "Spans that did not reach the collector, because it was away or too many waited";
+    counter(registry, "florin_spans_lost", help, app.spans.lost());
 }
 
 fn gateway(registry: &mut Registry, app: &AppState) {
@@ -231,6 +236,9 @@ fn gateway(registry: &mut Registry, app: &AppState) {
         help,
         budget,
     );
+    let help = "1 while the gateway rejects the key: the last call whose key it checked was answered with 401";
+    let rejected = u64::from(health.is_key_rejected);
+    gauge(registry, "florin_gateway_key_rejected", help, rejected);
     let help = "1 while calls are signed with the second of gateway.api_key, because the gateway rejected the first";
     let second = u64::from(health.is_second_key_in_use);
     gauge(registry, "florin_gateway_second_key_in_use", help, second);

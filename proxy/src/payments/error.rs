@@ -180,15 +180,18 @@ pub(crate) fn is_about_price(error: &CallError) -> bool {
     )
 }
 
-/// Logs a failed call of the gateway. A wrong key or secret needs a person.
+/// Logs a failed call of the gateway. A wrong key or secret needs a person. The gateway's text has another name than the
+/// message of the line, which it would replace.
 pub(crate) fn log_rejection(error: &CallError, what: &'static str) {
     match error {
         CallError::Refused { status: 401, error } => tracing::error!(
-            code = ?error.code, message = ?error.message,
+            code = error.code.as_ref().map(ErrorCode::as_str),
+            gateway_message = error.message,
             "the gateway refuses us: check the key and the secret"
         ),
         CallError::Refused { status, error } => {
-            tracing::warn!(status, code = ?error.code, message = ?error.message, "{what}");
+            let code = error.code.as_ref().map(ErrorCode::as_str);
+            tracing::warn!(status, code, gateway_message = error.message, "{what}");
         }
         other => tracing::warn!(error = %other, "{what}"),
     }

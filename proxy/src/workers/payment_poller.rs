@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
 use crate::payments::confirmation::{confirm, is_marked_as_paid};
+use crate::payments::error::log_rejection;
 use crate::state::{AppState, PollingPace};
 use crate::storage_health::error_unless_outage;
 use crate::trace;
@@ -255,7 +256,7 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
             );
         }
         assessment if observed.events.contains(&EventType::Reverted) => tracing::error!(
-            %order, invoice = %due.invoice_id, says = ?assessment.payment_state(),
+            %order, invoice = %due.invoice_id, says = assessment.payment_state().map(<&str>::from),
             "the gateway takes back a payment that was credited: the order stays paid, ask the gateway and the store"
         ),
         Assessment::AddressChanged { address } if observed.changed => tracing::error!(
@@ -276,11 +277,15 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
             answered(app);
             return record(app, due, &unknown_invoice(app, error)).await;
         }
+        CallError::Refused { status: 401, .. } => {
+            answered(app);
+            log_rejection(error, "invoice lookup rejected");
+        }
         CallError::Refused { status, error } => {
             answered(app);
             tracing::error!(
                 order = %due.order_id, invoice = %due.invoice_id,
-                status, code = ?error.code, message = ?error.message,
+                status, code = error.code.as_ref().map(ErrorCode::as_str), gateway_message = error.message,
                 "invoice lookup rejected"
             );
         }

@@ -28,6 +28,8 @@ struct State {
     keys: Vec<Arc<SigningKey>>,
     /// The gateway accepted the second of the configuration after it had rejected the first.
     is_second_in_use: bool,
+    /// The last call whose key the gateway checked was rejected with all of them.
+    are_all_rejected: bool,
 }
 
 impl SigningKeys {
@@ -66,9 +68,20 @@ impl SigningKeys {
         }
     }
 
-    /// Logs a change of the pair in use.
+    /// Records that the gateway rejected a call with each of them.
+    pub(super) fn reject_all(&self) {
+        self.lock().are_all_rejected = true;
+    }
+
+    /// Returns `true` from a call that the gateway rejected with each of them until it accepts one.
+    pub(super) fn are_all_rejected(&self) -> bool {
+        self.lock().are_all_rejected
+    }
+
+    /// Records that the gateway accepted a pair, and logs a change of the pair in use.
     pub(super) fn accept(&self, accepted: &Arc<SigningKey>) {
         let mut state = self.lock();
+        state.are_all_rejected = false;
         let is_second = !accepted.is_first;
         // A response to a call that began before the exchange says nothing about later calls.
         if state.is_second_in_use == is_second || !state.begins_with(accepted) {
@@ -104,6 +117,7 @@ impl State {
         Ok(Self {
             keys: signing_keys(first, second)?,
             is_second_in_use: false,
+            are_all_rejected: false,
         })
     }
 

@@ -45,6 +45,8 @@ pub struct Health {
     pub skew: Option<SignedDuration>,
     /// `true` while calls are signed with the second credentials, because the gateway rejects the first.
     pub is_second_key_in_use: bool,
+    /// `true` after a call that the gateway rejected with all credentials (401), until it accepts one.
+    pub is_key_rejected: bool,
 }
 
 /// What the configuration says about the limits.
@@ -302,6 +304,7 @@ impl Limits {
             requests_per_minute: self.budget.requests_per_minute(),
             skew: self.nonces.skew(),
             is_second_key_in_use: false,
+            is_key_rejected: false,
         }
     }
 

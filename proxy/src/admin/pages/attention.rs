@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use florin_orders::Aggregate;
-use florin_storage::GivenUpEvent;
+use florin_storage::{GivenUpEvent, Totals};
 use maud::{Markup, html};
 
 use crate::admin::attention::{GIVEN_UP_EVENT, disabled_webhook};
+use crate::admin::conditions::{Finding, conditions};
 use crate::admin::error::OperatorError;
 use crate::admin::pages::decision::{causes, decision_form};
 use crate::admin::pages::error::PageError;
-use crate::admin::pages::viewer::{SignedIn, Viewer};
+use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
 use crate::admin::pages::{layout, timeline};
 use crate::state::AppState;
 
@@ -24,21 +25,72 @@ pub(crate) async fn page<V: SignedIn>(
     visitor: V,
 ) -> Result<Markup, PageError> {
     let viewer = visitor.viewer();
+    let totals = app.deps.storage.totals().await;
+    let found = match viewer.place {
+        Place::Operator => conditions(&app, totals.as_ref().ok()),
+        // The proxy itself is not the staff's.
+        Place::Staff => Vec::new(),
+    };
+    let waiting = match totals {
+        Ok(totals) => waiting(&app, &viewer, &totals, found.is_empty()).await,
+        Err(error) => Err(error.into()),
+    };
+    // While the database fails, its reason is more than that nothing can be read.
+    let waiting = match waiting {
+        Err(error) if !found.is_empty() => {
+            html! { p.notice.bad { "What waits for you cannot be read: " (error) } }
+        }
+        waiting => waiting?,
+    };
+    let content = html! {
+        @if !found.is_empty() { (proxy(&found)) }
+        (waiting)
+    };
+    Ok(layout::page(&viewer, "/", "Needs a person", &content))
+}
+
+/// What is wrong with the proxy.
+fn proxy(found: &[Finding]) -> Markup {
+    html! {
+        section.card aria-labelledby="proxy" {
+            h2 #proxy { "The proxy" }
+            dl.causes {
+                @for Finding { condition, detail } in found {
+                    dt { (condition.title()) }
+                    dd {
+                        @if !detail.is_empty() { strong { (detail) } " " }
+                        (condition.sentence())
+                        span.muted.sub { (condition.page()) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What waits for a decision.
+async fn waiting(
+    app: &AppState,
+    viewer: &Viewer,
+    totals: &Totals,
+    is_well: bool,
+) -> Result<Markup, OperatorError> {
     let (storage, scope) = (&app.deps.storage, viewer.scope());
     let orders = storage.orders_for_attention(scope, MOST).await?;
     let given_up = storage.given_up_events(scope, MOST).await?;
-    let totals = storage.totals().await?;
     let outboxes = totals.outboxes.iter();
     let disabled = outboxes.filter(|outbox| outbox.is_disabled && scope.contains(&outbox.store_id));
     let disabled: Vec<_> = disabled.collect();
     let is_empty = orders.is_empty() && given_up.is_empty() && disabled.is_empty();
     let mut entries = Vec::with_capacity(orders.len());
     for order in &orders {
-        entries.push(entry(&app, &viewer, order).await?);
+        entries.push(entry(app, viewer, order).await?);
     }
-    let content = html! {
-        @if is_empty {
+    Ok(html! {
+        @if is_empty && is_well {
             p.notice.good { "Nothing waits for you." }
+        } @else if is_empty {
+            p.muted { "No order, event or webhook waits for you." }
         }
         @for entry in &entries { (entry) }
         @if !disabled.is_empty() {
@@ -62,11 +114,10 @@ pub(crate) async fn page<V: SignedIn>(
             section aria-labelledby="given-up" {
                 h2 #given-up { "Events that were given up" }
                 p { (GIVEN_UP_EVENT) }
-                ul.rows { @for event in &given_up { (given_up_row(&viewer, event)) } }
+                ul.rows { @for event in &given_up { (given_up_row(viewer, event)) } }
             }
         }
-    };
-    Ok(layout::page(&viewer, "/", "Needs a person", &content))
+    })
 }
 
 /// An order that waits: why, what the gateway says beside what was requested, and the decision.

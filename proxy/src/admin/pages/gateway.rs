@@ -5,17 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 use maud::{Markup, html};
 
+use crate::admin::conditions::{MAX_LAG, MAX_SKEW};
 use crate::admin::pages::error::PageError;
 use crate::admin::pages::layout;
 use crate::admin::pages::signed_in::SignedInOperator;
 use crate::admin::pages::viewer::SignedIn as _;
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
-
-/// More than this, and signatures with the time may be refused.
-const MAX_SKEW_SECONDS: i64 = 2;
-/// Polls that are later than this are late for a customer who waits.
-const MAX_LAG_SECONDS: i64 = 60;
 
 /// GET /gateway.
 pub(crate) async fn page(
@@ -24,8 +20,6 @@ pub(crate) async fn page(
 ) -> Result<Markup, PageError> {
     let health = app.deps.gateway.health();
     let pace = app.polling_pace();
-    let lag = pace.lag.as_secs();
-    let skew = health.skew.map(|skew| skew.as_secs());
     let currencies = match app.currencies() {
         Currencies::Compared {
             at,
@@ -49,13 +43,17 @@ pub(crate) async fn page(
                 "What is left of the pause that the gateway asked for with Retry-After."))
             (fact("Budget", true, &html! { (health.requests_per_minute) " calls per minute" },
                 "The present rate limit: halved when the gateway answers 429, restored slowly."))
-            (fact("Key", !health.is_second_key_in_use,
-                &html! { @if health.is_second_key_in_use { "the second" } @else { "the first" } },
+            (fact("Key", !health.is_second_key_in_use && !health.is_key_rejected,
+                &html! {
+                    @if health.is_key_rejected { "rejected" }
+                    @else if health.is_second_key_in_use { "the second" }
+                    @else { "the first" }
+                },
                 "The one of gateway.api_key that calls are signed with: the second while the gateway rejects the first."))
-            (fact("Clock", skew.is_none_or(|skew| skew.abs() <= MAX_SKEW_SECONDS),
-                &html! { @if let Some(skew) = skew { (skew) " s ahead of ours" } @else { "not known yet" } },
+            (fact("Clock", health.skew.is_none_or(|skew| skew.abs() <= MAX_SKEW),
+                &html! { @if let Some(skew) = health.skew { (skew.as_secs()) " s ahead of ours" } @else { "not known yet" } },
                 "The gateway's clock by its responses. Set this machine's clock by NTP if they differ by more than 2 s."))
-            (fact("Poll lag", lag <= MAX_LAG_SECONDS, &html! { (lag) " s" },
+            (fact("Poll lag", pace.lag <= MAX_LAG, &html! { (pace.lag.as_secs()) " s" },
                 "How late the longest waiting poll is."))
             (fact("Poll stretch", pace.stretch.percent() <= 100, &html! { (pace.stretch.percent()) " %" },
                 "100 % is as planned. More: the gateway's limits do not allow all polls."))

@@ -1,0 +1,237 @@
+//! What is wrong with the proxy itself at present: its database, the gateway, its clock, its configuration. The operator's
+//! first page shows it above what needs a decision.
+
+use florin_storage::Totals;
+use jiff::SignedDuration;
+use strum::VariantArray;
+
+use crate::admin::pages::layout::ago;
+use crate::state::AppState;
+
+/// Clocks that differ by more make signatures fail.
+pub(crate) const MAX_SKEW: SignedDuration = SignedDuration::from_secs(2);
+/// Polls that are later than this are late for a customer who waits.
+pub(crate) const MAX_LAG: SignedDuration = SignedDuration::from_mins(1);
+/// An event that waits for longer was refused at least twice.
+const MAX_EVENT_AGE: SignedDuration = SignedDuration::from_mins(1);
+/// Of the connections that the public listener may hold, in percent.
+const MOST_CONNECTIONS: u64 = 80;
+/// Less room on the database's volume is reported.
+const LEAST_FREE_BYTES: u64 = 1_000_000_000;
+
+/// What can be wrong, the most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
+pub(crate) enum Condition {
+    StorageFails,
+    KeyRejected,
+    GatewayAway,
+    GatewayPause,
+    PollsLate,
+    EventsWait,
+    ConnectionsFull,
+    DiskFillsUp,
+    ReloadRefused,
+    SecondKey,
+    ClockOff,
+    UnnamedReverseProxy,
+}
+
+/// A condition that lasts.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    /// What is wrong.
+    pub(crate) condition: Condition,
+    /// Its reason or its extent; empty if the sentence says all.
+    pub(crate) detail: String,
+}
+
+impl Condition {
+    /// What it is, in a few words.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::StorageFails => "Orders cannot be stored",
+            Self::KeyRejected => "The gateway rejects the key",
+            Self::GatewayAway => "The gateway does not answer",
+            Self::GatewayPause => "The gateway asks for a pause",
+            Self::PollsLate => "Polls are late",
+            Self::EventsWait => "Events wait for a store",
+            Self::ConnectionsFull => "Connections run out",
+            Self::DiskFillsUp => "The disk fills up",
+            Self::ReloadRefused => "The configuration was not reloaded",
+            Self::SecondKey => "The second key is in use",
+            Self::ClockOff => "The clocks differ",
+            Self::UnnamedReverseProxy => "A reverse proxy is not named",
+        }
+    }
+
+    /// What it means and what to do: the sentences of docs/operations/operators-page.md.
+    pub(crate) fn sentence(self) -> &'static str {
+        match self {
+            Self::StorageFails => {
+                "Customers cannot open orders, and payments are found afterwards. No order, event or credit is lost. Do what the \
+                 reason says."
+            }
+            Self::KeyRejected => {
+                "It answers 401. Customers cannot choose an asset, and payments are found later. Compare gateway.api_key and \
+                 gateway.api_secret with the account, correct them, and reload."
+            }
+            Self::GatewayAway => {
+                "Customers cannot choose an asset, and payments are found later; none is lost. Check the network and the gateway's \
+                 status."
+            }
+            Self::GatewayPause => {
+                "Nothing is sent to it meanwhile. If it comes often or lasts long, ask the gateway for a higher limit, or whether it \
+                 blocks the account."
+            }
+            Self::PollsLate => {
+                "Payments are found later. If the gateway answers, ask it for a higher limit and raise gateway.requests_per_second."
+            }
+            Self::EventsWait => {
+                "The store does not accept them, and may not know that customers have paid. The time line of one of its orders has \
+                 the responses, and Stores sends a test event."
+            }
+            Self::ConnectionsFull => {
+                "Those that send nothing are closed to serve customers. Raise LimitNOFILE, or limit connections in the reverse \
+                 proxy."
+            }
+            Self::DiskFillsUp => "Free space on the database's volume, or make it larger.",
+            Self::ReloadRefused => {
+                "The one before is in force, whole. Correct what the reason names, and reload."
+            }
+            Self::SecondKey => {
+                "The gateway rejects the first of the two in gateway.api_key and gateway.api_secret. Exchange the key there, or \
+                 correct the first and reload."
+            }
+            Self::ClockOff => {
+                "Nonces follow the gateway's clock. Set this machine's by NTP: orders expire by it, and stores refuse webhooks that \
+                 seem older than five minutes."
+            }
+            Self::UnnamedReverseProxy => {
+                "It sends X-Forwarded-For and is not in trusted_proxies: no client address is known, and the limits for one address \
+                 do nothing. Add it."
+            }
+        }
+    }
+
+    /// The section of the documentation.
+    pub(crate) fn page(self) -> &'static str {
+        match self {
+            Self::StorageFails => "docs/operations/running.md#full-disk",
+            Self::KeyRejected | Self::SecondKey => {
+                "docs/operations/rotating-keys.md#the-gateways-key-and-secret"
+            }
+            Self::GatewayAway => "docs/operations/gateway.md#failures",
+            Self::GatewayPause => "docs/operations/gateway.md#request-budget",
+            Self::PollsLate => "docs/operations/gateway.md#polling",
+            Self::EventsWait => "docs/reference/webhooks.md",
+            Self::ConnectionsFull => "docs/operations/running.md#open-files-and-connections",
+            Self::DiskFillsUp => "docs/operations/data-retention.md",
+            Self::ReloadRefused => "docs/operations/running.md#reload",
+            Self::ClockOff => "docs/operations/gateway.md#clock-and-nonces",
+            Self::UnnamedReverseProxy => "docs/operations/rate-limits.md#new-orders",
+        }
+    }
+}
+
+/// Returns what is wrong now. `totals` are missing while the database cannot be read.
+pub(crate) fn conditions(app: &AppState, totals: Option<&Totals>) -> Vec<Finding> {
+    let conditions = Condition::VARIANTS.iter();
+    let found = conditions.filter_map(|condition| {
+        let detail = detail(app, totals, *condition)?;
+        Some(Finding {
+            condition: *condition,
+            detail,
+        })
+    });
+    found.collect()
+}
+
+/// Returns the reason or the extent of a condition, or `None` if all is well.
+fn detail(app: &AppState, totals: Option<&Totals>, condition: Condition) -> Option<String> {
+    let health = app.deps.gateway.health();
+    let nothing = String::new;
+    match condition {
+        Condition::StorageFails => app.storage_health.reason(),
+        Condition::KeyRejected => health.is_key_rejected.then(nothing),
+        Condition::SecondKey => health.is_second_key_in_use.then(nothing),
+        Condition::GatewayAway => app.gateway_unavailable().then(nothing),
+        Condition::GatewayPause => {
+            let seconds = health.pause.as_secs();
+            (seconds > 0).then(|| format!("{seconds} s are left."))
+        }
+        Condition::PollsLate => {
+            let lag = app.polling_pace().lag;
+            (lag > MAX_LAG).then(|| format!("The longest waiting one is {} s late.", lag.as_secs()))
+        }
+        Condition::EventsWait => {
+            let now = app.now();
+            let late = totals?.outboxes.iter().filter_map(|outbox| {
+                let oldest = outbox.oldest_at.filter(|_| !outbox.is_disabled)?;
+                let is_late = now.duration_since(oldest) > MAX_EVENT_AGE;
+                let waiting = outbox.waiting;
+                is_late.then(|| {
+                    format!(
+                        "{}: {waiting}, the oldest happened {}.",
+                        outbox.store_id,
+                        ago(oldest, now)
+                    )
+                })
+            });
+            let late: Vec<String> = late.collect();
+            (!late.is_empty()).then(|| late.join(" "))
+        }
+        Condition::ConnectionsFull => {
+            let counts = app.public_slots.get()?.counts();
+            let is_full = counts.open * 100 >= counts.limit * MOST_CONNECTIONS;
+            is_full.then(|| format!("{} of {} are open.", counts.open, counts.limit))
+        }
+        Condition::DiskFillsUp => {
+            let free = totals?.free_bytes?;
+            (free < LEAST_FREE_BYTES).then(|| format!("{} MB are left.", free / 1_000_000))
+        }
+        Condition::ReloadRefused => app.refused_reload(),
+        Condition::ClockOff => {
+            let skew = health.skew.filter(|skew| skew.abs() > MAX_SKEW)?;
+            Some(format!("The gateway's is {} s ahead.", skew.as_secs()))
+        }
+        Condition::UnnamedReverseProxy => app.has_unnamed_reverse_proxy().then(nothing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_the_documentation_has_the_sentences_and_each_leads_to_a_section() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        let read = |page: &str| std::fs::read_to_string(format!("{root}/{page}")).unwrap();
+        let page = read("docs/operations/operators-page.md");
+        let rows = Condition::VARIANTS.iter();
+        let rows: Vec<String> = rows
+            .map(|condition| format!("| {} | {} |", condition.title(), condition.sentence()))
+            .collect();
+        let table = format!("| condition | sentence |\n|---|---|\n{}\n", rows.join("\n"));
+        assert!(
+            page.contains(&table),
+            "docs/operations/operators-page.md needs this table:\n\n{table}"
+        );
+        for condition in Condition::VARIANTS {
+            let (file, section) = condition
+                .page()
+                .split_once('#')
+                .unwrap_or((condition.page(), ""));
+            let text = read(file);
+            let mut headings = text.lines().filter(|line| line.starts_with('#'));
+            let is_named = |heading: &str| {
+                let heading = heading.trim_start_matches('#').trim().to_lowercase();
+                heading.replace(' ', "-").replace('\'', "") == section
+            };
+            assert!(
+                section.is_empty() || headings.any(is_named),
+                "{}",
+                condition.page()
+            );
+        }
+    }
+}
