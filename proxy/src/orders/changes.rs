@@ -1,7 +1,7 @@
 //! Changes of orders since they were read, by which the cache of views is validated.
 //!
 //! A write announces itself before it begins and after it has ended. What was read in between belongs to no known version
-//! and is not kept. A reader takes a [`Stamp`] before it reads; what it read is current for as long as the stamp is.
+//! and is not kept. A reader takes a [`VersionStamp`] before it reads; what it read is current for as long as the stamp is.
 //!
 //! Orders share counters by their hash, so that the counters need no room for each order. A change of one order makes a
 //! few others be read again.
@@ -38,7 +38,7 @@ pub(crate) struct OrderChanges {
 
 /// The moment of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct VersionStamp {
     order: u64,
     all: u64,
 }
@@ -54,7 +54,7 @@ pub(crate) enum Scope {
 
 /// A write in progress. Dropping it announces a change, whatever became of the write.
 #[derive(Debug)]
-pub(crate) struct Writing {
+pub(crate) struct WriteGuard {
     changes: Arc<OrderChanges>,
     scope: Scope,
     has_changed: bool,
@@ -78,19 +78,19 @@ impl OrderChanges {
     }
 
     /// The moment before a read of an order; `None` while a write may change the order.
-    pub(crate) fn stamp(&self, order: &OrderId) -> Option<Stamp> {
+    pub(crate) fn stamp(&self, order: &OrderId) -> Option<VersionStamp> {
         // In this order: a write of all orders announces those that it found before it ends as one that changed nothing.
         let all = self.all.load(Ordering::SeqCst);
         let order = self.counter(order).load(Ordering::SeqCst);
-        let stamp = Stamp { order, all };
+        let stamp = VersionStamp { order, all };
         let is_idle = |counter: u64| counter.is_multiple_of(CHANGE);
         (is_idle(stamp.order) && is_idle(stamp.all)).then_some(stamp)
     }
 
     /// Begins a write.
-    pub(crate) fn begin(self: &Arc<Self>, scope: Scope) -> Writing {
+    pub(crate) fn begin(self: &Arc<Self>, scope: Scope) -> WriteGuard {
         self.counter_of(&scope).fetch_add(WRITE, Ordering::SeqCst);
-        Writing {
+        WriteGuard {
             changes: self.clone(),
             scope,
             has_changed: true,
@@ -98,7 +98,7 @@ impl OrderChanges {
     }
 
     /// Makes what was read before be read again, without a notification: the poll schedule changed, which no view shows.
-    pub(crate) fn forget(&self, scope: &Scope) {
+    pub(crate) fn invalidate(&self, scope: &Scope) {
         self.counter_of(scope).fetch_add(CHANGE, Ordering::SeqCst);
     }
 
@@ -124,30 +124,30 @@ impl OrderChanges {
     }
 
     fn counter(&self, order: &OrderId) -> &AtomicU64 {
-        &self.counters[self.share(order, COUNTERS)]
+        &self.counters[self.bucket(order, COUNTERS)]
     }
 
-    /// Assigns an order to one of `parts` that orders share.
-    pub(crate) fn share(&self, order: &OrderId, parts: usize) -> usize {
-        let part = self.hasher.hash_one(order) % parts as u64;
-        usize::try_from(part).expect("it is less than the number of parts")
+    /// The one of `buckets` that an order belongs to; orders share them.
+    pub(crate) fn bucket(&self, order: &OrderId, buckets: usize) -> usize {
+        let bucket = self.hasher.hash_one(order) % buckets as u64;
+        usize::try_from(bucket).expect("it is less than the number of buckets")
     }
 }
 
-impl Writing {
+impl WriteGuard {
     /// The write has changed nothing.
     pub(crate) fn changed_nothing(&mut self) {
         self.has_changed = false;
     }
 
     /// The write changes this order, too.
-    pub(crate) fn also(&self, order: &OrderId) {
-        self.changes.forget(&Scope::Order(order.clone()));
+    pub(crate) fn mark_changed(&self, order: &OrderId) {
+        self.changes.invalidate(&Scope::Order(order.clone()));
         self.changes.notify(order);
     }
 }
 
-impl Drop for Writing {
+impl Drop for WriteGuard {
     fn drop(&mut self) {
         let counter = self.changes.counter_of(&self.scope);
         if !self.has_changed {
@@ -198,7 +198,7 @@ mod tests {
         writing.changed_nothing();
         drop(writing);
         assert_eq!(changes.stamp(&mine), before);
-        changes.forget(&Scope::Order(mine.clone()));
+        changes.invalidate(&Scope::Order(mine.clone()));
         assert_ne!(changes.stamp(&mine), before);
     }
 
@@ -212,7 +212,7 @@ mod tests {
         }
         let mut subscription = changes.subscriptions.subscribe(&order(2));
         let mut writing = changes.begin(Scope::All);
-        writing.also(&order(2));
+        writing.mark_changed(&order(2));
         writing.changed_nothing();
         drop(writing);
         subscription.changed().await;

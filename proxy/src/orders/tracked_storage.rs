@@ -249,7 +249,7 @@ impl Storage for TrackedStorage {
         let work = |storage: Arc<dyn Storage>| async move { storage.expire_orders(now).await };
         self.write_found(work, |writing, expired| {
             for order in expired {
-                writing.also(order);
+                writing.mark_changed(order);
             }
         })
         .await
@@ -365,10 +365,10 @@ impl Storage for TrackedStorage {
         self.schedule("due_attempts", work, |changes, leased| match leased {
             Ok(leased) => {
                 for due in leased {
-                    changes.forget(&of(&due.order_id));
+                    changes.invalidate(&of(&due.order_id));
                 }
             }
-            Err(_) => changes.forget(&Scope::All),
+            Err(_) => changes.invalidate(&Scope::All),
         })
         .await
     }
@@ -377,7 +377,7 @@ impl Storage for TrackedStorage {
         let (id, scope) = (order.clone(), of(order));
         let work = |storage: Arc<dyn Storage>| async move { storage.schedule_poll(&id, at).await };
         self.schedule("schedule_poll", work, move |changes, _| {
-            changes.forget(&scope);
+            changes.invalidate(&scope);
         })
         .await
     }
@@ -393,7 +393,7 @@ impl Storage for TrackedStorage {
             storage.schedule_polls_of_order(&id, pause, now).await
         };
         self.schedule("schedule_polls_of_order", work, move |changes, _| {
-            changes.forget(&scope);
+            changes.invalidate(&scope);
         })
         .await
     }
@@ -442,7 +442,7 @@ impl Storage for TrackedStorage {
             storage.reschedule_poll(&due, until, now).await
         };
         self.schedule("reschedule_poll", work, move |changes, _| {
-            changes.forget(&scope);
+            changes.invalidate(&scope);
         })
         .await
     }

@@ -1,4 +1,4 @@
-//! Reads of orders' versions, gathered: a change that wakes thousands of streams is a few queries, and not one for each stream.
+//! Coalesced reads of orders' versions: a change that wakes thousands of streams is a few queries, and not one for each stream.
 //!
 //! Some queries run at once. Callers that come meanwhile wait for the next one, which begins when one of them has ended. A
 //! caller joins no query that has begun: a version is never older than the call.
@@ -26,20 +26,20 @@ type Read = Box<
 >;
 
 /// The versions of orders, or the failure of the query, for all callers.
-type Found = Arc<Result<HashMap<OrderId, OrderVersion>, Arc<StorageError>>>;
+type SharedResult = Arc<Result<HashMap<OrderId, OrderVersion>, Arc<StorageError>>>;
 
 /// The reads of one process.
 pub(crate) struct VersionReads {
     read: Read,
-    turns: Semaphore,
+    permits: Semaphore,
     /// The query that begins next, if there is one.
-    next: Mutex<Option<Gathered>>,
+    next: Mutex<Option<PendingBatch>>,
 }
 
 /// A query that has not begun.
-struct Gathered {
+struct PendingBatch {
     orders: HashSet<OrderId>,
-    found: Shared<oneshot::Receiver<Found>>,
+    found: Shared<oneshot::Receiver<SharedResult>>,
 }
 
 impl VersionReads {
@@ -47,7 +47,7 @@ impl VersionReads {
     pub(crate) fn new(read: Read) -> Arc<Self> {
         Arc::new(Self {
             read,
-            turns: Semaphore::new(QUERIES),
+            permits: Semaphore::new(QUERIES),
             next: Mutex::default(),
         })
     }
@@ -60,7 +60,7 @@ impl VersionReads {
         self: &Arc<Self>,
         order: &OrderId,
     ) -> Result<Option<OrderVersion>, StorageError> {
-        let found = self.join(order).await;
+        let found = self.add_to_next_batch(order).await;
         let found = found.map_err(|_| StorageError::Unreachable("the query ended".to_owned()))?;
         match &*found {
             Ok(versions) => Ok(versions.get(order).copied()),
@@ -69,27 +69,30 @@ impl VersionReads {
     }
 
     /// Adds an order to the next query.
-    fn join(self: &Arc<Self>, order: &OrderId) -> Shared<oneshot::Receiver<Found>> {
+    fn add_to_next_batch(
+        self: &Arc<Self>,
+        order: &OrderId,
+    ) -> Shared<oneshot::Receiver<SharedResult>> {
         let mut next = self.next.lock();
-        let gathered = next.get_or_insert_with(|| {
+        let batch = next.get_or_insert_with(|| {
             let (report, found) = oneshot::channel();
             // In a separate task: a caller that gives up ends no query of others.
             tokio::spawn(self.clone().query(report));
-            Gathered {
+            PendingBatch {
                 orders: HashSet::new(),
                 found: found.shared(),
             }
         });
-        gathered.orders.insert(order.clone());
-        gathered.found.clone()
+        batch.orders.insert(order.clone());
+        batch.found.clone()
     }
 
-    async fn query(self: Arc<Self>, report: oneshot::Sender<Found>) {
-        let turn = self.turns.acquire().await;
-        let gathered = self.next.lock().take();
-        let orders = gathered.map(|gathered| gathered.orders).unwrap_or_default();
+    async fn query(self: Arc<Self>, report: oneshot::Sender<SharedResult>) {
+        let permit = self.permits.acquire().await;
+        let batch = self.next.lock().take();
+        let orders = batch.map(|batch| batch.orders).unwrap_or_default();
         let found = self.read(orders.into_iter().collect()).await;
-        drop(turn);
+        drop(permit);
         // Fails if all callers have given up.
         let _ = report.send(Arc::new(found.map_err(Arc::new)));
     }

@@ -1,7 +1,7 @@
 //! The views that were rendered last, and what client tokens open: a status read asks the database only after a change.
 //!
 //! A read that begins after a commit never gets what was there before. Where all writes pass this process, a view is kept
-//! with the [`Stamp`] from before the order was read, and is served while that is the order's stamp. Where other processes
+//! with the [`VersionStamp`] from before the order was read, and is served while that is the order's stamp. Where other processes
 //! write to the same database ([`florin_storage::Storage::has_other_writers`]), a view is kept with the order's
 //! [`OrderVersion`] from before it was read, and each read compares the version: one row of each of three tables, by their
 //! keys, in place of loading and rendering the order.
@@ -16,7 +16,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use tokio::sync::Mutex;
 
-use crate::orders::changes::{OrderChanges, Stamp};
+use crate::orders::changes::{OrderChanges, VersionStamp};
 
 /// Client tokens that are kept; one takes about 200 bytes.
 const MAX_GRANTS: usize = 32_768;
@@ -47,7 +47,7 @@ pub(crate) struct ViewCache<V> {
 /// What a view is kept with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Basis {
-    Stamp(Stamp),
+    Stamp(VersionStamp),
     Version(OrderVersion),
 }
 
@@ -143,7 +143,7 @@ impl<V: View> ViewCache<V> {
         if let Some(view) = self.kept(order, basis(), &is_valid) {
             return Ok(view);
         }
-        let _turn = self.loads[self.changes.share(order, LOADS)].lock().await;
+        let _turn = self.loads[self.changes.bucket(order, LOADS)].lock().await;
         let basis = basis();
         if let Some(view) = self.kept(order, basis, &is_valid) {
             return Ok(view);

@@ -8,7 +8,7 @@ use tracing::Instrument as _;
 
 use super::TrackedStorage;
 use super::failure::StorageFailure;
-use crate::orders::changes::{OrderChanges, Scope, Writing};
+use crate::orders::changes::{OrderChanges, Scope, WriteGuard};
 
 impl TrackedStorage {
     /// Records a span of what the storage does, queues and repetitions included: `storage open_order`. It fails with the
@@ -59,7 +59,7 @@ impl TrackedStorage {
     pub(super) async fn write_found<T, F>(
         &self,
         work: impl FnOnce(Arc<dyn Storage>) -> F,
-        found: fn(&Writing, &T),
+        found: fn(&WriteGuard, &T),
     ) -> Result<T, StorageError>
     where
         T: Send + 'static,
