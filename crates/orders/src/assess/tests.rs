@@ -1,5 +1,5 @@
-mod conditions;
 mod golden;
+mod reference_model;
 
 use super::*;
 use crate::fixtures::{amount, at, attempt, exact, hosted, observed, order, received, requested};
@@ -448,7 +448,7 @@ fn what_arrived_is_kept_when_the_gateway_gives_up() {
 
 proptest::proptest! {
     #[test]
-    fn a_credit_needs_every_figure_to_cover(c in 0_u64..70_000, u in 0_u64..4000, l in 0_u64..4000) {
+    fn a_credit_needs_every_amount_to_cover(c in 0_u64..70_000, u in 0_u64..4000, l in 0_u64..4000) {
         let sats = format!("0.{c:08}");
         let (usd, local) = (format!("{}.{:02}", u / 100, u % 100), format!("{}.{:02}", l / 100, l % 100));
         let settled = matches!(

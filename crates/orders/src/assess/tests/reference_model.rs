@@ -1,5 +1,4 @@
-//! A second statement of when an order is credited: in integers, without the arithmetic of the
-//! assessment.
+//! A reference model of when an order is credited: in integers, without the arithmetic of the assessment.
 
 use florin_money::Currency;
 use proptest::prelude::*;
@@ -10,17 +9,17 @@ use crate::{
     assess,
 };
 
-/// The asset and dollars in hundred-millionths and cents, the price in cents of its currency.
-type Sums = Amounts<u64>;
+/// Integers: hundred-millionths of the asset, cents of dollars, cents of the price's currency.
+type Units = Amounts<u64>;
 
 /// An order, its expected amounts, and an observation.
 #[derive(Clone, Debug)]
 struct Case {
     is_hosted: bool,
-    requested: Sums,
+    requested: Units,
     /// Cents that may be missing of `requested.local`, which is the price.
     tolerance: u64,
-    received: Sums,
+    received: Units,
     status: &'static str,
     defect: Option<Defect>,
 }
@@ -33,8 +32,8 @@ enum Defect {
     OtherPrice,
     NoAddress,
     NoAsset,
-    NoSumInDollars,
-    NegativeSum,
+    MissingReceivedUsd,
+    NegativeAmount,
     Exponent,
     UnknownInvoice,
 }
@@ -45,25 +44,25 @@ const DEFECTS: [Defect; 9] = [
     Defect::OtherPrice,
     Defect::NoAddress,
     Defect::NoAsset,
-    Defect::NoSumInDollars,
-    Defect::NegativeSum,
+    Defect::MissingReceivedUsd,
+    Defect::NegativeAmount,
     Defect::Exponent,
     Defect::UnknownInvoice,
 ];
 
-fn sats(sum: u64) -> String {
-    format!("{}.{:08}", sum / 100_000_000, sum % 100_000_000)
+fn sats(units: u64) -> String {
+    format!("{}.{:08}", units / 100_000_000, units % 100_000_000)
 }
 
-fn cents(sum: u64) -> String {
-    format!("{}.{:02}", sum / 100, sum % 100)
+fn cents(units: u64) -> String {
+    format!("{}.{:02}", units / 100, units % 100)
 }
 
-fn texts(sums: Sums) -> Amounts<String> {
+fn texts(units: Units) -> Amounts<String> {
     Amounts {
-        crypto: sats(sums.crypto),
-        usd: cents(sums.usd),
-        local: cents(sums.local),
+        crypto: sats(units.crypto),
+        usd: cents(units.usd),
+        local: cents(units.local),
     }
 }
 
@@ -109,8 +108,8 @@ impl Case {
             }
             Some(Defect::NoAddress) => observation.address = None,
             Some(Defect::NoAsset) => observation.crypto_code = Some(String::new()),
-            Some(Defect::NoSumInDollars) => observation.received.usd = None,
-            Some(Defect::NegativeSum) => observation.received.crypto = Some("-1".into()),
+            Some(Defect::MissingReceivedUsd) => observation.received.usd = None,
+            Some(Defect::NegativeAmount) => observation.received.crypto = Some("-1".into()),
             Some(Defect::Exponent) => observation.received.local = Some("1e9".into()),
             Some(Defect::UnknownInvoice) => {
                 observation.is_known = false;
@@ -128,7 +127,7 @@ impl Case {
         matches!(self.assessment(), Assessment::Settled { .. })
     }
 
-    /// Of each figure at least the share of the price that the store insists on: received ÷ requested ≥ (price − tolerance) ÷
+    /// Of each amount at least the share of the price that the store insists on: received ÷ requested ≥ (price − tolerance) ÷
     /// price, without the divisions.
     fn covers(&self) -> bool {
         let (price, least) = (self.requested.local, self.requested.local - self.tolerance);
@@ -194,21 +193,21 @@ proptest! {
 
     #[test]
     fn more_money_never_takes_a_credit_away(case in cases(), more in (0_u64..9, 0_u64..9, 0_u64..9)) {
-        let (before, mut richer) = (case.credits(), case.clone());
-        richer.received.crypto += more.0;
-        richer.received.usd += more.1;
-        richer.received.local += more.2;
-        prop_assert!(!before || richer.credits());
+        let (before, mut with_more) = (case.credits(), case.clone());
+        with_more.received.crypto += more.0;
+        with_more.received.usd += more.1;
+        with_more.received.local += more.2;
+        prop_assert!(!before || with_more.credits());
         // And never makes anything but a shortfall into a credit.
         let was_short = matches!(case.assessment(), Assessment::Underpaid(_));
-        prop_assert!(before || was_short || !richer.credits());
+        prop_assert!(before || was_short || !with_more.credits());
     }
 
     #[test]
     fn a_larger_tolerance_never_takes_a_credit_away(case in cases(), more in 1_u64..100) {
-        let mut kinder = case.clone();
-        kinder.tolerance = (case.tolerance + more).min(case.requested.local - 1);
-        prop_assert!(!case.credits() || kinder.credits());
+        let mut tolerant = case.clone();
+        tolerant.tolerance = (case.tolerance + more).min(case.requested.local - 1);
+        prop_assert!(!case.credits() || tolerant.credits());
     }
 
     #[test]
