@@ -140,13 +140,13 @@ async fn late_polls_are_reported() {
 }
 
 #[tokio::test]
-async fn an_absurd_pause_is_an_error_and_ends_with_an_answer() {
+async fn an_excessive_pause_is_an_error_and_ends_with_an_answer() {
     let world = World::start().await;
     world.expect_error("the gateway asks for a pause that would stop payments");
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
-    let absurd = json!({"endpoint": "prices", "kind": "status", "status": 429, "retry_after": 4_000_000, "times": 1});
-    world.sandbox().inject_fault(absurd).await;
+    let excessive = json!({"endpoint": "prices", "kind": "status", "status": 429, "retry_after": 4_000_000, "times": 1});
+    world.sandbox().inject_fault(excessive).await;
     world.wait_for_deliveries().await;
     world.skip(Duration::from_mins(2));
     checkout

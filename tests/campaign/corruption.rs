@@ -109,7 +109,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
     ),
     (
         "an event carries another sequence number",
-        "event-is-true",
+        "payload-matches-event",
         Database("UPDATE events SET payload = replace(payload, '\"sequence\":2', '\"sequence\":9')"),
     ),
     (
@@ -241,7 +241,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
     ),
     (
         "a sale was reported as a sale and stored as a donation",
-        "donation-is-named",
+        "donation-has-prefix",
         Database(
             "UPDATE orders SET price_source = 'customer' WHERE id =
                  (SELECT min(order_id) FROM events WHERE type = 'order.paid')",
@@ -249,7 +249,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
     ),
     (
         "an underpayment was reported that did not exist",
-        "underpaid-is-true",
+        "underpaid-has-short-invoice",
         Database(
             "UPDATE events SET type = 'order.underpaid' WHERE type LIKE '%.attempt_opened'
                  AND order_id IN (SELECT id FROM orders WHERE status = 'awaiting_payment' AND flow = 'custom')",

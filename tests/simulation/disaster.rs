@@ -1,4 +1,4 @@
-//! Disasters of a world: an outage of the storage, a wrong clock of the proxy's machine or of the gateway, an absurd pause,
+//! Disasters of a world: an outage of the storage, a wrong clock of the proxy's machine or of the gateway, an excessive pause,
 //! a restored backup.
 //! Each step of the proxy may draw one: a call of the storage, of the gateway, of a store, or of the clock.
 
@@ -38,7 +38,7 @@ pub(crate) enum Disaster {
     ClockAhead,
     ClockBehind,
     GatewayClockSetBack,
-    AbsurdRetryAfter,
+    ExcessiveRetryAfter,
     /// A backup is made at the beginning and restored at the end.
     Restore,
 }
@@ -55,7 +55,7 @@ pub(crate) const DISASTERS: [(u64, Disaster); 12] = [
     (5, Disaster::ClockAhead),
     (5, Disaster::ClockBehind),
     (5, Disaster::GatewayClockSetBack),
-    (4, Disaster::AbsurdRetryAfter),
+    (4, Disaster::ExcessiveRetryAfter),
     (6, Disaster::Restore),
 ];
 
@@ -99,7 +99,7 @@ impl World {
             Disaster::ClockAhead => self.set_wall_clock(HOUR),
             Disaster::ClockBehind => self.set_wall_clock(-HOUR),
             Disaster::GatewayClockSetBack => self.gateway.set_clock(HOUR),
-            Disaster::AbsurdRetryAfter => self.gateway.ask_for_absurd_pause(),
+            Disaster::ExcessiveRetryAfter => self.gateway.ask_for_excessive_pause(),
             Disaster::Restore => self.make_backup(),
         }
     }
@@ -110,7 +110,7 @@ impl World {
             Disaster::ClockAhead => self.set_wall_clock(-HOUR),
             Disaster::ClockBehind => self.set_wall_clock(HOUR),
             Disaster::GatewayClockSetBack => self.gateway.set_clock(0),
-            Disaster::AbsurdRetryAfter => {}
+            Disaster::ExcessiveRetryAfter => {}
             Disaster::Restore => self.restore_wanted.notify_one(),
         }
         if matches!(disaster, Disaster::ClockAhead | Disaster::ClockBehind) {

@@ -28,8 +28,8 @@ pub(crate) struct Gateway {
     state: Mutex<State>,
     /// How far its clock is ahead.
     ahead: AtomicI64,
-    /// The next response asks for an absurd pause.
-    is_absurd: AtomicBool,
+    /// The next response asks for an excessive pause.
+    is_excessive: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl Gateway {
             random,
             state: Mutex::default(),
             ahead: AtomicI64::new(0),
-            is_absurd: AtomicBool::new(false),
+            is_excessive: AtomicBool::new(false),
         }
     }
 
@@ -79,13 +79,13 @@ impl Gateway {
         self.ahead.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn ask_for_absurd_pause(&self) {
-        self.is_absurd.store(true, Ordering::Relaxed);
+    pub(crate) fn ask_for_excessive_pause(&self) {
+        self.is_excessive.store(true, Ordering::Relaxed);
     }
 
     /// Returns `true` if this response asks for it.
-    pub(crate) fn takes_absurd_pause(&self) -> bool {
-        self.is_absurd.swap(false, Ordering::Relaxed)
+    pub(crate) fn takes_excessive_pause(&self) -> bool {
+        self.is_excessive.swap(false, Ordering::Relaxed)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

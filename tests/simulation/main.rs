@@ -37,7 +37,7 @@
 //! | Retry-After is ignored | `pauses-kept` |
 //! | an older response is taken for a newer one | `newest-response-counts` |
 //! | a paid order is set to failed | storage fails only by injected faults: the schema rejects it |
-//! | a missing amount counts as zero | `underpaid-is-true` |
+//! | a missing amount counts as zero | `underpaid-has-short-invoice` |
 //!
 //! A world follows from its seed alone. At the end of a run a few worlds are run again, and their traces are compared.
 

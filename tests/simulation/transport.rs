@@ -303,12 +303,12 @@ impl SimulatedTransport {
         world.right_time() + world.gateway.ahead()
     }
 
-    /// Refuses a nonce of another time, or asks for an absurd pause.
+    /// Refuses a nonce of another time, or asks for an excessive pause.
     fn refuse(&self, request: &SignedRequest) -> Option<RawResponse> {
         let world = &self.process.world;
         let refusal = json!({ "error": "e", "code": "X", "message": "m" });
-        if world.gateway.takes_absurd_pause() {
-            world.log(|| "gateway: an absurd Retry-After".into());
+        if world.gateway.takes_excessive_pause() {
+            world.log(|| "gateway: an excessive Retry-After".into());
             self.record_pause(LONGEST_PAUSE);
             return Some(self.dated(raw(429, &refusal, Some(99_999_999_999))));
         }

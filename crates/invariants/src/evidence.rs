@@ -453,14 +453,14 @@ impl Attempt {
 }
 
 impl Event {
-    /// The fact without its prefix: `order.paid` and `donation.paid` are both `paid`.
-    pub fn fact(&self) -> &str {
+    /// The name without its prefix: `order.paid` and `donation.paid` are both `paid`.
+    pub fn name(&self) -> &str {
         self.kind.split_once('.').map_or("", |(_, fact)| fact)
     }
 
     /// The order's status after it; `None` if it changes none.
     pub fn status_after(&self) -> Option<&'static str> {
-        Some(match self.fact() {
+        Some(match self.name() {
             "created" => "open",
             "attempt_opened" => "awaiting_payment",
             "payment_seen" => "checking",

@@ -26,7 +26,7 @@ pub(super) enum Disaster {
     /// The gateway's clock is an hour ahead, then right.
     GatewayClockSetBack,
     /// The gateway asks for a pause of a century.
-    AbsurdRetryAfter,
+    ExcessiveRetryAfter,
     /// Another process wants the database, and is killed.
     SecondProcess,
     /// Another process wants the database, and gets it when the first is killed.
@@ -47,7 +47,7 @@ pub(super) const ALL: [Disaster; 15] = [
     Disaster::ClockAhead,
     Disaster::ClockBehind,
     Disaster::GatewayClockSetBack,
-    Disaster::AbsurdRetryAfter,
+    Disaster::ExcessiveRetryAfter,
     Disaster::SecondProcess,
     Disaster::OverlappingRestart,
     Disaster::Restore,
@@ -68,7 +68,7 @@ impl Disaster {
             Self::ClockAhead => "kills when this machine's clock was ahead",
             Self::ClockBehind => "kills when this machine's clock was behind",
             Self::GatewayClockSetBack => "kills when the gateway's clock was set back",
-            Self::AbsurdRetryAfter => "kills at an absurd Retry-After",
+            Self::ExcessiveRetryAfter => "kills at an excessive Retry-After",
             Self::SecondProcess => "kills beside a second process",
             Self::OverlappingRestart => "kills before an overlapping restart",
             Self::Restore => "kills after a backup was restored",

@@ -1,4 +1,4 @@
-//! Disasters beside the kills: the disk fails, the database's file is lost, a clock is wrong, the gateway asks for an absurd
+//! Disasters beside the kills: the disk fails, the database's file is lost, a clock is wrong, the gateway asks for an excessive
 //! pause, a second process wants the database, a backup is restored. Each is over before the next one.
 //!
 //! What is checked here: while orders cannot be stored, readiness fails within five seconds and says why; the outage is one
@@ -21,9 +21,9 @@ use crate::wait::pause;
 
 /// Readiness notices an outage, and its end, within this time.
 const NOTICED: Duration = Duration::from_secs(5);
-/// A call of the gateway, which notices its clock or an absurd pause, is made by then.
+/// A call of the gateway, which notices its clock or an excessive pause, is made by then.
 const CALLED: Duration = Duration::from_secs(30);
-/// A call that tries whether an absurd pause is over: one whose response is lost is repeated after 30 seconds.
+/// A call that tries whether an excessive pause is over: one whose response is lost is repeated after 30 seconds.
 const TRIED: Duration = Duration::from_secs(100);
 /// How long a disaster lasts after it was noticed.
 const LASTS: Duration = Duration::from_millis(500);
@@ -107,7 +107,7 @@ impl Shard {
             Disaster::ClockAhead => self.run_clock(HOUR, process, in_the_middle).await,
             Disaster::ClockBehind => self.run_clock(-HOUR, process, in_the_middle).await,
             Disaster::GatewayClockSetBack => self.run_gateway_clock().await,
-            Disaster::AbsurdRetryAfter => self.run_absurd_pause().await,
+            Disaster::ExcessiveRetryAfter => self.run_excessive_pause().await,
             Disaster::SecondProcess | Disaster::OverlappingRestart => {
                 let takes_over = disaster == Disaster::OverlappingRestart;
                 self.run_second_process(process, takes_over).await;
@@ -118,7 +118,7 @@ impl Shard {
         let is_of_the_proxy = !matches!(
             disaster,
             Disaster::GatewayClockSetBack
-                | Disaster::AbsurdRetryAfter
+                | Disaster::ExcessiveRetryAfter
                 | Disaster::SecondProcess
                 | Disaster::OverlappingRestart
                 | Disaster::Restore
@@ -242,23 +242,23 @@ impl Shard {
     }
 
     /// The pause is cut short: readiness says so, and after five minutes by the proxy's clock a call ends it.
-    async fn run_absurd_pause(&mut self) {
+    async fn run_excessive_pause(&mut self) {
         const CENTURY: u64 = 3_155_760_000;
         const CUT_SHORT: SignedDuration = SignedDuration::from_secs(305);
         let log_begin = self.supervisor.log_length();
-        let absurd = json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": CENTURY,
+        let excessive = json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": CENTURY,
             // A response to a request that was on its way ends the pause.
             "times": 20});
-        self.sandbox.inject_fault(absurd).await;
+        self.sandbox.inject_fault(excessive).await;
         let report = self
-            .ready_with(503, CALLED, Disaster::AbsurdRetryAfter)
+            .ready_with(503, CALLED, Disaster::ExcessiveRetryAfter)
             .await;
         assert_eq!(report["gateway"]["pause_excessive"], true, "{report}");
         self.sandbox.clear_faults().await;
         pause(self.random.up_to(LASTS)).await;
         self.clock_is_wrong.store(true, Ordering::Relaxed);
         self.machine.set_clock(CUT_SHORT);
-        self.ready_with(200, TRIED, Disaster::AbsurdRetryAfter)
+        self.ready_with(200, TRIED, Disaster::ExcessiveRetryAfter)
             .await;
         self.machine.set_clock(SignedDuration::ZERO);
         pause(AFTERWARDS).await;

@@ -314,10 +314,10 @@ async fn a_retry_waits_for_no_pause_but_gives_up() {
 }
 
 #[tokio::test]
-async fn after_an_absurd_pause_one_call_tries_each_five_minutes() {
-    let absurd = || too_many(&[("retry-after", "99999999999")]);
+async fn after_an_excessive_pause_one_call_tries_each_five_minutes() {
+    let excessive = || too_many(&[("retry-after", "99999999999")]);
     let good = (200, &[][..], "{}".to_owned());
-    let server = Server::start([absurd(), absurd(), good]).await;
+    let server = Server::start([excessive(), excessive(), good]).await;
     let (client, clock) = client(&server.base);
     for count in 1..=2 {
         assert_eq!(client.prices().await, Err(limited(300)));

@@ -158,7 +158,7 @@ pub(super) fn shop_received_paid(evidence: &Evidence) -> Finding {
     let accepted = evidence.first_accepted();
     for order in &evidence.database.orders {
         let events = evidence.database.events_of(order).iter();
-        let paid: Vec<_> = events.filter(|event| event.fact() == "paid").collect();
+        let paid: Vec<_> = events.filter(|event| event.name() == "paid").collect();
         if paid
             .iter()
             .any(|event| !evidence.is_wanted(event) || event.is_given_up())

@@ -37,14 +37,14 @@ pub(super) fn paid_stays_paid(evidence: &Evidence) -> Finding {
     );
     for order in &evidence.database.orders {
         let events = evidence.database.events_of(order);
-        let times = events.iter().filter(|event| event.fact() == "paid").count();
+        let times = events.iter().filter(|event| event.name() == "paid").count();
         let was_paid = evidence.known_paid.contains(&order.id);
         if times == 0 && !order.is_paid() && !was_paid {
             continue;
         }
         let after = events
             .iter()
-            .skip_while(|event| event.fact() != "paid")
+            .skip_while(|event| event.name() != "paid")
             .skip(1);
         let lower = after
             .filter_map(Event::status_after)
@@ -70,7 +70,7 @@ pub(super) fn late_payment_has_event(evidence: &Evidence) -> Finding {
     for (order, payments) in payments.into_values().filter(|(_, payments)| *payments > 1) {
         let events = evidence.database.events_of(order).iter();
         let reported = events
-            .filter(|event| event.fact() == "late_payment")
+            .filter(|event| event.name() == "late_payment")
             .count();
         finding.must(reported + 1 >= payments, || {
             let id = &order.id;
@@ -80,9 +80,9 @@ pub(super) fn late_payment_has_event(evidence: &Evidence) -> Finding {
     finding
 }
 
-pub(super) fn underpaid_is_true(evidence: &Evidence) -> Finding {
+pub(super) fn underpaid_has_short_invoice(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
-        "underpaid-is-true",
+        "underpaid-has-short-invoice",
         "orders reported as underpaid: an invoice of theirs was completed with less",
     );
     let mut short: BTreeSet<&str> = BTreeSet::new();
@@ -94,7 +94,7 @@ pub(super) fn underpaid_is_true(evidence: &Evidence) -> Finding {
     }
     for order in &evidence.database.orders {
         let mut events = evidence.database.events_of(order).iter();
-        if events.any(|event| event.fact() == "underpaid") {
+        if events.any(|event| event.name() == "underpaid") {
             finding.must(short.contains(order.id.as_str()), || {
                 format!("{} was reported as underpaid, and no invoice was", order.id)
             });
@@ -128,9 +128,9 @@ pub(super) fn no_gap(evidence: &Evidence) -> Finding {
     finding
 }
 
-pub(super) fn event_is_true(evidence: &Evidence) -> Finding {
+pub(super) fn payload_matches_event(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
-        "event-is-true",
+        "payload-matches-event",
         "events: their payload states the type, number and order of their row",
     );
     for event in &evidence.database.events {
@@ -155,9 +155,9 @@ pub(super) fn event_is_true(evidence: &Evidence) -> Finding {
     finding
 }
 
-pub(super) fn donation_is_named(evidence: &Evidence) -> Finding {
+pub(super) fn donation_has_prefix(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
-        "donation-is-named",
+        "donation-has-prefix",
         "events: donation.… for orders whose price a donor named, and only for them",
     );
     for order in &evidence.database.orders {
@@ -172,9 +172,9 @@ pub(super) fn donation_is_named(evidence: &Evidence) -> Finding {
 }
 
 /// A reader passes each place of the list once: an event that appears behind that place is lost to the store for ever.
-pub(super) fn list_skips_none(evidence: &Evidence) -> Finding {
+pub(super) fn event_list_is_complete(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new(
-        "list-skips-none",
+        "event-list-is-complete",
         "events: a reader of the list has read each one once, and those of an order in their order",
     );
     let Some(listing) = &evidence.shop.listing else {

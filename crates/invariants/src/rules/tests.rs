@@ -216,7 +216,7 @@ fn a_paid_order_stays_paid() {
         evidence
             .database
             .events
-            .retain(|event| event.fact() != "paid");
+            .retain(|event| event.name() != "paid");
     });
 }
 
@@ -229,7 +229,7 @@ fn a_second_payment_has_its_event() {
 
 #[test]
 fn an_underpayment_is_reported_where_one_exists() {
-    breaks("underpaid-is-true", |evidence| {
+    breaks("underpaid-has-short-invoice", |evidence| {
         gateway_invoice(evidence, "inv_4").reports[1].status = "PROCESSING".into();
     });
 }
@@ -249,7 +249,7 @@ fn events_are_numbered_without_a_gap() {
 
 #[test]
 fn a_payload_states_its_row() {
-    breaks("event-is-true", |evidence| {
+    breaks("payload-matches-event", |evidence| {
         let event = event(evidence, "evt_ord_1_2");
         event.payload = event.payload.replace("\"sequence\":2", "\"sequence\":9");
     });
@@ -257,7 +257,7 @@ fn a_payload_states_its_row() {
 
 #[test]
 fn only_donations_are_named_so() {
-    breaks("donation-is-named", |evidence| {
+    breaks("donation-has-prefix", |evidence| {
         evidence.database.orders[0].is_donation = true;
     });
 }
@@ -516,15 +516,17 @@ fn a_token_in_the_clear_is_reported() {
 
 #[test]
 fn the_list_of_events_skips_and_repeats_none() {
-    breaks("list-skips-none", |evidence| {
+    breaks("event-list-is-complete", |evidence| {
         listing(evidence).remove(1);
     });
-    breaks("list-skips-none", |evidence| {
+    breaks("event-list-is-complete", |evidence| {
         let again = listing(evidence)[0].clone();
         listing(evidence).push(again);
     });
-    breaks("list-skips-none", |evidence| listing(evidence).swap(0, 1));
-    breaks("list-skips-none", |evidence| {
+    breaks("event-list-is-complete", |evidence| {
+        listing(evidence).swap(0, 1)
+    });
+    breaks("event-list-is-complete", |evidence| {
         listing(evidence).push("evt_ord_9_1".into());
     });
     is_allowed(|evidence| evidence.shop.listing = None);

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absurd_pause_is_cut_short_and_one_call_tries_at_its_end() {
+    fn an_excessive_pause_is_cut_short_and_one_call_tries_at_its_end() {
         for status in [429, 503] {
             let mut pause = RetryAfter::default();
             for text in ["301", "99999999999999999999999", "86400"] {
