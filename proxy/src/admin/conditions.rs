@@ -163,6 +163,8 @@ fn detail(app: &AppState, totals: Option<&Totals>, condition: Condition) -> Opti
             let lag = app.polling_pace().lag;
             (lag > MAX_LAG).then(|| format!("The longest waiting one is {} s late.", lag.as_secs()))
         }
+        // While nothing can be stored, nothing is delivered.
+        Condition::EventsWait if app.storage_health.reason().is_some() => None,
         Condition::EventsWait => {
             let now = app.now();
             let late = totals?.outboxes.iter().filter_map(|outbox| {

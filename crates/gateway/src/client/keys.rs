@@ -145,3 +145,44 @@ fn signing_keys(
     });
     keys.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(name: &str) -> Credentials {
+        Credentials {
+            api_key: SecretString::from(format!("{name}_key")),
+            api_secret: SecretString::from(format!("{name}_secret")),
+        }
+    }
+
+    #[test]
+    fn a_late_response_to_a_rejected_pair_changes_nothing() {
+        let keys = SigningKeys::new(&pair("new"), Some(&pair("old"))).unwrap();
+        let new = keys.next(&[]).unwrap();
+        keys.reject(&new);
+        let old = keys.next(&[]).unwrap();
+        assert_eq!(old.api_key, "old_key");
+        keys.accept(&old);
+        assert!(keys.is_second_in_use());
+        // Calls that began before the gateway exchanged the pair.
+        keys.accept(&new);
+        keys.reject(&new);
+        assert!(keys.is_second_in_use());
+        assert_eq!(keys.next(&[]).unwrap().api_key, "old_key");
+    }
+
+    #[test]
+    fn a_pair_that_a_reload_has_removed_changes_nothing() {
+        let keys = SigningKeys::new(&pair("old"), None).unwrap();
+        let old = keys.next(&[]).unwrap();
+        keys.replace(&pair("new"), Some(&pair("old"))).unwrap();
+        keys.reject(&old);
+        keys.accept(&old);
+        assert_eq!(keys.next(&[]).unwrap().api_key, "new_key");
+        assert!(!keys.is_second_in_use());
+        // The call that was rejected tries the new ones.
+        assert_eq!(keys.next(&[old]).unwrap().api_key, "new_key");
+    }
+}
