@@ -17,13 +17,17 @@ fn waits_before(method: &str) -> String {
 
 /// As `ether`, where the gateway sees nothing of the chain: the page knows the transaction by the wallet alone.
 async fn ether_unseen(set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
+    unseen("ETH", set).await
+}
+
+async fn unseen(asset: &str, set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
     let site = StoreSite::open().await;
     let chain = Chain::start().await;
     let world = World::start_for(&site).await;
     serve_with_wallet(&site, &chain, &world, set);
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
-    let checkout = choose_asset(&world, &browser, "ETH").await;
+    let checkout = choose_asset(&world, &browser, asset).await;
     (site, chain, world, browser, checkout)
 }
 
@@ -69,6 +73,13 @@ async fn a_reload_while_the_wallet_is_open_warns_before_a_second_payment() {
     wait_for_state(&browser, "unclear").await;
     assert!(browser.text("wallet-status").await.contains("Test Wallet"));
     assert_eq!(asked(&browser, "eth_requestAccounts").await, 0);
+    // To decline another one says nothing of the first.
+    let declines = "Object.assign(testWallet, { before: {}, errors: { eth_sendTransaction: Object.assign(new Error('no'), { code: 4001 }) } })";
+    browser.evaluate(declines, &[]).await;
+    browser.press(WALLET).await;
+    wait_for_state(&browser, "refused").await;
+    browser.reload().await;
+    wait_for_state(&browser, "unclear").await;
     assert_eq!(chain.sent().await, 0);
     browser.end().await;
     world.end().await;
@@ -88,9 +99,13 @@ async fn a_second_page_of_the_browser_does_not_ask_at_the_same_time() {
     assert_eq!(asked(&browser, "eth_sendTransaction").await, 0);
     // That page has been asked for a payment whose outcome is not known; here, the first press says so.
     let keep = "letGo(); localStorage.setItem('florin:sent:' + arguments[0], JSON.stringify({ key: 'other', address: 'other', wallet: 'test.florin.wallet', name: 'Test Wallet', at: 1 }))";
-    browser.evaluate(keep, &[order]).await;
+    browser.evaluate(keep, std::slice::from_ref(&order)).await;
     browser.press(WALLET).await;
     wait_for_state(&browser, "unclear").await;
+    // Its owner declines there.
+    let decline = "localStorage.removeItem('florin:sent:' + arguments[0]); dispatchEvent(new StorageEvent('storage'))";
+    browser.evaluate(decline, &[order]).await;
+    wait_for_state(&browser, "").await;
     assert_eq!(asked(&browser, "eth_sendTransaction").await, 0);
     assert_eq!(chain.sent().await, 0);
     browser.end().await;
@@ -232,6 +247,61 @@ async fn the_page_reports_the_transaction_of_a_smart_accounts_call() {
     let block = chain.call("eth_getBlockByNumber", block).await;
     assert_eq!(block["transactions"], json!([hint]));
     assert_eq!(asked(&browser, "wallet_sendCalls").await, 1);
+    browser.end().await;
+    world.end().await;
+}
+
+/// How the wallet's button looks.
+const LOOK: &str = "return document.querySelector('florin-checkout').shadowRoot
+    .querySelector('.wallet-button').className.split(' ')[0]";
+
+#[tokio::test]
+async fn a_call_that_no_block_has_gives_way_to_other_wallets_and_still_pays() {
+    let smart = "testWallet.isSmart = true;";
+    let (_site, chain, world, browser, checkout) = unseen("USDTERC20", smart).await;
+    chain.call("evm_setAutomine", json!([false])).await;
+    browser.press(WALLET).await;
+    wait_for_state(&browser, "sent").await;
+    assert!(!browser.is_visible(WALLET).await);
+    let later = "const now = Date.now; Date.now = () => now() + 6 * 60 * 1000";
+    browser.evaluate(later, &[]).await;
+    wait_for_state(&browser, "unseen").await;
+    let text = browser.text("wallet-status").await;
+    assert!(text.contains("Don’t pay again"), "{text}");
+    browser.wait_for(WALLET).await;
+    // To pay again is possible, and not the main action.
+    assert_eq!(browser.evaluate(LOOK, &[]).await, "secondary");
+    chain.mine(1).await;
+    wait_until_sent(&browser).await;
+    assert_eq!(chain.sent().await, 1);
+    assert!(checkout.view().await["attempt"]["transaction_hint"].is_string());
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_payment_confirmed_after_its_time_is_shown_before_another_one() {
+    let wait = waits_before("eth_sendTransaction");
+    let (_site, chain, world, browser, checkout) = ether_unseen(&wait).await;
+    assert_eq!(browser.evaluate(LOOK, &[]).await, "primary");
+    browser.press(WALLET).await;
+    eventually("the wallet is asked to send", async || {
+        (asked(&browser, "eth_sendTransaction").await == 1).then_some(())
+    })
+    .await;
+    world.sandbox().expire(&checkout).await;
+    browser.wait_for("new-quote").await;
+    browser.evaluate("release()", &[]).await;
+    eventually("the payment is sent", async || {
+        (chain.sent().await == 1).then_some(())
+    })
+    .await;
+    browser.press("new-quote").await;
+    browser.wait_for("status-awaiting_payment").await;
+    wait_for_state(&browser, "again").await;
+    let text = browser.text("wallet-status").await;
+    assert!(text.contains("already sent a payment"), "{text}");
+    assert_eq!(browser.evaluate(LOOK, &[]).await, "secondary");
     browser.end().await;
     world.end().await;
 }

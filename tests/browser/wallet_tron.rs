@@ -203,6 +203,61 @@ async fn each_answer_of_a_wallet_of_tron_has_its_words_and_sends_nothing() {
 }
 
 #[tokio::test]
+async fn a_wallet_of_tron_pays_trx_on_the_test_network() {
+    let (_site, node, world, browser, _) = tether("").await;
+    browser.press("other-asset").await;
+    let checkout = choose_asset(&world, &browser, "TRX").await;
+    // No link names it there.
+    browser.wait_for(TRON_WALLET).await;
+    assert!(!browser.is_visible("wallet-link").await);
+    let attempt = checkout.view().await["attempt"].take();
+    assert_eq!(attempt["tron_transaction"]["chain_id"], "0xcd8690dc");
+    assert_eq!(attempt["qr_string"], attempt["address"]);
+    browser.press(TRON_WALLET).await;
+    wait_until_sent(&browser).await;
+    let sent = node.sent();
+    let [transaction] = sent.as_slice() else {
+        panic!("{sent:?}");
+    };
+    let contract = &transaction["raw_data"]["contract"][0];
+    assert_eq!(contract["type"], "TransferContract");
+    let units = contract["parameter"]["value"]["amount"].as_u64().unwrap();
+    let amount = attempt["amount_in_crypto"].as_str().unwrap();
+    let amount: Vec<_> = amount.split('.').collect();
+    let written = format!("{}{:0<6}", amount[0], amount.get(1).unwrap_or(&""));
+    assert_eq!(units.to_string(), written.trim_start_matches('0'));
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(30).await;
+    browser.wait_for("status-paid").await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_transaction_of_tron_that_has_expired_can_be_made_again() {
+    let (_site, node, world, browser, _) = tether("").await;
+    browser.press(TRON_WALLET).await;
+    browser.wait_for("status-checking").await;
+    node.hide();
+    // Four minutes later, by this clock and by the chain's.
+    let later = "const now = Date.now; Date.now = () => now() + 4 * 60 * 1000";
+    browser.evaluate(later, &[]).await;
+    wait_for_state(&browser, "failed").await;
+    let text = browser.text("wallet-status").await;
+    assert!(text.contains("nothing was paid"), "{text}");
+    // A page that is loaded again does not wait for it.
+    browser.reload().await;
+    wait_for_state(&browser, "failed").await;
+    browser.press(TRON_WALLET).await;
+    support::eventually("it is sent again", async || {
+        (node.sent().len() == 2).then_some(())
+    })
+    .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_payment_that_a_block_of_tron_has_rejected_can_be_made_again() {
     let (_site, node, world, browser, checkout) = tether("").await;
     browser.press(TRON_WALLET).await;

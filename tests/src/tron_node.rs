@@ -19,6 +19,7 @@ use crate::chain::script_of;
 struct Sent {
     transactions: BTreeMap<String, Value>,
     results: BTreeMap<String, &'static str>,
+    is_hidden: bool,
 }
 
 /// A running stand-in; it ends when dropped.
@@ -63,8 +64,15 @@ impl TronNode {
         let Sent {
             transactions,
             results,
+            ..
         } = &mut *sent;
         results.extend(transactions.keys().map(|id| (id.clone(), result)));
+    }
+
+    /// No node shows what was sent.
+    pub fn hide(&self) {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.is_hidden = true;
     }
 
     /// The script of a wallet that sends by this node.
@@ -101,7 +109,7 @@ async fn answer(State(sent): State<Arc<Mutex<Sent>>>, Json(request): Json<Value>
         }
         Some("transaction") => {
             let id = parameter.as_str().expect("an id");
-            let known = sent.transactions.get(id);
+            let known = sent.transactions.get(id).filter(|_| !sent.is_hidden);
             known.cloned().unwrap_or_else(|| json!({}))
         }
         Some("receipt") => {

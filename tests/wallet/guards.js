@@ -63,6 +63,8 @@ const cases = [
   ['a request that waits', { eth_requestAccounts: failed(-32002) }, ether, 'pending'],
   ['a payment that was declined', { eth_sendTransaction: failed(4001) }, ether, 'refused', true],
   ['an unknown error of the wallet', { eth_sendTransaction: failed(-32603) }, ether, 'unclear', true],
+  ['another chain at the last moment', { eth_chainId: () => (added ? '0x1' : '0xaa36a7'), eth_sendTransaction: () => ((added = true), failed(-32602, 'chainId')()) }, ether, 'network', true],
+  ['parameters that are refused on the right chain', { eth_sendTransaction: failed(-32602) }, ether, 'unclear', true],
   ['an answer that is no hash', { eth_sendTransaction: () => 'zz' }, ether, 'unclear', true],
   ['a payment that the page no longer asks for', {}, { ...ether, isOver: true }, ''],
 ];
@@ -122,7 +124,15 @@ for (const [name, statuses, wanted] of [
   ['a call whose status is not read at once', [undefined, { status: 200, receipts: [{ transactionHash: HASH }] }], HASH],
 ]) {
   const provider = wallet({ wallet_getCallsStatus: () => statuses.shift() });
-  expect(name, await settled(transactionOf(provider, '0x77', () => true)), wanted);
+  expect(name, await settled(transactionOf(provider, '0x77', () => true, now, () => expect(name, 'unseen', wanted))), wanted);
+}
+{
+  const start = now;
+  const provider = wallet({ wallet_getCallsStatus: () => (now - start < 600000 ? { status: 100 } : { status: 200, receipts: [{ transactionHash: HASH }] }) });
+  const minutes = [];
+  const hash = await settled(transactionOf(provider, '0x77', () => true, start, () => minutes.push(Math.round((now - start) / 60000))));
+  expect('a call that no block has for ten minutes', [hash, minutes], [HASH, [5]]);
+  expect('it is looked up more seldom then', provider.asked.length < 125, true);
 }
 
 /** What a node shows of a transaction, from so many milliseconds on. */

@@ -11,8 +11,8 @@ const KEY = '8f2a559490d1a1ed7a5f5e0b4a2f8c6e1d3b5a7c9e0f1a2b3c4d5e6f70819203';
 
 /**
  * What a test may change: `balance` in sun, `tokens` in their smallest unit, `energy` of the account, `built` changes what
- * the builder returns, `whileAsked` runs while the chain is asked for, `sent` what the node answers to a transaction; `errors` and `before` by method. `asked` is every
- * request, with `sign` and `broadcast`.
+ * the builder returns, `whileAsked` runs while the chain is asked for, `sent` what the node answers to a transaction, `chainTime` the
+ * time of its last block; `errors` and `before` by method. `asked` is every request, with `sign` and `broadcast`.
  */
 export const tronWallet = (relay) => {
   const wallet = {
@@ -24,6 +24,7 @@ export const tronWallet = (relay) => {
     tokens: 1_000_000_000,
     energy: 0,
     isLocked: false,
+    chainTime: () => Date.now(),
     built: (transaction) => transaction,
     sent: (transaction) => relay('broadcast', transaction),
   };
@@ -39,6 +40,7 @@ export const tronWallet = (relay) => {
   /** The paths of a node's HTTP interface that are asked for. */
   const paths = {
     getblockbynum: () => (wallet.whileAsked?.(), { blockID: wallet.chain.slice(2).padStart(64, '0') }),
+    getnowblock: () => ({ block_header: { raw_data: { timestamp: wallet.chainTime() } } }),
     getblock: () => ({ blockID: '00000000036c2f1e'.padEnd(64, 'a'), block_header: { raw_data: { number: 57421598, timestamp: Date.now() } } }),
     getaccount: () => ({ balance: wallet.balance }),
     getaccountresource: () => ({ EnergyLimit: wallet.energy }),

@@ -1,5 +1,5 @@
 /** The guards of a payment by a wallet of Tron, which builds and signs by tronWeb. Prints what differs. */
-import { createHash } from 'node:crypto';
+import { createHash, webcrypto } from 'node:crypto';
 import { discover } from '../../widget/js/wallets/discovery.js';
 import { follow } from '../../widget/js/wallets/follow.js';
 import { agrees, pay } from '../../widget/js/wallets/payment.js';
@@ -20,6 +20,7 @@ const [TO_HEX, OTHER_HEX, TOKEN_HEX] = ['418840e6c55b9ada326d211d818c34a994aeced
 const data = (account, units) => '0xa9059cbb' + account.slice(2).padStart(64, '0') + units.toString(16).padStart(64, '0');
 const [NILE, MAIN] = ['0xcd8690dc', '0x2b6653dc'];
 const coin = { chainId: MAIN, to: TO, value: '0xbebc20', data: '0x', address: TO, uri: `tron:${TO}?amount=12.5` };
+const testCoin = { chainId: NILE, to: TO, value: '0xbebc20', data: '0x', address: TO, amount: '12.5', uri: TO };
 const token = { chainId: NILE, to: TOKEN, value: '0x0', data: data(TO_HEX, 19_900_000), address: TO, uri: `tron:${TO}?token=${TOKEN}&amount=19.9` };
 
 for (const [units, text] of [[1, '0.000001'], [1_000_000, '1.0'], [10_000_000, '10.0'], [12_345_678, '12.345678'], [100_500_000, '100.5']]) {
@@ -35,7 +36,13 @@ for (const [name, payment] of [
   ['another amount of the token', { ...token, data: data(TO_HEX, 19_900_001) }],
   ['coins beside the token', { ...token, value: '0x1' }],
   ['an approval', { ...token, data: '0x095ea7b3' + token.data.slice(10) }],
+  ['TRX on the main network with the address alone', { ...testCoin, chainId: MAIN }],
+  ['another amount of TRX on a test network', { ...testCoin, value: '0xbebc21' }],
+  ['an amount finer than TRX has', { ...testCoin, amount: '12.5000001' }],
+  ['no amount of TRX', { ...testCoin, value: '0x0', amount: '' }],
+  ['another receiver of TRX on a test network', { ...testCoin, to: OTHER }],
 ]) expect(name, agrees(payment), false);
+for (const amount of ['12.5', '12.500000']) expect('TRX on a test network', agrees({ ...testCoin, amount }), true);
 
 const first = (raw) => raw.contract[0].parameter.value;
 const changed = (change) => ({ built: (transaction) => rebuilt(transaction, change) });
@@ -58,6 +65,8 @@ const coded = (code, message = '') => Object.assign(new Error(message), { code }
 const cases = [
   ['coins', { chain: MAIN }, coin, 'sent', 1, 1],
   ['a token', {}, token, 'sent', 1, 1],
+  ['coins on a test network', {}, testCoin, 'sent', 1, 1],
+  ['a page without digests', { isInsecure: true }, token, 'unable', 0, 0],
   ['a wallet on another network', { chain: MAIN }, token, 'sent', 1, 1],
   ['one that stays there', { chain: MAIN, errors: { wallet_switchEthereumChain: coded(4902) } }, token, 'network', 0, 0],
   ['one whose owner stays there', { chain: MAIN, errors: { wallet_switchEthereumChain: coded(4001) } }, token, 'refused', 0, 0],
@@ -118,17 +127,19 @@ const cases = [
 for (const [name, { errors = {}, ...otherwise }, { isOver, isAnyway, ...payment }, wanted, signed, broadcast] of cases) {
   const wallet = tronWallet(() => ({ result: true }));
   Object.assign(wallet, otherwise, { errors });
+  Object.defineProperty(globalThis, 'crypto', { value: otherwise.isInsecure ? undefined : webcrypto, configurable: true });
   if (otherwise.elsewhere) wallet.built = (transaction) => ((wallet.chain = MAIN), transaction);
   if (otherwise.isChangedLater) {
     let kept;
     wallet.built = (transaction) => (kept = transaction);
     wallet.whileAsked = () => kept && Object.assign(kept, rebuilt(kept, (raw) => (first(raw).contract_address = OTHER_HEX)));
   }
-  const outcome = await settled(pay(tronProvider(wallet.provider), payment, { isCurrent: () => !isOver, isAnyway }).then(({ hash }) => {
+  const outcome = await settled(pay(tronProvider(wallet.provider), payment, { isCurrent: () => !isOver, isAnyway }).then(({ hash, until }) => {
     const [sent] = wallet.asked.filter(({ method }) => method === 'broadcast');
     const { to_address: to, contract_address: contract } = first(sent.params[0].raw_data);
     const isRight = payment.data === '0x' ? to === TO_HEX : contract === TOKEN_HEX;
-    return isRight && hash === sent.params[0].txID && /^[\da-f]{64}$/.test(hash) ? 'sent' : hash;
+    const isWhole = hash === sent.params[0].txID && until === sent.params[0].raw_data.expiration;
+    return isRight && isWhole && /^[\da-f]{64}$/.test(hash) ? 'sent' : hash;
   }, (error) => error.reason ?? String(error)));
   const count = (wanted) => wallet.asked.filter(({ method }) => method === wanted).length;
   expect(name, [outcome, count('sign'), count('broadcast')], [wanted, signed, broadcast]);
@@ -168,6 +179,33 @@ for (const [name, answers, wanted] of [
   const states = [];
   const start = now;
   await settled(follow(tronProvider(wallet.provider), NILE, ID, () => now - start < 3600000, (state) => states.push(state)));
+  expect(name, states, wanted);
+}
+
+/**
+ * The states of a transaction that no block has, by the minutes after it was signed, which was until `until` by the chain's clock; that
+ * is behind this machine's by `behind`.
+ */
+const UNTIL = 2_000_000_000_000;
+for (const [name, { behind = 0, at = 0, answers = {}, chainTime = (time) => UNTIL - 60_000 + time - behind }, wanted] of [
+  ['an expired transaction', {}, [['failed', 3]]],
+  ['one whose chain has stopped', { chainTime: () => UNTIL }, [['unseen', 5]]],
+  ['one whose chain is late', { behind: 240_000 }, [['unseen', 5], ['failed', 8]]],
+  ['one signed a moment ago by this clock', { at: 1_200_000 }, [['unseen', 5], ['failed', 23]]],
+  ['one whose chain does not name its time', { chainTime: () => NaN }, [['unseen', 5]]],
+  ['one that a node does not look up', { answers: { transaction: new Error('503') } }, [['unseen', 5]]],
+  ['one in a block', { answers: { transaction: { txID: ID }, receipt: { id: ID, blockNumber: 5 } } }, []],
+]) {
+  const start = now;
+  const wallet = tronWallet((method) => {
+    const answer = { transaction: {}, receipt: {}, ...answers }[method];
+    if (answer instanceof Error) throw answer;
+    return answer;
+  });
+  wallet.chainTime = () => chainTime(now - start);
+  const states = [];
+  const note = (state) => states.push([state, Math.round((now - start) / 60000)]);
+  await settled(follow(tronProvider(wallet.provider), NILE, ID, () => now - start < 3600000, note, { at: start + at, until: UNTIL }));
   expect(name, states, wanted);
 }
 

@@ -33,6 +33,8 @@ const UNANSWERED_MS = 60000;
 const UNCLEAR_AFTER_MS = 5 * 60 * 1000;
 /** What the page says of a payment that may be on its way, whatever asset it shows meanwhile. */
 const UNDER_WAY = ['sent', 'unseen', 'unclear'];
+/** In these, to pay again may be to pay twice: it is not the screen's main action. */
+const IN_DOUBT = [...UNDER_WAY, 'again', 'elsewhere'];
 
 /** What makes two payments one. @param {WalletPayment} payment */
 const keyOf = ({ order, chainId, to, value, data }) => [order, chainId, to, value, data].join();
@@ -94,20 +96,21 @@ export const create = (words, root, signal) => {
       if (!isCurrent() || isBusy) return;
       text = state;
       if (state !== 'unseen' && state !== 'sent') followed = '';
-      if (state === 'failed') keep(order);
+      // For a page that is loaded again: it is no reason to wait, and none to warn.
+      if (state === 'failed') keep(order, { ...known, isOver: true });
       update();
     };
-    let found = kept.hash;
-    if (kept.calls && !found) {
-      found = await transactionOf(provider, kept.calls, isCurrent);
+    let known = kept;
+    if (kept.calls && !kept.hash) {
+      const found = await transactionOf(provider, kept.calls, isCurrent, kept.at, () => ended('unseen'));
       if (!isCurrent()) return;
       if (!found) return ended('failed');
-      const known = { ...kept, wallet: key, hash: found };
+      known = { ...kept, wallet: key, hash: found };
       keep(order, known);
-      shown = markOf(known);
+      [shown, text] = [markOf(known), 'sent'];
       current?.sent(found + ' ' + kept.address);
     }
-    if (found) await follow(provider, kept.key.split(',')[1] || chainId, found, isCurrent, ended);
+    if (known.hash) await follow(provider, kept.key.split(',')[1] || chainId, known.hash, isCurrent, ended, known);
   };
 
   /**
@@ -128,12 +131,16 @@ export const create = (words, root, signal) => {
     if (markOf(kept) !== shown) {
       [shown, name] = [markOf(kept), kept.name];
       about = { order: payment.order, address: kept.address, key: kept.key };
+      if (kept.isOver) {
+        text = 'failed';
+        return false;
+      }
       text = kept.hash || kept.calls ? 'sent' : 'unclear';
       if (kept.hash && kept.hash !== payment.hint) payment.sent(kept.hash + ' ' + kept.address);
       if (wallet) watch(wallet, kept);
       return true;
     }
-    if (wallet && (kept.hash || kept.calls) && UNDER_WAY.includes(text)) watch(wallet, kept);
+    if (wallet && !kept.isOver && (kept.hash || kept.calls) && UNDER_WAY.includes(text)) watch(wallet, kept);
     return false;
   };
 
@@ -149,7 +156,11 @@ export const create = (words, root, signal) => {
     update();
   }, signal);
   addEventListener('storage', () => {
-    if (current && adopt(current)) update();
+    if (!current) return;
+    // Declined in the other page.
+    const isOver = text === 'unclear' && !isBusy && about.order === current.order && !find(current.order);
+    if (isOver) text = '';
+    if (adopt(current) || isOver) update();
   }, { signal });
 
   /** @param {Wallet} wallet @param {boolean} [isAnyway] */
@@ -164,6 +175,8 @@ export const create = (words, root, signal) => {
     const isMine = () => turn === mine;
     const at = Date.now();
     let isAsked = false;
+    /** @type {Kept | undefined} What an earlier press has asked for. */
+    let before;
     /** Whether the page still shows this payment, and asks for it: not once the time is up. */
     const isCurrent = () => {
       update();
@@ -198,14 +211,13 @@ export const create = (words, root, signal) => {
           const other = find(order);
           // Another page was pressed meanwhile.
           if (other && markOf(other) !== shown) throw new WalletError('');
-          isAsked = true;
-          shown = markOf(kept);
+          [isAsked, before, shown] = [true, other, markOf(kept)];
           // Before the request: this page may be gone when it is answered.
           keep(order, kept);
           return send();
         }),
       });
-      const known = { ...kept, ...sent };
+      const known = { ...kept, ...sent, at: Date.now() };
       keep(order, known);
       shown = markOf(known);
       if (isMine()) text = 'sent';
@@ -213,7 +225,11 @@ export const create = (words, root, signal) => {
       if (sent.hash) payment.sent(sent.hash + ' ' + address);
     } catch (error) {
       const reason = error instanceof WalletError ? error.reason : 'unclear';
-      if (isAsked && reason !== 'unclear') keep(order);
+      if (isAsked && reason !== 'unclear') {
+        // To decline the second payment says nothing of the first.
+        keep(order, before);
+        shown = before ? markOf(before) : '';
+      }
       if (isMine()) text = reason;
     }
     timers.forEach(clearTimeout);
@@ -318,7 +334,7 @@ export const create = (words, root, signal) => {
       for (const button of buttons.values()) {
         button.ariaDisabled = isBusy ? 'true' : null;
         // The one wallet is the way to pay here.
-        const look = buttons.size === 1 ? 'primary' : 'secondary';
+        const look = buttons.size === 1 && !IN_DOUBT.includes(shownState) ? 'primary' : 'secondary';
         button.className = look + ' wallet-button';
         button.setAttribute('part', 'button ' + look);
       }

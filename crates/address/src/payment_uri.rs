@@ -98,7 +98,7 @@ impl PaymentTarget {
                     units,
                 )),
                 Form::Tron { token } => Some(forms::write_tron(*token, address, units)),
-                Form::Address => None,
+                Form::TestTrx | Form::Address => None,
             }
         });
         written.unwrap_or_else(|| self.address.clone())
@@ -114,7 +114,7 @@ impl PaymentTarget {
 
     /// The transaction of Tron that pays exactly `amount`, written from the same checked parts.
     ///
-    /// `None` for other chains, or where the URI is the bare address.
+    /// `None` for other chains, or where the URI is the bare address; TRX on a test network, which no URI names, has one.
     pub fn tron_transaction(&self, amount: Amount) -> Option<WalletTransaction> {
         let units = Units::of(amount, self.asset.decimals())?;
         transaction::write_tron(&self.form, &self.address, units)

@@ -30,8 +30,8 @@ pub struct AttemptView {
     /// USDTERC20 exactly when `qr_string` is a payment URI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evm_transaction: Option<WalletTransaction>,
-    /// The same payment as a transaction for a wallet of Tron in the browser. Present for TRX and USDTTRC20 exactly when
-    /// `qr_string` is a payment URI.
+    /// The same payment as a transaction for a wallet of Tron in the browser. Present for TRX and USDTTRC20 when
+    /// `qr_string` is a payment URI, and for TRX on a test network, while something is left to pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tron_transaction: Option<WalletTransaction>,
     /// `true` if `address` and `qr_string` pass this proxy's checks. `false` for an invoice that an older proxy accepted and

@@ -1,4 +1,5 @@
 /** Wallets with smart accounts, which send a payment in a call of theirs. Source: EIP-5792. */
+import { LOOK_SELDOM_MS, UNSEEN_AFTER_MS } from './follow.js';
 import { ask, pause, read } from './provider.js';
 /** @import { Provider, WalletPayment } from '../types.d.ts' */
 
@@ -31,16 +32,22 @@ export const sendCalls = async (provider, from, { chainId, to, value, data }) =>
 };
 
 /**
- * Waits for the transaction of a call; brings its hash, or nothing if it has failed.
+ * Waits for the transaction of a call; brings its hash, or nothing if it has failed. Calls `onUnseen` once if there is none for long.
  *
- * @param {Provider} provider @param {string} id @param {() => boolean} isCurrent
+ * @param {Provider} provider @param {string} id @param {() => boolean} isCurrent @param {number} at When the wallet was asked.
+ * @param {() => void} onUnseen
  */
-export const transactionOf = async (provider, id, isCurrent) => {
+export const transactionOf = async (provider, id, isCurrent, at, onUnseen) => {
+  let isUnseen = false;
   while (isCurrent()) {
     const { status = 0, receipts } = (await read(provider, 'wallet_getCallsStatus', id)) || {};
     const hash = receipts?.at?.(-1)?.transactionHash;
     if (status >= FAILED) break;
     if (status >= CONFIRMED && CALL_HASH.test(hash)) return String(hash).toLowerCase();
-    await pause(CALL_EVERY_MS);
+    if (!isUnseen && Date.now() - at >= UNSEEN_AFTER_MS) {
+      isUnseen = true;
+      onUnseen();
+    }
+    await pause(isUnseen ? LOOK_SELDOM_MS : CALL_EVERY_MS);
   }
 };

@@ -2,9 +2,10 @@
 import { WalletError, pause } from './provider.js';
 
 /**
- * A payment that a wallet was asked for; without hash and call, its response is unknown.
+ * A payment that a wallet was asked for; without hash and call, its response is unknown. `at`: when, by this machine's clock. `until`:
+ * the time by the chain's clock from which no block takes it, where there is one; both in milliseconds. `isOver`: it has failed.
  *
- * @typedef {{ key: string, address: string, wallet: string, name: string, at: number, hash?: string, calls?: string }} Kept
+ * @typedef {{ key: string, address: string, wallet: string, name: string, at: number, hash?: string, until?: number, calls?: string, isOver?: boolean }} Kept
  */
 
 const KEPT = 'florin:sent:';

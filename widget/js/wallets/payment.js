@@ -7,6 +7,7 @@ import { hasCalls, sendCalls } from './calls.js';
 import { toAdd } from './chains.js';
 import { WalletError, ask, chainOf, number, pause, read } from './provider.js';
 import { accountOf } from './tron_transaction.js';
+/** @import { Kept } from './kept.js' */
 /** @import { Provider, WalletPayment } from '../types.d.ts' */
 
 /** `transfer(address,uint256)` of EIP-20. */
@@ -20,12 +21,20 @@ const FORMS = [
 ];
 /** Both assets of Tron have so many decimals. */
 const TRON_DECIMALS = 6;
+/** Its main network. */
+const TRON = '0x2b6653dc';
 
 /** Whether a transaction is one of Tron. @param {WalletPayment} payment */
 export const isOnTron = ({ to }) => to.startsWith('T');
 
 /** @param {string} address */
 const word = (address) => (address.startsWith('T') ? accountOf(address) : address).slice(2).toLowerCase().padStart(64, '0');
+
+/** An amount of an asset of Tron in its smallest unit; -1 where it has none such. @param {string} amount */
+const unitsOf = (amount) => {
+  const [whole, part = ''] = amount.split('.');
+  return (part.length <= TRON_DECIMALS && number(whole + part.padEnd(TRON_DECIMALS, '0'))) || -1n;
+};
 
 /** An amount as the code of Tron has it: in whole coins, always with a point. @param {bigint} units */
 const inCoins = (units) => String(units).padStart(TRON_DECIMALS + 1, '0').replace(/(\d{6})$/, '.$1').replace(/(\.\d+?)0+$/, '$1');
@@ -37,11 +46,16 @@ const inCoins = (units) => String(units).padStart(TRON_DECIMALS + 1, '0').replac
  * @param {WalletPayment} payment
  */
 export const agrees = (payment) => {
-  const { chainId, to, value, data, address, uri } = payment;
+  const { chainId, to, value, data, address, amount, uri } = payment;
   const chain = number(chainId);
   const coins = number(value);
   const isTron = isOnTron(payment);
-  if (data === '0x') return to === address && uri === (isTron ? 'tron:' + to + '?amount=' + (coins && inCoins(coins)) : 'ethereum:' + to + '@' + chain + '?value=' + coins);
+  if (data === '0x') {
+    if (to !== address || coins === undefined) return false;
+    // No text names TRX on a test network: its code is the address alone.
+    if (uri === address) return isTron && chainId !== TRON && coins === unitsOf(amount);
+    return uri === (isTron ? 'tron:' + to + '?amount=' + inCoins(coins) : 'ethereum:' + to + '@' + chain + '?value=' + coins);
+  }
   const units = data.slice(74);
   if (value !== '0x0' || !/^[\da-f]{64}$/.test(units) || data !== TRANSFER + word(address) + units) return false;
   if (isTron) return uri === 'tron:' + address + '?token=' + to + '&amount=' + inCoins(BigInt('0x' + units));
@@ -138,7 +152,7 @@ const checkFunds = async (provider, transaction, isAnyway) => {
  * @param {Provider} provider @param {WalletPayment} payment
  * @param {{ isCurrent: () => boolean, isAnyway?: boolean, asking?: <T>(send: () => Promise<T>) => Promise<T> }} options
  * `isCurrent`: whether the page still asks for this payment. `asking` sends the request.
- * @returns {Promise<{ hash?: string, calls?: string }>}
+ * @returns {Promise<{ hash?: string, until?: number, calls?: string }>} `until` on Tron alone: see {@link Kept}.
  */
 export const pay = async (provider, payment, { isCurrent, isAnyway = false, asking = (send) => send() }) => {
   const { chainId, to, value, data } = payment;
@@ -172,9 +186,13 @@ export const pay = async (provider, payment, { isCurrent, isAnyway = false, aski
       return isSmart ? sendCalls(provider, from, payment) : ask(provider, 'eth_sendTransaction', [{ chainId, from, to, value, data }]);
     });
   } catch (error) {
-    throw new WalletError(reasonOf(error, 'unclear'));
+    const reason = reasonOf(error, 'unclear');
+    // Refused for its parameters, of which the chain is one that the customer can change.
+    const isElsewhere = reason === 'unclear' && codes(error).includes(-32602) && ![BigInt(chainId), undefined].includes(await chainOf(provider));
+    throw new WalletError(isElsewhere ? 'network' : reason);
   }
   if (isSmart && typeof sent === 'string' && sent) return { calls: sent };
-  if (isSmart || !form.hash.test(String(sent))) throw new WalletError('unclear');
-  return { hash: String(sent).toLowerCase() };
+  const { hash, until } = isOnTron(payment) ? Object(sent) : { hash: sent };
+  if (isSmart || !form.hash.test(String(hash))) throw new WalletError('unclear');
+  return { hash: String(hash).toLowerCase(), ...(until && { until }) };
 };

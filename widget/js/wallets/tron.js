@@ -3,14 +3,18 @@
  * tronweb.network for `tronWeb`, by which such a wallet builds, signs and sends a transaction.
  */
 import { WalletError, pause } from './provider.js';
-import { FEE_LIMIT, isPayment } from './tron_transaction.js';
+import { FEE_LIMIT, expirationOf, isPayment } from './tron_transaction.js';
 /** @import { Provider } from '../types.d.ts' */
 
 /** How long a wallet may take after its owner agreed until it has `tronWeb`. */
 const READY_WITHIN_MS = 3000;
 const READY_EVERY_MS = 100;
 const TRANSFER_CALL = 'transfer(address,uint256)';
-/** The response of a node to a transaction that it has got before. */
+/**
+ * The response of a node that was given the transaction before, by this wallet or another way: it may be in a block. It may have been
+ * refused then as well, which its expiration shows. Source: java-tron, `Wallet.broadcastTransaction`, which notes an id before its
+ * checks, and `Manager.validateDup`.
+ */
 const KNOWN = 'DUP_TRANSACTION_ERROR';
 
 /**
@@ -78,8 +82,18 @@ export const tronProvider = (wallet) => {
     const signed = await trx.sign(transaction);
     if (signed?.txID !== txID || signed.raw_data_hex !== hex || !signed.signature?.length) throw Error('another transaction was signed');
     const { result, code } = await trx.sendRawTransaction(signed);
-    if (result || code === KNOWN) return txID;
+    if (result || code === KNOWN) return { hash: txID, until: expirationOf(hex) };
     throw new WalletError(code === 'BANDWITH_ERROR' ? 'gas' : REFUSED.test(code) ? 'failed' : 'unclear');
+  };
+
+  /** Nothing only where the node has no such transaction: tronWeb throws for that too. @param {string} id */
+  const transactionOf = async (id) => {
+    try {
+      return (await web().trx.getTransaction(id)).txID === id ? {} : null;
+    } catch (error) {
+      if (/transaction not found/i.test(/** @type {any} */ (error)?.message || error)) return null;
+      throw error;
+    }
   };
 
   /** @type {Record<string, (...params: any[]) => unknown>} */
@@ -93,7 +107,8 @@ export const tronProvider = (wallet) => {
     // The coin's own transfer takes bandwidth, of which each account has some for nothing.
     eth_estimateGas: (transaction) => (transaction.data === '0x' ? '0x0' : energyOf(transaction)),
     eth_sendTransaction: send,
-    eth_getTransactionByHash: async (id) => ((await web().trx.getTransaction(id)).txID === id ? {} : null),
+    eth_getBlockByNumber: async () => ({ timestamp: quantity(Math.floor((await web().trx.getCurrentBlock()).block_header.raw_data.timestamp / 1000)) }),
+    eth_getTransactionByHash: transactionOf,
     eth_getTransactionReceipt: async (id) => {
       const { blockNumber, result } = await web().trx.getUnconfirmedTransactionInfo(id);
       return blockNumber ? { status: result === 'FAILED' ? '0x0' : '0x1' } : null;

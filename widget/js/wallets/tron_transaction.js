@@ -77,9 +77,18 @@ const fieldsOf = (hex) => {
 };
 
 /**
+ * The time by the chain's clock, in milliseconds, from which no block takes a transaction: of several the last. 0 without one.
+ *
+ * Source: java-tron, `Manager.validateCommon`: it is later than the time of the block before.
+ *
+ * @param {string} hex The bytes that are signed.
+ */
+export const expirationOf = (hex) => Math.max(0, ...fieldsOf(hex).flatMap(([number, value]) => (number === 8 ? [Number(value)] : [])));
+
+/**
  * Returns `true` if a transaction is the payment and nothing else: in its JSON, which a wallet shows, and in its bytes, which
  * are signed: one contract, with this sender, receiver or token, amount and call data, no memo, no other permission, and a
- * bounded fee.
+ * bounded fee. Throws for bytes that are no transaction, and where the page has no digests.
  *
  * @param {Transaction} transaction @param {{ from: string, to: string, value: string, data: string }} payment
  */
@@ -105,8 +114,7 @@ export const isPayment = async ({ txID, raw_data: raw, raw_data_hex: hex }, { fr
   const isSigned = contracts.length === 1 && contracts[0][1] === signed
     && fields.every(([number, value]) => number === 11 || OTHERS.includes(number) || (number === 18 && typeof value === 'bigint' && value <= BigInt(FEE_LIMIT)));
   if (!isShown || !isSigned || Number(raw.fee_limit || 0) > FEE_LIMIT) return false;
-  // Only a secure origin has digests; the wallet makes this one in any case.
-  if (!globalThis.crypto?.subtle) return /^[\da-f]{64}$/.test(txID);
+  // A wallet may sign the id, whatever the bytes are. Only a secure origin has digests: on any other, this throws.
   const digest = await crypto.subtle.digest('SHA-256', Uint8Array.from(hex.match(/../g) || [], (byte) => parseInt(byte, 16)));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('') === txID;
 };

@@ -27,6 +27,8 @@ pub(super) enum Form {
         /// `None` for TRX.
         token: Option<&'static str>,
     },
+    /// TRX on a test network, which no URI names: a wallet that is asked on its chain can still pay it.
+    TestTrx,
     /// No URI names it exactly.
     Address,
 }
@@ -316,6 +318,7 @@ pub(super) fn tron(payment: &Payment<'_>, parts: Option<&Parts<'_>>) -> Result<F
         None if payment.asset == Asset::TRX && networks::may_ask_for_trx(network) => {
             Form::Tron { token: None }
         }
+        None if payment.asset == Asset::TRX => Form::TestTrx,
         // A wallet that reads no token would send TRX: only the gateway knows that its customers' wallets do.
         token @ Some(_) => Form::Tron { token },
         None => Form::Address,

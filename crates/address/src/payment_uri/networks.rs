@@ -79,12 +79,18 @@ pub(super) fn may_ask_for_trx(network: Network) -> bool {
     network == Main
 }
 
+/// Tron's test network Nile.
+///
+/// `Assumed:` the gateway's test environment has TRX on the network of its test USDT. A payment of TRX on Nile that it never sees
+/// would disprove it; only coins without a price are lost then, since a wallet is asked on no other network.
+pub(super) const NILE: &str = "0xcd8690dc";
+
 /// The chain of a `tron:` URI, a quantity: only the main network has TRX without a token's contract.
 ///
 /// Source: TIP-474, `eth_chainId`: the last four bytes of the first block's id; docs.tronlink.org, "Switch chain" (2026).
 pub(super) fn tron_chain(token: Option<&str>) -> &'static str {
     match token {
-        Some(TETHER_ON_NILE) => "0xcd8690dc",
+        Some(TETHER_ON_NILE) => NILE,
         _ => "0x2b6653dc",
     }
 }

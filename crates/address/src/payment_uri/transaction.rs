@@ -50,11 +50,13 @@ pub(super) fn write_evm(form: &Form, address: &str, units: Units) -> Option<Wall
 
 /// The transaction of Tron that pays `units` to `address`; `None` for a form of another chain.
 pub(super) fn write_tron(form: &Form, address: &str, units: Units) -> Option<WalletTransaction> {
-    let Form::Tron { token } = form else {
-        return None;
+    let (token, chain_id) = match form {
+        Form::Tron { token } => (*token, networks::tron_chain(*token)),
+        Form::TestTrx => (None, networks::NILE),
+        _ => return None,
     };
     let units = units.count();
-    let chain_id = networks::tron_chain(*token).to_owned();
+    let chain_id = chain_id.to_owned();
     Some(match token {
         None => WalletTransaction {
             chain_id,
@@ -64,7 +66,7 @@ pub(super) fn write_tron(form: &Form, address: &str, units: Units) -> Option<Wal
         },
         Some(token) => WalletTransaction {
             chain_id,
-            to: (*token).to_owned(),
+            to: token.to_owned(),
             value: "0x0".to_owned(),
             data: tron_transfer(address, units)?,
         },

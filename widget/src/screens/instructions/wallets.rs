@@ -21,8 +21,9 @@ pub(in crate::screens) fn Wallets<'a>(
     #[prop(optional)] is_progress: bool,
 ) -> impl IntoView + use<> {
     let checkout = use_checkout();
-    // Where no link names the payment, a wallet could be asked for another one.
-    if !links::is_wallet(&attempt.qr_string, &attempt.address) {
+    // Where nothing names the payment, a wallet could be asked for another one.
+    if !links::is_wallet(&attempt.qr_string, &attempt.address) && attempt.tron_transaction.is_none()
+    {
         return None;
     }
     let is_test = order.environment == Environment::Test;

@@ -154,7 +154,17 @@ fn a_transaction_of_tron_names_chain_contract_and_amount() {
         value: "0xbebc20".to_owned(),
         data: "0x".to_owned(),
     };
-    assert_eq!(coin.tron_transaction(due), Some(expected));
+    assert_eq!(coin.tron_transaction(due), Some(expected.clone()));
+    // No URI names TRX on a test network.
+    let expected = WalletTransaction {
+        chain_id: "0xcd8690dc".to_owned(),
+        ..expected
+    };
+    for text in [TRON.to_owned(), format!("tron:{TRON}?amount=19.9")] {
+        let coin = target(Asset::TRX, &text, Test);
+        assert_eq!(coin.tron_transaction(due), Some(expected.clone()));
+        assert_eq!(coin.uri(due), TRON);
+    }
     for (network, token, chain) in [
         (Main, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "0x2b6653dc"),
         (Test, "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf", "0xcd8690dc"),
@@ -179,7 +189,7 @@ fn no_transaction_of_tron_is_written_where_the_uri_is_the_bare_address_or_of_ano
     let amount = Amount::parse("0.5").unwrap();
     let ether = format!("ethereum:{EVM}@1?value=500000000000000000");
     for (asset, text, address, network) in [
-        (Asset::TRX, TRON, TRON, Test),
+        (Asset::USDTTRC20, TRON, TRON, Test),
         (Asset::USDTTRC20, TRON, TRON, Main),
         (Asset::ETH, ether.as_str(), EVM, Main),
     ] {
