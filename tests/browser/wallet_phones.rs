@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use support::{Browser, World};
+use thirtyfour::Key;
 
-use crate::helpers::choose_asset;
+use crate::helpers::{choose_asset, wait_for_value};
 use crate::wallets::{WALLET, confirm, shop_with_wallet};
 
 #[tokio::test]
@@ -23,6 +24,60 @@ async fn a_phone_is_offered_the_apps_of_its_wallets_and_reads_what_to_do_without
     // No program of this machine opens the link.
     browser.press("wallet-link").await;
     browser.wait_for("wallet-none").await;
+    // One that opens late.
+    let leave = "Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));";
+    browser.evaluate(leave, &[]).await;
+    assert!(!browser.is_visible("wallet-none").await);
+    browser.end().await;
+    world.end().await;
+}
+
+/// Names, upper edges and widths of what a phone offers, in the order of the document.
+const OFFERED: &str = "
+    const inside = document.querySelector('florin-checkout').shadowRoot;
+    const all = [...inside.querySelectorAll('.instructions :is(a, button, [data-testid=address])')];
+    return all.filter((at) => at.checkVisibility({ visibilityProperty: true })).map((at) => {
+        const { top, width } = at.getBoundingClientRect();
+        return [at.dataset.testid || at.id, top, width];
+    });";
+
+#[tokio::test]
+async fn a_phone_has_its_own_handler_first_then_apps_then_code_and_address() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.emulate_touch().await;
+    browser.goto(&world.checkout_page()).await;
+    choose_asset(&world, &browser, "ETH").await;
+    browser.wait_for("wallet-app-MetaMask").await;
+    for width in [320, 390, 768] {
+        browser.set_viewport(width, 844).await;
+        let offered = browser.evaluate(OFFERED, &[]).await;
+        let offered = offered.as_array().unwrap();
+        let place = |name: &str| offered.iter().position(|one| one[0] == name).unwrap();
+        let number = |name: &str, member: usize| offered[place(name)][member].as_f64().unwrap();
+        let order = ["wallet-link", "wallet-app-MetaMask", "copy-address"];
+        assert!(order.is_sorted_by_key(|name| place(name)), "{offered:?}");
+        // Two of the first are beside each other where there is room.
+        assert!(
+            order.is_sorted_by_key(|name| number(name, 1)),
+            "{offered:?}"
+        );
+        for other in ["address", "copy-amount", "copy-address"] {
+            assert!(
+                number("wallet-app-MetaMask", 1) < number(other, 1),
+                "{other}"
+            );
+        }
+        for name in &order[..2] {
+            assert!(number(name, 2) > 200.0, "{name}: {offered:?}");
+        }
+    }
+    browser.tab_to("wallet-link").await;
+    browser.type_keys(Key::Tab).await;
+    let focused = "inside.activeElement?.dataset.testid";
+    let next = json!("wallet-app-MetaMask");
+    wait_for_value(&browser, "the next is an app", focused, &next).await;
     browser.end().await;
     world.end().await;
 }

@@ -9,17 +9,12 @@
  */
 import { act, response } from './responses.js';
 import { index } from './index.js';
+import { answersOf } from './wallet.js';
 
 const load = async (name) => (await fetch(new URL(name, import.meta.url))).json();
 const STATES = load('states.json');
 
 const ICON = 'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22%3E%3Crect width=%2224%22 height=%2224%22 rx=%226%22 fill=%22%23e2761b%22/%3E%3Cpath d=%22M6 9h12v7H6z%22 fill=%22%23fff%22/%3E%3C/svg%3E';
-
-/** What a customer answers who declines everything, or leaves every question open. */
-const ANSWERS = {
-  declines: async () => { throw Object.assign(new Error('declined'), { code: 4001 }); },
-  never: () => new Promise(() => {}),
-};
 
 /**
  * Announces wallets of these names, as extensions do, by EIP-6963 or by TIP-6963. One of Tron has `tronWeb` once it is
@@ -45,7 +40,7 @@ export const start = async (context, page, languages) => {
     return context.show(context.make('p', {}, 'There is no state of that name. The gallery has: ' + table.states.map((state) => state.name).join(', ') + '.'));
   }
   response(table, state, params);
-  const request = ANSWERS[state.answers || 'declines'];
+  const request = answersOf(state);
   announce('eip6963', state.wallets || [], request, context.signal);
   announce('TIP6963', state.wallets_of_tron || [], request, context.signal);
   act(context, state);

@@ -70,7 +70,10 @@ export const response = (table, state, params) => {
   /** The customer's actions. Each succeeds, unless the state names its error. */
   const actions = {
     '/attempt': () => changed({ status: 'awaiting_payment' }, { expires_in_seconds: 900 }),
-    '/paid': () => changed({ status: 'checking' }, { marked_as_paid: true }),
+    '/paid': async (asked) => {
+      const { transaction_hash: hash } = await asked.json();
+      return changed({ status: 'checking' }, { marked_as_paid: true, transaction_hint: hash });
+    },
     '/email': () => changed({ email_kept: true }),
     '/session': () => changed({ status: 'awaiting_payment', payment_process_url: 'http://127.0.0.1:9/checkout/gallery' }),
   };
@@ -98,8 +101,8 @@ export const response = (table, state, params) => {
   const answered = (path, asked) => {
     if (state.lost && opened) throw new TypeError('the network of the gallery is gone');
     const isAction = asked.method === 'POST';
-    if (isAction && state.action && (path || state.source)) return refused(state.action);
-    if (actions[path] && isAction) return actions[path]();
+    if (isAction && state.action && (path || state.source)) return state.action === 'never' ? never(asked.signal) : refused(state.action);
+    if (actions[path] && isAction) return actions[path](asked);
     if (path === '/events') return never(asked.signal);
     if (path === '/quotes') return quotes(asked);
     if (path === '/receipt') return json(table.receipt);
@@ -152,6 +155,9 @@ export const act = (context, state) => {
       // The widget asks at once when it receives this, and fails.
       dispatchEvent(new Event('offline'));
     }
+    // How far the payment by a wallet is.
+    const walletState = element.shadowRoot.querySelector('[data-testid=wallet-status]')?.dataset.state;
+    if (state.wallet_state && state.wallet_state !== walletState) return;
     const isAwaited = state.awaits && !element.shadowRoot.querySelector(`[data-testid="${state.awaits}"]`)?.checkVisibility();
     if (found || wanted.length || losses || isAwaited) return;
     // Tests and pictures wait until everything that was pressed is answered and shown.

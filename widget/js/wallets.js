@@ -17,15 +17,21 @@ import { WalletError } from './wallets/provider.js';
 const STYLE = new CSSStyleSheet();
 STYLE.replaceSync(`
 .wallets{display:grid;gap:var(--s2);margin-block-end:var(--s4)}
-.wallets:not(:has(button:not([hidden]),.box)){display:none}
+.wallets:not(:has(:is(a,button,.box):not([hidden]))){display:none}
 .wallet-list{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(220px,100%),1fr));gap:var(--s2)}
-.wallet-list[hidden]{display:none}
-.wallet-button{gap:var(--s2);min-height:48px}
+.wallet-list>*{gap:var(--s2);min-height:48px}
+.wallet-list>.box{grid-column:1/-1}
 .wallet-button img{width:24px;height:24px;border-radius:6px;flex:none}
-.wallet-button[aria-disabled]{opacity:.6;cursor:default}
+button.wallet-button[aria-disabled]{cursor:default}
+@media (forced-colors:none){button.wallet-button[aria-disabled]{border-color:var(--border);background:var(--wash);color:var(--text-muted);opacity:1;filter:none}}
 .wallet-status,.wallet-none{margin:0}
+.wallet-status.box{grid-template-columns:auto minmax(0,1fr);gap:0}
+.wallet-status::after{content:"";grid-area:1/1}
+.wallet-status[data-state=confirm]::after{box-sizing:border-box;width:20px;height:20px;margin-block-start:2px;margin-inline-end:var(--s3);border:2px solid var(--border);border-block-start-color:var(--accent);border-radius:50%;animation:turn 1.4s linear infinite}
+.wallet-status.box:not([data-state=confirm],[data-state=sent],[data-state=pending],[data-state=refused]){background:var(--warning-wash)}
+.wallet-status:empty,p:has(+.wallets>.wallet-status.box),.screen:has(>.wallets>[data-state=failed])>.steps,.screen:has(>.wallets>.box) .again .wallet-status:is([data-state=failed],[data-state=replaced],[data-state=unseen],[data-state=elsewhere]){display:none}
 .wallet-links{display:grid;gap:var(--s2);margin-block-start:var(--s2)}
-:is(.wallet-links,.wallet-app,.wallet-page,.wallet-none,.wallet-anyway)[hidden]{display:none}`);
+:is(.wallet-list,.wallet-links,.wallet-app,.wallet-page,.wallet-none,.wallet-anyway)[hidden]{display:none}`);
 
 /** So long without a response, the customer reads what else can be done. */
 const UNANSWERED_MS = 60000;
@@ -239,23 +245,28 @@ export const create = (words, root, signal) => {
   };
 
   /**
-   * Shows the apps that a phone may have, after its own handler, and says so where none of them has opened; in a frame
-   * without wallets, the way to the page on which they are.
+   * Shows the apps that a phone may have, after its own handler and before the code, in the order in which they are read; says so where
+   * none of them has opened. In a frame without wallets, shows the way to the page on which they are.
    *
    * @param {HTMLElement} place @param {WalletPayment} payment
    */
   const showLinks = (place, payment) => {
     const instructions = place.closest('.instructions');
     const below = /** @type {HTMLElement | null | undefined} */ (instructions?.querySelector('.wallet-links'));
-    if (!instructions || !below) return;
+    const handler = instructions?.querySelector('a.wallet');
+    if (!below) return;
     const none = make('p', { className: 'wallet-none box', hidden: true });
     none.dataset.testid = 'wallet-none';
+    const isPhone = matchMedia('(pointer: coarse)').matches;
     const pressed = () => unlessLeft(() => {
-      none.hidden = below.hidden = false;
+      none.hidden = false;
       none.textContent = say('none');
       payment.announce(say('none'));
-    });
-    const isPhone = matchMedia('(pointer: coarse)').matches;
+      draw();
+    }, () => {
+      none.hidden = true;
+      draw();
+    }, signal);
     const apps = (isPhone ? appsFor(payment) : []).map(({ name: app, link }) => {
       const shown = make('a', { className: 'secondary wallet-app', href: link, target: '_blank', rel: 'noopener noreferrer', onclick: pressed, textContent: say('pay', { wallet: app }) });
       shown.setAttribute('part', 'button secondary');
@@ -266,15 +277,17 @@ export const create = (words, root, signal) => {
     const page = make('button', { type: 'button', className: 'secondary wallet-page', onclick: () => open(payment.page, '_blank', 'noopener'), textContent: say('page') });
     page.setAttribute('part', 'button secondary');
     page.dataset.testid = 'wallet-page';
-    below.replaceChildren(...apps, page, none);
-    instructions.querySelector('a.wallet')?.addEventListener('click', pressed);
-    hideApps = () => {
+    if (!isPhone) below.replaceChildren(page, none);
+    else if (handler) place.append(make('div', { className: 'wallet-list' }, handler, ...apps, none));
+    handler?.addEventListener('click', pressed);
+    const draw = () => {
       // In a wallet's own browser, that wallet is the way.
       apps.forEach((app) => (app.hidden = walletsFor(payment).length > 0 && !!payment.chainId));
       page.hidden = isPhone || !isNone[Number(isOnTron(payment))] || parent === window || !payment.chainId;
-      below.hidden = none.hidden && page.hidden && apps.every((app) => app.hidden);
+      below.hidden = isPhone || (none.hidden && page.hidden);
     };
-    hideApps();
+    hideApps = draw;
+    draw();
   };
 
   /**
@@ -304,7 +317,7 @@ export const create = (words, root, signal) => {
     } });
     anyway.setAttribute('part', 'button secondary');
     anyway.dataset.testid = 'wallet-anyway';
-    place.replaceChildren(...(isProgress ? [status] : [list, status, anyway]));
+    place.prepend(...(isProgress ? [status] : [list, status, anyway]));
     /** @type {Map<Wallet, HTMLButtonElement>} */
     const buttons = new Map();
     /** @param {Wallet} wallet */
@@ -322,6 +335,8 @@ export const create = (words, root, signal) => {
       if (isBusy) return 'pending';
       return text === 'sent' || text === 'unseen' ? 'again' : text === 'unclear' ? text : '';
     };
+    /** The title of the screen around it. */
+    const heading = isProgress ? place.closest('.screen')?.querySelector('h2')?.textContent || '' : '';
     const draw = () => {
       if (!place.isConnected) return void places.delete(draw);
       if (!isProgress) {
@@ -355,8 +370,14 @@ export const create = (words, root, signal) => {
       }
       status.dataset.state = shownState;
       status.classList.toggle('box', !!sentence);
+      const screen = isProgress && place.closest('.screen');
+      const title = screen && screen.querySelector('h2');
+      if (!title) return;
+      // The proxy learns nothing of it: its screen is that of a payment which is still looked for.
+      const wanted = shownState === 'failed' ? say('failed_title') : heading;
+      if (title.textContent !== wanted) title.textContent = wanted;
       // The way to pay again is not folded away when nothing is under way.
-      if (isProgress && (shownState === 'failed' || shownState === 'replaced')) place.closest('.screen')?.querySelector('details.again')?.setAttribute('open', '');
+      if (shownState === 'failed' || shownState === 'replaced') screen.querySelector('details.again')?.setAttribute('open', '');
     };
     places.set(draw, !isProgress);
     draw();

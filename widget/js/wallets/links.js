@@ -20,13 +20,18 @@ export const appsFor = ({ code, uri, address, amount, isTest }) =>
     return [{ name, link: link.replace(/\{(\w+)\}/g, (_, gap) => gaps[gap]) }];
   });
 
-/** Calls `done` if the page is still in front a while after a press on a link. @param {() => void} done */
-export const unlessLeft = (done) => {
-  let isLeft = false;
-  const leave = () => (isLeft ||= document.visibilityState === 'hidden');
-  document.addEventListener('visibilitychange', leave);
-  setTimeout(() => {
+/**
+ * Calls `onStay` if the page is still in front a while after a press on a link, and `onLeave` once it no longer is.
+ *
+ * @param {() => void} onStay @param {() => void} onLeave @param {AbortSignal} signal
+ */
+export const unlessLeft = (onStay, onLeave, signal) => {
+  const timer = setTimeout(onStay, OPENED_WITHIN_MS);
+  const leave = () => {
+    if (document.visibilityState !== 'hidden') return;
     document.removeEventListener('visibilitychange', leave);
-    if (!isLeft) done();
-  }, OPENED_WITHIN_MS);
+    clearTimeout(timer);
+    onLeave();
+  };
+  document.addEventListener('visibilitychange', leave, { signal });
 };
