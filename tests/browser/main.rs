@@ -44,4 +44,5 @@ mod wallet_displays;
 mod wallet_phones;
 mod wallet_recovery;
 mod wallet_tron;
+mod wallet_walk;
 mod wallets;
