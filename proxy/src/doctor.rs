@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::{CallError, Client, Endpoint, PaymentGateway as _, RawRequest};
+use florin_gateway::{CallError, Client, Endpoint, KeyInUse, PaymentGateway as _, RawRequest};
 use florin_proxy::clock::{Clock as _, SystemClock, SystemRandom};
 use florin_proxy::config::{Config, Origin};
 use florin_proxy::gateway_account;
@@ -154,7 +154,7 @@ async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Resu
         ),
     };
     let mut findings = vec![reached];
-    if client.health().is_second_key_in_use {
+    if client.health().key == KeyInUse::Second {
         findings.push(Finding::new(
             Status::Warning,
             "gateway.api_key",

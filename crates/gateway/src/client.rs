@@ -43,6 +43,7 @@ pub use self::account_row::{
 };
 pub use self::error::{AmbiguousOutcome, CallError};
 pub use self::http::InvoiceResponse;
+pub use self::keys::KeyInUse;
 pub use self::limits::{Health, Priority};
 pub use self::nonces::NonceRule;
 pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequestError};
@@ -432,8 +433,7 @@ impl PaymentGateway for Client {
 
     fn health(&self) -> Health {
         Health {
-            is_second_key_in_use: self.keys.is_second_in_use(),
-            is_key_rejected: self.keys.are_all_rejected(),
+            key: self.keys.in_use(),
             ..self.limiter.health()
         }
     }

@@ -1,6 +1,7 @@
 //! What is wrong with the proxy itself at present: its database, the gateway, its clock, its configuration. The operator's
 //! first page shows it above what needs a decision.
 
+use florin_gateway::KeyInUse;
 use florin_storage::Totals;
 use jiff::SignedDuration;
 use strum::VariantArray;
@@ -152,8 +153,8 @@ fn detail(app: &AppState, totals: Option<&Totals>, condition: Condition) -> Opti
     let nothing = String::new;
     match condition {
         Condition::StorageFails => app.storage_health.reason(),
-        Condition::KeyRejected => health.is_key_rejected.then(nothing),
-        Condition::SecondKey => health.is_second_key_in_use.then(nothing),
+        Condition::KeyRejected => (health.key == KeyInUse::Rejected).then(nothing),
+        Condition::SecondKey => (health.key == KeyInUse::Second).then(nothing),
         Condition::GatewayAway => app.gateway_unavailable().then(nothing),
         Condition::GatewayPause => {
             let seconds = health.pause.as_secs();

@@ -154,10 +154,10 @@ mod tests {
 
     impl SpanExporter for Collector {
         async fn export(&self, _: Vec<SpanData>) -> OTelSdkResult {
-            match self.is_away.load(Ordering::Relaxed) {
-                true => Err(OTelSdkError::InternalFailure("away".to_owned())),
-                false => Ok(()),
+            if self.is_away.load(Ordering::Relaxed) {
+                return Err(OTelSdkError::InternalFailure("away".to_owned()));
             }
+            Ok(())
         }
     }
 

@@ -11,6 +11,18 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{Credentials, SettingsError};
 
+/// Which credentials the gateway accepts, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyInUse {
+    /// The first, or the gateway has not answered yet.
+    #[default]
+    First,
+    /// The second, because it rejected the first.
+    Second,
+    /// None: it rejected the last call with each of them (401).
+    Rejected,
+}
+
 /// A pair that can sign.
 pub(super) struct SigningKey {
     /// The header `apikey`.
@@ -73,11 +85,6 @@ impl SigningKeys {
         self.lock().are_all_rejected = true;
     }
 
-    /// Returns `true` from a call that the gateway rejected with each of them until it accepts one.
-    pub(super) fn are_all_rejected(&self) -> bool {
-        self.lock().are_all_rejected
-    }
-
     /// Records that the gateway accepted a pair, and logs a change of the pair in use.
     pub(super) fn accept(&self, accepted: &Arc<SigningKey>) {
         let mut state = self.lock();
@@ -101,9 +108,16 @@ impl SigningKeys {
         }
     }
 
-    /// Returns `true` while calls are signed with the second pair, because the gateway rejected the first.
-    pub(super) fn is_second_in_use(&self) -> bool {
-        self.lock().is_second_in_use
+    /// Which pair the gateway accepts.
+    pub(super) fn in_use(&self) -> KeyInUse {
+        let state = self.lock();
+        if state.are_all_rejected {
+            KeyInUse::Rejected
+        } else if state.is_second_in_use {
+            KeyInUse::Second
+        } else {
+            KeyInUse::First
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -165,11 +179,11 @@ mod tests {
         let old = keys.next(&[]).unwrap();
         assert_eq!(old.api_key, "old_key");
         keys.accept(&old);
-        assert!(keys.is_second_in_use());
+        assert_eq!(keys.in_use(), KeyInUse::Second);
         // Calls that began before the gateway exchanged the pair.
         keys.accept(&new);
         keys.reject(&new);
-        assert!(keys.is_second_in_use());
+        assert_eq!(keys.in_use(), KeyInUse::Second);
         assert_eq!(keys.next(&[]).unwrap().api_key, "old_key");
     }
 
@@ -181,7 +195,7 @@ mod tests {
         keys.reject(&old);
         keys.accept(&old);
         assert_eq!(keys.next(&[]).unwrap().api_key, "new_key");
-        assert!(!keys.is_second_in_use());
+        assert_eq!(keys.in_use(), KeyInUse::First);
         // The call that was rejected tries the new ones.
         assert_eq!(keys.next(&[old]).unwrap().api_key, "new_key");
     }

@@ -21,6 +21,7 @@ use self::circuit::{Change, Circuit};
 pub(super) use self::outcome::{Outcome, OutcomeKind, Response};
 use self::retry::RetryBudget;
 use self::retry_after::RetryAfter;
+use super::keys::KeyInUse;
 use super::nonces::Nonces;
 use super::{CallError, NonceRule};
 use crate::Nonce;
@@ -43,10 +44,8 @@ pub struct Health {
     pub requests_per_minute: u64,
     /// How far its clock is ahead of ours, in whole seconds; `None` before its first response.
     pub skew: Option<SignedDuration>,
-    /// `true` while calls are signed with the second credentials, because the gateway rejects the first.
-    pub is_second_key_in_use: bool,
-    /// `true` after a call that the gateway rejected with all credentials (401), until it accepts one.
-    pub is_key_rejected: bool,
+    /// Which credentials the gateway accepts.
+    pub key: KeyInUse,
 }
 
 /// What the configuration says about the limits.
@@ -303,8 +302,7 @@ impl Limits {
             is_pause_excessive: self.pause.is_cut_short(),
             requests_per_minute: self.budget.requests_per_minute(),
             skew: self.nonces.skew(),
-            is_second_key_in_use: false,
-            is_key_rejected: false,
+            key: KeyInUse::First,
         }
     }
 

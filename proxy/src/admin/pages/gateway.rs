@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use florin_gateway::KeyInUse;
 use maud::{Markup, html};
 
 use crate::admin::conditions::{MAX_LAG, MAX_SKEW};
@@ -43,11 +44,13 @@ pub(crate) async fn page(
                 "What is left of the pause that the gateway asked for with Retry-After."))
             (fact("Budget", true, &html! { (health.requests_per_minute) " calls per minute" },
                 "The present rate limit: halved when the gateway answers 429, restored slowly."))
-            (fact("Key", !health.is_second_key_in_use && !health.is_key_rejected,
+            (fact("Key", health.key == KeyInUse::First,
                 &html! {
-                    @if health.is_key_rejected { "rejected" }
-                    @else if health.is_second_key_in_use { "the second" }
-                    @else { "the first" }
+                    @match health.key {
+                        KeyInUse::First => "the first",
+                        KeyInUse::Second => "the second",
+                        KeyInUse::Rejected => "rejected",
+                    }
                 },
                 "The one of gateway.api_key that calls are signed with: the second while the gateway rejects the first."))
             (fact("Clock", health.skew.is_none_or(|skew| skew.abs() <= MAX_SKEW),
