@@ -7,11 +7,11 @@ import { transactionOf } from './wallets/calls.js';
 import { CHAINS } from './wallets/chains.js';
 import { discover } from './wallets/discovery.js';
 import { follow } from './wallets/follow.js';
-import { alone, find, keep, tidy } from './wallets/kept.js';
+import { deleteExpired, exclusively, storePayment, storedPayment } from './wallets/stored_payment.js';
 import { appsFor, unlessLeft } from './wallets/links.js';
 import { agrees, isOnTron, pay } from './wallets/payment.js';
 import { WalletError } from './wallets/provider.js';
-/** @import { Kept } from './wallets/kept.js' */
+/** @import { StoredPayment } from './wallets/stored_payment.js' */
 /** @import { Wallet, WalletPayment, Words } from './types.d.ts' */
 
 const STYLE = new CSSStyleSheet();
@@ -44,7 +44,7 @@ const IN_DOUBT = [...UNDER_WAY, 'again', 'elsewhere'];
 
 /** What makes two payments one. @param {WalletPayment} payment */
 const keyOf = ({ order, chainId, to, value, data }) => [order, chainId, to, value, data].join();
-/** What is known of a kept payment. @param {Kept} kept */
+/** What is known of a kept payment. @param {StoredPayment} kept */
 const markOf = ({ at, calls, hash }) => [at, calls, hash].join();
 
 /**
@@ -85,7 +85,7 @@ export const create = (words, root, signal) => {
   const walletsFor = (payment) => wallets.filter((wallet) => wallet.isOnTron === isOnTron(payment));
   const update = () => (hideApps(), [...places.keys()].forEach((draw) => draw()));
 
-  /** @param {Wallet} wallet @param {Kept} kept */
+  /** @param {Wallet} wallet @param {StoredPayment} kept */
   const watch = async ({ key, provider }, kept) => {
     if (followed === kept.key + kept.at) return;
     followed = kept.key + kept.at;
@@ -103,7 +103,7 @@ export const create = (words, root, signal) => {
       text = state;
       if (state !== 'unseen' && state !== 'sent') followed = '';
       // For a page that is loaded again: it is no reason to wait, and none to warn.
-      if (state === 'failed') keep(order, { ...known, isOver: true });
+      if (state === 'failed') storePayment(order, { ...known, isOver: true });
       update();
     };
     let known = kept;
@@ -112,7 +112,7 @@ export const create = (words, root, signal) => {
       if (!isCurrent()) return;
       if (!found) return ended('failed');
       known = { ...kept, wallet: key, hash: found };
-      keep(order, known);
+      storePayment(order, known);
       [shown, text] = [markOf(known), 'sent'];
       current?.sent(found + ' ' + kept.address);
     }
@@ -126,11 +126,11 @@ export const create = (words, root, signal) => {
    * @param {WalletPayment} payment
    */
   const adopt = (payment) => {
-    const kept = find(payment.order);
+    const kept = storedPayment(payment.order);
     if (!kept || isBusy) return false;
     if (kept.address === payment.address && kept.key !== keyOf(payment)) {
       // A part of it has arrived since.
-      keep(payment.order);
+      storePayment(payment.order);
       return false;
     }
     const wallet = wallets.find(({ key }) => key === kept.wallet);
@@ -150,7 +150,7 @@ export const create = (words, root, signal) => {
     return false;
   };
 
-  tidy();
+  deleteExpired();
   // Wallets announce themselves at once: the first screen has their buttons when it is shown.
   discover((wallet, replaced) => {
     wallets = [...wallets.filter((one) => one !== replaced), wallet];
@@ -164,7 +164,7 @@ export const create = (words, root, signal) => {
   addEventListener('storage', () => {
     if (!current) return;
     // Declined in the other page.
-    const isOver = text === 'unclear' && !isBusy && about.order === current.order && !find(current.order);
+    const isOver = text === 'unclear' && !isBusy && about.order === current.order && !storedPayment(current.order);
     if (isOver) text = '';
     if (adopt(current) || isOver) update();
   }, { signal });
@@ -181,7 +181,7 @@ export const create = (words, root, signal) => {
     const isMine = () => turn === mine;
     const at = Date.now();
     let isAsked = false;
-    /** @type {Kept | undefined} What an earlier press has asked for. */
+    /** @type {StoredPayment | undefined} What an earlier press has asked for. */
     let before;
     /** Whether the page still shows this payment, and asks for it: not once the time is up. */
     const isCurrent = () => {
@@ -207,24 +207,24 @@ export const create = (words, root, signal) => {
       }, UNANSWERED_MS),
       setTimeout(() => release('unclear'), UNCLEAR_AFTER_MS),
     ];
-    /** @type {Kept} */
+    /** @type {StoredPayment} */
     const kept = { key, address, wallet: wallet.key, name: wallet.name, at };
     try {
       const sent = await pay(wallet.provider, payment, {
         isCurrent,
         isAnyway,
-        asking: (send) => alone(order, async () => {
-          const other = find(order);
+        asking: (send) => exclusively(order, async () => {
+          const other = storedPayment(order);
           // Another page was pressed meanwhile.
           if (other && markOf(other) !== shown) throw new WalletError('');
           [isAsked, before, shown] = [true, other, markOf(kept)];
           // Before the request: this page may be gone when it is answered.
-          keep(order, kept);
+          storePayment(order, kept);
           return send();
         }),
       });
       const known = { ...kept, ...sent, at: Date.now() };
-      keep(order, known);
+      storePayment(order, known);
       shown = markOf(known);
       if (isMine()) text = 'sent';
       // Whatever the page shows by now: the money is on its way.
@@ -233,7 +233,7 @@ export const create = (words, root, signal) => {
       const reason = error instanceof WalletError ? error.reason : 'unclear';
       if (isAsked && reason !== 'unclear') {
         // To decline the second payment says nothing of the first.
-        keep(order, before);
+        storePayment(order, before);
         shown = before ? markOf(before) : '';
       }
       if (isMine()) text = reason;

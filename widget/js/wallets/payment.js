@@ -7,7 +7,7 @@ import { hasCalls, sendCalls } from './calls.js';
 import { toAdd } from './chains.js';
 import { WalletError, ask, chainOf, number, pause, read } from './provider.js';
 import { accountOf } from './tron_transaction.js';
-/** @import { Kept } from './kept.js' */
+/** @import { StoredPayment } from './stored_payment.js' */
 /** @import { Provider, WalletPayment } from '../types.d.ts' */
 
 /** `transfer(address,uint256)` of EIP-20. */
@@ -152,7 +152,7 @@ const checkFunds = async (provider, transaction, isAnyway) => {
  * @param {Provider} provider @param {WalletPayment} payment
  * @param {{ isCurrent: () => boolean, isAnyway?: boolean, asking?: <T>(send: () => Promise<T>) => Promise<T> }} options
  * `isCurrent`: whether the page still asks for this payment. `asking` sends the request.
- * @returns {Promise<{ hash?: string, until?: number, calls?: string }>} `until` on Tron alone: see {@link Kept}.
+ * @returns {Promise<{ hash?: string, until?: number, calls?: string }>} `until` on Tron alone: see {@link StoredPayment}.
  */
 export const pay = async (provider, payment, { isCurrent, isAnyway = false, asking = (send) => send() }) => {
   const { chainId, to, value, data } = payment;
