@@ -524,7 +524,7 @@ fn the_list_of_events_skips_and_repeats_none() {
         listing(evidence).push(again);
     });
     breaks("event-list-is-complete", |evidence| {
-        listing(evidence).swap(0, 1)
+        listing(evidence).swap(0, 1);
     });
     breaks("event-list-is-complete", |evidence| {
         listing(evidence).push("evt_ord_9_1".into());
