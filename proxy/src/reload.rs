@@ -1,7 +1,7 @@
 //! Reloading the configuration: all of it, or nothing.
 //!
 //! A request or a delivery in progress ends with the configuration it began with. What sockets, the database and the
-//! gateway's client were built from needs a restart.
+//! gateway's client were built from needs a restart, except the gateway's key and secret.
 
 use std::sync::Arc;
 

@@ -231,7 +231,11 @@ impl AppState {
 
     /// Replaces the configuration. See [`crate::reload`].
     pub(crate) fn put_in_force(&self, config: Arc<Config>) {
-        self.config.store(config);
+        let before = self.config.swap(config);
+        if before.trusted_proxies != self.config().trusted_proxies {
+            // The next request of an unnamed one logs it again.
+            self.is_unnamed_proxy_logged.store(false, Ordering::Relaxed);
+        }
         self.reloaded.send_replace(());
     }
 

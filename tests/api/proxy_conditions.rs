@@ -65,6 +65,23 @@ async fn the_page_shows_why_orders_cannot_be_stored_and_what_else_is_wrong() {
 }
 
 #[tokio::test]
+async fn an_unnamed_reverse_proxy_is_shown_until_it_is_named() {
+    let mut world = World::start().await;
+    let program = start_program(&mut world).await;
+    let session = ada(&world).await.cookies;
+    let url = format!("{}/v1/checkout", world.proxy_url());
+    let request = world.http().post(url);
+    let request = request.header("x-forwarded-for", "203.0.113.7");
+    request.body("{}").send().await.unwrap();
+    page_with(&world, &session, &["A reverse proxy is not named"]).await;
+    let named = "trusted_proxies = [\"127.0.0.1\"]\npublic_url = ";
+    change(&world, &program, &[("public_url = ", named)]);
+    page_with(&world, &session, &[ALL_IS_WELL]).await;
+    drop(program);
+    world.end().await;
+}
+
+#[tokio::test]
 async fn the_page_shows_that_the_gateway_is_away_and_events_wait_and_staff_does_not_see_it() {
     let mut world = World::start().await;
     world.webhooks.reply_with(Reply::Status(500));

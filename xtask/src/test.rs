@@ -301,7 +301,7 @@ fn http(workspace: &Workspace) -> anyhow::Result<()> {
         .to_string();
     let settings = workspace.root.join("tests/schemathesis");
     let log = folder.path().join("florin.log");
-    // The same requests at every run, for 75 seconds.
+    // Each run begins the same requests in the same order, and gets as far as it can in 75 seconds.
     let options = ["--seed", "20261121", "--max-time", "75"];
     let path = folder.path();
     let inside = sh.push_dir(path);

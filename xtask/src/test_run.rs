@@ -186,6 +186,10 @@ pub(crate) fn all(
     let mut report = Report::default();
     let mut failed = None;
     for (status, one) in results {
+        ensure!(
+            status.success() || !one.failed_targets.is_empty(),
+            "{status}: a run ended before its tests did, with these failures: {one}"
+        );
         report.failures.extend(one.failures);
         report.failed_targets.extend(one.failed_targets);
         failed = failed.or((!status.success()).then_some(status));

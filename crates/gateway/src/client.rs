@@ -67,7 +67,7 @@ pub trait PaymentGateway: Send + Sync {
     /// [`CallError`]
     async fn prices(&self) -> Result<Prices, CallError>;
 
-    /// POST /invoice. Sent at most once: see [`CallError::definitely_not_executed`] before opening another.
+    /// POST /invoice. Executed at most once, and sent again only after a 401: see [`CallError::definitely_not_executed`] before opening another.
     ///
     /// # Errors
     /// [`CallError`]
@@ -91,14 +91,14 @@ pub trait PaymentGateway: Send + Sync {
     /// [`CallError`]
     async fn confirm(&self, request: &ConfirmRequest) -> Result<Confirmed, CallError>;
 
-    /// POST /checkout. Sent at most once.
+    /// POST /checkout. Executed at most once, and sent again only after a 401.
     ///
     /// # Errors
     /// [`CallError`]
     async fn checkout(&self, request: &CheckoutRequest) -> Result<HostedSession, CallError>;
 
     /// Any endpoint; returns the response body unchanged: valid JSON. Reads are retried when they
-    /// fail; writes are sent at most once.
+    /// fail; writes are executed at most once, and sent again only after a 401.
     ///
     /// # Errors
     /// [`CallError`]
@@ -224,7 +224,7 @@ impl Client {
                 _ => LONGEST_WAIT,
             };
             let result = self.attempt(&request, &key, priority, max_wait).await;
-            if accepts_key(&result) {
+            if request.call.proves_key() && accepts_key(&result) {
                 self.keys.accept(&key);
             }
             let failure = match result {
@@ -247,14 +247,20 @@ impl Client {
             }
             // Nor was it executed with a key that the gateway rejects.
             if let CallError::Refused { status: 401, .. } = error {
-                self.keys.reject(&key);
+                let is_rejected = request.call.needs_only_key();
+                if is_rejected {
+                    self.keys.reject(&key);
+                }
                 rejected.push(key);
                 let Some(next) = self.keys.next(&rejected) else {
-                    self.keys.reject_all();
+                    if is_rejected {
+                        self.keys.reject_all();
+                    }
                     return Err(error);
                 };
                 key = next;
-                failed = Some(error);
+                // If the budget does not allow it now, that is the failure: the other pair may be right.
+                failed = None;
                 continue;
             }
             let delay = self.retry.delay(request.call, &error, tries, &*self.random);

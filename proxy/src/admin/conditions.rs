@@ -13,7 +13,7 @@ use crate::state::AppState;
 pub(crate) const MAX_SKEW: SignedDuration = SignedDuration::from_secs(2);
 /// Polls that are later than this are late for a customer who waits.
 pub(crate) const MAX_LAG: SignedDuration = SignedDuration::from_mins(1);
-/// An event that waits for longer was refused at least twice.
+/// Events that wait for longer are reported.
 const MAX_EVENT_AGE: SignedDuration = SignedDuration::from_mins(1);
 /// Of the connections that the public listener may hold, in percent.
 const MOST_CONNECTIONS: u64 = 80;
@@ -88,8 +88,8 @@ impl Condition {
                 "Payments are found later. If the gateway answers, ask it for a higher limit and raise gateway.requests_per_second."
             }
             Self::EventsWait => {
-                "The store does not accept them, and may not know that customers have paid. The time line of one of its orders has \
-                 the responses, and Stores sends a test event."
+                "They were not delivered, and the store may not know that customers have paid. The time line of one of its orders \
+                 has the responses of the store, and Stores sends a test event."
             }
             Self::ConnectionsFull => {
                 "Those that send nothing are closed to serve customers. Raise LimitNOFILE, or limit connections in the reverse \
@@ -104,8 +104,8 @@ impl Condition {
                  correct the first and reload."
             }
             Self::ClockOff => {
-                "Nonces follow the gateway's clock. Set this machine's by NTP: orders expire by it, and stores refuse webhooks that \
-                 seem older than five minutes."
+                "Nonces follow the gateway's clock. Set the clock of this machine by NTP, and with PostgreSQL that of its server: orders \
+                 expire by it, and stores refuse webhooks that seem older than five minutes."
             }
             Self::UnnamedReverseProxy => {
                 "It sends X-Forwarded-For and is not in trusted_proxies: no client address is known, and the limits for one address \
@@ -195,7 +195,15 @@ fn detail(app: &AppState, totals: Option<&Totals>, condition: Condition) -> Opti
         Condition::ReloadRefused => app.refused_reload(),
         Condition::ClockOff => {
             let skew = health.skew.filter(|skew| skew.abs() > MAX_SKEW)?;
-            Some(format!("The gateway's is {} s ahead.", skew.as_secs()))
+            let side = if skew.is_negative() {
+                "behind"
+            } else {
+                "ahead"
+            };
+            Some(format!(
+                "The gateway's is {} s {side}.",
+                skew.abs().as_secs()
+            ))
         }
         Condition::UnnamedReverseProxy => app.has_unnamed_reverse_proxy().then(nothing),
     }

@@ -126,7 +126,7 @@ pub(crate) fn gateway(findings: &mut Findings, table: GatewayTable) -> Option<Ga
     if let (Some(key), Some(secret)) = (&api_key, &api_secret)
         && key.all().count() != secret.all().count()
     {
-        let message = "write as many as gateway.api_key has, in the same order; what stays the same is written twice";
+        let message = "write as many as gateway.api_key has, in the same order; write the key twice if the secret alone changes";
         findings.add("gateway.api_secret", message);
     }
     let token = secret_pair(

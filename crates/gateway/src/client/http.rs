@@ -50,6 +50,17 @@ impl Call {
         }
     }
 
+    /// Returns `true` if a response that is no 401 says that key and signature are right. Source: payment-service.md: GET /prices
+    /// shows no signature, POST /checkout only the key.
+    pub(super) fn proves_key(self) -> bool {
+        matches!(self, Self::Invoice | Self::CreateInvoice)
+    }
+
+    /// Returns `true` if a 401 says that the key is wrong. A store's own call may be one that the account must not make.
+    pub(super) fn needs_only_key(self) -> bool {
+        !matches!(self, Self::Read | Self::Write)
+    }
+
     /// Longest wait for the budget. A poll does not wait here: it is rescheduled in the database.
     pub(super) fn max_wait(self) -> Duration {
         match self {

@@ -32,6 +32,14 @@ pub(super) struct SigningKey {
     is_first: bool,
 }
 
+impl SigningKey {
+    fn is_same(&self, other: &Self) -> bool {
+        self.is_first == other.is_first
+            && self.api_key == other.api_key
+            && self.api_secret.expose_secret() == other.api_secret.expose_secret()
+    }
+}
+
 /// The pairs of a client.
 pub(super) struct SigningKeys(Mutex<State>);
 
@@ -52,14 +60,17 @@ impl SigningKeys {
         Ok(Self(Mutex::new(State::new(first, second)?)))
     }
 
-    /// Exchanges all of them. The next call begins with the first one.
+    /// Exchanges all of them. The next call begins with the first one. The same pairs stay as they are.
     pub(super) fn replace(
         &self,
         first: &Credentials,
         second: Option<&Credentials>,
     ) -> Result<(), SettingsError> {
-        let state = State::new(first, second)?;
-        *self.lock() = state;
+        let next = State::new(first, second)?;
+        let mut state = self.lock();
+        if !state.has_keys_of(&next) {
+            *state = next;
+        }
         Ok(())
     }
 
@@ -133,6 +144,11 @@ impl State {
             is_second_in_use: false,
             are_all_rejected: false,
         })
+    }
+
+    fn has_keys_of(&self, other: &Self) -> bool {
+        let is_in_other = |key: &Arc<SigningKey>| other.keys.iter().any(|one| one.is_same(key));
+        self.keys.len() == other.keys.len() && self.keys.iter().all(is_in_other)
     }
 
     fn begins_with(&self, key: &Arc<SigningKey>) -> bool {

@@ -7,8 +7,8 @@ use axum::body::Bytes;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use florin_gateway::{
-    CallError, Client, Credentials, InvoiceId, KeyInUse, NonceRule, PaymentGateway as _, Priority,
-    Settings,
+    CallError, Client, Credentials, Endpoint, InvoiceId, KeyInUse, NonceRule, PaymentGateway as _,
+    Priority, RawRequest, Settings,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -143,21 +143,25 @@ async fn an_exchange_at_any_time_costs_no_call_and_makes_no_invoice_twice() {
 async fn calls_in_progress_during_an_exchange_are_answered() {
     let gateway = Gateway::start(&["old"]).await;
     let (client, _) = gateway.client(|settings| settings.requests_per_second = 1000);
+    poll(&client).await.unwrap();
     let calls = (0..40).map(|n| {
-        let (client, gateway) = (client.clone(), &gateway);
-        async move {
-            if n == 20 {
-                gateway.exchange(&["new"]);
-            }
+        let client = client.clone();
+        tokio::spawn(async move {
             let id = InvoiceId::parse(&format!("inv_{n}")).unwrap();
             client.invoice(&id, Priority::Watched).await.map(drop)
-        }
+        })
     });
-    for answered in futures_util::future::join_all(calls).await {
-        answered.unwrap();
+    let calls: Vec<_> = calls.collect();
+    while gateway.keys().len() < 10 {
+        tokio::task::yield_now().await;
     }
-    poll(&client).await.unwrap();
-    assert_eq!(gateway.keys().last().unwrap(), "new_key");
+    gateway.exchange(&["new"]);
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+    let keys = gateway.keys();
+    assert!(keys.len() > 42, "some were sent twice: {keys:?}");
+    assert_eq!(keys.last().unwrap(), "new_key");
 }
 
 #[tokio::test]
@@ -166,7 +170,10 @@ async fn the_first_pair_is_used_while_the_gateway_accepts_both() {
     let (client, _) = gateway.client(|_| {});
     poll(&client).await.unwrap();
     assert_eq!(gateway.keys(), ["new_key"]);
-    // A call that is refused for another reason than its key is sent once.
+}
+
+#[tokio::test]
+async fn each_pair_is_tried_once_and_all_rejected_is_reported() {
     let gateway = Gateway::start(&[]).await;
     let (client, _) = gateway.client(|_| {});
     let error = client.create_invoice(&invoice_request()).await.unwrap_err();
@@ -174,7 +181,7 @@ async fn the_first_pair_is_used_while_the_gateway_accepts_both() {
         matches!(error, CallError::Refused { status: 401, .. }),
         "{error}"
     );
-    // Each of the two once, and the next call begins with the first one again.
+    // The next call begins with the first one again.
     assert_eq!(gateway.keys(), ["new_key", "old_key"]);
     assert_eq!(client.health().key, KeyInUse::Rejected);
     gateway.exchange(&["new"]);
@@ -192,6 +199,56 @@ async fn a_rejected_pair_begins_no_call_again_when_the_budget_allows_one_request
     poll(&client).await.unwrap();
     assert_eq!(gateway.keys(), ["new_key", "old_key"]);
     assert!(!clock.slept_ms().is_empty());
+}
+
+/// A store's own call may be one that its account must not make.
+#[tokio::test]
+async fn a_rejected_call_of_a_store_says_nothing_about_the_key() {
+    let gateway = Gateway::start(&["old"]).await;
+    let (client, _) = gateway.client(|_| {});
+    poll(&client).await.unwrap();
+    gateway.exchange(&[]);
+    let read = RawRequest::new(Endpoint::MerchantAccount, "", None).unwrap();
+    let error = client.forward(&read).await.unwrap_err();
+    assert!(
+        matches!(error, CallError::Refused { status: 401, .. }),
+        "{error}"
+    );
+    assert_eq!(gateway.keys()[2..], ["old_key", "new_key"]);
+    assert_eq!(client.health().key, KeyInUse::Second);
+    gateway.exchange(&["old"]);
+    poll(&client).await.unwrap();
+    assert_eq!(gateway.keys()[4..], ["old_key"]);
+}
+
+/// Source: payment-service.md: GET /prices shows no signature.
+#[tokio::test]
+async fn prices_prove_no_key() {
+    let server = Server::with(|request| {
+        let status = match request.uri.path().ends_with("/prices") {
+            true => StatusCode::NOT_FOUND,
+            false => StatusCode::UNAUTHORIZED,
+        };
+        (status, NO_DATE, "{}").into_response()
+    });
+    let server = server.await;
+    let (client, _) = client_with(&server.base, |_| {});
+    poll(&client).await.unwrap_err();
+    client.prices().await.unwrap_err();
+    assert_eq!(client.health().key, KeyInUse::Rejected);
+}
+
+#[tokio::test]
+async fn a_reload_with_the_same_pairs_keeps_what_is_known_of_them() {
+    let gateway = Gateway::start(&["old"]).await;
+    let (client, _) = gateway.client(|_| {});
+    poll(&client).await.unwrap();
+    client
+        .set_credentials(&pair("new"), Some(&pair("old")))
+        .unwrap();
+    poll(&client).await.unwrap();
+    assert_eq!(gateway.keys(), ["new_key", "old_key", "old_key"]);
+    assert_eq!(client.health().key, KeyInUse::Second);
 }
 
 #[tokio::test]

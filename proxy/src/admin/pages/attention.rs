@@ -1,10 +1,11 @@
 //! The first page: what needs a person.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use florin_orders::Aggregate;
-use florin_storage::{GivenUpEvent, Totals};
+use florin_storage::{GivenUpEvent, StorageError, Totals};
 use maud::{Markup, html};
 
 use crate::admin::attention::{GIVEN_UP_EVENT, disabled_webhook};
@@ -16,6 +17,8 @@ use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
 use crate::admin::pages::{layout, timeline};
 use crate::state::AppState;
 
+/// While the disk hangs, what is wrong is shown without what waits.
+const LONGEST_READ: Duration = Duration::from_secs(3);
 /// Entries of each kind: the longest waiting ones.
 const MOST: u32 = 50;
 
@@ -25,7 +28,11 @@ pub(crate) async fn page<V: SignedIn>(
     visitor: V,
 ) -> Result<Markup, PageError> {
     let viewer = visitor.viewer();
-    let totals = app.deps.storage.totals().await;
+    let totals = tokio::time::timeout(LONGEST_READ, app.deps.storage.totals()).await;
+    let totals = totals.unwrap_or_else(|_| {
+        let reason = format!("no response within {} s", LONGEST_READ.as_secs());
+        Err(StorageError::Unreachable(reason))
+    });
     let found = match viewer.place {
         Place::Operator => conditions(&app, totals.as_ref().ok()),
         // The proxy itself is not the staff's.
