@@ -1,7 +1,7 @@
 //! The state that requests and workers share.
 
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
@@ -124,6 +124,8 @@ pub(crate) struct AppState {
     pub shutdown: CancellationToken,
     /// The missing entry of `trusted_proxies` is logged.
     pub is_unnamed_proxy_logged: AtomicBool,
+    /// The latest time since [`AppState::take_latest_reading`], in Unix microseconds.
+    latest_reading: AtomicI64,
     /// Ids of requests.
     pub request_ids: RequestIds,
     /// Files of other versions that were read last.
@@ -212,6 +214,7 @@ impl AppState {
             dispatcher_wakeup: watch::Sender::new(()),
             shutdown,
             is_unnamed_proxy_logged: AtomicBool::new(false),
+            latest_reading: AtomicI64::new(i64::MIN),
             other_assets: Cache::new(OTHER_ASSETS),
             openapi: OnceLock::new(),
             storage_health: StorageHealth::default(),
@@ -256,7 +259,16 @@ impl AppState {
 
     /// The current time.
     pub(crate) fn now(&self) -> Timestamp {
-        self.deps.clock.now()
+        let now = self.deps.clock.now();
+        self.latest_reading
+            .fetch_max(now.as_microsecond(), Ordering::Relaxed);
+        now
+    }
+
+    /// The latest time that was read since the last call, by which something may be planned; `None` if none was read.
+    pub(crate) fn take_latest_reading(&self) -> Option<Timestamp> {
+        let latest = self.latest_reading.swap(i64::MIN, Ordering::Relaxed);
+        Timestamp::from_microsecond(latest).ok()
     }
 
     /// A new order's id.

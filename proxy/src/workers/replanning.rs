@@ -28,7 +28,7 @@ pub(crate) async fn run(app: Arc<AppState>) {
     }
 }
 
-/// Compares this machine's clock with its last reading.
+/// Compares this machine's clock with the latest reading: also with one of a clock that was ahead for a moment between two steps.
 #[derive(Debug)]
 pub struct Replanning {
     app: Arc<AppState>,
@@ -44,6 +44,7 @@ impl Replanning {
     /// Reads the clock, and makes due what was planned before it was set back. Returns when the next step has to be made at
     /// the latest; `None` if nothing requires one. A failure of the storage leaves the work to the next step.
     pub async fn step(&mut self) -> Option<Timestamp> {
+        self.readings.note(self.app.take_latest_reading());
         let now = self.app.now();
         if !self.readings.require_replanning(now) {
             self.readings.latest = now;
@@ -54,7 +55,7 @@ impl Replanning {
     }
 }
 
-/// The last reading of the clock, and when plans are searched again after it was set back.
+/// The latest reading of the clock, and when plans are searched again after it was set back.
 #[derive(Debug)]
 struct Readings {
     latest: Timestamp,
@@ -67,6 +68,10 @@ impl Readings {
         latest: Timestamp::MAX,
         again_at: None,
     };
+
+    fn note(&mut self, read: Option<Timestamp>) {
+        self.latest = self.latest.max(read.unwrap_or(self.latest));
+    }
 
     fn require_replanning(&self, now: Timestamp) -> bool {
         self.is_set_back(now) || self.again_at.is_some_and(|at| now >= at)

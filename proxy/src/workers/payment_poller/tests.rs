@@ -251,6 +251,23 @@ impl Overload {
     }
 }
 
+/// A disaster of the kill campaign: the poller leased and planned an hour ahead.
+#[tokio::test]
+async fn a_clock_that_is_ahead_between_two_readings_delays_no_poll() {
+    let overload = Overload::start().await;
+    let invoice = ("inv_watched".to_owned(), at(900));
+    let _page = overload.open(0, &[invoice]).await;
+    let mut replanning = overload.core.replanning();
+    replanning.step().await;
+    overload.core.poll().await;
+    *overload.clock.0.lock() = at(3600);
+    overload.core.poll().await;
+    *overload.clock.0.lock() = at(1);
+    replanning.step().await;
+    overload.core.poll().await;
+    assert_eq!(overload.polls("inv_watched").last(), Some(&1));
+}
+
 #[tokio::test]
 async fn watched_and_paid_orders_keep_their_interval_while_others_are_polled_more_rarely() {
     let overload = Overload::start().await;
