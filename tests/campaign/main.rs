@@ -1,5 +1,5 @@
-//! The kill campaign, and the proof that the auditor detects corruption. A separate test binary: `cargo xtask test` runs it beside
-//! the others, because it waits for restarts most of the time.
+//! The kill campaign, and the proof that the auditor detects corruption. A separate test binary, because the timing of
+//! the kills needs an idle machine.
 #![expect(
     clippy::unwrap_used,
     reason = "a test may panic; the lint only exempts test functions, not their helpers"

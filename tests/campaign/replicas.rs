@@ -9,7 +9,7 @@ use support::campaign::replicas::{self, Campaign, DISASTERS, Options};
 
 const KILLS: u64 = 300;
 /// A loaded machine plays fewer kills.
-const LONGEST: Duration = Duration::from_mins(6);
+const LONGEST: Duration = Duration::from_mins(4);
 const FEWEST: u64 = 60;
 
 /// What breaks which invariant, in the tables of PostgreSQL.

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::{panic, thread};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
@@ -55,7 +54,7 @@ struct Results {
 
 impl Results {
     /// Counts and prints the result of a check.
-    fn add(&mut self, (name, time, result): Ended) {
+    fn add(&mut self, name: &'static str, time: &str, result: anyhow::Result<()>) {
         match result {
             Ok(()) => {
                 output::passed(format!("{name} ({time})"));
@@ -81,8 +80,8 @@ impl std::fmt::Display for Results {
     }
 }
 
-/// They compute: one after another, cheap ones first. All share one set of compiled libraries.
-const STATIC: [Check; 9] = [
+/// Cheap ones first. All share one set of compiled libraries.
+const CHECKS: [Check; 11] = [
     ("The code is formatted", format),
     ("The dependencies keep the rules", dependencies),
     ("No dependency has a known advisory", advisories),
@@ -126,17 +125,11 @@ const STATIC: [Check; 9] = [
         let flags = "-D warnings -A rustdoc::private_intra_doc_links";
         Ok(doc.env("RUSTDOCFLAGS", flags).run()?)
     }),
-];
-
-/// They wait for servers and browsers: at the same time, after all others.
-const DYNAMIC: [Check; 2] = [
     ("The tests pass", |workspace| {
         // With `--only`, this check would test the bundle that was built last.
         bundle::make(workspace, Variant::Release)?;
         bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
-        let metadata = workspace.cargo("metadata --no-deps --format-version 1 --offline");
-        let metadata = serde_json::from_str(&metadata.read()?)?;
-        let unstable = test_run::all(&metadata, |arguments| {
+        let unstable = test_run::all(|arguments| {
             let test = workspace.cargo("test --locked --workspace").args(arguments);
             let test = test.env("FLORIN_SIM_SEED", SIMULATION_SEED.to_string());
             let test = test.env("FLORIN_KILL_SEED", KILL_SEED.to_string());
@@ -156,28 +149,15 @@ const DYNAMIC: [Check; 2] = [
 /// # Errors
 /// A check failed, none has the name, or the set-up cannot be completed; the sentence says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> {
-    let (in_turn, together) = chosen(&args.only)?;
+    let checks = chosen(&args.only)?;
     florin_setup::set_up(workspace)?;
     florin_setup::install_for_tests(workspace)?;
     let mut results = Results::default();
-    for check in in_turn {
-        results.add(perform(workspace, check));
-    }
-    let ended: Vec<Ended> = thread::scope(|scope| {
-        let running = together.into_iter().map(|check| {
-            scope.spawn(move || match Workspace::find() {
-                Ok(workspace) => perform(&workspace, check),
-                Err(error) => (check.0, String::new(), Err(error)),
-            })
-        });
-        let running: Vec<_> = running.collect();
-        let ended = running.into_iter().map(thread::ScopedJoinHandle::join);
-        ended
-            .map(|ended| ended.unwrap_or_else(|cause| panic::resume_unwind(cause)))
-            .collect()
-    });
-    for one in ended {
-        results.add(one);
+    for (name, run) in checks {
+        output::heading(name);
+        let time = output::stopwatch();
+        let result = run(workspace);
+        results.add(name, &output::time(time()), result);
     }
     println!("\n{results}");
     let failed = results.failed;
@@ -185,34 +165,17 @@ pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A check that has ended: its name, its time and its result.
-type Ended = (&'static str, String, anyhow::Result<()>);
-
-fn perform(workspace: &Workspace, (name, run): Check) -> Ended {
-    output::heading(name);
-    let time = output::stopwatch();
-    let result = run(workspace);
-    (name, output::time(time()), result)
-}
-
-/// Those whose name contains the text: those in turn, and those that run together.
-fn chosen(only: &str) -> anyhow::Result<(Vec<Check>, Vec<Check>)> {
+fn chosen(only: &str) -> anyhow::Result<Vec<Check>> {
     let only = only.to_lowercase();
-    let is_chosen = |(name, _): &Check| name.to_lowercase().contains(&only);
-    let in_turn: Vec<Check> = STATIC.into_iter().filter(is_chosen).collect();
-    let together: Vec<Check> = DYNAMIC.into_iter().filter(is_chosen).collect();
-    if in_turn.is_empty() && together.is_empty() {
-        let names: Vec<_> = STATIC
-            .iter()
-            .chain(&DYNAMIC)
-            .map(|(name, _)| *name)
-            .collect();
-        bail!(
-            "no check's name contains {only:?}; the names are: {}",
-            names.join(" · ")
-        );
+    let chosen = CHECKS
+        .into_iter()
+        .filter(|(name, _)| name.to_lowercase().contains(&only));
+    let chosen: Vec<Check> = chosen.collect();
+    if chosen.is_empty() {
+        let names = CHECKS.map(|(name, _)| name).join(" · ");
+        bail!("no check's name contains {only:?}; the names are: {names}");
     }
-    Ok((in_turn, together))
+    Ok(chosen)
 }
 
 /// A journey waits longer than it computes: for a poll, a delivery, a page. Two for each core keep the cores busy.
@@ -301,7 +264,7 @@ fn http(workspace: &Workspace) -> anyhow::Result<()> {
         .to_string();
     let settings = workspace.root.join("tests/schemathesis");
     let log = folder.path().join("florin.log");
-    // Each run begins the same requests in the same order, and gets as far as it can in 75 seconds.
+    // The same requests at every run, for 75 seconds.
     let options = ["--seed", "20261121", "--max-time", "75"];
     let path = folder.path();
     let inside = sh.push_dir(path);
@@ -340,10 +303,10 @@ mod tests {
 
     #[test]
     fn checks_are_chosen_by_a_part_of_their_name() {
-        let count = |only| chosen(only).map(|(in_turn, together)| (in_turn.len(), together.len()));
-        assert_eq!(count("http").unwrap(), (0, 1));
-        assert_eq!(count("clippy").unwrap(), (2, 0));
-        assert_eq!(count("").unwrap(), (STATIC.len(), DYNAMIC.len()));
+        let count = |only| chosen(only).map(|checks| checks.len());
+        assert_eq!(count("http").unwrap(), 1);
+        assert_eq!(count("clippy").unwrap(), 2);
+        assert_eq!(count("").unwrap(), CHECKS.len());
         let error = count("tidiness").unwrap_err().to_string();
         let begin =
             "no check's name contains \"tidiness\"; the names are: The code is formatted · ";
@@ -353,10 +316,9 @@ mod tests {
     #[test]
     fn a_check_that_cannot_be_made_is_neither_passed_nor_failed() {
         let mut results = Results::default();
-        let ended = |name, result| (name, "1 s".to_owned(), result);
-        results.add(ended("one", Ok(())));
-        results.add(ended("two", Err(Skipped("no database").into())));
-        results.add(ended("three", Err(anyhow::anyhow!("broken"))));
+        results.add("one", "1 s", Ok(()));
+        results.add("two", "1 s", Err(Skipped("no database").into()));
+        results.add("three", "1 s", Err(anyhow::anyhow!("broken")));
         assert_eq!(results.to_string(), "1 passed, 1 failed, 1 skipped");
         assert_eq!(results.failed, ["three (1 s): broken"]);
     }

@@ -1,18 +1,12 @@
-//! `cargo test` of the whole workspace, in runs that share the processor: their output as it comes, then each failed test with its
-//! message.
+//! `cargo test` of the whole workspace: its output as it comes, then each failed test with its message.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{BufRead as _, BufReader, pipe};
 use std::process::{Command, ExitStatus};
-use std::{panic, thread};
 
 use anyhow::{Context as _, bail, ensure};
-use serde_json::Value;
 
-/// The targets with a separate run, beside all others: one keeps the processor busy with browsers, the other one waits for
-/// restarts.
-const SEPARATE: [&str; 2] = ["browser", "campaign"];
 /// The targets whose tests share the machine's time with servers and browsers, as cargo names them. What draws its faults from a
 /// seed, the campaign and the simulation, is not among them.
 const TIMED_TARGETS: [(&str, &[&str]); 3] = [
@@ -144,59 +138,18 @@ fn run(mut command: Command) -> anyhow::Result<(ExitStatus, Report)> {
     Ok((child.wait()?, report))
 }
 
-/// The arguments behind `cargo test --workspace` of each run. `metadata` is what `cargo metadata` prints.
-fn runs(metadata: &Value) -> Vec<Vec<&str>> {
-    let packages = metadata["packages"].as_array().into_iter().flatten();
-    let targets = packages.flat_map(|package| package["targets"].as_array().into_iter().flatten());
-    let tests = targets.filter(|target| target["kind"] == serde_json::json!(["test"]));
-    let names: BTreeSet<&str> = tests.filter_map(|target| target["name"].as_str()).collect();
-    let others = names.into_iter().filter(|name| !SEPARATE.contains(name));
-    let others = others.flat_map(|name| ["--test", name]);
-    let separate = SEPARATE.map(|name| vec!["--test", name]);
-    let mut runs = Vec::from(separate);
-    runs.push(["--lib", "--bins"].into_iter().chain(others).collect());
-    runs.push(vec!["--doc"]);
-    runs
-}
-
-/// Runs all tests of the workspace. `cargo_test` makes the command from the arguments behind `cargo test --workspace`, `metadata` is
-/// what `cargo metadata` prints.
+/// Runs all tests of the workspace. `cargo_test` makes the command from the arguments behind `cargo test --workspace`.
 ///
 /// Servers and browser engines share the machine with the tests. Up to three tests of `TIMED_TARGETS` that fail while all others
 /// pass are run again, alone, three times. Returns those that passed each time. No other test is repeated.
 ///
 /// # Errors
 /// A test failed. The error has each failed test and its message.
-pub(crate) fn all(
-    metadata: &Value,
-    cargo_test: impl Fn(&[&str]) -> Command,
-) -> anyhow::Result<Vec<String>> {
-    let commands = runs(metadata)
-        .into_iter()
-        .map(|arguments| cargo_test(&[&["--no-fail-fast"], &arguments[..]].concat()));
-    let commands: Vec<Command> = commands.collect();
-    let results = thread::scope(|scope| {
-        let running = commands.into_iter();
-        let running = running.map(|command| scope.spawn(|| run(command)));
-        let running: Vec<_> = running.collect();
-        let ended = running.into_iter().map(thread::ScopedJoinHandle::join);
-        let results = ended.map(|ended| ended.unwrap_or_else(|cause| panic::resume_unwind(cause)));
-        results.collect::<anyhow::Result<Vec<_>>>()
-    })?;
-    let mut report = Report::default();
-    let mut failed = None;
-    for (status, one) in results {
-        ensure!(
-            status.success() || !one.failed_targets.is_empty(),
-            "{status}: a run ended before its tests did, with these failures: {one}"
-        );
-        report.failures.extend(one.failures);
-        report.failed_targets.extend(one.failed_targets);
-        failed = failed.or((!status.success()).then_some(status));
-    }
-    let Some(status) = failed else {
+pub(crate) fn all(cargo_test: impl Fn(&[&str]) -> Command) -> anyhow::Result<Vec<String>> {
+    let (status, report) = run(cargo_test(&["--no-fail-fast"]))?;
+    if status.success() {
         return Ok(Vec::new());
-    };
+    }
     let Some(arguments) = report.repetition() else {
         bail!("{status}: {report}");
     };
@@ -210,8 +163,6 @@ pub(crate) fn all(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn report(text: &str) -> Report {
@@ -241,19 +192,6 @@ test result: FAILED. 1 passed; 2 failed
 error: 1 target failed:
     `-p florin-tests --test browser`
 ";
-
-    #[test]
-    fn every_target_is_in_one_run() {
-        let target = |kind: &str, name: &str| json!({ "kind": [kind], "name": name });
-        let metadata = json!({ "packages": [
-            { "targets": [target("lib", "florin_money"), target("test", "it")] },
-            { "targets": [target("test", "it"), target("bin", "florin-proxy")] },
-            { "targets": [target("test", "api"), target("test", "browser"), target("test", "campaign")] },
-        ] });
-        let runs: Vec<String> = runs(&metadata).iter().map(|run| run.join(" ")).collect();
-        let others = "--lib --bins --test api --test it";
-        assert_eq!(runs, ["--test browser", "--test campaign", others, "--doc"]);
-    }
 
     #[test]
     fn a_failed_test_is_reported_with_its_message() {
