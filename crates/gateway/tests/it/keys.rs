@@ -225,9 +225,10 @@ async fn a_rejected_call_of_a_store_says_nothing_about_the_key() {
 #[tokio::test]
 async fn prices_prove_no_key() {
     let server = Server::with(|request| {
-        let status = match request.uri.path().ends_with("/prices") {
-            true => StatusCode::NOT_FOUND,
-            false => StatusCode::UNAUTHORIZED,
+        let status = if request.uri.path().ends_with("/prices") {
+            StatusCode::NOT_FOUND
+        } else {
+            StatusCode::UNAUTHORIZED
         };
         (status, NO_DATE, "{}").into_response()
     });
