@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use support::{MovedFile, Reply, World, eventually, secrets};
 
 use crate::operators_pages::{Pages, ada};
@@ -70,12 +71,13 @@ async fn an_unnamed_reverse_proxy_is_shown_until_it_is_named() {
     let program = start_program(&mut world).await;
     let session = ada(&world).await.cookies;
     let url = format!("{}/v1/checkout", world.proxy_url());
-    let request = world.http().post(url);
-    let request = request.header("x-forwarded-for", "203.0.113.7");
-    request.body("{}").send().await.unwrap();
+    let order = world.http().post(url).header("origin", world.shop_url());
+    let order = order.header("x-forwarded-for", "203.0.113.7");
+    let order = order.json(&json!({ "store": "demo", "product": "ebook" }));
+    assert_eq!(order.send().await.unwrap().status(), 201);
     page_with(&world, &session, &["A reverse proxy is not named"]).await;
-    let named = "trusted_proxies = [\"127.0.0.1\"]\npublic_url = ";
-    change(&world, &program, &[("public_url = ", named)]);
+    let named = "trusted_proxies = [\"127.0.0.1\"]";
+    change(&world, &program, &[("trusted_proxies = []", named)]);
     page_with(&world, &session, &[ALL_IS_WELL]).await;
     drop(program);
     world.end().await;

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::wait::pause;
+use crate::wait::{eventually, pause};
 
 /// Forwards connections to a server. Cut, it refuses them, as a server that is down. Frozen, it accepts everything and
 /// forwards nothing, as a broken network. Slow, it forwards everything late.
@@ -29,8 +29,7 @@ impl TcpProxy {
     pub async fn to(there: SocketAddr) -> Self {
         // It is bound again after a cut.
         let here = SocketAddr::from(([127, 0, 0, 1], free_port()));
-        let listener = TcpListener::bind(here).await;
-        let listener = listener.expect("the port is free");
+        let listener = bind(here).await;
         let mut proxy = Self {
             here,
             there,
@@ -91,10 +90,15 @@ impl TcpProxy {
     pub async fn restore(&mut self) {
         self.cut().await;
         self.frozen.send_replace(false);
-        let listener = TcpListener::bind(self.here).await;
-        let listener = listener.expect("the port is still free");
+        let listener = bind(self.here).await;
         self.carry(listener);
     }
+}
+
+/// Opens a port. A program that another test starts holds a closed listener until it is executed.
+async fn bind(address: SocketAddr) -> TcpListener {
+    let free = "the port is free";
+    eventually(free, async || TcpListener::bind(address).await.ok()).await
 }
 
 impl Drop for TcpProxy {
