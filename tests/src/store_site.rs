@@ -1,4 +1,4 @@
-//! A page of a third party on a separate origin.
+//! A page of a store, on another origin than the proxy's.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! What is wrong with the proxy itself at present: its database, the gateway, its clock, its configuration. The operator's
 //! first page shows it above what needs a decision.
 
-use florin_gateway::KeyInUse;
+use florin_gateway::{Health, KeyInUse};
 use florin_storage::Totals;
 use jiff::SignedDuration;
 use strum::VariantArray;
@@ -136,9 +136,10 @@ impl Condition {
 
 /// Returns what is wrong now. `totals` are missing while the database cannot be read.
 pub(crate) fn conditions(app: &AppState, totals: Option<&Totals>) -> Vec<Finding> {
+    let health = app.deps.gateway.health();
     let conditions = Condition::VARIANTS.iter();
     let found = conditions.filter_map(|condition| {
-        let detail = detail(app, totals, *condition)?;
+        let detail = detail(app, &health, totals, *condition)?;
         Some(Finding {
             condition: *condition,
             detail,
@@ -148,8 +149,12 @@ pub(crate) fn conditions(app: &AppState, totals: Option<&Totals>) -> Vec<Finding
 }
 
 /// Returns the reason or the extent of a condition, or `None` if all is well.
-fn detail(app: &AppState, totals: Option<&Totals>, condition: Condition) -> Option<String> {
-    let health = app.deps.gateway.health();
+fn detail(
+    app: &AppState,
+    health: &Health,
+    totals: Option<&Totals>,
+    condition: Condition,
+) -> Option<String> {
     let nothing = String::new;
     match condition {
         Condition::StorageFails => app.storage_health.reason(),

@@ -7,8 +7,8 @@ const LOOK_EVERY_MS = 3000;
 /** The time without a sign of it after which the customer is warned; it is looked up more seldom from then on. */
 export const UNSEEN_AFTER_MS = 5 * 60 * 1000;
 export const LOOK_SELDOM_MS = 15000;
-/** So many times in a row another transaction has its number: one response may come from a node that is behind. */
-const REPLACED_TIMES = 3;
+/** So many looks in a row must show that it is replaced or expired: one response may come from a node that is behind. */
+const AGREEING_LOOKS = 3;
 /**
  * So long after a transaction has expired by the chain's clock, and after it was signed by this machine's, it is in no block of any
  * branch. Source: java-tron, `DposSlot` and `Manager.updateLatestSolidifiedBlock`: a block every 3 s, final after 19 of the 27 producers.
@@ -54,12 +54,12 @@ export const follow = async (provider, chainId, hash, isCurrent, onState, { at, 
     }
     const mined = known && number(await read(provider, 'eth_getTransactionCount', known.from, 'latest'));
     replaced = known && mined !== undefined && mined > known.nonce ? replaced + 1 : 0;
-    if (replaced === REPLACED_TIMES) return onState('replaced');
+    if (replaced === AGREEING_LOOKS) return onState('replaced');
     // Not where the node has not answered.
     if (until && transaction === null && receipt === null && Date.now() - at > EXPIRED_AFTER_MS) {
       const head = number((await read(provider, 'eth_getBlockByNumber', 'latest', false))?.timestamp);
       expired = head !== undefined && Number(head) * 1000 > until + EXPIRED_AFTER_MS ? expired + 1 : 0;
-      if (expired === REPLACED_TIMES) return onState('failed');
+      if (expired === AGREEING_LOOKS) return onState('failed');
     }
     if (!isUnseen && Date.now() - seen >= UNSEEN_AFTER_MS) {
       isUnseen = true;
