@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, World, eventually, pause, within};
 use thirtyfour::Key;
 
-use crate::helpers::{RECORD_ANNOUNCEMENTS, announced};
+use crate::helpers::{RECORD_ANNOUNCEMENTS, announced, wait_until_announced};
 
 /// Passes the proxy's quotes through `window.change`, and lets the page's clock be moved forward.
 pub(crate) const BETWEEN: &str = "
@@ -74,18 +74,11 @@ async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
     };
     let (world, browser) = open_choice(AS_THEY_ARE, options).await;
     browser.fill("search", "bitcoin").await;
-    eventually("the result is announced", async || {
-        (announced(&browser).await.last()? == "Search currencies: 2").then_some(())
-    })
-    .await;
+    wait_until_announced(&browser, "Search currencies: 2").await;
     read_field(&browser, "for (const row of inside.querySelectorAll('.option')) row.same = true; scrollTo(0, 120); window.was = scrollY").await;
     browser.evaluate(DEARER, &[]).await;
     move_clock(&browser, 120).await;
-    eventually("the new price is shown", async || {
-        let row = browser.text("asset-BTC").await;
-        row.contains("0.00099999").then_some(())
-    })
-    .await;
+    browser.wait_for_text("asset-BTC", "0.00099999").await;
     let kept = "return [named('search').value, rows, scrollY === window.was, window.was > 0, [...inside.querySelectorAll('.option')].every(row => row.same)]";
     assert_eq!(
         read_field(&browser, kept).await,
@@ -111,11 +104,7 @@ async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
         .evaluate(&DEARER.replace("0.00099999", "0.00088888"), &[])
         .await;
     move_clock(&browser, 120).await;
-    eventually("the next price is shown", async || {
-        let row = browser.text("asset-BTC").await;
-        row.contains("0.00088888").then_some(())
-    })
-    .await;
+    browser.wait_for_text("asset-BTC", "0.00088888").await;
     assert_eq!(focused(&browser).await, "asset-BTC");
     browser.end().await;
     world.end().await;
@@ -130,11 +119,7 @@ async fn changed_prices_are_announced_once_a_minute() {
     )
     .await;
     let shows = async |amount: &str| {
-        eventually(&format!("{amount} is the price"), async || {
-            let row = browser.text("asset-BTC").await;
-            row.contains(amount).then_some(())
-        })
-        .await;
+        browser.wait_for_text("asset-BTC", amount).await;
     };
     let times = async || {
         let announced = announced(&browser).await;
@@ -194,10 +179,7 @@ async fn an_asset_is_found_by_its_common_names() {
             0 => "No currency matches “\u{2068}dollars\u{2069}”.".to_owned(),
             number => format!("Search currencies: {number}"),
         };
-        eventually(&sentence, async || {
-            (announced(&browser).await.last()? == &sentence).then_some(())
-        })
-        .await;
+        wait_until_announced(&browser, &sentence).await;
     }
     let screen = browser.text("status-open").await;
     assert!(
@@ -310,10 +292,7 @@ async fn an_unavailable_asset_shows_and_announces_the_reason() {
         let name = read_field(&browser, "return named('asset-BTC').innerText").await;
         assert!(name.as_str().unwrap().contains(reason), "{name}");
         browser.type_keys(Key::Enter).await;
-        eventually("the reason is shown", async || {
-            (announced(&browser).await.last()? == reason).then_some(())
-        })
-        .await;
+        wait_until_announced(&browser, reason).await;
         assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
         // Greyed out and still readable: WCAG 2.2, 1.4.3.
         let contrast = "

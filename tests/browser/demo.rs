@@ -1,7 +1,7 @@
 //! The demo with a chain: a customer pays on its page, by the wallet that the demo puts there.
 
 use serde_json::json;
-use support::{Browser, Demo, eventually};
+use support::{Browser, Demo};
 
 /// Answers each question of the demo's wallet with yes, and keeps it.
 const AGREES: &str = "
@@ -18,10 +18,13 @@ async fn one_press_and_a_confirmation_in_the_wallet_pay_usdt_in_the_demo() {
     browser.press("network-confirm").await;
     browser.press("wallet-Demo Wallet").await;
     let count = "return window.questions.length";
-    eventually("the wallet has asked to connect and to send", async || {
-        (browser.evaluate(count, &[]).await == json!(2)).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            "the wallet has asked to connect and to send",
+            count,
+            &json!(2),
+        )
+        .await;
     browser.wait_for("status-processing").await;
     demo.mine(5).await;
     browser.wait_for("status-paid").await;

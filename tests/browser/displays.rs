@@ -21,11 +21,13 @@ async fn a_redirect_leads_to_the_checkouts_own_page() {
         let ready = "inside?.querySelector('a')?.textContent";
         wait_for_value(&browser, "the link", ready, &json!("Pay with crypto")).await;
         browser.evaluate(press, &[]).await;
-        eventually("the checkout's own page", async || {
-            let at = browser.evaluate("return location.pathname", &[]).await;
-            (at == "/pay").then_some(())
-        })
-        .await;
+        browser
+            .wait_for_result(
+                "the checkout's own page",
+                "return location.pathname",
+                &json!("/pay"),
+            )
+            .await;
         browser.wait_for("status-open").await;
         let theme = "inside.querySelector('.theme').dataset.theme";
         wait_for_value(&browser, "the shop's theme", theme, &json!("dark")).await;

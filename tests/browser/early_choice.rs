@@ -45,10 +45,9 @@ async fn open_page(world: &World, fragment: &str) -> Browser {
 
 async fn release(browser: &Browser) {
     browser.evaluate("window.release()", &[]).await;
-    eventually("the program runs", async || {
-        (browser.evaluate("return window.isReady", &[]).await == true).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("the program runs", "return window.isReady", &json!(true))
+        .await;
 }
 
 async fn plain(browser: &Browser) -> Vec<String> {
@@ -156,10 +155,9 @@ async fn a_state_without_a_choice_has_no_early_list() {
     ] {
         let browser = open_page(&world, &format!("?{state}#gallery={state}")).await;
         let is_loading = "return Boolean(document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[aria-busy=true]'))";
-        eventually("the skeleton", async || {
-            (browser.evaluate(is_loading, &[]).await == true).then_some(())
-        })
-        .await;
+        browser
+            .wait_for_result("the skeleton", is_loading, &json!(true))
+            .await;
         // Order, prices, texts and style are there: only the program is missing.
         let all = "return performance.getEntriesByType('resource').filter(({ name, responseEnd }) => responseEnd && /florin-\\w+\\.css|theme-|\\/en-/.test(name)).length";
         eventually("the files", async || {

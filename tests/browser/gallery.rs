@@ -1,10 +1,11 @@
-//! The state gallery, and checks of every state: no finding of axe-core, target sizes, zoom, and no layout shift.
+//! The state gallery: its page, its keys, its files, and pictures of every state.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Folder, Program, World, eventually, npm_file, within};
+use support::{Browser, BrowserOptions, Folder, Program, World, within};
+
+use crate::axe::axe_findings;
 
 /// A browser on the gallery of a proxy.
 pub(crate) struct Gallery {
@@ -32,7 +33,7 @@ impl Gallery {
     }
 
     /// Returns the names of the states that need no press and no network failure.
-    fn settled_states() -> Vec<String> {
+    pub(crate) fn settled_states() -> Vec<String> {
         let text = include_str!("../../widget/gallery/states.json");
         let table: Value = serde_json::from_str(text).unwrap();
         let states = table["states"].as_array().unwrap().iter();
@@ -43,7 +44,7 @@ impl Gallery {
 
     /// Loads a state on a new page and waits until it is complete. Another state was loaded before it: with the same address,
     /// the browser would keep the page.
-    async fn load(&self, state: &str) {
+    pub(crate) async fn load(&self, state: &str) {
         let proxy = self.world.proxy_url();
         let url = format!("{proxy}/pay?{state}#gallery={state}");
         self.browser.goto(&url).await;
@@ -65,11 +66,10 @@ impl Gallery {
     }
 
     pub(crate) async fn wait_until_settled(&self, state: &str) {
-        let shown = "return document.querySelector('florin-checkout')?.dataset.shown";
-        eventually(&format!("the gallery shows {state}"), async || {
-            (self.browser.evaluate(shown, &[]).await == state).then_some(())
-        })
-        .await;
+        let shown =
+            "return document.querySelector('florin-checkout')?.dataset.shown === arguments[0]";
+        let what = format!("the gallery shows {state}");
+        self.browser.wait_until(&what, shown, &[json!(state)]).await;
     }
 
     pub(crate) async fn end(self) {
@@ -87,204 +87,6 @@ pub(crate) fn wide(width: u32) -> BrowserOptions {
     }
 }
 
-/// Returns the findings, one per line; an empty string is a clean page.
-pub(crate) async fn axe_findings(browser: &Browser) -> String {
-    const RUN: &str = "
-        const [done] = [...arguments].slice(-1);
-        axe.run(document, {
-            runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-            resultTypes: ['violations'],
-            preload: false,
-        }).then(({ violations, passes }) => done([passes.length, violations.flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) =>
-            id + ' at ' + target.flat().join(' ') + ': ' + [...any, ...all, ...none].map(({ message }) => message).join('; ')))]), (error) => done([0, ['' + error]]));";
-    let there = browser.evaluate("return typeof axe", &[]).await;
-    if there != "object" {
-        let axe = std::fs::read_to_string(npm_file("axe-core/axe.min.js")).unwrap();
-        browser.evaluate(&axe, &[]).await;
-    }
-    let response = browser.evaluate_async(RUN, &[]).await;
-    assert!(
-        response[0].as_u64() > Some(5),
-        "axe-core looked: {response}"
-    );
-    let found = response[1].as_array().unwrap().iter();
-    let found: Vec<_> = found.map(|line| line.as_str().unwrap()).collect();
-    found.join("\n")
-}
-
-async fn check_axe(dark: bool, more: &str) {
-    let gallery = Gallery::open().await;
-    let options = BrowserOptions { dark, ..wide(1270) };
-    gallery.browser.emulate(options).await;
-    let mut found = String::new();
-    for state in Gallery::states() {
-        gallery.show(&state, more).await;
-        for finding in axe_findings(&gallery.browser).await.lines() {
-            let _ = writeln!(found, "{state}: {finding}");
-        }
-    }
-    assert!(found.is_empty(), "{found}");
-    gallery.end().await;
-}
-
-#[tokio::test]
-async fn axe_finds_nothing_in_any_state_in_light_colours() {
-    check_axe(false, "").await;
-}
-
-#[tokio::test]
-async fn axe_finds_nothing_in_any_state_in_dark_colours() {
-    check_axe(true, "").await;
-}
-
-#[tokio::test]
-async fn axe_finds_nothing_in_arabic() {
-    check_axe(false, "&locale=ar").await;
-}
-
-/// Returns the controls that are smaller than a touch target.
-const TOO_SMALL: &str = "
-    const root = document.querySelector('florin-checkout').shadowRoot;
-    const all = [...root.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex=\"0\"], [role=button]')];
-    const hit = (at) => {
-        // A field's label is part of its target.
-        const boxes = [at, ...(at.labels || [])].map((one) => one.getBoundingClientRect());
-        const least = (side) => Math.max(...boxes.map((box) => box[side]));
-        return Math.min(least('width'), least('height'));
-    };
-    return all.filter((at) => at.checkVisibility({ visibilityProperty: true }) && hit(at) < 43.5)
-        .map((at) => `${at.tagName}.${at.className} \"${at.textContent.trim() || at.id}\" ${Math.round(hit(at))} px`);";
-
-#[tokio::test]
-async fn every_control_has_the_size_of_a_touch_target() {
-    let gallery = Gallery::open().await;
-    let mut found = String::new();
-    for width in [1270, 320] {
-        gallery.browser.emulate(wide(width)).await;
-        for state in Gallery::states() {
-            gallery.show(&state, "").await;
-            let small = gallery.browser.evaluate(TOO_SMALL, &[]).await;
-            for one in small.as_array().unwrap() {
-                let _ = writeln!(found, "{state} at {width}: {one}");
-            }
-        }
-    }
-    assert!(found.is_empty(), "{found}");
-    gallery.end().await;
-}
-
-/// Returns how much the page is wider than the window, and which elements overflow or are cut off.
-pub(crate) const OUTSIDE: &str = "
-    const root = document.querySelector('florin-checkout').shadowRoot;
-    const width = document.documentElement.clientWidth;
-    const seen = [...root.querySelectorAll('*')].filter((at) => at.checkVisibility({ visibilityProperty: true }) && !at.closest('.unseen, svg'));
-    // A field scrolls its own text.
-    const cut = (at) => at.localName !== 'input' && getComputedStyle(at).overflowX !== 'visible' && at.scrollWidth > at.clientWidth + 1;
-    const out = seen.filter((at) => {
-        const box = at.getBoundingClientRect();
-        return box.width && (box.right > width + 1 || box.left < -1 || cut(at));
-    });
-    const wide = document.scrollingElement.scrollWidth - width;
-    return [...(wide > 1 ? [`the page is ${wide} px too wide`] : []), ...out.slice(0, 4).map((at) => `${at.tagName}.${at.className} \"${at.textContent.trim().slice(0, 40)}\"`)];";
-
-/// Returns the visible texts, without countdowns.
-const READABLE: &str = "
-    const root = document.querySelector('florin-checkout').shadowRoot;
-    const texts = new Set();
-    for (const at of root.querySelectorAll('*')) {
-        if (!at.checkVisibility({ visibilityProperty: true })) continue;
-        const box = at.getBoundingClientRect();
-        const own = [...at.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data).join('').trim();
-        if (own && !/\\d\\s*(:\\d|s|m|sec|min)/.test(own) && box.width && box.height) texts.add(own);
-    }
-    return [...texts];";
-
-#[tokio::test]
-async fn at_200_and_400_percent_nothing_is_lost_or_scrolls_sideways() {
-    let gallery = Gallery::open().await;
-    let mut found = String::new();
-    for state in Gallery::states() {
-        gallery.browser.emulate(wide(1280)).await;
-        gallery.show(&state, "").await;
-        let whole = gallery.browser.evaluate(READABLE, &[]).await;
-        for width in [640, 320] {
-            gallery.browser.emulate(wide(width)).await;
-            let outside = gallery.browser.evaluate(OUTSIDE, &[]).await;
-            for one in outside.as_array().unwrap() {
-                let _ = writeln!(found, "{state} at {width}: {one}");
-            }
-            let read = gallery.browser.evaluate(READABLE, &[]).await;
-            let read = read.as_array().unwrap();
-            let lost = whole.as_array().unwrap().iter();
-            for text in lost.filter(|text| !read.contains(text)) {
-                let _ = writeln!(found, "{state} at {width} lost {text}");
-            }
-        }
-    }
-    assert!(found.is_empty(), "{found}");
-    gallery.end().await;
-}
-
-/// Returns `true` if the QR code is below or beside the amount, the helpers are below the code, and nothing covers the
-/// address; `null` without a code.
-const IN_ORDER: &str = "
-    const root = document.querySelector('florin-checkout').shadowRoot;
-    const [amount, code, aids] = ['.amount', '.code', '.aids'].map((name) => root.querySelector(name)?.getBoundingClientRect());
-    if (!code) return null;
-    const [qr] = [...root.querySelectorAll('.enlarge')].filter((at) => at.checkVisibility()).map((at) => at.getBoundingClientRect());
-    const covered = [...root.querySelectorAll('.destination *')].map((at) => at.getBoundingClientRect())
-        .some((at) => qr && at.left < qr.right - 1 && qr.left < at.right - 1 && at.top < qr.bottom - 1 && qr.top < at.bottom - 1);
-    return amount.top < code.bottom && code.bottom <= aids.top && !covered;";
-
-#[tokio::test]
-async fn amount_code_and_helpers_keep_their_order_at_every_width() {
-    let gallery = Gallery::open().await;
-    let mut found = String::new();
-    let mut seen = 0;
-    for state in Gallery::states() {
-        gallery.show(&state, "").await;
-        for width in [1270, 768, 500, 320] {
-            gallery.browser.emulate(wide(width)).await;
-            match gallery.browser.evaluate(IN_ORDER, &[]).await.as_bool() {
-                Some(true) => seen += 1,
-                Some(false) => {
-                    let _ = writeln!(found, "{state} at {width}");
-                }
-                None => {}
-            }
-        }
-    }
-    assert!(found.is_empty(), "{found}");
-    assert!(seen > 60, "{seen} codes were checked");
-    gallery.end().await;
-}
-
-/// Returns what has moved since the page was loaded.
-const MOVED: &str = "
-    const [done] = arguments;
-    new PerformanceObserver((list) => done(list.getEntries().flatMap(({ value, sources }) =>
-        [value.toFixed(4), ...sources.map(({ previousRect: from, currentRect: to }) =>
-            `${from.width}×${from.height} at ${from.x} ${from.y} to ${to.width}×${to.height} at ${to.x} ${to.y}`)]))).observe({ type: 'layout-shift', buffered: true });
-    setTimeout(() => done([]), 150);";
-
-#[tokio::test]
-async fn nothing_moves_while_a_state_is_loaded() {
-    let gallery = Gallery::open().await;
-    let mut found = String::new();
-    for width in [1270, 390] {
-        gallery.browser.emulate(wide(width)).await;
-        for state in Gallery::settled_states() {
-            gallery.load(&state).await;
-            let moved = gallery.browser.evaluate_async(MOVED, &[]).await;
-            if moved != json!([]) {
-                let _ = writeln!(found, "{state} at {width}: {moved}");
-            }
-        }
-    }
-    assert!(found.is_empty(), "{found}");
-    gallery.end().await;
-}
-
 #[tokio::test]
 async fn the_gallery_shows_all_states_by_keyboard_and_survives_a_reload() {
     let gallery = Gallery::open().await;
@@ -293,10 +95,13 @@ async fn the_gallery_shows_all_states_by_keyboard_and_survives_a_reload() {
     browser.goto(&url).await;
     let heading = "return document.querySelector('florin-checkout').shadowRoot.querySelector('h1')?.textContent";
     let reads = async |title: &str| {
-        eventually(&format!("the gallery is at {title}"), async || {
-            (browser.evaluate(heading, &[]).await == title).then_some(())
-        })
-        .await;
+        browser
+            .wait_for_result(
+                &format!("the gallery is at {title}"),
+                heading,
+                &json!(title),
+            )
+            .await;
     };
     reads("Loading").await;
     browser.type_keys(thirtyfour::Key::Right).await;

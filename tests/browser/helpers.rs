@@ -1,7 +1,7 @@
 //! Helpers that many tests share: in the demo shop, in a shop page with given elements, and with a screen reader.
 
 use serde_json::{Value, json};
-use support::{Browser, Checkout, StoreSite, World, WorldConfig, eventually};
+use support::{Browser, Checkout, StoreSite, World, WorldConfig};
 use thirtyfour::Key;
 
 /// A page of another site than the proxy's with its URL, and a world whose store lists it: the checkout's frame is
@@ -106,10 +106,7 @@ pub(crate) async fn wait_for_value(browser: &Browser, what: &str, expression: &s
          const inside = element?.shadowRoot;
          return {expression}"
     );
-    eventually(what, async || {
-        (browser.evaluate(&script, &[]).await == *value).then_some(())
-    })
-    .await;
+    browser.wait_for_result(what, &script, value).await;
 }
 
 /// Presses the element's button by the keyboard.
@@ -145,17 +142,12 @@ pub(crate) async fn announced(browser: &Browser) -> Vec<String> {
 
 /// Waits until this is the last announcement.
 pub(crate) async fn wait_until_announced(browser: &Browser, words: &str) {
-    eventually(&format!("announcement of {words:?}"), async || {
-        (announced(browser).await.last()? == words).then_some(())
-    })
-    .await;
+    let what = format!("announcement of {words:?}");
+    let is_last = "return window.announced?.at(-1) === arguments[0]";
+    browser.wait_until(&what, is_last, &[json!(words)]).await;
 }
 
 /// Waits until the page shows so many confirmations: a payment is shown before its first one is.
 pub(crate) async fn wait_for_confirmations(browser: &Browser, wanted: &str) {
-    eventually(&format!("confirmations: {wanted}"), async || {
-        let shown = browser.text("confirmations").await;
-        shown.contains(wanted).then_some(())
-    })
-    .await;
+    browser.wait_for_text("confirmations", wanted).await;
 }

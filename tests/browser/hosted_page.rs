@@ -58,10 +58,9 @@ async fn a_payment_on_the_hosted_page_in_a_frame_is_shown_by_the_checkout() {
     );
     let beyond =
         "const page = document.documentElement; return page.scrollHeight - page.clientHeight";
-    eventually("the frame has the height of its content", async || {
-        (browser.evaluate(beyond, &[]).await == 0).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("the frame has the height of its content", beyond, &json!(0))
+        .await;
     browser.enter_frame("hosted-frame").await;
     browser.press("hosted-DOGE").await;
     browser.press("hosted-pay").await;

@@ -111,18 +111,19 @@ async fn a_purchase_needs_only_the_keyboard() {
     browser.evaluate(noted, &[]).await;
     tab_to(&browser, "print-receipt").await;
     browser.type_keys(Key::Enter).await;
-    eventually("the receipt is printed", async || {
-        (browser.evaluate("return window.printed", &[]).await == 1).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("the receipt is printed", "return window.printed", &json!(1))
+        .await;
     tab_to(&browser, "return").await;
     browser.type_keys(Key::Enter).await;
     browser.leave_checkout().await;
-    eventually("the customer is back in the shop", async || {
-        let place = browser.evaluate("return location.pathname", &[]).await;
-        (place == "/thanks").then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            "the customer is back in the shop",
+            "return location.pathname",
+            &json!("/thanks"),
+        )
+        .await;
     browser.end().await;
     world.end().await;
 }
@@ -210,11 +211,13 @@ async fn an_unlisted_page_cannot_use_the_element() {
     browser.goto(site.url()).await;
     let link =
         "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a')?.target";
-    eventually(
-        "a link to the checkout's own page is all that is left",
-        async || (browser.evaluate(link, &[]).await == "_top").then_some(()),
-    )
-    .await;
+    browser
+        .wait_for_result(
+            "a link to the checkout's own page is all that is left",
+            link,
+            &json!("_top"),
+        )
+        .await;
     let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"], json!([]));
     browser.end().await;

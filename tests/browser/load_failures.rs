@@ -185,10 +185,13 @@ async fn an_unreachable_proxy_is_retried_automatically() {
         (words.starts_with("Trying again in ") && words.contains("second")).then_some(())
     })
     .await;
-    eventually("it has tried four times", async || {
-        (browser.evaluate("return tries.length > 3", &[]).await == true).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            "it has tried four times",
+            "return tries.length > 3",
+            &json!(true),
+        )
+        .await;
     let last_pause = browser
         .evaluate("return tries[3] - tries[2] >= 4000", &[])
         .await;

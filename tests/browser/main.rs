@@ -5,6 +5,7 @@
 )]
 
 mod asset_choice;
+mod axe;
 mod contrast;
 mod demo;
 mod diagnostics;

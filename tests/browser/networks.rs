@@ -10,7 +10,7 @@ use crate::asset_choice::{
     AS_THEY_ARE, BETWEEN, FIRST, focused, move_clock, on_more_networks, open_choice,
     open_second_purchase, read_field,
 };
-use crate::helpers::{announced, only_order};
+use crate::helpers::{only_order, wait_until_announced};
 
 #[tokio::test]
 async fn an_asset_of_several_networks_is_paid_on_the_confirmed_one() {
@@ -105,11 +105,9 @@ async fn an_asset_that_becomes_unavailable_during_the_confirmation_cannot_be_ope
     browser.wait_for("network").await;
     browser.evaluate("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))", &[]).await;
     move_clock(&browser, 120).await;
-    eventually("the reason is shown", async || {
-        let step = browser.text("network").await;
-        step.contains("Temporarily unavailable").then_some(())
-    })
-    .await;
+    browser
+        .wait_for_text("network", "Temporarily unavailable")
+        .await;
     read_field(&browser, "named('network-confirm').click()").await;
     browser.press("network-back").await;
     browser.press("asset-BTC").await;
@@ -258,11 +256,7 @@ async fn a_coin_is_unavailable_only_if_all_its_networks_are() {
         assert_eq!(read_field(&browser, is_off).await, expected);
         read_field(&browser, "named('networks-USDT').click()").await;
         if expected {
-            eventually("the reason is announced", async || {
-                (announced(&browser).await.last()? == "Tether · Temporarily unavailable")
-                    .then_some(())
-            })
-            .await;
+            wait_until_announced(&browser, "Tether · Temporarily unavailable").await;
             assert!(browser.is_visible("networks-USDT").await);
         } else {
             browser.wait_for("asset-USDTERC20").await;

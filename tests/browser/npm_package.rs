@@ -84,11 +84,13 @@ async fn page_with(react: React, program: &str) -> (StoreSite, Browser) {
     );
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
-    eventually("the page has started", async || {
-        let started = browser.evaluate("return window.started", &[]).await;
-        (started == true).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            "the page has started",
+            "return window.started",
+            &json!(true),
+        )
+        .await;
     (site, browser)
 }
 
@@ -144,11 +146,13 @@ async fn a_component_receives_the_elements_first_event() {
     let (_site, browser) = page_with(React::V19, SHOP).await;
     let script = format!("{STAND_IN} renders('first', {{}});");
     browser.evaluate(&script, &[]).await;
-    eventually("the first event is received", async || {
-        let announcements = browser.evaluate("return received", &[]).await;
-        (announcements == json!(["first: florin-error at_once"])).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            "the first event is received",
+            "return received",
+            &json!(["first: florin-error at_once"]),
+        )
+        .await;
     browser.end().await;
 }
 
@@ -158,11 +162,13 @@ async fn a_component_without_its_script_shows_it_and_retries() {
     let sets = "sets('shop', { src: '/florin.js' })";
     browser.evaluate(sets, &[]).await;
     let words = "return checkout.current.textContent";
-    eventually("the page shows that the checkout is missing", async || {
-        let text = browser.evaluate(words, &[]).await;
-        (text == "The checkout could not be loaded. Trying again…").then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            "the page shows that the checkout is missing",
+            words,
+            &json!("The checkout could not be loaded. Trying again…"),
+        )
+        .await;
     let announcements = browser.evaluate("return received", &[]).await;
     assert_eq!(announcements, json!(["shop: florin-error load_failed"]));
     let own_words = "sets('shop', { src: '/florin.js', failure: 'Write to us.' })";
@@ -186,11 +192,9 @@ async fn an_unmounted_component_does_not_retry() {
     browser
         .evaluate("sets('shop', { src: '/florin.js' })", &[])
         .await;
-    eventually("the script is missing", async || {
-        let announcements = browser.evaluate("return received.length", &[]).await;
-        (announcements == 1).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("the script is missing", "return received.length", &json!(1))
+        .await;
     browser.evaluate("sets('none', null)", &[]).await;
     site.set_script("florin.js", Some(STAND_IN));
     // Time for a retry that must not happen: the first comes after 2 seconds.

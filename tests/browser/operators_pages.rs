@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use support::{Browser, BrowserOptions, World, eventually, secrets};
 
-use crate::gallery::axe_findings;
+use crate::axe::axe_findings;
 
 const PAGES: [&str; 7] = [
     "/",

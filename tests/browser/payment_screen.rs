@@ -27,10 +27,7 @@ pub(crate) fn text(value: &Value) -> &str {
 
 /// Waits until the text of `name` holds `words`.
 pub(crate) async fn wait_for_text(browser: &Browser, name: &str, words: &str) {
-    eventually(&format!("{name} says {words}"), async || {
-        browser.text(name).await.contains(words).then_some(())
-    })
-    .await;
+    browser.wait_for_text(name, words).await;
 }
 
 #[tokio::test]
@@ -286,18 +283,20 @@ async fn in_the_last_minute_a_new_quote_is_offered_before_the_address() {
     assert_eq!(browser.text("address").await, attempt["address"]);
     let focused =
         "return document.querySelector('florin-checkout').shadowRoot.activeElement?.dataset.testid";
-    eventually("the focus is on the address", async || {
-        (browser.evaluate(focused, &[]).await == "copy-amount").then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            "the focus is on the address",
+            focused,
+            &json!("copy-amount"),
+        )
+        .await;
     assert!(!browser.is_visible("guard").await);
     browser.reload().await;
     browser.wait_for("guard").await;
     let still = "return document.querySelector('florin-checkout').shadowRoot.getAnimations().every(({ playState }) => playState === 'finished')";
-    eventually("the screen's transition has ended", async || {
-        (browser.evaluate(still, &[]).await == true).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("the screen's transition has ended", still, &json!(true))
+        .await;
     browser.press("new-quote").await;
     eventually("another address is shown", async || {
         let address = browser.is_visible("address").await

@@ -225,10 +225,13 @@ async fn the_focus_moves_to_the_heading_of_a_new_screen_in_a_frame() {
     let checkout = choose_asset(&world, &browser, "BTC").await;
     world.sandbox().pay(&checkout, "exact").await;
     browser.wait_for("status-processing").await;
-    eventually("the heading has the focus", async || {
-        (browser.evaluate(FOCUS, &[]).await == "H2 Payment found").then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            "the heading has the focus",
+            FOCUS,
+            &json!("H2 Payment found"),
+        )
+        .await;
     browser.end().await;
     world.end().await;
 }

@@ -1,7 +1,7 @@
 //! QR codes: an independent decoder reads from each what the proxy sent, in light and dark colours, small and enlarged.
 
 use serde_json::json;
-use support::{Browser, BrowserOptions, World, eventually};
+use support::{Browser, BrowserOptions, World};
 use thirtyfour::Key;
 
 use crate::helpers::token_of;
@@ -170,10 +170,9 @@ const FOCUS: &str = "
     return at?.dataset.testid || at?.className || null";
 
 async fn wait_for_focus(browser: &Browser, name: &str) {
-    eventually(&format!("{name} has the focus"), async || {
-        (browser.evaluate(FOCUS, &[]).await == name).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(&format!("{name} has the focus"), FOCUS, &json!(name))
+        .await;
 }
 
 #[tokio::test]

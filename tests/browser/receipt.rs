@@ -30,10 +30,9 @@ async fn a_frame_prints_only_the_receipt_and_the_store_verifies_its_code() {
     );
     browser.evaluate(PRINTS, &[]).await;
     browser.press("print-receipt").await;
-    support::eventually("it is printed", async || {
-        (browser.evaluate("return window.printed", &[]).await == 1).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("it is printed", "return window.printed", &json!(1))
+        .await;
 
     browser.emulate_print(true).await;
     let beside = "
@@ -84,10 +83,9 @@ async fn inline_the_shops_page_is_hidden_while_the_receipt_is_printed() {
     browser.evaluate(PRINTS, &[]).await;
     browser.wait_for("print-receipt").await;
     browser.press("print-receipt").await;
-    support::eventually("it is printed", async || {
-        (browser.evaluate("return window.printed", &[]).await == 1).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("it is printed", "return window.printed", &json!(1))
+        .await;
     browser.emulate_print(true).await;
     browser.wait_for("receipt").await;
     let shops = "return [...document.querySelectorAll('header, footer, h1, img, p')].filter(at => at.checkVisibility()).length";

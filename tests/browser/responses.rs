@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use support::{Browser, World, eventually, pay_in_full, within};
 
 use crate::helpers::{change_responses, choose_asset, only_order};
@@ -34,10 +35,9 @@ async fn a_response_for_a_previous_order_changes_nothing() {
     browser
         .evaluate("held = true; dispatchEvent(new Event('focus'))", &[])
         .await;
-    eventually("a response is held", async || {
-        (browser.evaluate("return waiting > 0", &[]).await == true).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("a response is held", "return waiting > 0", &json!(true))
+        .await;
     let again =
         "[...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('button')]
         .find((button) => button.textContent.includes('ew purchase')).click()";

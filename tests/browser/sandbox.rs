@@ -27,11 +27,7 @@ async fn order(world: &World, browser: &Browser) -> (Checkout, String) {
 }
 
 async fn shows(browser: &Browser, name: &str, text: &str) {
-    let what = format!("{name} shows {text:?}");
-    eventually(&what, async || {
-        browser.text(name).await.contains(text).then_some(())
-    })
-    .await;
+    browser.wait_for_text(name, text).await;
 }
 
 #[tokio::test]

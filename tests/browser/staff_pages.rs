@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use support::{Browser, World, eventually};
 
-use crate::gallery::axe_findings;
+use crate::axe::axe_findings;
 use crate::operators_pages::{options, pictures, wait_for_heading, with_orders};
 
 const PAGES: [(&str, &str); 4] = [

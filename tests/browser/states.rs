@@ -1,7 +1,11 @@
-//! Snapshot of every state of the gallery: heading, mark, steps and first action must agree.
+//! Every state of the gallery: what is read and in which order, no finding of axe-core, target sizes, zoom, and no layout shift.
 
 use std::fmt::Write as _;
 
+use serde_json::{Value, json};
+use support::{Browser, BrowserOptions};
+
+use crate::axe::axe_findings;
 use crate::gallery::{Gallery, wide};
 
 /// One line for a state: `name | heading | mark | steps, the current one in brackets | first action`. A dash where
@@ -25,16 +29,179 @@ const SHOWN: &str = "
         words(seen('.primary')[0]),
     ].join(' | ');";
 
+/// Returns the controls that are smaller than a touch target.
+const TOO_SMALL: &str = "
+    const root = document.querySelector('florin-checkout').shadowRoot;
+    const all = [...root.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex=\"0\"], [role=button]')];
+    const hit = (at) => {
+        // A field's label is part of its target.
+        const boxes = [at, ...(at.labels || [])].map((one) => one.getBoundingClientRect());
+        const least = (side) => Math.max(...boxes.map((box) => box[side]));
+        return Math.min(least('width'), least('height'));
+    };
+    return all.filter((at) => at.checkVisibility({ visibilityProperty: true }) && hit(at) < 43.5)
+        .map((at) => `${at.tagName}.${at.className} \"${at.textContent.trim() || at.id}\" ${Math.round(hit(at))} px`);";
+
+/// Returns how much the page is wider than the window, and which elements overflow or are cut off.
+pub(crate) const OUTSIDE: &str = "
+    const root = document.querySelector('florin-checkout').shadowRoot;
+    const width = document.documentElement.clientWidth;
+    const seen = [...root.querySelectorAll('*')].filter((at) => at.checkVisibility({ visibilityProperty: true }) && !at.closest('.unseen, svg'));
+    // A field scrolls its own text.
+    const cut = (at) => at.localName !== 'input' && getComputedStyle(at).overflowX !== 'visible' && at.scrollWidth > at.clientWidth + 1;
+    const out = seen.filter((at) => {
+        const box = at.getBoundingClientRect();
+        return box.width && (box.right > width + 1 || box.left < -1 || cut(at));
+    });
+    const wide = document.scrollingElement.scrollWidth - width;
+    return [...(wide > 1 ? [`the page is ${wide} px too wide`] : []), ...out.slice(0, 4).map((at) => `${at.tagName}.${at.className} \"${at.textContent.trim().slice(0, 40)}\"`)];";
+
+/// Returns the visible texts, without countdowns.
+const READABLE: &str = "
+    const root = document.querySelector('florin-checkout').shadowRoot;
+    const texts = new Set();
+    for (const at of root.querySelectorAll('*')) {
+        if (!at.checkVisibility({ visibilityProperty: true })) continue;
+        const box = at.getBoundingClientRect();
+        const own = [...at.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data).join('').trim();
+        if (own && !/\\d\\s*(:\\d|s|m|sec|min)/.test(own) && box.width && box.height) texts.add(own);
+    }
+    return [...texts];";
+
+/// Returns `true` if the QR code is below or beside the amount, the helpers are below the code, and nothing covers the
+/// address; `null` without a code.
+const IN_ORDER: &str = "
+    const root = document.querySelector('florin-checkout').shadowRoot;
+    const [amount, code, aids] = ['.amount', '.code', '.aids'].map((name) => root.querySelector(name)?.getBoundingClientRect());
+    if (!code) return null;
+    const [qr] = [...root.querySelectorAll('.enlarge')].filter((at) => at.checkVisibility()).map((at) => at.getBoundingClientRect());
+    const covered = [...root.querySelectorAll('.destination *')].map((at) => at.getBoundingClientRect())
+        .some((at) => qr && at.left < qr.right - 1 && qr.left < at.right - 1 && at.top < qr.bottom - 1 && qr.top < at.bottom - 1);
+    return amount.top < code.bottom && code.bottom <= aids.top && !covered;";
+
+/// What a walk through the states found.
+#[derive(Default)]
+struct Found {
+    /// The lines of the snapshot.
+    shown: String,
+    /// One finding on a line.
+    findings: String,
+    /// The QR codes whose place was checked.
+    codes: u32,
+}
+
+impl Found {
+    fn add(&mut self, place: &str, findings: &Value) {
+        for finding in findings.as_array().unwrap() {
+            let _ = writeln!(self.findings, "{place}: {finding}");
+        }
+    }
+
+    async fn add_axe(&mut self, place: &str, browser: &Browser) {
+        for finding in axe_findings(browser).await.lines() {
+            let _ = writeln!(self.findings, "{place}: {finding}");
+        }
+    }
+
+    async fn check_order(&mut self, place: &str, browser: &Browser) {
+        match browser.evaluate(IN_ORDER, &[]).await.as_bool() {
+            Some(true) => self.codes += 1,
+            Some(false) => {
+                let _ = writeln!(self.findings, "{place}: the order is another");
+            }
+            None => {}
+        }
+    }
+
+    /// Checks the state that the gallery shows, in a wide window and in light and dark colours.
+    async fn check_wide(&mut self, state: &str, browser: &Browser) {
+        let line = browser.evaluate(SHOWN, &[]).await;
+        let _ = writeln!(self.shown, "{state} | {}", line.as_str().unwrap());
+        self.add(state, &browser.evaluate(TOO_SMALL, &[]).await);
+        self.check_order(state, browser).await;
+        self.add_axe(state, browser).await;
+        let dark = BrowserOptions {
+            dark: true,
+            ..wide(1270)
+        };
+        browser.emulate(dark).await;
+        self.add_axe(&format!("{state} in dark colours"), browser)
+            .await;
+    }
+
+    /// Checks the same state in narrower windows, of which two are the wide one at 200 and 400 percent.
+    async fn check_narrow(&mut self, state: &str, browser: &Browser) {
+        browser.emulate(wide(1280)).await;
+        let whole = browser.evaluate(READABLE, &[]).await;
+        for width in [768, 640, 500, 320] {
+            browser.emulate(wide(width)).await;
+            let place = format!("{state} at {width}");
+            self.check_order(&place, browser).await;
+            self.add(&place, &browser.evaluate(TOO_SMALL, &[]).await);
+            self.add(&place, &browser.evaluate(OUTSIDE, &[]).await);
+            let read = browser.evaluate(READABLE, &[]).await;
+            let read = read.as_array().unwrap();
+            let lost = whole.as_array().unwrap().iter();
+            for text in lost.filter(|text| !read.contains(text)) {
+                let _ = writeln!(self.findings, "{place} lost {text}");
+            }
+        }
+    }
+}
+
+/// Each state is shown once for all checks: to show it takes longer than most of them.
 #[tokio::test]
-async fn heading_mark_steps_and_first_action_agree_in_every_state() {
+async fn every_state_is_readable_operable_and_whole_in_both_colours_and_at_every_width() {
     let gallery = Gallery::open().await;
-    gallery.browser.emulate(wide(1270)).await;
-    let mut shown = String::new();
+    let mut found = Found::default();
     for state in Gallery::states() {
+        gallery.browser.emulate(wide(1270)).await;
         gallery.show(&state, "").await;
-        let line = gallery.browser.evaluate(SHOWN, &[]).await;
-        let _ = writeln!(shown, "{state} | {}", line.as_str().unwrap());
+        found.check_wide(&state, &gallery.browser).await;
+        found.check_narrow(&state, &gallery.browser).await;
     }
     gallery.end().await;
+    assert!(found.findings.is_empty(), "{}", found.findings);
+    assert!(found.codes > 60, "{} codes were checked", found.codes);
+    let shown = found.shown;
     assert_eq!(shown, EXPECTED, "shown:\n{shown}");
+}
+
+#[tokio::test]
+async fn axe_finds_nothing_in_arabic() {
+    let gallery = Gallery::open().await;
+    gallery.browser.emulate(wide(1270)).await;
+    let mut found = Found::default();
+    for state in Gallery::states() {
+        gallery.show(&state, "&locale=ar").await;
+        found.add_axe(&state, &gallery.browser).await;
+    }
+    assert!(found.findings.is_empty(), "{}", found.findings);
+    gallery.end().await;
+}
+
+/// Returns what has moved since the page was loaded.
+const MOVED: &str = "
+    const [done] = arguments;
+    new PerformanceObserver((list) => done(list.getEntries().flatMap(({ value, sources }) =>
+        [value.toFixed(4), ...sources.map(({ previousRect: from, currentRect: to }) =>
+            `${from.width}×${from.height} at ${from.x} ${from.y} to ${to.width}×${to.height} at ${to.x} ${to.y}`)]))).observe({ type: 'layout-shift', buffered: true });
+    setTimeout(() => done([]), 150);";
+
+#[tokio::test]
+async fn nothing_moves_while_a_state_is_loaded() {
+    let gallery = Gallery::open().await;
+    let mut found = String::new();
+    for width in [1270, 390] {
+        gallery.browser.emulate(wide(width)).await;
+        for state in Gallery::settled_states() {
+            gallery.load(&state).await;
+            let moved = gallery.browser.evaluate_async(MOVED, &[]).await;
+            if moved != json!([]) {
+                let _ = writeln!(found, "{state} at {width}: {moved}");
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found}");
+    gallery.end().await;
 }

@@ -286,10 +286,9 @@ async fn density_changes_distances_and_keeps_target_sizes() {
         assert_eq!(style(&browser, ".screen", "rowGap").await, gap, "{density}");
         let low = "const root = document.querySelector('florin-checkout').shadowRoot; \
                    return [...root.querySelectorAll('button, .primary')].filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 44).map((it) => it.outerHTML)";
-        eventually("every control is 44 px high", async || {
-            (browser.evaluate(low, &[]).await == json!([])).then_some(())
-        })
-        .await;
+        browser
+            .wait_for_result("every control is 44 px high", low, &json!([]))
+            .await;
     }
     browser.end().await;
     world.end().await;

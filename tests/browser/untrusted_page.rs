@@ -161,10 +161,13 @@ async fn attributes_set_later_clear_an_earlier_error() {
     site.set_script("late.js", Some(late));
     let browser = Browser::open().await;
     browser.goto(&url).await;
-    eventually("the checkout is shown", async || {
-        (browser.evaluate("return window.isReady", &[]).await == true).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            "the checkout is shown",
+            "return window.isReady",
+            &json!(true),
+        )
+        .await;
     let seen = "return [errors, !!document.querySelector('florin-checkout').shadowRoot.querySelector('iframe')]";
     assert_eq!(browser.evaluate(seen, &[]).await, json!([[], true]));
     browser.end().await;

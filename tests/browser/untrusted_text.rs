@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use support::{Browser, World};
 
-use crate::gallery::{Gallery, OUTSIDE, wide};
+use crate::gallery::{Gallery, wide};
+use crate::states::OUTSIDE;
 
 /// Descriptions and texts.
 fn corpus() -> Vec<(&'static str, String)> {

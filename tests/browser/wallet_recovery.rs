@@ -41,10 +41,9 @@ async fn a_payment_of_the_asset_before_does_not_mark_the_one_that_is_shown() {
     choose_asset(&world, &browser, "BTC").await;
     browser.evaluate("release()", &[]).await;
     let passed_on = "return performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/v1/checkout/paid'))";
-    eventually("the transaction is passed on", async || {
-        (browser.evaluate(passed_on, &[]).await == true).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("the transaction is passed on", passed_on, &json!(true))
+        .await;
     let view = checkout.view().await;
     assert_eq!(view["status"], "awaiting_payment");
     assert_eq!(view["attempt"]["crypto_code"], "BTC");

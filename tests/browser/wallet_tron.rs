@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, Checkout, Engine, StoreSite, TronNode, World, WorldConfig};
 
-use crate::gallery::axe_findings;
+use crate::axe::axe_findings;
 use crate::helpers::choose_asset;
 use crate::wallets::{asked, wait_for_state, wait_until_sent};
 

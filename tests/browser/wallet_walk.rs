@@ -1,7 +1,7 @@
 //! The whole way of a payment by a wallet, with the keyboard and a screen reader alone.
 
 use serde_json::json;
-use support::{Browser, BrowserOptions, Engine, StoreSite, eventually};
+use support::{Browser, BrowserOptions, Engine, StoreSite};
 use thirtyfour::Key;
 
 use crate::helpers::{announced, only_order, wait_for_value};
@@ -23,10 +23,9 @@ const FOCUSED: &str = "let at = document.activeElement;
     return at?.textContent.trim()";
 
 async fn wait_for_focus(browser: &Browser, text: &str) {
-    eventually(&format!("the focus is on {text}"), async || {
-        (browser.evaluate(FOCUSED, &[]).await == text).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(&format!("the focus is on {text}"), FOCUSED, &json!(text))
+        .await;
 }
 
 async fn the_keyboard_pays_by_a_wallet(engine: Engine) {

@@ -6,7 +6,7 @@ use support::{
 };
 use thirtyfour::Key;
 
-use crate::gallery::axe_findings;
+use crate::axe::axe_findings;
 use crate::helpers::{change_responses, choose_asset, only_order};
 
 pub(crate) const WALLET: &str = "wallet-Test Wallet";
@@ -67,10 +67,9 @@ async fn a_wallet_pays_usdt(engine: Engine) {
         const icon = inside.querySelector('.wallet-button img');
         return icon.src.startsWith('data:image/svg+xml') && icon.naturalWidth > 0
             && top('.wallet-button') < top('[data-testid=qr]')";
-    eventually("its name and icon are above the code", async || {
-        (browser.evaluate(place, &[]).await == true).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result("its name and icon are above the code", place, &json!(true))
+        .await;
     assert!(!browser.is_visible("wallet-anyway").await);
     browser.press(WALLET).await;
     confirm(&chain, &browser).await;
@@ -167,10 +166,13 @@ pub(crate) async fn ether(set: &str) -> (StoreSite, Chain, World, Browser, Check
 pub(crate) async fn wait_for_state(browser: &Browser, state: &str) {
     let read = "return document.querySelector('florin-checkout').shadowRoot
         .querySelector('[data-testid=wallet-status]')?.dataset.state";
-    eventually(&format!("the wallet's state is {state}"), async || {
-        (browser.evaluate(read, &[]).await == state).then_some(())
-    })
-    .await;
+    browser
+        .wait_for_result(
+            &format!("the wallet's state is {state}"),
+            read,
+            &json!(state),
+        )
+        .await;
 }
 
 /// How many requests the wallet got by this method.
@@ -413,10 +415,9 @@ async fn a_transaction_that_differs_from_the_code_is_offered_to_no_wallet() {
         browser.goto(site.url()).await;
         choose_asset(&world, &browser, "ETH").await;
         let loaded = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('.wallets')).length";
-        eventually("the wallets are loaded", async || {
-            (browser.evaluate(loaded, &[]).await == 1).then_some(())
-        })
-        .await;
+        browser
+            .wait_for_result("the wallets are loaded", loaded, &json!(1))
+            .await;
         assert!(!browser.is_visible(WALLET).await, "{change}");
         browser.end().await;
         world.end().await;

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use thirtyfour::error::WebDriverResult;
+use thirtyfour::session::scriptret::ScriptRet;
 use thirtyfour::{Key, TypingData, WebDriver, WebElement};
 
 pub use self::engine::{BrowserOptions, Engine};
@@ -28,8 +28,15 @@ use crate::wait::{eventually, pause};
 const FIND: &str = r#"
     const named = `[data-testid="${arguments[0]}"]`;
     const checkout = document.querySelector('florin-checkout');
-    return checkout?.shadowRoot?.querySelector(named) ?? document.querySelector(named);
+    const found = checkout?.shadowRoot?.querySelector(named) ?? document.querySelector(named);
 "#;
+
+/// After [`FIND`]: returns it if a customer sees it.
+const IF_VISIBLE: &str = "
+    const hasSize = (at) => [at.getBoundingClientRect()].some(({ width, height }) => width && height);
+    const shown = found?.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+        && [found, ...found.querySelectorAll('*')].some(hasSize);
+    return shown ? found : null;";
 
 /// The `data-testid` of what has the focus, or of the element around it, else its tag.
 const FOCUSED: &str = r"
@@ -133,10 +140,11 @@ impl Browser {
     /// Steps into the frame in which the checkout is shown.
     pub async fn enter_checkout(&self) {
         self.leave_checkout().await;
-        eventually("the frame of the checkout", async || {
+        let what = "the frame of the checkout";
+        eventually(what, async || {
             let script = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('iframe')";
-            let frame = self.tab.execute(script, vec![]).await.ok()?.element().ok()?;
-            frame.enter_frame().await.ok()?;
+            let frame = self.try_wait_until(what, script, &[]).await;
+            frame.element().ok()?.enter_frame().await.ok()?;
             let inside = "return document.querySelector('florin-checkout') !== null";
             (self.evaluate(inside, &[]).await == json!(true)).then_some(())
         })
@@ -157,29 +165,73 @@ impl Browser {
             .expect("there is a page");
     }
 
-    /// Waits until this is visible: a `data-testid`.
-    pub async fn wait_for(&self, name: &str) -> WebElement {
-        eventually(&format!("{name} is visible"), async || {
-            let found = self.find(name).await?;
-            found.is_displayed().await.ok()?.then_some(found)
+    /// Waits until a script returns a value in the page or frame that JavaScript takes for true; returns the value.
+    ///
+    /// The page repeats the script for half a second before the driver is asked again: a command to the driver costs three processes
+    /// and the test 5 ms of the processor.
+    pub async fn wait_until(&self, what: &str, script: &str, arguments: &[Value]) -> Value {
+        let found = self.try_wait_until(what, script, arguments).await;
+        found.json().clone()
+    }
+
+    async fn try_wait_until(&self, what: &str, script: &str, arguments: &[Value]) -> ScriptRet {
+        let repeated = format!(
+            "const probe = () => {{ {script} }};
+            return (async () => {{
+                for (let count = 0; ; count += 1) {{
+                    const found = probe();
+                    if (found || count === 20) return found || null;
+                    await new Promise((next) => setTimeout(next, 25));
+                }}
+            }})();"
+        );
+        eventually(what, async || {
+            // A page that is left ends its scripts with an error.
+            let response = self.tab.execute(&repeated, arguments.to_vec()).await.ok()?;
+            (!response.json().is_null()).then_some(response)
         })
         .await
     }
 
+    /// Waits until a script returns this value in the page or frame.
+    pub async fn wait_for_result(&self, what: &str, script: &str, value: &Value) {
+        let is_it = format!(
+            "const read = () => {{ {script} }};
+            return JSON.stringify(read() ?? null) === JSON.stringify(arguments[0]);"
+        );
+        let value = std::slice::from_ref(value);
+        self.wait_until(what, &is_it, value).await;
+    }
+
+    /// Waits until this is visible: a `data-testid`.
+    pub async fn wait_for(&self, name: &str) -> WebElement {
+        let script = [FIND, IF_VISIBLE].concat();
+        let found = self
+            .try_wait_until(&format!("{name} is visible"), &script, &[json!(name)])
+            .await;
+        found.element().expect("the script returns an element")
+    }
+
+    /// Waits until the text of this, a `data-testid`, contains a part.
+    pub async fn wait_for_text(&self, name: &str, part: &str) {
+        let what = format!("{name} contains {part:?}");
+        let script = [FIND, "return found?.textContent.includes(arguments[1]);"].concat();
+        let arguments = [json!(name), json!(part)];
+        self.wait_until(&what, &script, &arguments).await;
+    }
+
     /// Waits until this is gone: a `data-testid`.
     pub async fn wait_until_gone(&self, name: &str) {
-        eventually(&format!("{name} is gone"), async || {
-            self.find(name).await.is_none().then_some(())
-        })
-        .await;
+        let script = [FIND, "return !found;"].concat();
+        self.wait_until(&format!("{name} is gone"), &script, &[json!(name)])
+            .await;
     }
 
     /// Whether this is on the screen now.
     pub async fn is_visible(&self, name: &str) -> bool {
-        match self.find(name).await {
-            Some(found) => found.is_displayed().await.unwrap_or(false),
-            None => false,
-        }
+        let script = [FIND, IF_VISIBLE].concat();
+        let found = self.tab.execute(&script, vec![json!(name)]).await;
+        found.is_ok_and(|found| !found.json().is_null())
     }
 
     /// Its text, as it is read: without the blanks that only look nice.
@@ -193,10 +245,12 @@ impl Browser {
 
     /// Presses it.
     pub async fn press(&self, name: &str) {
-        eventually(&format!("{name} can be pressed"), async || {
-            let found = self.find(name).await?;
-            let ready = found.attr("aria-disabled").await.ok()?.is_none();
-            (ready && found.click().await.is_ok()).then_some(())
+        let what = format!("{name} can be pressed");
+        let ready = "return found?.hasAttribute('aria-disabled') === false ? found : null;";
+        let script = [FIND, ready].concat();
+        eventually(&what, async || {
+            let found = self.try_wait_until(&what, &script, &[json!(name)]).await;
+            found.element().ok()?.click().await.ok()
         })
         .await;
     }
@@ -275,11 +329,6 @@ impl Browser {
             State::Alone(mut process) => process.quit().await,
             State::Closed => {}
         }
-    }
-
-    async fn find(&self, name: &str) -> Option<WebElement> {
-        let found: WebDriverResult<_> = self.tab.execute(FIND, vec![json!(name)]).await;
-        found.ok()?.element().ok()
     }
 }
 

@@ -8,7 +8,7 @@ use florin_proxy::clock::{Clock as _, SystemClock};
 const BOUND: Duration = Duration::from_secs(45);
 /// The first pause between two polls. Each is longer than the last, up to `LONGEST_PAUSE`.
 const FIRST_PAUSE: Duration = Duration::from_millis(8);
-const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Polls until the probe returns something, for 45 seconds at most.
 ///
