@@ -129,12 +129,13 @@ const CHECKS: [Check; 11] = [
         // With `--only`, this check would test the bundle that was built last.
         bundle::make(workspace, Variant::Release)?;
         bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
-        let unstable = test_run::all(|arguments| {
+        let metadata = workspace.cargo("metadata --no-deps --format-version 1 --offline");
+        let metadata = serde_json::from_str(&metadata.read()?)?;
+        let unstable = test_run::all(&metadata, |arguments, threads| {
             let test = workspace.cargo("test --locked --workspace").args(arguments);
             let test = test.env("FLORIN_SIM_SEED", SIMULATION_SEED.to_string());
             let test = test.env("FLORIN_KILL_SEED", KILL_SEED.to_string());
-            test.env("RUST_TEST_THREADS", test_threads().to_string())
-                .into()
+            test.env("RUST_TEST_THREADS", threads.to_string()).into()
         })?;
         for test in unstable {
             output::failed(format!("unstable, passed only alone: {test}"));
@@ -176,11 +177,6 @@ fn chosen(only: &str) -> anyhow::Result<Vec<Check>> {
         bail!("no check's name contains {only:?}; the names are: {names}");
     }
     Ok(chosen)
-}
-
-/// A journey waits longer than it computes: for a poll, a delivery, a page. Two for each core keep the cores busy.
-fn test_threads() -> usize {
-    2 * std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn cargo(workspace: &Workspace, args: &str) -> anyhow::Result<()> {

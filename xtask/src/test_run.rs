@@ -1,11 +1,16 @@
-//! `cargo test` of the whole workspace: its output as it comes, then each failed test with its message.
+//! `cargo test` of the whole workspace, in several runs: their output as it comes, then each failed test with its message.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{BufRead as _, BufReader, pipe};
 use std::process::{Command, ExitStatus};
+use std::{panic, thread};
 
 use anyhow::{Context as _, bail, ensure};
+use serde_json::{Value, json};
+
+/// The targets with a separate run each.
+const SEPARATE: [&str; 3] = ["api", "browser", "campaign"];
 
 /// The targets whose tests share the machine's time with servers and browsers, as cargo names them. What draws its faults from a
 /// seed, the campaign and the simulation, is not among them.
@@ -91,7 +96,7 @@ impl Report {
             let (_, target) = TIMED_TARGETS.iter().find(|(name, _)| name == failed)?;
             arguments.extend_from_slice(target);
         }
-        arguments.extend(["--", "--test-threads", "1", "--exact"]);
+        arguments.extend(["--", "--exact"]);
         (!tests.is_empty()).then(|| [arguments, tests].concat())
     }
 
@@ -138,27 +143,82 @@ fn run(mut command: Command) -> anyhow::Result<(ExitStatus, Report)> {
     Ok((child.wait()?, report))
 }
 
-/// Runs all tests of the workspace. `cargo_test` makes the command from the arguments behind `cargo test --workspace`.
+/// A run of `cargo test --workspace`: the further arguments, and the number of tests at a time for each processor.
+type Run<'a> = (Vec<&'a str>, usize);
+
+/// The runs one after another; those of one stage run at the same time. `metadata` is what `cargo metadata` prints: a run that leaves
+/// targets out names all others.
+fn stages(metadata: &Value) -> [Vec<Run<'_>>; 4] {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let targets = packages.flat_map(|package| package["targets"].as_array().into_iter().flatten());
+    let tests = targets.filter(|target| target["kind"] == json!(["test"]));
+    let names: BTreeSet<&str> = tests.filter_map(|target| target["name"].as_str()).collect();
+    let others = names.into_iter().filter(|name| !SEPARATE.contains(name));
+    let others = others.flat_map(|name| ["--test", name]);
+    let others = ["--lib", "--bins"].into_iter().chain(others).collect();
+    let only = |name| vec!["--test", name];
+    [
+        vec![(others, 2)],
+        // Most of them wait: for a poll, a delivery, a lease.
+        vec![(only("api"), 4)],
+        // Browsers keep the processor busy; the campaign waits for restarts.
+        vec![(only("browser"), 2), (only("campaign"), 2)],
+        vec![(vec!["--doc"], 2)],
+    ]
+}
+
+/// Runs all tests of the workspace. `cargo_test` makes the command from the arguments behind `cargo test --workspace` and the number of
+/// tests at a time, `metadata` is what `cargo metadata` prints.
 ///
 /// Servers and browser engines share the machine with the tests. Up to three tests of `TIMED_TARGETS` that fail while all others
 /// pass are run again, alone, three times. Returns those that passed each time. No other test is repeated.
 ///
 /// # Errors
 /// A test failed. The error has each failed test and its message.
-pub(crate) fn all(cargo_test: impl Fn(&[&str]) -> Command) -> anyhow::Result<Vec<String>> {
-    let (status, report) = run(cargo_test(&["--no-fail-fast"]))?;
-    if status.success() {
-        return Ok(Vec::new());
+pub(crate) fn all(
+    metadata: &Value,
+    cargo_test: impl Fn(&[&str], usize) -> Command,
+) -> anyhow::Result<Vec<String>> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let mut report = Report::default();
+    let mut failed = None;
+    for stage in stages(metadata) {
+        let commands = stage.into_iter().map(|(arguments, threads)| {
+            let arguments = [&["--no-fail-fast"], &arguments[..]].concat();
+            cargo_test(&arguments, threads * processors)
+        });
+        for result in at_the_same_time(commands.collect()) {
+            let (status, one) = result?;
+            report.failures.extend(one.failures);
+            report.failed_targets.extend(one.failed_targets);
+            failed = failed.or((!status.success()).then_some(status));
+        }
     }
+    let Some(status) = failed else {
+        return Ok(Vec::new());
+    };
     let Some(arguments) = report.repetition() else {
         bail!("{status}: {report}");
     };
     for _ in 0..REPETITIONS {
-        let (status, again) = run(cargo_test(&arguments))?;
+        let (status, again) = run(cargo_test(&arguments, 1))?;
         ensure!(status.success(), "{report}\nagain, alone: {again}");
     }
     println!("{report}");
     Ok(report.tests())
+}
+
+fn at_the_same_time(commands: Vec<Command>) -> Vec<anyhow::Result<(ExitStatus, Report)>> {
+    thread::scope(|scope| {
+        let running = commands.into_iter();
+        let running: Vec<_> = running
+            .map(|command| scope.spawn(|| run(command)))
+            .collect();
+        let ended = running.into_iter().map(thread::ScopedJoinHandle::join);
+        ended
+            .map(|ended| ended.unwrap_or_else(|cause| panic::resume_unwind(cause)))
+            .collect()
+    })
 }
 
 #[cfg(test)]
@@ -194,6 +254,28 @@ error: 1 target failed:
 ";
 
     #[test]
+    fn every_target_is_in_one_run() {
+        let target = |kind: &str, name: &str| json!({ "kind": [kind], "name": name });
+        let metadata = json!({ "packages": [
+            { "targets": [target("lib", "florin_money"), target("test", "it")] },
+            { "targets": [target("test", "it"), target("bin", "florin-proxy")] },
+            { "targets": [target("test", "api"), target("test", "browser"), target("test", "campaign")] },
+        ] });
+        let runs = stages(&metadata).into_iter().flatten();
+        let runs: Vec<String> = runs.map(|(run, _)| run.join(" ")).collect();
+        assert_eq!(
+            runs,
+            [
+                "--lib --bins --test it",
+                "--test api",
+                "--test browser",
+                "--test campaign",
+                "--doc"
+            ]
+        );
+    }
+
+    #[test]
     fn a_failed_test_is_reported_with_its_message() {
         let report = report(BROWSER);
         assert_eq!(
@@ -216,7 +298,7 @@ error: 1 target failed:
         let repetition = |text: &str| report(text).repetition().map(|it| it.join(" "));
         assert_eq!(
             repetition(BROWSER).unwrap(),
-            "--test browser -- --test-threads 1 --exact engines::b engines::c"
+            "--test browser -- --exact engines::b engines::c"
         );
         let storage = "     Running unittests src/lib.rs (target/debug/deps/florin_storage-1)
 test losses::d ... FAILED
@@ -225,7 +307,7 @@ test result: FAILED. 0 passed; 1 failed
 ";
         assert_eq!(
             repetition(&[BROWSER, storage].concat()).unwrap(),
-            "--test browser --lib -- --test-threads 1 --exact engines::b engines::c losses::d"
+            "--test browser --lib -- --exact engines::b engines::c losses::d"
         );
         let crashed = format!("{BROWSER}    `-p florin-tests --test api`\n");
         assert_eq!(repetition(&crashed), None);
