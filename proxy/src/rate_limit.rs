@@ -1,4 +1,4 @@
-//! Limits how often one key, such as a client address, may do something in a minute.
+//! Limits how often one key, such as a client address, may do something in a minute, by the generic cell rate algorithm (GCRA).
 //!
 //! Each order and each client token is a row, and each attempt a request to the gateway. A customer needs one or two.
 //!
@@ -50,14 +50,14 @@ impl Key for (StoreId, Reference) {
 pub(crate) struct RateLimit<K> {
     /// Its name in the database.
     name: &'static str,
-    /// Nanoseconds of the minute that one request takes.
-    each: AtomicI64,
+    /// Nanoseconds between two requests at the permitted rate.
+    interval: AtomicI64,
     counts: Mutex<Counts<K>>,
 }
 
 #[derive(Debug)]
 struct Counts<K> {
-    /// Until when a key has used its minute.
+    /// When a key's past requests are used up at the permitted rate: the theoretical arrival time of the algorithm.
     used_until: HashMap<K, Timestamp>,
     /// When expired entries were last removed; at most once a second, since that visits all of them.
     swept_at: Timestamp,
@@ -80,7 +80,7 @@ impl<K: Key> RateLimit<K> {
     pub(crate) fn new(name: &'static str, per_minute: u32) -> Self {
         Self {
             name,
-            each: AtomicI64::new(nanoseconds_each(per_minute)),
+            interval: AtomicI64::new(nanoseconds_between(per_minute)),
             counts: Mutex::new(Counts {
                 used_until: HashMap::new(),
                 swept_at: Timestamp::default(),
@@ -90,12 +90,12 @@ impl<K: Key> RateLimit<K> {
 
     /// Changes the limit. What a key has used stays used.
     pub(crate) fn set_per_minute(&self, per_minute: u32) {
-        let each = nanoseconds_each(per_minute);
-        self.each.store(each, Ordering::Relaxed);
+        let interval = nanoseconds_between(per_minute);
+        self.interval.store(interval, Ordering::Relaxed);
     }
 
-    fn each(&self) -> SignedDuration {
-        SignedDuration::from_nanos(self.each.load(Ordering::Relaxed))
+    fn interval(&self) -> SignedDuration {
+        SignedDuration::from_nanos(self.interval.load(Ordering::Relaxed))
     }
 
     /// Counts a request, here and over all proxies on the same database. While the database cannot count, each proxy does.
@@ -110,7 +110,7 @@ impl<K: Key> RateLimit<K> {
     ) -> Result<(), SignedDuration> {
         self.used_until(&mut self.counts.lock(), &key, now)?;
         let shared = LimitKey::new(self.name, &key.text());
-        if let Ok(Some(wait)) = storage.count_request(shared, self.each(), now).await {
+        if let Ok(Some(wait)) = storage.count_request(shared, self.interval(), now).await {
             return Err(wait);
         }
         self.count(key, now)
@@ -136,7 +136,7 @@ impl<K: Key> RateLimit<K> {
         if before.is_none() && !counts.have_room(now) {
             return Ok(None);
         }
-        let until = before.map_or(now, |until| until.max(now)) + self.each();
+        let until = before.map_or(now, |until| until.max(now)) + self.interval();
         let too_early = until.duration_since(now) - MINUTE;
         if too_early.is_positive() {
             return Err(too_early);
@@ -146,7 +146,7 @@ impl<K: Key> RateLimit<K> {
 }
 
 /// What one request takes of the minute, in nanoseconds.
-fn nanoseconds_each(per_minute: u32) -> i64 {
+fn nanoseconds_between(per_minute: u32) -> i64 {
     const MINUTE_NANOSECONDS: i64 = 60_000_000_000;
     MINUTE_NANOSECONDS / i64::from(per_minute.max(1))
 }

@@ -185,7 +185,7 @@ impl Drop for SmallDisk {
 async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
     let mut world = World::start().await;
     let folder = world.file("disk");
-    let Some(_disk) = SmallDisk::mount(&folder) else {
+    let Some(disk) = SmallDisk::mount(&folder) else {
         println!("no file system can be mounted here: the limit on files covers the same code");
         return world.end().await;
     };
@@ -222,6 +222,7 @@ async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
     paid_once(&world, &checkout).await;
     reported_once(&program, "full", "Make room on the disk");
     assert_eq!(program.stop().await, Some(0));
+    drop(disk);
     world.end().await;
 }
 

@@ -70,7 +70,7 @@ const READABLE: &str = "
 
 /// Returns `true` if the QR code is below or beside the amount, the helpers are below the code, and nothing covers the
 /// address; `null` without a code.
-const IN_ORDER: &str = "
+const IS_LAID_OUT: &str = "
     const root = document.querySelector('florin-checkout').shadowRoot;
     const [amount, code, aids] = ['.amount', '.code', '.aids'].map((name) => root.querySelector(name)?.getBoundingClientRect());
     if (!code) return null;
@@ -103,11 +103,14 @@ impl Found {
         }
     }
 
-    async fn check_order(&mut self, place: &str, browser: &Browser) {
-        match browser.evaluate(IN_ORDER, &[]).await.as_bool() {
+    async fn check_layout(&mut self, place: &str, browser: &Browser) {
+        match browser.evaluate(IS_LAID_OUT, &[]).await.as_bool() {
             Some(true) => self.codes += 1,
             Some(false) => {
-                let _ = writeln!(self.findings, "{place}: the order is another");
+                let _ = writeln!(
+                    self.findings,
+                    "{place}: amount, QR code or helpers are in another place"
+                );
             }
             None => {}
         }
@@ -118,7 +121,7 @@ impl Found {
         let line = browser.evaluate(SHOWN, &[]).await;
         let _ = writeln!(self.shown, "{state} | {}", line.as_str().unwrap());
         self.add(state, &browser.evaluate(TOO_SMALL, &[]).await);
-        self.check_order(state, browser).await;
+        self.check_layout(state, browser).await;
         self.add_axe(state, browser).await;
         let dark = BrowserOptions {
             dark: true,
@@ -136,7 +139,7 @@ impl Found {
         for width in [768, 640, 500, 320] {
             browser.emulate(wide(width)).await;
             let place = format!("{state} at {width}");
-            self.check_order(&place, browser).await;
+            self.check_layout(&place, browser).await;
             self.add(&place, &browser.evaluate(TOO_SMALL, &[]).await);
             self.add(&place, &browser.evaluate(OUTSIDE, &[]).await);
             let read = browser.evaluate(READABLE, &[]).await;

@@ -36,7 +36,7 @@ pub(crate) struct Gateway {
 struct State {
     invoices: Vec<Invoice>,
     conversions: BTreeMap<String, Conversion>,
-    /// The record of the conversation, for the rules.
+    /// What the processes requested, for the rules.
     requests: Vec<Request>,
     pauses: Vec<Pause>,
     /// Pauses that a process has read and not stored in the shared account, with its number.
@@ -343,13 +343,13 @@ impl Gateway {
         }
     }
 
-    /// Forgets the pauses of each process that has one with a later end. The process knows only that end, and takes it for
-    /// one of a clock that was set back since.
+    /// Forgets the pauses of each process that has one with a later end. A process stores only the latest end. After its
+    /// clock was set back, it ignores an end that is too far ahead: its pauses bind it no more.
     pub(crate) fn forget_pauses_after(&self, latest: Millis) {
         let pauses = &mut self.state().pauses;
         let later = pauses.iter().filter(|pause| pause.until > latest);
-        let forgetful: BTreeSet<u64> = later.map(|pause| pause.process).collect();
-        pauses.retain(|pause| !forgetful.contains(&pause.process));
+        let without_pauses: BTreeSet<u64> = later.map(|pause| pause.process).collect();
+        pauses.retain(|pause| !without_pauses.contains(&pause.process));
     }
 
     /// Forgets the pauses that have ended: by a clock that is set back, their end would lie in the future again.

@@ -8,7 +8,6 @@ mod driver;
 mod engine;
 mod pool;
 mod process;
-mod process_tree;
 
 use std::path::Path;
 use std::process::Command;
@@ -284,7 +283,7 @@ impl Browser {
         text
     }
 
-    /// Presses Tab until this has the focus (a `data-testid`), inside or outside the frame, then Enter.
+    /// Presses Tab until this has the focus (a `data-testid`), inside or outside the frame.
     pub async fn tab_to(&self, name: &str) {
         for _ in 0..60 {
             if self.evaluate(FOCUSED, &[]).await == name {
@@ -309,7 +308,7 @@ impl Browser {
         chain.click().perform().await.expect("there is a pointer");
     }
 
-    /// Types this into an empty field, in place of what was there: a `data-testid`.
+    /// Replaces the text of a field: a `data-testid`.
     pub async fn fill(&self, name: &str, text: &str) {
         let field = self.wait_for(name).await;
         field.clear().await.expect("it is a field");

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::process_tree::ProcessTree;
 use crate::program::{Folder, write_private};
 
 /// The user of the image.
@@ -154,8 +155,10 @@ impl Drop for Container {
 
 impl Drop for Contained {
     fn drop(&mut self) {
-        // buildah's death ends what runs in the container.
+        // What runs in the container outlives buildah.
+        let processes = ProcessTree::of(self.0.id());
         let _ = self.0.kill();
+        processes.end();
         let _ = self.0.wait();
     }
 }

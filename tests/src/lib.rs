@@ -35,6 +35,7 @@ mod operator;
 mod order_flood;
 mod peer;
 mod postgres;
+mod process_tree;
 mod program;
 mod prometheus;
 mod receivers;

@@ -1,7 +1,8 @@
 //! `cargo xtask test`: every check, to the end, also after one that fails.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
@@ -131,14 +132,20 @@ const CHECKS: [Check; 11] = [
         bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
         let metadata = workspace.cargo("metadata --no-deps --format-version 1 --offline");
         let metadata = serde_json::from_str(&metadata.read()?)?;
+        let folder = temporary_folder(workspace)?;
         let unstable = test_run::all(&metadata, |arguments, threads| {
             let test = workspace.cargo("test --locked --workspace").args(arguments);
+            let test = test.env("TMPDIR", &folder);
             let test = test.env("FLORIN_SIM_SEED", SIMULATION_SEED.to_string());
             let test = test.env("FLORIN_KILL_SEED", KILL_SEED.to_string());
             test.env("RUST_TEST_THREADS", threads.to_string()).into()
         })?;
         for test in unstable {
             output::failed(format!("unstable, passed only alone: {test}"));
+        }
+        // After a failure it is kept: it may hold the evidence.
+        if folder.starts_with(MEMORY) {
+            fs::remove_dir_all(folder)?;
         }
         Ok(())
     }),
@@ -177,6 +184,31 @@ fn chosen(only: &str) -> anyhow::Result<Vec<Check>> {
         bail!("no check's name contains {only:?}; the names are: {names}");
     }
     Ok(chosen)
+}
+
+/// A file system in memory.
+const MEMORY: &str = "/dev/shm";
+/// Megabytes that the databases and profiles of a run fit into, several times.
+const ENOUGH_MEMORY: u64 = 4096;
+
+/// The folder for the files of the tests: in memory where there is room, unless the caller chose one. A disk that stalls for seconds
+/// is an outage to the proxy, and fails a test.
+fn temporary_folder(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let sh = &workspace.sh;
+    let free = cmd!(sh, "df --output=avail --block-size=1M {MEMORY}");
+    let free = free.quiet().ignore_stderr().read().unwrap_or_default();
+    let free = free
+        .lines()
+        .last()
+        .and_then(|line| line.trim().parse().ok());
+    if std::env::var_os("TMPDIR").is_some() || free < Some(ENOUGH_MEMORY) {
+        return Ok(std::env::temp_dir());
+    }
+    let folder = PathBuf::from(format!("{MEMORY}/florin-tests-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    // PostgreSQL runs as another user.
+    fs::set_permissions(&folder, Permissions::from_mode(0o1777))?;
+    Ok(folder)
 }
 
 fn cargo(workspace: &Workspace, args: &str) -> anyhow::Result<()> {

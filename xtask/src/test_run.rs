@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{BufRead as _, BufReader, pipe};
 use std::process::{Command, ExitStatus};
-use std::{panic, thread};
+use std::thread;
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
@@ -146,9 +146,8 @@ fn run(mut command: Command) -> anyhow::Result<(ExitStatus, Report)> {
 /// A run of `cargo test --workspace`: the further arguments, and the number of tests at a time for each processor.
 type Run<'a> = (Vec<&'a str>, usize);
 
-/// The runs one after another; those of one stage run at the same time. `metadata` is what `cargo metadata` prints: a run that leaves
-/// targets out names all others.
-fn stages(metadata: &Value) -> [Vec<Run<'_>>; 4] {
+/// The runs, one after another. `metadata` is what `cargo metadata` prints: a run that leaves targets out names all others.
+fn runs(metadata: &Value) -> [Run<'_>; 5] {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let targets = packages.flat_map(|package| package["targets"].as_array().into_iter().flatten());
     let tests = targets.filter(|target| target["kind"] == json!(["test"]));
@@ -156,14 +155,14 @@ fn stages(metadata: &Value) -> [Vec<Run<'_>>; 4] {
     let others = names.into_iter().filter(|name| !SEPARATE.contains(name));
     let others = others.flat_map(|name| ["--test", name]);
     let others = ["--lib", "--bins"].into_iter().chain(others).collect();
-    let only = |name| vec!["--test", name];
+    let [api, browser, campaign] = SEPARATE.map(|name| vec!["--test", name]);
+    // The api tests wait most of their time: for a poll, a delivery, a lease.
     [
-        vec![(others, 2)],
-        // Most of them wait: for a poll, a delivery, a lease.
-        vec![(only("api"), 4)],
-        // Browsers keep the processor busy; the campaign waits for restarts.
-        vec![(only("browser"), 2), (only("campaign"), 2)],
-        vec![(vec!["--doc"], 2)],
+        (others, 2),
+        (api, 4),
+        (browser, 2),
+        (campaign, 2),
+        (vec!["--doc"], 2),
     ]
 }
 
@@ -182,17 +181,12 @@ pub(crate) fn all(
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let mut report = Report::default();
     let mut failed = None;
-    for stage in stages(metadata) {
-        let commands = stage.into_iter().map(|(arguments, threads)| {
-            let arguments = [&["--no-fail-fast"], &arguments[..]].concat();
-            cargo_test(&arguments, threads * processors)
-        });
-        for result in at_the_same_time(commands.collect()) {
-            let (status, one) = result?;
-            report.failures.extend(one.failures);
-            report.failed_targets.extend(one.failed_targets);
-            failed = failed.or((!status.success()).then_some(status));
-        }
+    for (arguments, threads) in runs(metadata) {
+        let arguments = [&["--no-fail-fast"], &arguments[..]].concat();
+        let (status, one) = run(cargo_test(&arguments, threads * processors))?;
+        report.failures.extend(one.failures);
+        report.failed_targets.extend(one.failed_targets);
+        failed = failed.or((!status.success()).then_some(status));
     }
     let Some(status) = failed else {
         return Ok(Vec::new());
@@ -206,19 +200,6 @@ pub(crate) fn all(
     }
     println!("{report}");
     Ok(report.tests())
-}
-
-fn at_the_same_time(commands: Vec<Command>) -> Vec<anyhow::Result<(ExitStatus, Report)>> {
-    thread::scope(|scope| {
-        let running = commands.into_iter();
-        let running: Vec<_> = running
-            .map(|command| scope.spawn(|| run(command)))
-            .collect();
-        let ended = running.into_iter().map(thread::ScopedJoinHandle::join);
-        ended
-            .map(|ended| ended.unwrap_or_else(|cause| panic::resume_unwind(cause)))
-            .collect()
-    })
 }
 
 #[cfg(test)]
@@ -261,8 +242,7 @@ error: 1 target failed:
             { "targets": [target("test", "it"), target("bin", "florin-proxy")] },
             { "targets": [target("test", "api"), target("test", "browser"), target("test", "campaign")] },
         ] });
-        let runs = stages(&metadata).into_iter().flatten();
-        let runs: Vec<String> = runs.map(|(run, _)| run.join(" ")).collect();
+        let runs = runs(&metadata).map(|(run, _)| run.join(" "));
         assert_eq!(
             runs,
             [

@@ -108,8 +108,8 @@ pub struct Invoice {
     pub expires_at: Timestamp,
     /// When the customer reported the payment.
     pub marked_as_paid_at: Option<Timestamp>,
-    /// The transaction that the customer's wallet named when it had sent the payment: a hint for the page, of which no
-    /// state and no credit depends.
+    /// The transaction that the customer's wallet named when it had sent the payment: a hint for the page, on which
+    /// no state and no credit depends.
     pub transaction_hint: Option<TransactionHint>,
     /// The state by the latest observation; of the credited attempt, the state when it was
     /// credited.

@@ -24,7 +24,7 @@ pub enum PollPriority {
 /// How long after its expiry an attempt is polled. Nodes of Bitcoin keep a stuck transaction for two weeks, and its sender
 /// may repeat it.
 const POLLED_FOR: SignedDuration = SignedDuration::from_hours(60 * 24);
-/// No attempt that can still change is polled more rarely.
+/// The longest time between two polls of an attempt that is not settled.
 pub(crate) const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(24);
 /// So long after its credit a second payment is likely: one that was under way when the first was credited.
 const FRESH_FOR: SignedDuration = SignedDuration::from_mins(10);

@@ -174,7 +174,7 @@ pub struct Settlement {
     pub currency: florin_money::Currency,
 }
 
-/// Storage of orders. Every method is one transaction; none waits for the network.
+/// Storage of orders. Each method that reads or changes orders is one transaction. None calls the gateway or a shop.
 #[async_trait]
 pub trait Storage: OperatorStorage + StaffStorage {
     /// Returns `true` if other processes write to the same database. What this process has read may then be out of date
@@ -196,7 +196,7 @@ pub trait Storage: OperatorStorage + StaffStorage {
         Vec::new()
     }
 
-    /// The versions of orders, unknown ones left out. A store without other writers has none.
+    /// The versions of orders, unknown ones left out. A database without other writers has none.
     async fn versions(
         &self,
         _orders: &[OrderId],
@@ -209,7 +209,8 @@ pub trait Storage: OperatorStorage + StaffStorage {
         Ok(())
     }
 
-    /// Begins to listen to the announcements of the other processes; `None` of a store without any.
+    /// Begins to listen to the announcements of the other processes; `None` of a database
+    /// without any.
     async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
         Ok(None)
     }

@@ -160,7 +160,7 @@ pub(crate) struct File {
     #[schemars(extend("x-default" = "http://127.0.0.1 and the port of `listen`"))]
     pub(crate) public_url: Option<String>,
     /// The SQLite file, made when it is missing; or `postgres://user:password@host/database`, which several proxies share and
-    /// `florin-proxy migrate` prepares. It remembers its environment and refuses the other.
+    /// `florin-proxy migrate` prepares. It records its environment and refuses the other.
     #[schemars(extend("x-default" = "sqlite://florin.db"))]
     pub(crate) database_url: Option<String>,
     #[serde(rename = "database_url_file")]

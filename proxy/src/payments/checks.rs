@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::config::is_encrypted_or_loopback;
 
-/// Texts that are shown to a customer.
+/// Warnings that are shown to a customer, and the length of each.
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNING_CHARS: usize = 1000;
 
@@ -30,7 +30,7 @@ pub(crate) enum InvoiceMismatch {
         /// What the invoice says.
         found: String,
     },
-    /// An amount that is none.
+    /// An invalid amount.
     #[error("{0}: {1}")]
     Amount(&'static str, InvalidAmount),
     /// The address is not one of the asset's network, or its checksum is wrong.

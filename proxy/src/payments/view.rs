@@ -202,7 +202,7 @@ fn attempt_view(
         .crypto
         .checked_sub(received)
         .unwrap_or(Amount::ZERO);
-    // Of a paid order the store's tolerance may have forgiven a rest.
+    // In a paid order, a remaining amount within the store's tolerance is not due.
     let due = if status(order.status).is_settled() {
         Amount::ZERO
     } else {

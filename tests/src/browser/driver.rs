@@ -11,7 +11,7 @@ use std::time::Duration;
 use florin_postgres::free_port;
 
 use super::engine::{BrowserOptions, Engine, program};
-use super::process_tree::ProcessTree;
+use crate::process_tree::ProcessTree;
 use crate::program::Folder;
 use crate::wait::within;
 

@@ -7,7 +7,7 @@ use thirtyfour::WebDriver;
 
 use super::driver::Driver;
 use super::engine::{BrowserOptions, Engine, NetworkLog, capabilities};
-use super::process_tree::ProcessTree;
+use crate::process_tree::ProcessTree;
 use crate::program::Folder;
 
 /// A browser, its driver and its folder. Dropped, all its processes are killed and the folder is removed.

@@ -1,12 +1,16 @@
 //! The end of a world, with checks that apply to every test.
 
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use florin_storage::Database;
 
 use super::World;
 use crate::http_response::HttpResponse;
 use crate::wait::eventually;
+
+/// Longer than the lease of a delivery.
+const LEASE: Duration = Duration::from_secs(31);
 
 impl World {
     /// Waits until every event is delivered.
@@ -47,7 +51,11 @@ impl World {
         self.stop_proxy().await;
         let mut backlog = self.backlog().await;
         if backlog > 0 {
-            // An order changed while the proxy was stopped: the next start delivers its events.
+            // An order changed while the proxy was stopped, or a program was killed during a delivery, which is its own for 30 s:
+            // the next start delivers its events. PostgreSQL counts such a lease by its own clock.
+            if self.database_url().starts_with("sqlite:") {
+                self.skip(LEASE);
+            }
             self.start_proxy().await;
             self.wait_for_deliveries().await;
             self.stop_proxy().await;

@@ -295,7 +295,7 @@ const WAKE_EVENTS: [&str; 5] = ["focus", "offline", "online", "pageshow", "visib
 /// The targets of these events, each with its event.
 fn wake_targets() -> impl Iterator<Item = (EventTarget, &'static str)> {
     WAKE_EVENTS.into_iter().map(|event| {
-        // `visibilitychange` is the document's and rises no further in older browsers.
+        // `visibilitychange` is dispatched on the document, and in older browsers does not bubble to the window.
         let target: EventTarget = if event == "visibilitychange" {
             document().into()
         } else {

@@ -3,12 +3,12 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// A driver, its browser, and the browser's own processes, as they were at one moment.
+/// A process and its descendants as they were at one moment, such as a driver, its browser, and the browser's own processes.
 ///
-/// A browser's processes are children of each other, and only some of them end when the first does. Each is known by
-/// its number together with the moment of its start, so that none is mistaken for another one of the same number.
+/// Only some of them end when the first does. Each is known by its number together with the moment of its start, so that none is
+/// mistaken for another one of the same number.
 #[derive(Clone, Debug)]
-pub(super) struct ProcessTree(Vec<ProcessInfo>);
+pub(crate) struct ProcessTree(Vec<ProcessInfo>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ProcessInfo {
@@ -20,7 +20,7 @@ struct ProcessInfo {
 
 impl ProcessTree {
     /// Returns this process and its descendants, parents first.
-    pub(super) fn of(root: u32) -> Self {
+    pub(crate) fn of(root: u32) -> Self {
         let all = all_processes();
         let mut process_tree: Vec<ProcessInfo> = Vec::new();
         process_tree.extend(all.iter().find(|member| member.id == root).cloned());
@@ -36,13 +36,13 @@ impl ProcessTree {
     }
 
     /// Joins both trees.
-    pub(super) fn with(mut self, other: Option<Self>) -> Self {
+    pub(crate) fn with(mut self, other: Option<Self>) -> Self {
         self.0.extend(other.into_iter().flat_map(|other| other.0));
         self
     }
 
     /// Kills those that still run.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         let left: Vec<_> = self.running().iter().map(ToString::to_string).collect();
         if !left.is_empty() {
             let mut kill = Command::new("kill");
@@ -52,7 +52,7 @@ impl ProcessTree {
     }
 
     /// Returns the ids of those that still run.
-    pub(super) fn running(&self) -> Vec<u32> {
+    pub(crate) fn running(&self) -> Vec<u32> {
         let there = |member: &&ProcessInfo| {
             let found = read(member.id);
             found.is_some_and(|found| found.started == member.started)
