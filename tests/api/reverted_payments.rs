@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, World, eventually, pay_in_full};
+use support::{Checkout, World, eventually, pay_in_full, secrets};
 
 use crate::helpers::{delivered_events, paid_event_count};
 
@@ -143,8 +143,21 @@ async fn a_failed_callback_brings_the_poll_forward() {
     let world = World::start().await;
     world.expect_error("the gateway takes back a payment that was credited");
     let (checkout, _) = paid(&world, "exact").await;
-    // Long before the next scheduled poll.
-    world.skip(Duration::from_secs(90));
+    world.skip(FIRST_LOOK);
+    let next_poll = async || {
+        let operator = world.operator(secrets::OPERATOR_TOKEN);
+        let shown = operator
+            .get(&format!("/api/orders/{}", checkout.order))
+            .await;
+        let time = shown.body["attempts"][0]["invoice"]["next_poll_at"].as_str()?;
+        time.parse::<jiff::Timestamp>().ok()
+    };
+    eventually("the credit is verified", async || {
+        (next_poll().await? > world.clock.now() + FIRST_LOOK / 2).then_some(())
+    })
+    .await;
+    // Long before the next scheduled poll, and more than a minute after the latest one: a callback counts again.
+    world.skip(FIRST_LOOK / 4);
     world.sandbox().fail(&checkout).await;
     assert_reverted_reason(&world, &checkout, &json!("failed")).await;
     let delivered_events = delivered_events(&world, &checkout.order).await;

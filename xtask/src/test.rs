@@ -143,9 +143,9 @@ const CHECKS: [Check; 11] = [
         for test in unstable {
             output::failed(format!("unstable, passed only alone: {test}"));
         }
-        // After a failure it is kept: it may hold the evidence.
+        // After a failure it is kept: it may hold the evidence. What cannot be removed harms no later run.
         if folder.starts_with(MEMORY) {
-            fs::remove_dir_all(folder)?;
+            let _ = fs::remove_dir_all(folder);
         }
         Ok(())
     }),
