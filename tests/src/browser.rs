@@ -164,10 +164,10 @@ impl Browser {
             .expect("there is a page");
     }
 
-    /// Waits until a script returns a value in the page or frame that JavaScript takes for true; returns the value.
+    /// Waits until a script returns a truthy value in the page or frame; returns the value.
     ///
-    /// The page repeats the script for half a second before the driver is asked again: a command to the driver costs three processes
-    /// and the test 5 ms of the processor.
+    /// The page repeats the script for half a second before it is sent again: a command to the driver takes 10 to 15 ms of the
+    /// processor.
     pub async fn wait_until(&self, what: &str, script: &str, arguments: &[Value]) -> Value {
         let found = self.try_wait_until(what, script, arguments).await;
         found.json().clone()

@@ -184,6 +184,10 @@ pub(crate) fn all(
     for (arguments, threads) in runs(metadata) {
         let arguments = [&["--no-fail-fast"], &arguments[..]].concat();
         let (status, one) = run(cargo_test(&arguments, threads * processors))?;
+        ensure!(
+            status.success() || !one.failed_targets.is_empty(),
+            "{status}: a run ended before its tests did, with these failures: {one}"
+        );
         report.failures.extend(one.failures);
         report.failed_targets.extend(one.failed_targets);
         failed = failed.or((!status.success()).then_some(status));
@@ -253,6 +257,25 @@ error: 1 target failed:
                 "--doc"
             ]
         );
+    }
+
+    #[test]
+    fn a_run_that_ends_before_its_tests_fails_whatever_passes_again() {
+        let cargo_test = |arguments: &[&str], _| {
+            let is_first_time = arguments.contains(&"--no-fail-fast");
+            let script = if arguments.contains(&"api") {
+                "echo 'error: could not compile'; exit 101"
+            } else if arguments.contains(&"browser") && is_first_time {
+                "printf %s \"$0\"; exit 101"
+            } else {
+                "exit 0"
+            };
+            let mut command = Command::new("sh");
+            command.args(["-c", script, BROWSER]);
+            command
+        };
+        let error = all(&json!({}), cargo_test).unwrap_err().to_string();
+        assert!(error.contains("before its tests did"), "{error}");
     }
 
     #[test]

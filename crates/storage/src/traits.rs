@@ -209,8 +209,7 @@ pub trait Storage: OperatorStorage + StaffStorage {
         Ok(())
     }
 
-    /// Begins to listen to the announcements of the other processes; `None` of a database
-    /// without any.
+    /// Begins to listen to the announcements of the other processes; `None` for a database without other writers.
     async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
         Ok(None)
     }

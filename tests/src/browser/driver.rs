@@ -72,7 +72,7 @@ impl Driver {
             Engine::WebKit => {
                 let display = Display::start(options);
                 command.env("DISPLAY", &display.name);
-                // The display has no graphics processor: painting on an imitated one takes a fifth more of the real one.
+                // Without a graphics processor, painting by OpenGL in software takes a fifth more processor time.
                 command.env("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1");
                 (Some(free_port()), Some(display))
             }
