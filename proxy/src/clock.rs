@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 pub use florin_gateway::{Clock, Random};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+
+/// A larger difference between this machine's clock and the gateway's is reported. The gateway's own limit is wider
+/// (`HARMLESS_S` of the client).
+pub const MAX_SKEW: SignedDuration = SignedDuration::from_secs(2);
 
 /// The machine's clock.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use florin_gateway::{CallError, Client, Endpoint, KeyInUse, PaymentGateway as _, RawRequest};
-use florin_proxy::clock::{Clock as _, SystemClock, SystemRandom};
+use florin_proxy::clock::{Clock as _, MAX_SKEW, SystemClock, SystemRandom};
 use florin_proxy::config::{Config, Origin};
 use florin_proxy::gateway_account;
 use florin_proxy::webhooks::{SendOutcome, WebhookSender, probe};
@@ -22,8 +22,6 @@ use crate::content_security_policy::{Policy, stopped};
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest part of a page that is read.
 const MAX_PAGE_BYTES: usize = 1024 * 1024;
-/// A clock that is off by more is worth a correction.
-const LARGEST_SKEW: SignedDuration = SignedDuration::from_secs(2);
 /// A receiver refuses webhooks that are older. Source: the libraries of Standard Webhooks.
 const WEBHOOK_TOLERANCE: SignedDuration = SignedDuration::from_secs(300);
 
@@ -170,7 +168,7 @@ async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Resu
 /// `skew` is how far the gateway's clock is ahead of this machine's.
 fn clock_finding(skew: SignedDuration) -> Finding {
     let seconds = skew.as_secs().unsigned_abs();
-    if skew.abs() <= LARGEST_SKEW {
+    if skew.abs() <= MAX_SKEW {
         return Finding::ok("clock", "is the gateway's");
     }
     let word = if skew.is_positive() {

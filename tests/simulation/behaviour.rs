@@ -96,53 +96,53 @@ impl Customer {
                         .change(&first.id, |invoice| invoice.overrides.push(overrides));
                 }
             }
-            Behaviour::Exactly => self.pay(&first, first.asked[0], None).await,
+            Behaviour::Exactly => self.pay(&first, first.amounts[0], None).await,
             Behaviour::MuchLess => {
-                self.pay(&first, first.asked[0] / 10 * 7, None).await;
+                self.pay(&first, first.amounts[0] / 10 * 7, None).await;
             }
             Behaviour::SlightlyLess => {
                 let cents = i128::from(self.world.random.between(1, 80));
-                let missing = share(first.asked[0], cents * (ONE / 100), self.price, 8);
+                let missing = share(first.amounts[0], cents * (ONE / 100), self.price, 8);
                 let step = ONE / 100_000_000;
-                let sent = (first.asked[0] - missing) / step * step;
+                let sent = (first.amounts[0] - missing) / step * step;
                 self.pay(&first, sent.max(step), None).await;
             }
             Behaviour::InTwoParts => {
-                let half = first.asked[0] / 2;
+                let half = first.amounts[0] / 2;
                 self.pay(&first, half, None).await;
                 self.wait_between(5_000, 60_000).await;
-                self.pay(&first, first.asked[0] - half, None).await;
+                self.pay(&first, first.amounts[0] - half, None).await;
             }
             Behaviour::More => {
-                self.pay(&first, first.asked[0] / 10 * 13, None).await;
+                self.pay(&first, first.amounts[0] / 10 * 13, None).await;
             }
             Behaviour::Twice => {
-                self.pay(&first, first.asked[0], None).await;
+                self.pay(&first, first.amounts[0], None).await;
                 self.wait_between(1_000, 90_000).await;
-                self.pay(&first, first.asked[0], None).await;
+                self.pay(&first, first.amounts[0], None).await;
             }
             Behaviour::Late => {
                 let left = first.expires_at - self.world.timeline.now();
                 self.world.timeline.sleep(left).await;
                 self.wait_between(1_000, 120_000).await;
-                self.pay(&first, first.asked[0], None).await;
+                self.pay(&first, first.amounts[0], None).await;
             }
             Behaviour::SecondAttempt | Behaviour::FirstAttempt | Behaviour::BothAttempts => {
                 let other = self.choose(Some(first.asset.code)).await;
                 self.wait_between(1_000, 30_000).await;
                 if !matches!(behaviour, Behaviour::SecondAttempt) {
-                    self.pay(&first, first.asked[0], None).await;
+                    self.pay(&first, first.amounts[0], None).await;
                 }
                 if let (Some(other), false) = (other, matches!(behaviour, Behaviour::FirstAttempt))
                 {
-                    self.pay(&other, other.asked[0], None).await;
+                    self.pay(&other, other.amounts[0], None).await;
                 }
             }
             Behaviour::TooLowFee => self.pay_with_too_low_fee(&first).await,
             Behaviour::CompletedAfterWeeks => return self.pay_and_wait_for_weeks(&first).await,
             Behaviour::Reorganisation => self.pay_through_reorganisation(&first).await,
             Behaviour::RevertedLater => {
-                self.pay(&first, first.asked[0], None).await;
+                self.pay(&first, first.amounts[0], None).await;
                 let pause = self.world.random.between(20_000, 120_000);
                 self.world.gateway.change(&first.id, |invoice| {
                     if let Some(payment) = invoice.payments.last() {
@@ -159,7 +159,7 @@ impl Customer {
     async fn pay_with_too_low_fee(&mut self, first: &Invoice) {
         let until =
             self.world.timeline.now() + self.world.random.between(30_000, 180_000) * self.slowness;
-        self.pay(first, first.asked[0], Some(until)).await;
+        self.pay(first, first.amounts[0], Some(until)).await;
         let stuck = (until - 15_000, until, Status::Failed);
         self.world
             .gateway
@@ -194,13 +194,13 @@ impl Customer {
             self.world
                 .counters
                 .one("actions of customers", "returned to a new page");
-            self.pay(&second, second.asked[0], None).await;
+            self.pay(&second, second.amounts[0], None).await;
         }
     }
 
     /// Pays; the second block is lost in a reorganisation and mined again later with the payment.
     async fn pay_through_reorganisation(&mut self, invoice: &Invoice) {
-        self.pay(invoice, invoice.asked[0], None).await;
+        self.pay(invoice, invoice.amounts[0], None).await;
         let random = &self.world.random;
         let lasts = random.between(5_000, 40_000);
         self.world.gateway.change(&invoice.id, |invoice| {

@@ -215,7 +215,7 @@ impl Customer {
 
     /// Sends the whole amount; the model confirms it weeks later, without a callback.
     pub(crate) async fn pay_silently(&mut self, invoice: &Invoice, stuck_until: Millis) {
-        self.send_money(invoice, invoice.asked[0], Some(stuck_until), false)
+        self.send_money(invoice, invoice.amounts[0], Some(stuck_until), false)
             .await;
     }
 
@@ -355,13 +355,13 @@ impl Customer {
             let details = format!("{order}: {}", invoice.id);
             world.violated("no suspicious invoice is shown", &details);
         }
-        let asked = [
+        let members = [
             "amount_in_crypto",
             "amount_in_usd",
             "amount_in_local_currency",
         ];
-        for (asked, member) in invoice.asked.iter().zip(asked) {
-            if shown(&attempt[member]) != Some(*asked) {
+        for (amount, member) in invoice.amounts.iter().zip(members) {
+            if shown(&attempt[member]) != Some(*amount) {
                 let details = format!("{order}: {member} is {}", attempt[member]);
                 world.violated("the shown amount is the invoice's", &details);
             }

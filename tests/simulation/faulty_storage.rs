@@ -9,13 +9,13 @@ use florin_orders::{
     NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
-    AuditEntry, Claim, DecideError, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
+    AuditEntry, Claim, Credit, DecideError, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
     DueDelivery, EndpointStatus, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid,
     NamedTransaction, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
     OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, OrderVersion,
     PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, SettledOrder,
-    Settlement, SqliteStorage, StaffAccess, StaffStorage, Storage, StorageError, StoreScope,
-    StoredResponse, TokenGrant, Totals,
+    SqliteStorage, StaffAccess, StaffStorage, Storage, StorageError, StoreScope, StoredResponse,
+    TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -310,7 +310,7 @@ shaken! {
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;
     async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp, now: Timestamp) -> Result<(), StorageError>;
     async fn record_observation(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<RecordedObservation>, StorageError>;
-    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError>;
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError>;
     async fn events(
         &self, store: &StoreId, after: Option<&EventId>, limit: u32,
     ) -> Result<Option<Vec<Event>>, StorageError>;
@@ -326,7 +326,7 @@ shaken! {
     async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
     async fn backlog(&self) -> Result<u64, StorageError>;
     async fn totals(&self) -> Result<Totals, StorageError>;
-    async fn check_file(&self) -> Result<(), StorageError>;
+    async fn check_database(&self) -> Result<(), StorageError>;
     async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
     {
         /// Where several proxies write, every write gives every order another version.

@@ -11,7 +11,7 @@ use florin_sandbox::wire::{PaymentLimits, PriceEntry, Rates};
 use serde_json::{Map, Value, json};
 
 use crate::asset::{ASSETS, Asset};
-use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, asked};
+use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, amounts};
 use crate::random::SeededRandom;
 use crate::stores::CHECKOUT_URL;
 use crate::timeline::Millis;
@@ -142,7 +142,7 @@ impl Gateway {
         };
         let mut state = self.state();
         let (Some(amounts), Some(conversion_id)) =
-            (asked(request), request["conversion_id"].as_str())
+            (amounts(request), request["conversion_id"].as_str())
         else {
             return refused("AMOUNT_OUT_OF_RANGE");
         };
@@ -208,20 +208,20 @@ impl Gateway {
     fn invoice_of(
         &self,
         asset: Asset,
-        asked: Amounts,
+        amounts: Amounts,
         local_currency: &'static str,
         requested: Requested,
         now: Millis,
     ) -> Invoice {
         let address = asset.address(&self.random);
         let minutes = self.random.between(1, self.longest_minutes);
-        let qr_string = asset.qr_string(&address, asked[0], &self.random);
+        let qr_string = asset.qr_string(&address, amounts[0], &self.random);
         Invoice {
             id: format!("inv_{}", self.random.hex()),
             requested,
             rate: None,
             asset,
-            asked,
+            amounts,
             local_currency,
             address,
             qr_string,

@@ -41,7 +41,7 @@ pub(crate) struct Invoice {
     /// The price of one unit in dollars; `None` for a session.
     pub(crate) rate: Option<i128>,
     pub(crate) asset: Asset,
-    pub(crate) asked: Amounts,
+    pub(crate) amounts: Amounts,
     pub(crate) local_currency: &'static str,
     pub(crate) address: String,
     pub(crate) qr_string: String,
@@ -137,7 +137,7 @@ impl Invoice {
 
     /// Converts a received amount to the three amounts of a response.
     fn amounts(&self, received: i128) -> Amounts {
-        let [crypto, usd, local] = self.asked;
+        let [crypto, usd, local] = self.amounts;
         [
             received,
             share(usd, received, crypto, 2),
@@ -159,14 +159,14 @@ impl Invoice {
         let report = |at| {
             let state = self.state_at(at);
             let received = self.amounts(state.received);
-            let part = |(asked, received): (&i128, i128)| Part {
-                asked: *asked,
+            let part = |(amount, received): (&i128, i128)| Part {
+                requested: *amount,
                 received,
             };
             Report {
                 at,
                 status: state.status.as_str().to_owned(),
-                parts: self.asked.iter().zip(received).map(part).collect(),
+                parts: self.amounts.iter().zip(received).map(part).collect(),
             }
         };
         changes.into_iter().map(report).collect()
@@ -174,7 +174,7 @@ impl Invoice {
 
     /// The record up to a moment, for the rules.
     pub(crate) fn evidence(&self, now: Millis) -> florin_invariants::Invoice {
-        let [crypto, usd, _] = self.asked;
+        let [crypto, usd, _] = self.amounts;
         let page = self.session.as_ref().map(|session| session.page.clone());
         let shown = match page {
             Some(page) => Shown {
@@ -205,7 +205,7 @@ impl Invoice {
     pub(crate) fn record(&self, at: Millis) -> InvoiceRecord {
         let state = self.state_at(at);
         let received = self.amounts(state.received);
-        let [crypto, usd, local] = self.asked.map(text);
+        let [crypto, usd, local] = self.amounts.map(text);
         let [received_crypto, received_usd, received_local] = received.map(text);
         let has_asset = self.session.as_ref().is_none_or(|on| on.has_chosen);
         let of_asset = |text: &str| {
@@ -243,7 +243,7 @@ impl Invoice {
                 payment_process_url: session.page.clone(),
             });
         }
-        let [crypto, usd, local] = self.asked.map(text);
+        let [crypto, usd, local] = self.amounts.map(text);
         json!(CreatedInvoice {
             invoice_id: self.id.clone(),
             invoice_expired_in: ((self.expires_at - self.created_at) / 60_000).to_string(),
@@ -260,7 +260,7 @@ impl Invoice {
 }
 
 /// The three amounts of a request.
-pub(crate) fn asked(request: &Value) -> Option<Amounts> {
+pub(crate) fn amounts(request: &Value) -> Option<Amounts> {
     let read = |member: &str| units(request[member].as_str()?);
     Some([
         read("amount_in_crypto")?,

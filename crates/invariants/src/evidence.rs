@@ -63,7 +63,7 @@ pub struct Database {
     pub events: Vec<Event>,
     /// SHA-256 of each client token.
     pub token_hashes: Vec<Vec<u8>>,
-    /// Defects of the file, or foreign keys without a row; `None` if the database was not asked.
+    /// Defects of the file, or foreign keys without a row; `None` if the database was not checked.
     pub damage: Option<Vec<String>>,
 }
 
@@ -275,15 +275,15 @@ pub struct Report {
     pub at: Millis,
     /// `COMPLETED`
     pub status: String,
-    /// What was asked for and what was received, in each unit that the source knows; empty before an asset is chosen.
+    /// What was requested and what was received, in each unit that the source knows; empty before an asset is chosen.
     pub parts: Vec<Part>,
 }
 
-/// What was asked for and what was received: in the asset, in dollars or in the local currency.
+/// What was requested and what was received: in the asset, in dollars or in the local currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// In units.
-    pub asked: i128,
+    pub requested: i128,
     /// In units.
     pub received: i128,
 }
@@ -527,6 +527,6 @@ impl Report {
         let mut parts = self.parts.iter();
         self.status == "COMPLETED"
             && !self.parts.is_empty()
-            && parts.all(|part| at_least(part.received, price.amount, part.asked, least))
+            && parts.all(|part| at_least(part.received, price.amount, part.requested, least))
     }
 }

@@ -5,7 +5,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{Invoice, PaymentState};
 
-/// The reason of a poll, lowest priority first.
+/// How urgent a poll is, the least urgent first.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr, VariantArray,
 )]

@@ -25,6 +25,9 @@
 //!
 //! An assessment that repeats what is known changes nothing. An observation that contradicts a credit changes no status: it
 //! emits one event each time that the contradiction changes.
+//!
+//! A second payment arrives after the credit: at the address of another attempt, or as an additional payment at the credited
+//! one. Both emit `order.late_payment`, as does a payment for an order that was over.
 
 use florin_money::Amount;
 use jiff::Timestamp;
@@ -250,7 +253,7 @@ fn recheck_acceptance(
 }
 
 /// Returns `true` if more than was credited is on its way to the credited attempt's address: the invoice is then unfinished
-/// until the second payment is, and the first one stands.
+/// until the additional payment is, and the first one stands.
 fn is_additional_payment(invoice: &Invoice, assessment: &Assessment) -> bool {
     match assessment {
         Assessment::Detected(progress) | Assessment::Confirming(progress) => {

@@ -65,7 +65,7 @@ pub use sqlite::SqliteStorage;
 pub use staff::{Actor, MAX_STAFF_ACCESS_PER_STORE, StaffAccess, StaffStorage, StoreScope};
 pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
-    DueAttempt, EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, Opened, OrderFilter,
-    PollQueue, RecordedObservation, Settlement, Storage, TokenGrant,
+    Credit, DueAttempt, EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, Opened,
+    OrderFilter, PollQueue, RecordedObservation, Storage, TokenGrant,
 };
 pub use verified::Verified;

@@ -55,11 +55,11 @@ use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
 use crate::limits::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
-    ChangeListener, Changed, Claim, Commits, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
-    DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, NamedTransaction,
-    OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
-    PoolState, PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState,
-    Settlement, StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    ChangeListener, Changed, Claim, Commits, Credit, Delivery, DeliveryFilter, DeliveryOutcome,
+    DueAttempt, DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid,
+    NamedTransaction, OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError,
+    OrderVersion, PollQueue, PoolState, PriceList, RecordedDelivery, RecordedObservation,
+    RequestId, ServerState, StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 
 #[cfg(test)]
@@ -471,8 +471,8 @@ impl Storage for PostgresStorage {
         .await)
     }
 
-    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError> {
-        read!(self, |reader| observe::settlement(reader, order))
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError> {
+        read!(self, |reader| observe::credit_of(reader, order))
     }
 
     async fn events(
@@ -575,7 +575,7 @@ impl Storage for PostgresStorage {
         })
     }
 
-    async fn check_file(&self) -> Result<(), StorageError> {
+    async fn check_database(&self) -> Result<(), StorageError> {
         // A server has no file to watch: the checks are those of writing.
         Ok(())
     }

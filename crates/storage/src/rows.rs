@@ -12,9 +12,7 @@ use jiff::Timestamp;
 
 use crate::StorageError;
 
-pub(crate) use self::event::{
-    delivery, disabled_endpoint, event, outbox, recorded_event, settlement,
-};
+pub(crate) use self::event::{credit, delivery, disabled_endpoint, event, outbox, recorded_event};
 pub(crate) use self::operator::{audit_entry, observation, settled_order, staff_access};
 pub(crate) use self::order::{aggregate, attempt, order, traceparent};
 

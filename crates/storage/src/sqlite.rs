@@ -38,11 +38,11 @@ pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
 use crate::limits::{BATCH, InvoiceKind, RESERVED_FOR_MONEY, RESTART_BATCH};
 use crate::{
-    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EndpointStatus,
-    Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened,
-    OrderFilter, OrderOperationError, Outage, PollQueue, PriceList, RecordedDelivery,
-    RecordedObservation, RequestId, Settlement, Storage, StorageError, StoredResponse, TokenGrant,
-    Totals,
+    Claim, Credit, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
+    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError,
+    OpenError, Opened, OrderFilter, OrderOperationError, Outage, PollQueue, PriceList,
+    RecordedDelivery, RecordedObservation, RequestId, Storage, StorageError, StoredResponse,
+    TokenGrant, Totals,
 };
 
 /// Storage in one SQLite file.
@@ -442,9 +442,9 @@ impl Storage for SqliteStorage {
         Ok(observed)
     }
 
-    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError> {
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError> {
         let mut connection = self.connection().await?;
-        self.read(observe::settlement(&mut connection, order).await)
+        self.read(observe::credit_of(&mut connection, order).await)
     }
 
     async fn events(
@@ -553,7 +553,7 @@ impl Storage for SqliteStorage {
         })
     }
 
-    async fn check_file(&self) -> Result<(), StorageError> {
+    async fn check_database(&self) -> Result<(), StorageError> {
         self.recheck();
         self.file.verify()?;
         match self.writer.failure() {

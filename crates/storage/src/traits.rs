@@ -49,7 +49,7 @@ pub struct DueAttempt {
     pub order_id: OrderId,
     /// The invoice to poll.
     pub invoice_id: InvoiceId,
-    /// The reason of the poll.
+    /// How urgent the poll is.
     pub priority: PollPriority,
     /// Fencing number of this poll. The response to an earlier poll is ignored once a later one is
     /// recorded.
@@ -65,8 +65,8 @@ pub struct DueAttempt {
 pub struct PollQueue {
     /// How many are due.
     pub due: u64,
-    /// How many of them are not scheduled by the plan alone: those of watched orders, and those that callbacks asked for.
-    pub due_requested: u64,
+    /// How many of them come before those of unwatched orders.
+    pub due_prioritised: u64,
     /// When the first poll of each priority is due; a priority without a poll is absent.
     pub first: BTreeMap<PollPriority, Timestamp>,
 }
@@ -82,7 +82,7 @@ impl PollQueue {
         let due = due.unsigned_abs();
         self.due += due;
         if priority != PollPriority::Unwatched {
-            self.due_requested += due;
+            self.due_prioritised += due;
         }
     }
 }
@@ -163,7 +163,7 @@ pub enum EmailChange {
 
 /// A credit: the one entry that says an order is paid.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settlement {
+pub struct Credit {
     /// The order, credited once.
     pub order_id: OrderId,
     /// By which attempt.
@@ -480,7 +480,7 @@ pub trait Storage: OperatorStorage + StaffStorage {
     ) -> Result<Option<RecordedObservation>, StorageError>;
 
     /// The credit of an order.
-    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError>;
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError>;
 
     /// A page of a store's events in the order in which they happened, behind the event `after`; `None` when
     /// the store has no such event.
@@ -541,7 +541,7 @@ pub trait Storage: OperatorStorage + StaffStorage {
     async fn totals(&self) -> Result<Totals, StorageError>;
 
     /// Checks that the database is still the one that was opened, and that the latest commit succeeded. Writes nothing.
-    async fn check_file(&self) -> Result<(), StorageError>;
+    async fn check_database(&self) -> Result<(), StorageError>;
 
     /// Writes a row to the disk and reads it, as an order would be written.
     async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;

@@ -7,10 +7,9 @@ use jiff::SignedDuration;
 use strum::VariantArray;
 
 use crate::admin::pages::layout::ago;
+use crate::clock::MAX_SKEW;
 use crate::state::AppState;
 
-/// A larger difference from the gateway's clock is reported. The gateway's own limit is wider (`HARMLESS_S` of the client).
-pub(crate) const MAX_SKEW: SignedDuration = SignedDuration::from_secs(2);
 /// Polls that are later than this are late for a customer who waits.
 pub(crate) const MAX_LAG: SignedDuration = SignedDuration::from_mins(1);
 /// Events that wait for longer are reported.

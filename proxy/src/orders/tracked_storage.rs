@@ -16,11 +16,11 @@ use florin_orders::{
     Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
-    ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
+    ChangeListener, Changed, Claim, Credit, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
     DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, NamedTransaction,
     OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
     PoolState, PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState,
-    Settlement, StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -463,8 +463,8 @@ impl Storage for TrackedStorage {
         .await
     }
 
-    async fn settlement(&self, order: &OrderId) -> Result<Option<Settlement>, StorageError> {
-        self.inner.settlement(order).await
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError> {
+        self.inner.credit_of(order).await
     }
 
     async fn events(
@@ -529,8 +529,8 @@ impl Storage for TrackedStorage {
         self.inner.totals().await
     }
 
-    async fn check_file(&self) -> Result<(), StorageError> {
-        self.inner.check_file().await
+    async fn check_database(&self) -> Result<(), StorageError> {
+        self.inner.check_database().await
     }
 
     async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {

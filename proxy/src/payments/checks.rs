@@ -22,7 +22,7 @@ pub(crate) enum InvoiceMismatch {
     UnknownAsset,
     /// The invoice differs from what was requested.
     #[error("{field} is {found:?}, and {expected:?} was requested")]
-    Other {
+    Field {
         /// Which member.
         field: &'static str,
         /// What was requested.
@@ -133,7 +133,7 @@ fn expect_equal(field: &'static str, expected: &str, found: &str) -> Result<(), 
         return Ok(());
     }
     let found = found.chars().take(80).collect();
-    Err(InvoiceMismatch::Other {
+    Err(InvoiceMismatch::Field {
         field,
         expected: expected.to_owned(),
         found,

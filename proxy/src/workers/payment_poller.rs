@@ -31,10 +31,10 @@ const RETRY: SignedDuration = SignedDuration::from_secs(5);
 /// The same if the limits left no room for the call.
 const RETRY_WITHOUT_BUDGET: SignedDuration = SignedDuration::from_secs(1);
 /// How often the queue of polls is compared with what the gateway's limits allow.
-const MEASURE_EVERY: SignedDuration = SignedDuration::from_secs(10);
-/// What is compared: the polls that are due in so many seconds.
-const MEASURED: SignedDuration = SignedDuration::from_secs(15);
-/// What watched orders may take of it: a fifth is kept for orders that are not watched.
+const MEASURE_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
+/// The polls that are compared: those that are due by then.
+const LOOKAHEAD: SignedDuration = SignedDuration::from_secs(15);
+/// What watched orders may take of the limits: a fifth is kept for orders that are not watched.
 const WATCHED_PERCENT: u64 = 80;
 /// Polls that are counted.
 const MOST_COUNTED: u32 = 10_000;
@@ -49,7 +49,7 @@ pub(crate) async fn run(app: Arc<AppState>) {
     let (mut polls, mut measured_at) = (JoinSet::new(), None);
     while !app.shutdown.is_cancelled() {
         start_polls(&app, &mut polls).await;
-        let is_due = |at: Timestamp| app.now().duration_since(at).abs() >= MEASURE_EVERY;
+        let is_due = |at: Timestamp| app.now().duration_since(at).abs() >= MEASURE_INTERVAL;
         if measured_at.is_none_or(is_due) {
             measured_at = Some(app.now());
             measure(&app).await;
@@ -102,7 +102,7 @@ async fn measure(app: &AppState) {
     let queue = app
         .deps
         .storage
-        .poll_queue(now + MEASURED, MOST_COUNTED)
+        .poll_queue(now + LOOKAHEAD, MOST_COUNTED)
         .await;
     let queue = match queue {
         Ok(queue) => queue,
@@ -121,14 +121,14 @@ async fn measure(app: &AppState) {
     let pace = if is_paused {
         PollingPace { lag, ..before }
     } else {
-        let seconds = MEASURED.as_secs().unsigned_abs();
+        let seconds = LOOKAHEAD.as_secs().unsigned_abs();
         let granted = health.requests_per_minute * seconds / 60;
         let for_watched = granted * WATCHED_PERCENT / 100;
         PollingPace {
             stretch: before.stretch.next(queue.due, granted),
             watched_stretch: before
                 .watched_stretch
-                .next(queue.due_requested, for_watched),
+                .next(queue.due_prioritised, for_watched),
             lag,
         }
     };
@@ -181,7 +181,7 @@ async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
 }
 
 async fn on_response(app: &Arc<AppState>, due: &DueAttempt, response: InvoiceResponse) {
-    answered(app);
+    gateway_responded(app);
     let due = DueAttempt {
         stretch: app.polling_pace().stretch,
         ..due.clone()
@@ -189,7 +189,7 @@ async fn on_response(app: &Arc<AppState>, due: &DueAttempt, response: InvoiceRes
     record(app, &due, &observation(app, response)).await;
 }
 
-fn answered(app: &AppState) {
+fn gateway_responded(app: &AppState) {
     if app.set_gateway_reachable(true) {
         tracing::info!("the gateway responds again");
     }
@@ -200,7 +200,7 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
         Ok(Some(observed)) => {
             report(app, due, &observed);
             if observed.snapshot.order.status.is_settled() {
-                follow_paid_order(app, &observed.snapshot.order).await;
+                poll_for_second_payment(app, &observed.snapshot.order).await;
             }
             app.metrics.order_events(&observed.events);
             if observed.events.contains(&EventType::Paid) {
@@ -219,7 +219,7 @@ async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation
 
 /// Schedules polls of all attempts of a fresh paid order, so that a second payment is noticed within a minute at whichever
 /// address it arrives.
-async fn follow_paid_order(app: &AppState, order: &Order) {
+async fn poll_for_second_payment(app: &AppState, order: &Order) {
     let now = app.now();
     if !order.settled_at.is_some_and(|at| is_fresh(at, now)) {
         return;
@@ -274,15 +274,15 @@ fn report(app: &AppState, due: &DueAttempt, observed: &RecordedObservation) {
 async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
     match error {
         CallError::Refused { status, error } if is_unknown_invoice(*status, error) => {
-            answered(app);
+            gateway_responded(app);
             return record(app, due, &unknown_invoice(app, error)).await;
         }
         CallError::Refused { status: 401, .. } => {
-            answered(app);
+            gateway_responded(app);
             log_rejection(error, "invoice lookup rejected");
         }
         CallError::Refused { status, error } => {
-            answered(app);
+            gateway_responded(app);
             tracing::error!(
                 order = %due.order_id, invoice = %due.invoice_id,
                 status, code = error.code.as_ref().map(ErrorCode::as_str), gateway_message = error.message,

@@ -90,7 +90,7 @@ async fn check(app: &AppState, fresh: SignedDuration) {
     let now = app.now();
     let is_fresh = app.storage_health.is_fresh(now, fresh);
     let storage = &app.deps.storage;
-    let found = storage.check_file().await;
+    let found = storage.check_database().await;
     if found.is_ok() && is_fresh {
         return;
     }

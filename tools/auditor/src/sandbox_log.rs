@@ -66,11 +66,14 @@ impl SandboxLog {
                     amount.context("a transaction that was not seen")?;
             }
             Some("status") => {
-                let asked = self.wanted.get(&text(line, "/invoice_id")?).copied();
+                let requested = self.wanted.get(&text(line, "/invoice_id")?).copied();
                 let status = text(line, "/to")?;
                 let invoice = self.invoice(line)?;
                 let received = invoice.received;
-                let part = asked.map(|asked| Part { asked, received });
+                let part = requested.map(|requested| Part {
+                    requested,
+                    received,
+                });
                 let parts = part.into_iter().collect();
                 invoice.reports.push(Report { at, status, parts });
             }

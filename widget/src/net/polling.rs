@@ -42,7 +42,7 @@ pub(crate) struct Polling {
     stream_active_ms: Cell<u64>,
     /// When a stream may be opened again.
     stream_from_ms: Cell<u64>,
-    /// When the next poll is due without a response in between, in seconds; `None` once nothing can change.
+    /// Seconds from a response to the next poll; `None` once nothing can change.
     interval: Cell<Option<u32>>,
     /// When the invoice expires, by the monotonic clock.
     deadline_ms: Cell<u64>,

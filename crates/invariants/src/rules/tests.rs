@@ -114,8 +114,8 @@ fn every_amount_must_cover_the_price_less_the_tolerance() {
         amount: amount("20.00"),
         tolerance: amount("0.50"),
     };
-    let part = |asked, received| Part {
-        asked: amount(asked),
+    let part = |requested, received| Part {
+        requested: amount(requested),
         received: amount(received),
     };
     let covers = |parts| {

@@ -38,7 +38,7 @@ function el(tag, { text, testid, on, ...attributes } = {}, ...children) {
   const made = document.createElement(tag);
   if (text !== undefined) made.textContent = text;
   if (testid !== undefined) made.dataset.testid = testid;
-  if (on) made.addEventListener("click", () => attempt(on, made));
+  if (on) made.addEventListener("click", () => run(on, made));
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);
   return made;
@@ -61,7 +61,7 @@ function toast(text) {
 }
 
 /** Runs an action of a button; shows its error, and the state after it. */
-async function attempt(action, button) {
+async function run(action, button) {
   button.setAttribute("aria-busy", "true");
   try {
     await action();
@@ -223,7 +223,7 @@ function renderControls() {
     let input = byId(`price-${code}`);
     if (!input) {
       const made = el("input", { id: `price-${code}`, inputmode: "decimal", testid: `price-${code}` });
-      made.addEventListener("change", () => attempt(() => post("prices", { crypto_code: code, usd: made.value.trim() }), made));
+      made.addEventListener("change", () => run(() => post("prices", { crypto_code: code, usd: made.value.trim() }), made));
       byId("prices").append(el("li", {}, el("label", { for: `price-${code}`, text: code }), made));
       input = made;
     }
@@ -260,9 +260,9 @@ byId("fault").addEventListener("submit", (event) => {
   event.preventDefault();
   const [, fault] = FAULTS[byId("fault-kind").value];
   const plan = { ...fault, endpoint: byId("fault-endpoint").value, times: Number(byId("fault-times").value) };
-  attempt(() => post("faults", plan), byId("inject"));
+  run(() => post("faults", plan), byId("inject"));
 });
-byId("clear-faults").addEventListener("click", () => attempt(() => send("DELETE", "faults"), byId("clear-faults")));
+byId("clear-faults").addEventListener("click", () => run(() => send("DELETE", "faults"), byId("clear-faults")));
 
 const scenarios = await send("GET", "scenarios");
 byId("scenarios").append(...scenarios.map(({ name, title, ends }) => el("button", { type: "button", class: "chip", title: ends, text: title, testid: `scenario-${name}`, on: () => play(name) })));

@@ -252,7 +252,7 @@ pub(super) async fn saying_paid_moves_the_screen_and_credits_nothing(backend: Ba
     assert!(!again.is_first);
     let attempt = again.snapshot.attempt.unwrap();
     assert_eq!(attempt.invoice().unwrap().marked_as_paid_at, Some(at(5)));
-    assert_eq!(test.storage.settlement(&id(1)).await.unwrap(), None);
+    assert_eq!(test.storage.credit_of(&id(1)).await.unwrap(), None);
 }
 
 pub(super) async fn a_credited_order_is_not_marked_as_paid(backend: Backend) {
@@ -310,7 +310,7 @@ pub(super) async fn a_wallets_transaction_is_kept_as_a_hint(backend: Backend) {
     );
     // A page that waits for a change is shown it.
     assert!(other.snapshot.order.version > marked.snapshot.order.version);
-    assert_eq!(storage.settlement(&id(1)).await.unwrap(), None);
+    assert_eq!(storage.credit_of(&id(1)).await.unwrap(), None);
 
     observe(storage, 20, exact("COMPLETED")).await;
     let late = storage

@@ -18,7 +18,7 @@ pub(super) async fn the_first_sale_is_credited_once_and_reported_in_order(backen
         (paid.snapshot.order.status, paid.changed),
         (OrderStatus::Paid, true)
     );
-    let credit = test.storage.settlement(&id(1)).await.unwrap().unwrap();
+    let credit = test.storage.credit_of(&id(1)).await.unwrap().unwrap();
     assert_eq!(
         (credit.amount, credit.attempt_id),
         (amount("19.90"), new_attempt(1).id)
@@ -151,7 +151,7 @@ pub(super) async fn two_paid_attempts_credit_one_order_once(backend: Backend) {
     );
     let paid_by = test
         .storage
-        .settlement(&id(1))
+        .credit_of(&id(1))
         .await
         .unwrap()
         .unwrap()
@@ -215,7 +215,7 @@ pub(super) async fn an_underpayment_is_polled_on_and_completed_by_the_rest(backe
     )
     .await;
     assert_eq!(status(&test.storage, 1).await, OrderStatus::Underpaid);
-    assert_eq!(test.storage.settlement(&id(1)).await.unwrap(), None);
+    assert_eq!(test.storage.credit_of(&id(1)).await.unwrap(), None);
     observe(&test.storage, 200, exact("COMPLETED")).await;
     assert_eq!(status(&test.storage, 1).await, OrderStatus::Paid);
 }

@@ -35,7 +35,7 @@ pub(super) async fn an_acceptance_credits_once_and_is_audited(backend: Backend) 
     let accept = decision(1, DecisionKind::AcceptAsPaid, seen);
     let decided = storage.decide(&id(1), &accept, at(30)).await.unwrap();
     assert_eq!(decided.order.status, OrderStatus::Paid);
-    let credit = storage.settlement(&id(1)).await.unwrap().unwrap();
+    let credit = storage.credit_of(&id(1)).await.unwrap().unwrap();
     assert_eq!(
         (credit.amount, credit.attempt_id),
         (amount("19.90"), new_attempt(1).id)

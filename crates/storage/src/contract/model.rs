@@ -95,7 +95,7 @@ async fn lives(backend: Backend, flow: Flow, polls: &[Poll]) {
     let observed = test.number(observed).await;
     assert_eq!(usize::try_from(observed).unwrap(), recorded);
     assert_eq!(rows_of(&test, "credits").await, life.credits.len());
-    let credit = storage.settlement(&life.order.id).await.unwrap();
+    let credit = storage.credit_of(&life.order.id).await.unwrap();
     let credited = life.credits.first().map(|by| &life.attempts[*by].terms.id);
     assert_eq!(credit.as_ref().map(|credit| &credit.attempt_id), credited);
 }

@@ -429,7 +429,7 @@ pub(super) async fn polls_that_wait_are_counted(backend: Backend) {
     ];
     let some = PollQueue {
         due: 1,
-        due_requested: 1,
+        due_prioritised: 1,
         first: first.into(),
     };
     assert_eq!(queue(14, 9).await, some);

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 use super::{Record, read};
 use crate::{
-    Delivery, DisabledEndpoint, EventState, Outbox, RecordedDelivery, RecordedEvent, Settlement,
+    Credit, Delivery, DisabledEndpoint, EventState, Outbox, RecordedDelivery, RecordedEvent,
     StorageError,
 };
 
@@ -73,8 +73,8 @@ pub(crate) fn outbox(row: &impl Record) -> Result<Outbox, StorageError> {
 }
 
 /// How the order was credited.
-pub(crate) fn settlement(row: &impl Record, id: &OrderId) -> Result<Settlement, StorageError> {
-    Ok(Settlement {
+pub(crate) fn credit(row: &impl Record, id: &OrderId) -> Result<Credit, StorageError> {
+    Ok(Credit {
         order_id: id.clone(),
         attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
         amount: row.parsed("amount", Amount::parse)?,

@@ -11,7 +11,7 @@ use super::rows::millis;
 use super::{events, orders};
 use crate::observation::{bounded, facts, text_of};
 use crate::rows;
-use crate::{DueAttempt, RecordedObservation, Settlement, StorageError};
+use crate::{Credit, DueAttempt, RecordedObservation, StorageError};
 
 /// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded.
 pub(super) async fn record(
@@ -222,13 +222,13 @@ pub(super) async fn credit(
     Ok(())
 }
 
-pub(super) async fn settlement(
+pub(super) async fn credit_of(
     connection: &mut SqliteConnection,
     id: &OrderId,
-) -> Result<Option<Settlement>, StorageError> {
+) -> Result<Option<Credit>, StorageError> {
     let row = sqlx::query("SELECT attempt_id, amount, currency FROM credits WHERE order_id = ?")
         .bind(id.as_str())
         .fetch_optional(connection)
         .await?;
-    row.map(|row| rows::settlement(&row, id)).transpose()
+    row.map(|row| rows::credit(&row, id)).transpose()
 }

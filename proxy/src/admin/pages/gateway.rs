@@ -6,11 +6,12 @@ use axum::extract::State;
 use florin_gateway::KeyInUse;
 use maud::{Markup, html};
 
-use crate::admin::conditions::{MAX_LAG, MAX_SKEW};
+use crate::admin::conditions::MAX_LAG;
 use crate::admin::pages::error::PageError;
 use crate::admin::pages::layout;
 use crate::admin::pages::signed_in::SignedInOperator;
 use crate::admin::pages::viewer::SignedIn as _;
+use crate::clock::MAX_SKEW;
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
 

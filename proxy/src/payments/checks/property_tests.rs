@@ -560,7 +560,7 @@ fn an_invoice_of_another_amount_currency_or_asset_is_not_shown() {
             let now = Timestamp::UNIX_EPOCH;
             let checked = check_invoice(&case.terms(), &response, case.environment(), now);
             let is_found =
-                matches!(&checked, Err(InvoiceMismatch::Other { field, .. }) if *field == member);
+                matches!(&checked, Err(InvoiceMismatch::Field { field, .. }) if *field == member);
             assert!(is_found, "{asset:?}, {member} {value}: {checked:?}");
         }
     }

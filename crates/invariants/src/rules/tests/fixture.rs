@@ -77,7 +77,7 @@ pub(super) fn attempt(number: u32, order: &Order, payment: &str) -> Attempt {
 pub(super) fn invoice(attempt: &Attempt, received: &str) -> Invoice {
     let received = amount(received);
     let Requested::Invoice {
-        amounts: [Some(asked), Some(usd), _],
+        amounts: [Some(requested), Some(usd), _],
         ..
     } = attempt.requested
     else {
@@ -86,7 +86,10 @@ pub(super) fn invoice(attempt: &Attempt, received: &str) -> Invoice {
     let report = |at, status: &str, received| Report {
         at,
         status: status.into(),
-        parts: vec![Part { asked, received }],
+        parts: vec![Part {
+            requested,
+            received,
+        }],
     };
     Invoice {
         created_at: START,
@@ -100,7 +103,7 @@ pub(super) fn invoice(attempt: &Attempt, received: &str) -> Invoice {
         is_tainted: false,
         expires_at: None,
         is_contradicted: false,
-        rate: Some([usd * 4, asked, usd]),
+        rate: Some([usd * 4, requested, usd]),
     }
 }
 

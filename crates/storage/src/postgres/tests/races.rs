@@ -125,7 +125,7 @@ async fn two_payments_at_once_are_one_credit_and_every_event_has_its_number() {
             Ok(_) | Err(OrderOperationError::Closed { .. })
         ));
         assert_eq!(status(&store, n).await, OrderStatus::Paid);
-        assert!(one.settlement(&id(n)).await.unwrap().is_some());
+        assert!(one.credit_of(&id(n)).await.unwrap().is_some());
     }
     let gaps = "SELECT count(*) FROM orders WHERE sequence <> (SELECT count(*) FROM events WHERE order_id = orders.id)
          OR 1 <> (SELECT count(*) FROM events WHERE order_id = orders.id AND type = 'order.paid')";

@@ -120,7 +120,7 @@ async fn a_full_file_fails_its_transactions_and_no_later_one() {
     assert!(found.unwrap().is_new);
     assert_eq!(status(&test.store(), 1).await, OrderStatus::Open);
     test.storage.check_writing(at(1)).await.unwrap();
-    test.storage.check_file().await.unwrap();
+    test.storage.check_database().await.unwrap();
 }
 
 /// Pages of the file without the first two, which SQLite reads at the start.
@@ -160,13 +160,13 @@ async fn damage_that_a_reader_meets_stops_writing_until_it_is_repaired() {
     write_pages(&test, &bad);
     let read = test.storage.snapshot(&id(1)).await.unwrap_err();
     assert_eq!(read.outage(), Some(Outage::Damaged), "{read}");
-    let found = test.storage.check_file().await.unwrap_err();
+    let found = test.storage.check_database().await.unwrap_err();
     assert_eq!(found.outage(), Some(Outage::Damaged), "{found}");
     let refused = opened(&test.storage, 2).await.unwrap_err();
     assert!(refused.to_string().contains("is damaged"), "{refused}");
     write_pages(&test, &good);
     let mut turns = tokio::time::interval(std::time::Duration::from_millis(20));
-    while test.storage.check_file().await.is_err()
+    while test.storage.check_database().await.is_err()
         && test.storage.check_writing(at(1)).await.is_err()
     {
         turns.tick().await;
@@ -219,7 +219,7 @@ async fn damage_of_a_large_file_is_found_while_it_is_served() {
     let mut found = Ok(());
     for _ in 0..1_000 {
         turns.tick().await;
-        found = storage.check_file().await;
+        found = storage.check_database().await;
         if found.is_err() {
             break;
         }
