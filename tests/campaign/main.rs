@@ -1,5 +1,5 @@
-//! The kill campaign, and the proof that the auditor detects corruption. A separate test binary, because the timing of
-//! the kills needs an idle machine.
+//! The kill campaign, and the proof that the auditor detects corruption. A separate test binary: `cargo xtask test` runs the tests
+//! of the libraries beside it, and none that measures or waits for a browser.
 #![expect(
     clippy::unwrap_used,
     reason = "a test may panic; the lint only exempts test functions, not their helpers"

@@ -125,8 +125,11 @@ impl fmt::Display for Report {
     }
 }
 
+/// The status of a run, and what it printed about failures.
+type Outcome = (ExitStatus, Report);
+
 /// Runs the command, prints its output as it comes, and reads it.
-fn run(mut command: Command) -> anyhow::Result<(ExitStatus, Report)> {
+fn run(mut command: Command) -> anyhow::Result<Outcome> {
     // Cargo names a target on standard error, and libtest its tests on standard output: one pipe keeps their order.
     let (reader, writer) = pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
@@ -146,8 +149,18 @@ fn run(mut command: Command) -> anyhow::Result<(ExitStatus, Report)> {
 /// A run of `cargo test --workspace`: the further arguments, and the number of tests at a time for each processor.
 type Run<'a> = (Vec<&'a str>, usize);
 
-/// The runs, one after another. `metadata` is what `cargo metadata` prints: a run that leaves targets out names all others.
-fn runs(metadata: &Value) -> [Run<'_>; 5] {
+/// All runs.
+#[derive(Debug, PartialEq, Eq)]
+struct Runs<'a> {
+    /// It waits for restarts, disasters and drains: other runs go on beside it.
+    campaign: Run<'a>,
+    beside_campaign: [Run<'a>; 2],
+    /// Their servers and browsers need the machine for themselves.
+    afterwards: [Run<'a>; 2],
+}
+
+/// `metadata` is what `cargo metadata` prints: a run that leaves targets out names all others.
+fn runs(metadata: &Value) -> Runs<'_> {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let targets = packages.flat_map(|package| package["targets"].as_array().into_iter().flatten());
     let tests = targets.filter(|target| target["kind"] == json!(["test"]));
@@ -156,14 +169,38 @@ fn runs(metadata: &Value) -> [Run<'_>; 5] {
     let others = others.flat_map(|name| ["--test", name]);
     let others = ["--lib", "--bins"].into_iter().chain(others).collect();
     let [api, browser, campaign] = SEPARATE.map(|name| vec!["--test", name]);
-    // The api tests wait most of their time: for a poll, a delivery, a lease.
-    [
-        (others, 2),
-        (api, 4),
-        (browser, 2),
-        (campaign, 2),
-        (vec!["--doc"], 2),
-    ]
+    Runs {
+        campaign: (campaign, 2),
+        beside_campaign: [(others, 2), (vec!["--doc"], 2)],
+        // The api tests wait most of their time: for a poll, a delivery, a lease.
+        afterwards: [(api, 4), (browser, 2)],
+    }
+}
+
+/// Makes each run. The lines of two that go on at the same time mix: the errors of [`all`] repeat each failure in one piece.
+fn run_each(
+    runs: &Runs<'_>,
+    cargo_test: impl Fn(&[&str], usize) -> Command,
+) -> anyhow::Result<Vec<Outcome>> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let command = |(arguments, threads): &Run<'_>| {
+        let arguments = [&["--no-fail-fast"], &arguments[..]].concat();
+        cargo_test(&arguments, threads * processors)
+    };
+    let in_turn = |runs: &[Run<'_>; 2]| -> anyhow::Result<Vec<Outcome>> {
+        let outcomes = runs.iter().map(|one| run(command(one)));
+        outcomes.collect()
+    };
+    let campaign = command(&runs.campaign);
+    let (campaign, beside) = thread::scope(|scope| {
+        let campaign = scope.spawn(|| run(campaign));
+        let beside = in_turn(&runs.beside_campaign);
+        (campaign.join().expect("a run does not panic"), beside)
+    });
+    let mut outcomes = beside?;
+    outcomes.push(campaign?);
+    outcomes.extend(in_turn(&runs.afterwards)?);
+    Ok(outcomes)
 }
 
 /// Runs all tests of the workspace. `cargo_test` makes the command from the arguments behind `cargo test --workspace` and the number of
@@ -178,12 +215,9 @@ pub(crate) fn all(
     metadata: &Value,
     cargo_test: impl Fn(&[&str], usize) -> Command,
 ) -> anyhow::Result<Vec<String>> {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
     let mut report = Report::default();
     let mut failed = None;
-    for (arguments, threads) in runs(metadata) {
-        let arguments = [&["--no-fail-fast"], &arguments[..]].concat();
-        let (status, one) = run(cargo_test(&arguments, threads * processors))?;
+    for (status, one) in run_each(&runs(metadata), &cargo_test)? {
         ensure!(
             status.success() || !one.failed_targets.is_empty(),
             "{status}: a run ended before its tests did, with these failures: {one}"
@@ -246,17 +280,13 @@ error: 1 target failed:
             { "targets": [target("test", "it"), target("bin", "florin-proxy")] },
             { "targets": [target("test", "api"), target("test", "browser"), target("test", "campaign")] },
         ] });
-        let runs = runs(&metadata).map(|(run, _)| run.join(" "));
-        assert_eq!(
-            runs,
-            [
-                "--lib --bins --test it",
-                "--test api",
-                "--test browser",
-                "--test campaign",
-                "--doc"
-            ]
-        );
+        let names = |(arguments, _): &Run<'_>| arguments.join(" ");
+        let runs = runs(&metadata);
+        assert_eq!(names(&runs.campaign), "--test campaign");
+        let beside = runs.beside_campaign.each_ref().map(names);
+        assert_eq!(beside, ["--lib --bins --test it", "--doc"]);
+        let afterwards = runs.afterwards.each_ref().map(names);
+        assert_eq!(afterwards, ["--test api", "--test browser"]);
     }
 
     #[test]
