@@ -33,7 +33,7 @@ struct Cli {
 enum Command {
     /// Start a sandbox, a proxy and a demo shop, and print what to try
     Demo(DemoArgs),
-    /// Run every check: format, dependencies, lints, docs, tests, browsers, budget, HTTP, simulation
+    /// Run every check: format, dependencies, sizes, lints, docs, tests, HTTP
     Test(TestArgs),
     /// Save every state of the checkout to target/pictures, in four widths and five variants
     #[command(visible_alias = "screenshots")]

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 /// The targets with a separate run each.
 const SEPARATE: [&str; 3] = ["api", "browser", "campaign"];
 
-/// The targets whose tests share the machine's time with servers and browsers, as cargo names them. What draws its faults from a
-/// seed, the campaign and the simulation, is not among them.
-const TIMED_TARGETS: [(&str, &[&str]); 3] = [
+/// The targets whose failed tests are repeated, as cargo names them: their tests share the machine's time with servers and browsers.
+/// What draws its faults from a seed, the campaign and the simulation, is not among them.
+const REPEATED_TARGETS: [(&str, &[&str]); 3] = [
     ("`-p florin-tests --test browser`", &["--test", "browser"]),
     ("`-p florin-tests --test api`", &["--test", "api"]),
     ("`-p florin-storage --lib`", &["--lib"]),
@@ -81,7 +81,7 @@ impl Report {
         self.failures.entry(self.target.clone()).or_default()
     }
 
-    /// The arguments that run the failed tests alone, if they are few and all of `TIMED_TARGETS`.
+    /// The arguments that run the failed tests alone, if they are few and all of `REPEATED_TARGETS`.
     fn repetition(&self) -> Option<Vec<&str>> {
         let tests = self.failures.values().flat_map(|failures| &failures.tests);
         let tests: Vec<&str> = tests.map(String::as_str).collect();
@@ -93,7 +93,7 @@ impl Report {
         }
         let mut arguments = Vec::new();
         for failed in &self.failed_targets {
-            let (_, target) = TIMED_TARGETS.iter().find(|(name, _)| name == failed)?;
+            let (_, target) = REPEATED_TARGETS.iter().find(|(name, _)| name == failed)?;
             arguments.extend_from_slice(target);
         }
         arguments.extend(["--", "--exact"]);
@@ -206,7 +206,7 @@ fn run_each(
 /// Runs all tests of the workspace. `cargo_test` makes the command from the arguments behind `cargo test --workspace` and the number of
 /// tests at a time, `metadata` is what `cargo metadata` prints.
 ///
-/// Servers and browser engines share the machine with the tests. Up to three tests of `TIMED_TARGETS` that fail while all others
+/// Servers and browser engines share the machine with the tests. Up to three tests of `REPEATED_TARGETS` that fail while all others
 /// pass are run again, alone, three times. Returns those that passed each time. No other test is repeated.
 ///
 /// # Errors

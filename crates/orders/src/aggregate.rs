@@ -86,7 +86,7 @@ impl Aggregate {
         }
         let order = &mut self.order;
         order.status = transition.status;
-        if transition.shows_attempt {
+        if transition.becomes_current {
             order.current_attempt = Some(id.clone());
         }
         if transition.credits {

@@ -48,7 +48,8 @@ pub struct CustomTerms {
     pub requested: QuotedAmounts,
 }
 
-/// The price in the three amounts that the gateway states, computed by us.
+/// The order's price in the asset, in US dollars and in the gateway's local currency. The proxy computes it from the
+/// gateway's rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotedAmounts {
     /// In the asset, US dollars, and the gateway's local currency.

@@ -85,7 +85,7 @@ impl Aggregate {
     }
 
     /// Requests attention from `now` on, if there is a cause.
-    pub fn call_attention(&mut self, now: Timestamp) {
+    pub fn request_attention(&mut self, now: Timestamp) {
         if !self.attention_causes().is_empty() {
             self.attention_since = Some(now);
             self.order.version += 1;
@@ -101,7 +101,7 @@ impl Aggregate {
     ) {
         let causes = self.attention_causes();
         let has_new_cause = causes.iter().any(|cause| !before.contains(cause))
-            || events.iter().any(|event| event.calls_a_person());
+            || events.iter().any(|event| event.needs_attention());
         if causes.is_empty() {
             self.attention_since = None;
         } else if has_new_cause {

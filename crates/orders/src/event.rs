@@ -69,7 +69,7 @@ impl EventType {
     }
 
     /// Returns `true` if a person should look at the order each time that it happens.
-    pub(crate) fn calls_a_person(self) -> bool {
+    pub(crate) fn needs_attention(self) -> bool {
         matches!(
             self,
             Self::Underpaid | Self::Blocked | Self::LatePayment | Self::Reverted

@@ -43,7 +43,7 @@ pub struct Transition {
     /// The order's new status.
     pub status: OrderStatus,
     /// `true` if the assessed attempt becomes the current one.
-    pub shows_attempt: bool,
+    pub becomes_current: bool,
     /// `true` if this observation credits the order.
     pub credits: bool,
     /// What contradicts the order's credit afterwards.
@@ -56,7 +56,7 @@ pub struct Transition {
 pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> Transition {
     let unchanged = Transition {
         status: order.status,
-        shows_attempt: false,
+        becomes_current: false,
         credits: false,
         reverted: order.reverted.map(|reverted| reverted.payment_state),
         events: Vec::new(),
@@ -75,10 +75,10 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     if order.is_credited_by(attempt) {
         return recheck_credit(invoice, assessment, payment_state, &unchanged);
     }
-    let more_arrived = assessment
+    let received_changed = assessment
         .progress()
         .is_some_and(|now| now.received != invoice.progress.received);
-    let has_changed = payment_state != invoice.payment_state || more_arrived;
+    let has_changed = payment_state != invoice.payment_state || received_changed;
     if !has_changed {
         return unchanged;
     }
@@ -116,13 +116,13 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
         payment_state == PaymentState::Detected && invoice.payment_state != PaymentState::Detected;
     if status != order.status
         || newly_detected
-        || (status == OrderStatus::Underpaid && more_arrived)
+        || (status == OrderStatus::Underpaid && received_changed)
     {
         events.extend(events_of(status));
     }
     Transition {
         status,
-        shows_attempt: true,
+        becomes_current: true,
         credits: status.is_settled(),
         events,
         ..unchanged

@@ -54,7 +54,7 @@ pub struct DueAttempt {
     /// Fencing number of this poll. The response to an earlier poll is ignored once a later one is
     /// recorded.
     pub poll_seq: u32,
-    /// How far the next poll is put off.
+    /// The factor of the pause before the next poll.
     pub stretch: Stretch,
     /// The trace of its order.
     pub traceparent: Option<TraceParent>,
@@ -226,8 +226,8 @@ pub trait Storage: OperatorStorage + StaffStorage {
     /// Deletes a batch of the prices that were fetched until a time. Returns their number; 0 if none is left.
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;
 
-    /// Counts a request against the limit of its key, over all processes. A request uses `each` of the key's minute. Returns
-    /// how long to wait if the minute is used up. Without other writers nothing is counted here: the process counts in memory.
+    /// Counts a request against the limit of its key, over all processes. A request uses `each` of the key's allowance of
+    /// one minute. Returns how long to wait if it is used up. Without other writers nothing is counted here: the process counts in memory.
     async fn count_request(
         &self,
         _key: LimitKey,
@@ -237,7 +237,7 @@ pub trait Storage: OperatorStorage + StaffStorage {
         Ok(None)
     }
 
-    /// Deletes a batch of the counts of keys whose minute is free again. Returns their number; 0 if none is left.
+    /// Deletes a batch of the counts of keys whose allowance is full again. Returns their number; 0 if none is left.
     async fn delete_unused_counts(&self, _now: Timestamp) -> Result<u64, StorageError> {
         Ok(0)
     }
@@ -434,9 +434,9 @@ pub trait Storage: OperatorStorage + StaffStorage {
         now: Timestamp,
     ) -> Result<bool, StorageError>;
 
-    /// Makes due what a clock that was ahead has planned: polls of attempts that were opened or polled after `now`, and
-    /// deliveries that were planned or begun after it, each by more than 5 seconds. Invoices that were opened so are treated as
-    /// opened now. On a server `now` is its time if that is later. Returns the number of polls and deliveries.
+    /// Makes polls and deliveries due now whose times were computed while the clock was ahead: polls of attempts that were opened
+    /// or polled after `now`, and deliveries that were planned or begun after it, each by more than 5 seconds. Such invoices are
+    /// treated as opened now. On a server `now` is its time if that is later. Returns the number of polls and deliveries.
     async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError>;
 
     /// The polls that are due by `until`, counted up to `most` per priority.

@@ -60,7 +60,7 @@ impl AuthenticatedStore {
             .expect("the key was found in this configuration")
     }
 
-    /// An order of this store. Another store's responses as one that is not there.
+    /// An order of this store. That of another store is treated as not found.
     pub(crate) async fn order(&self, app: &AppState, id: &str) -> Result<Snapshot, ApiError> {
         let id = OrderId::parse(id).map_err(|_| ApiError::NoSuchOrder)?;
         let found = app.deps.storage.snapshot(&id).await?;

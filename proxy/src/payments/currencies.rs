@@ -28,7 +28,7 @@ const ENVELOPES: [&str; 6] = [
     "assets",
     "cryptocurrencies",
 ];
-/// Where it says what people call the asset, its name, and its network.
+/// Where an object says the asset's symbol, its name, and its network.
 const SYMBOLS: [&str; 3] = ["asset", "symbol", "ticker"];
 const NAMES: [&str; 3] = ["name", "asset_name", "currency_name"];
 const NETWORKS: [&str; 4] = ["network", "network_name", "chain", "blockchain"];
@@ -46,7 +46,7 @@ pub(crate) enum Currencies {
     NotAsked,
     /// The response could not be read.
     NotKnown,
-    /// There was one.
+    /// The response was read.
     Compared {
         /// When.
         at: Timestamp,

@@ -286,7 +286,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
         }
     };
     let stored = match created.checked {
-        Ok(invoice) => store(app, &attempt, &invoice).await?,
+        Ok(invoice) => save_invoice(app, &attempt, &invoice).await?,
         Err(mismatch) => Err(mismatch),
     };
     let opened = match stored {
@@ -309,7 +309,7 @@ async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result
 
 /// Stores the invoice of an attempt. The inner error ends the attempt: a second order of one invoice would be credited by
 /// the first one's payment.
-async fn store(
+async fn save_invoice(
     app: &AppState,
     attempt: &NewAttempt,
     invoice: &Invoice,

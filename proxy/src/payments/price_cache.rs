@@ -128,7 +128,7 @@ impl PriceCache {
         }
     }
 
-    /// The same without a request: `None` if there is no fresh copy.
+    /// The newest prices, without a request to the gateway: `None` unless half of their lifetime is left.
     pub(crate) fn newest(&self, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
         let offered = self.offered.read();
         let half = u32::try_from(self.lifetime().as_secs() / 2).unwrap_or(u32::MAX);

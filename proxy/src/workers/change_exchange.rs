@@ -19,12 +19,12 @@ use tokio::sync::Notify;
 use crate::state::AppState;
 use crate::widget_files;
 
-/// What changes meanwhile is announced together.
+/// Changes within this pause are announced together.
 const COALESCE: Duration = Duration::from_millis(20);
 /// Pause between two comparisons while announcements arrive.
 const COMPARE_EVERY: Duration = Duration::from_secs(5);
 /// The same while they do not: a stream is not later than this.
-const COMPARE_EVERY_UNHEARD: Duration = Duration::from_millis(800);
+const COMPARE_EVERY_WITHOUT_ANNOUNCEMENTS: Duration = Duration::from_millis(800);
 /// Pause before the next try to listen, or to announce.
 const RECONNECT: Duration = Duration::from_millis(500);
 /// Pause between two reports that this version's files are in use.
@@ -60,7 +60,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// Announces at once what changes after a pause, and together what changes within one.
+    /// Announces a change at once; changes within the pause after it are announced together.
     async fn announce(&self) {
         let app = &self.app;
         while !app.shutdown.is_cancelled() {
@@ -99,7 +99,7 @@ impl Exchange {
                     is_reported = true;
                     tracing::warn!(
                         %error,
-                        "announcements of other proxies do not arrive: every second the orders with open pages are compared"
+                        "announcements of other proxies do not arrive: the orders with open pages are compared more often"
                     );
                 }
                 Err(_) => {}
@@ -138,7 +138,7 @@ impl Exchange {
         }
     }
 
-    /// The proxy has kept them once before it listened ([`keep_static_files`]).
+    /// The proxy has kept the files once before it listened ([`keep_static_files`]).
     async fn keep_static_files(&self) {
         let app = &self.app;
         while !app.shutdown.is_cancelled() {
@@ -157,7 +157,7 @@ impl Exchange {
             let pause = if self.is_listening.load(Ordering::Relaxed) {
                 COMPARE_EVERY
             } else {
-                COMPARE_EVERY_UNHEARD
+                COMPARE_EVERY_WITHOUT_ANNOUNCEMENTS
             };
             tokio::select! {
                 () = app.shutdown.cancelled() => return,

@@ -1,4 +1,4 @@
-//! Replanning: what a clock that was ahead has planned is due as soon as the clock is right.
+//! Replanning: polls and deliveries whose times were computed while the clock was ahead are made due once the clock is right.
 
 use std::sync::Arc;
 use std::time::Duration;

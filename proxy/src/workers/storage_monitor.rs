@@ -11,11 +11,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::state::AppState;
 
-/// Pause between two checks of the file; during an outage, also between two writes.
+/// Pause between two checks of the database; during an outage, also between two writes.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Pause between two writes while all is well. An idle proxy hardly wears out a memory card.
 const WRITE_EVERY: SignedDuration = SignedDuration::from_secs(60);
-/// A probe that comes sooner after a write uses its result, so that no prober can make the disk work.
+/// A probe that comes sooner after a write uses its result, so that probes cause no further writes.
 const WRITE_IS_FRESH: SignedDuration = SignedDuration::from_secs(1);
 /// A disk that does not answer by then has failed. Readiness has to fail within five seconds.
 const LONGEST_WRITE: Duration = Duration::from_secs(3);
@@ -85,7 +85,7 @@ pub(crate) async fn probe(app: &AppState) -> Result<u64, String> {
     Err(app.storage_health.reason().unwrap_or(error))
 }
 
-/// Checks the file, and writes unless the last write is younger than `fresh`. Each failure before is checked by a write.
+/// Checks the database, and writes unless the last write is younger than `fresh`. Each failure before is checked by a write.
 async fn check(app: &AppState, fresh: SignedDuration) {
     let now = app.now();
     let is_fresh = app.storage_health.is_fresh(now, fresh);

@@ -85,7 +85,7 @@ pub(crate) async fn dispatch_once(app: &Arc<AppState>) {
 async fn start_deliveries(app: &Arc<AppState>, store: &StoreId, deliveries: &mut JoinSet<()>) {
     let free = CONCURRENT_DELIVERIES - deliveries.len();
     for due in fetch_due(app, store, free).await {
-        // After the read: of a store that a reload has removed nothing is recorded as not wanted. Its lease ends by itself.
+        // Read after the lease: of a store that a reload has removed nothing is recorded, and the lease ends by itself.
         let config = app.config();
         if config.store(store).is_some() {
             let trace = due.traceparent;

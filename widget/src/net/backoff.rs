@@ -1,31 +1,30 @@
-//! The pauses between requests. The server names the pace; failures slow it down; chance keeps a thousand pages from asking in
-//! the same instant.
+//! The pauses between requests. The server names the pace; failures slow it down; jitter spreads the requests of many pages.
 
 /// The first pause after a failure.
 const FIRST_PAUSE_MS: u32 = 2_000;
 /// The longest pause while failures go on.
 const LONGEST_PAUSE_MS: u32 = 30_000;
-/// The pace while changes also arrive as events, which makes asking a mere safeguard.
+/// The pace while changes also arrive as events: polling is then a safeguard.
 const BESIDE_EVENTS_MS: u32 = 30_000;
 
-/// Milliseconds until the next question after a response that named `seconds`: up to a quarter more by `chance`, and
-/// rarely while events arrive as well.
-pub fn after_response(seconds: u32, events_arrive: bool, chance: u8) -> u32 {
+/// Milliseconds until the next poll after a response that named `seconds`: up to a quarter more by `jitter`, and at least half a
+/// minute while events arrive as well.
+pub fn after_response(seconds: u32, events_arrive: bool, jitter: u8) -> u32 {
     let pause = seconds.clamp(1, 3600) * 1000;
     let pause = if events_arrive {
         pause.max(BESIDE_EVENTS_MS)
     } else {
         pause
     };
-    pause + pause / 4 / 255 * u32::from(chance)
+    pause + pause / 4 / 255 * u32::from(jitter)
 }
 
 /// Milliseconds until the next try after `failures` in a row: 2, 4, 8, 16, then 30 seconds, of each at least half, the rest by
-/// chance.
-pub fn after_failure(failures: u32, chance: u8) -> u32 {
+/// `jitter`.
+pub fn after_failure(failures: u32, jitter: u8) -> u32 {
     let doublings = failures.saturating_sub(1).min(4);
     let pause = (FIRST_PAUSE_MS << doublings).min(LONGEST_PAUSE_MS);
-    pause / 2 + pause / 2 / 255 * u32::from(chance)
+    pause / 2 + pause / 2 / 255 * u32::from(jitter)
 }
 
 #[cfg(test)]

@@ -185,14 +185,14 @@ impl Polling {
 }
 
 impl Connection for Polling {
-    fn open(&self, again: bool, amount: &str, done: Done<Opened>) {
-        if !again
+    fn open(&self, as_new: bool, amount: &str, done: Done<Opened>) {
+        if !as_new
             && amount.is_empty()
             && let Some(response) = self.requests.take_opening()
         {
             return done(response);
         }
-        let opening = self.requests.start_opening(again, amount);
+        let opening = self.requests.start_opening(as_new, amount);
         let this = self.this.clone();
         let done = Box::new(move |response: Result<Opened, Problem>| {
             // What is still on its way is about the order before.

@@ -78,8 +78,8 @@ impl Requests {
     }
 
     /// Starts to open the order: the script sends the request at once.
-    pub(super) fn start_opening(&self, again: bool, amount: &str) -> Promise {
-        self.host.open(again, amount)
+    pub(super) fn start_opening(&self, as_new: bool, amount: &str) -> Promise {
+        self.host.open(as_new, amount)
     }
 
     /// The link that shows this order on any other device.

@@ -163,7 +163,7 @@ impl Checkout {
         self.leave_and_open(true);
     }
 
-    fn leave_and_open(self, again: bool) {
+    fn leave_and_open(self, as_new: bool) {
         if self.is_busy.get_untracked() {
             return;
         }
@@ -177,7 +177,7 @@ impl Checkout {
         self.donation.set(None);
         self.receipt.set(None);
         self.quotes.set(Quotes::Awaited);
-        self.open(again, "");
+        self.open(as_new, "");
     }
 
     /// Opens the order after an attempt that failed. What is shown stays until there is a response.
@@ -196,7 +196,7 @@ impl Checkout {
         self.open(false, amount);
     }
 
-    fn open(self, again: bool, amount: &str) {
+    fn open(self, as_new: bool, amount: &str) {
         let Some(shared) = self.shared() else { return };
         self.is_busy.set(true);
         let done = move |response: Result<Opened, Problem>| {
@@ -216,6 +216,6 @@ impl Checkout {
                 Err(problem) => self.stop(problem),
             }
         };
-        shared.connection.open(again, amount, Box::new(done));
+        shared.connection.open(as_new, amount, Box::new(done));
     }
 }

@@ -29,8 +29,8 @@ pub(crate) enum Request {
 
 /// The proxy, and the polling that keeps the state up to date.
 pub(crate) trait Connection {
-    /// Opens the order. `again` leaves the known order and opens another; an empty `amount` is none.
-    fn open(&self, again: bool, amount: &str, done: Done<Opened>);
+    /// Opens the order. `as_new` leaves the known order and opens another; an empty `amount` is none.
+    fn open(&self, as_new: bool, amount: &str, done: Done<Opened>);
     /// Gets the prices in every asset.
     fn quotes(&self, done: Done<Vec<Quote>>);
     /// Gets the receipt of a paid order, as JSON: it is read where it is shown, in a module that is loaded later.
@@ -46,7 +46,7 @@ pub(crate) trait Connection {
     fn on_quotes(&self, valid_for_seconds: u32);
     /// Polls now.
     fn poll_now(&self);
-    /// Opens the order again after a pause, the longer the more often it failed.
+    /// Retries to open the order after a pause, the longer the more often it failed.
     fn retry_later(&self);
     /// Ends the wait of [`retry_later`](Self::retry_later).
     fn cancel_retry(&self);

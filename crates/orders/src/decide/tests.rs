@@ -154,7 +154,7 @@ fn waiting_changes_nothing_and_news_calls_again() {
 }
 
 #[test]
-fn an_unclear_response_calls_a_person_until_a_clear_one() {
+fn an_unclear_response_needs_attention_until_a_clear_one() {
     let mut aggregate = awaiting();
     observe(&mut aggregate, 20, exact("REFUNDED"));
     assert_eq!(aggregate.attention_causes(), [AttentionCause::NeedsReview]);

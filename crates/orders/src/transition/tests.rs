@@ -104,7 +104,7 @@ fn money_on_a_replaced_attempt_is_credited_and_shown() {
     let observation = for_invoice(2, exact("COMPLETED"));
     let change = change_of(2, S::AwaitingPayment, PaymentState::Waiting, &observation);
     assert_eq!(change.events, [E::LatePayment, E::Paid]);
-    assert!(change.credits && change.shows_attempt);
+    assert!(change.credits && change.becomes_current);
 }
 
 #[test]

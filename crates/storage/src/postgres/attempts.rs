@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 
 use super::clock::milliseconds;
 use super::orders::{
-    attempt, call_attention, emit, end_attention, get, lock, maybe_attempt, set_status, snapshot,
+    attempt, emit, end_attention, get, lock, maybe_attempt, request_attention, set_status, snapshot,
 };
 use super::polls;
 use super::rows::{Time, without_nul};
@@ -230,7 +230,7 @@ pub(super) async fn abandon(
     }
     set_status(tx, &order.id, OrderStatus::Blocked).await?;
     emit(tx, &order.id, &[EventType::Blocked], now).await?;
-    call_attention(tx, &order.id, now).await
+    request_attention(tx, &order.id, now).await
 }
 
 /// Attempts that are being created for longer than `age`. Their orders are locked; those that another transaction has

@@ -472,7 +472,7 @@ pub(super) async fn emit(
 }
 
 /// Requests attention for an order.
-pub(super) async fn call_attention(
+pub(super) async fn request_attention(
     tx: &mut PgConnection,
     id: &OrderId,
     now: Timestamp,

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::orders::{call_attention, emit, end_attention, get, set_status, snapshot};
+use super::orders::{emit, end_attention, get, request_attention, set_status, snapshot};
 use super::rows::{millis, time};
 use crate::limits::{AT_THIS_MOMENT, InvoiceKind, MAX_ATTEMPTS_PER_MINUTE};
 use crate::rows::{self, Record as _};
@@ -211,7 +211,7 @@ pub(super) async fn abandon(
     }
     set_status(tx, &order.id, OrderStatus::Blocked).await?;
     emit(tx, &order.id, &[EventType::Blocked], now).await?;
-    call_attention(tx, &order.id, now).await
+    request_attention(tx, &order.id, now).await
 }
 
 pub(super) async fn stale(

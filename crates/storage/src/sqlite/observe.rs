@@ -54,7 +54,7 @@ pub(super) async fn record(
         .and_then(Attempt::invoice)
         .is_some_and(|invoice| invoice.needs_review);
     if is_news && is_unclear {
-        after.call_attention(now);
+        after.request_attention(now);
     }
     let attempt = after.attempt(&due.attempt_id).ok_or_else(other)?;
     save_attempt(tx, attempt, now).await?;

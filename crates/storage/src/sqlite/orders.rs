@@ -403,7 +403,7 @@ pub(super) async fn emit(
 }
 
 /// Requests attention for an order.
-pub(super) async fn call_attention(
+pub(super) async fn request_attention(
     tx: &mut SqliteConnection,
     id: &OrderId,
     now: Timestamp,

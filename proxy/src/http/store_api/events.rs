@@ -125,7 +125,7 @@ pub(crate) struct DeliveryPage {
 pub(crate) struct DeliveryAttempt {
     /// The try's own id.
     id: String,
-    /// The event's type.
+    /// The event's id.
     event: String,
     #[serde(rename = "type")]
     /// The event's type.

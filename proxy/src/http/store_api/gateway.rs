@@ -237,7 +237,7 @@ pub(crate) struct InvoiceQuery {
     hist: bool,
 }
 
-/// Asks about an invoice. Another store's responses as one that is not there.
+/// Asks about an invoice. That of another store is treated as not found.
 pub(crate) async fn invoice(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

@@ -311,7 +311,7 @@ pub(crate) struct OrdersQuery {
     /// Only the order of this reference.
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
     reference: Option<String>,
-    /// Only orders that stand here.
+    /// Only orders with this status.
     #[schemars(with = "Option<florin_checkout_api::Status>")]
     status: Option<String>,
     /// The `next` of the page before: only what is older than this order.
