@@ -46,7 +46,7 @@ impl StorageHealth {
     }
 
     /// Records a write that succeeded. Returns the length of the outage that it ends.
-    pub(crate) fn works(&self, now: Timestamp) -> Option<SignedDuration> {
+    pub(crate) fn record_success(&self, now: Timestamp) -> Option<SignedDuration> {
         let mut state = self.0.lock();
         state.written_at = Some(now);
         let ended = state.outage.take();
@@ -54,7 +54,7 @@ impl StorageHealth {
     }
 
     /// Records a check that failed. Returns `true` if it begins an outage.
-    pub(crate) fn fails(&self, now: Timestamp, reason: &str) -> bool {
+    pub(crate) fn record_failure(&self, now: Timestamp, reason: &str) -> bool {
         let mut state = self.0.lock();
         let is_news = state.outage.is_none();
         let since = state.outage.as_ref().map_or(now, |outage| outage.since);

@@ -198,7 +198,7 @@ impl Order {
     }
 
     /// Returns `true` if an operator closed the order: no payment credits it any more.
-    pub fn is_closed(&self) -> bool {
+    pub fn is_closed_by_operator(&self) -> bool {
         let outcome = self.decision.map(|decision| decision.outcome);
         outcome == Some(DecisionOutcome::Closed)
     }

@@ -25,19 +25,19 @@ impl Stretch {
     /// Factor 1: the schedule.
     pub const NONE: Self = Self { percent: 100 };
     const MOST: u32 = 2000;
-    /// The target: this share of the allowed requests is for polls that are due. The rest is for requests that are not planned.
-    const PLANNED_PERCENT: u64 = 80;
+    /// The target: this share of the allowed requests is for polls that are due. The rest is for requests of customers and stores.
+    const TARGET_PERCENT: u64 = 80;
     /// The limits of one step of [`Stretch::next`], in percent. A step takes effect only on polls that are scheduled
     /// after it, so large steps would overshoot.
     const STEP_PERCENT: (u64, u64) = (80, 125);
 
-    /// The factor after a measurement: `due` polls are due in a time in which the limits allow `granted` requests. The
+    /// The factor after a measurement: `due` polls are due in a time in which the limits allow `allowed` requests. The
     /// factor is multiplied by `due` over the target, by 0.8 to 1.25 in one step.
     #[must_use]
-    pub fn next(self, due: u64, granted: u64) -> Self {
-        let allowed = (granted * Self::PLANNED_PERCENT / 100).max(1);
+    pub fn next(self, due: u64, allowed: u64) -> Self {
+        let target = (allowed * Self::TARGET_PERCENT / 100).max(1);
         let (least, most) = Self::STEP_PERCENT;
-        let step = (due.saturating_mul(100) / allowed).clamp(least, most);
+        let step = (due.saturating_mul(100) / target).clamp(least, most);
         let percent = u64::from(self.percent) * step / 100;
         let percent = u32::try_from(percent).unwrap_or(Self::MOST);
         Self {

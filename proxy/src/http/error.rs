@@ -85,6 +85,9 @@ pub(crate) enum ApiError {
     /// The one response to an unknown, foreign and expired order or token.
     #[error("no such order")]
     NoSuchOrder,
+    /// The store has no such event or delivery.
+    #[error("no such event")]
+    NoSuchEvent,
     /// The store has no such invoice.
     #[error("no such invoice")]
     NoSuchInvoice,

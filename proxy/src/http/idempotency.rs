@@ -3,7 +3,7 @@
 //! The typed result of a request is stored with the request's fingerprint, and answered again. It holds no client token:
 //! that is issued afterwards, a fresh one on every replay. A failure changed nothing and is not stored: the same request
 //! may try again with the same key. A crash locks no key, since a claim is a lease; a retry after a crash finds the order
-//! that was opened before, since [`RequestIdentity::order_name`] is the reference of its order.
+//! that was opened before, since [`RequestIdentity::generated_reference`] is the reference of its order.
 
 use std::sync::Arc;
 
@@ -122,7 +122,7 @@ fn invalid_key(message: &'static str) -> ApiError {
 
 impl RequestIdentity {
     /// Names the order that this request opens: the same for the same request. `None` without a key.
-    pub(crate) fn order_name(&self, caller: Caller<'_>) -> Option<[u8; 16]> {
+    pub(crate) fn generated_reference(&self, caller: Caller<'_>) -> Option<[u8; 16]> {
         let id = self.id(caller)?;
         let whole = digest(&[&id.0, &self.fingerprint.0]);
         let mut half = [0; 16];

@@ -48,7 +48,7 @@ struct State {
     is_taken: bool,
     waiting: HashMap<Client, VecDeque<oneshot::Sender<Permit>>>,
     /// The clients with a waiting request; the first one is next.
-    order: VecDeque<Client>,
+    turns: VecDeque<Client>,
 }
 
 /// The right to send the next request to the gateway. Dropping it gives the turn to the next client.
@@ -68,7 +68,7 @@ impl FairQueue {
             state: Mutex::new(State {
                 is_taken: false,
                 waiting: HashMap::new(),
-                order: VecDeque::new(),
+                turns: VecDeque::new(),
             }),
         })
     }
@@ -133,8 +133,8 @@ impl State {
         if waiting.len() >= MAX_WAITING {
             return Err(QueueError);
         }
-        if waiting.is_empty() && !self.order.contains(&client) {
-            self.order.push_back(client);
+        if waiting.is_empty() && !self.turns.contains(&client) {
+            self.turns.push_back(client);
         }
         let (sender, receiver) = oneshot::channel();
         waiting.push_back(sender);
@@ -143,7 +143,7 @@ impl State {
 
     /// The next waiting request: the first one of the client whose turn it is.
     fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
-        while let Some(client) = self.order.pop_front() {
+        while let Some(client) = self.turns.pop_front() {
             let Some(waiting) = self.waiting.get_mut(&client) else {
                 continue;
             };
@@ -156,7 +156,7 @@ impl State {
             if waiting.is_empty() {
                 self.waiting.remove(&client);
             } else {
-                self.order.push_back(client);
+                self.turns.push_back(client);
             }
             if next.is_some() {
                 return next;

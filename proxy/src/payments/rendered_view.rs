@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use crate::orders::view_cache::View;
-use crate::payments::view::{ViewContext, followed_until, seconds_left, view, whole_seconds};
+use crate::payments::view::{ViewContext, seconds_left, updates_until, view, whole_seconds};
 
 /// Members that depend on the moment.
 const SECONDS_LEFT: &str = "expires_in_seconds";
@@ -34,7 +34,7 @@ pub(crate) struct RenderedView {
     /// Names what the view shows and when the gateway was last asked; the same on every replica.
     pub etag: String,
     /// Until when pages follow the order, once it is paid.
-    pub followed_until: Option<Timestamp>,
+    pub updates_until: Option<Timestamp>,
     /// The JSON up to the members that depend on the moment. The last object that is open is the attempt's, if there is one.
     shared: Box<str>,
     has_attempt: bool,
@@ -56,11 +56,11 @@ impl RenderedView {
         let Snapshot { order, attempt } = snapshot;
         let shown = view(snapshot, context);
         let invoice = attempt.as_ref().and_then(Attempt::invoice);
-        let followed_until = followed_until(order);
+        let updates_until = updates_until(order);
         let turning_points = [
             Some(order.terms.expires_at),
             invoice.map(|invoice| invoice.expires_at),
-            followed_until,
+            updates_until,
         ];
         let shared = shared_json(&shown)?;
         let observed_at = invoice
@@ -73,7 +73,7 @@ impl RenderedView {
             is_settled: order.status.is_settled(),
             invoice: invoice.cloned().map(Box::new),
             etag: etag(&shared, observed_at),
-            followed_until,
+            updates_until,
             shared: shared.into(),
             has_attempt: shown.attempt.is_some(),
             observed_at,

@@ -20,7 +20,7 @@ const POLL_CONFIRMING_SECONDS: u32 = 5;
 const POLL_OVER_SECONDS: u32 = 30;
 /// The same once it is paid, where the stream of events is the faster way and this one the safeguard.
 const POLL_PAID_SECONDS: u32 = 60;
-/// How long after its credit a paid order is still followed: a second payment is most likely one that was under way when
+/// How long after its credit a paid order is still updated: a second payment is most likely one that was under way when
 /// the first one was credited. Every stream and every page asks for nothing more after that; reloaded, it shows what came
 /// later.
 const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
@@ -133,15 +133,15 @@ pub(crate) fn hosted_page(
     checks::is_gateways_page(page, checkout_url?).then(|| page.to_string())
 }
 
-/// Until when a paid order is followed; `None` for one that is not paid.
-pub(crate) fn followed_until(order: &Order) -> Option<Timestamp> {
+/// Until when a paid order is updated; `None` for one that is not paid.
+pub(crate) fn updates_until(order: &Order) -> Option<Timestamp> {
     let settled_at = order.settled_at.filter(|_| order.status.is_settled())?;
     Some(settled_at + PAID_IS_FOLLOWED_FOR)
 }
 
 /// Returns `true` while pages still follow an order.
-pub(crate) fn is_followed(order: &Order, now: Timestamp) -> bool {
-    followed_until(order).is_none_or(|until| now < until)
+pub(crate) fn is_updated(order: &Order, now: Timestamp) -> bool {
+    updates_until(order).is_none_or(|until| now < until)
 }
 
 fn status(status: OrderStatus) -> Status {
@@ -301,7 +301,7 @@ fn next_poll_seconds(status: Status, order: &Order, now: Timestamp) -> Option<u3
         Status::Processing | Status::Underpaid => Some(POLL_CONFIRMING_SECONDS),
         // Nothing can move but by the customer's choice; a payment may still arrive on an older attempt.
         Status::Open if now < order.terms.expires_at => Some(POLL_OVER_SECONDS),
-        Status::Paid | Status::Overpaid if is_followed(order, now) => Some(POLL_PAID_SECONDS),
+        Status::Paid | Status::Overpaid if is_updated(order, now) => Some(POLL_PAID_SECONDS),
         Status::Open | Status::Paid | Status::Overpaid => None,
         Status::Failed | Status::Cancelled | Status::Expired | Status::Blocked => {
             Some(POLL_OVER_SECONDS)

@@ -81,8 +81,8 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
         PollPriority::Unwatched,
     ] {
         // One slot is reserved for unwatched attempts, so that watched ones cannot starve them.
-        let kept = usize::from(poll_priority != PollPriority::Unwatched);
-        let free = CONCURRENT_POLLS.saturating_sub(polls.len() + kept);
+        let reserved = usize::from(poll_priority != PollPriority::Unwatched);
+        let free = CONCURRENT_POLLS.saturating_sub(polls.len() + reserved);
         let priority = request_priority(poll_priority);
         let room = app.deps.gateway.available_after(&begun, priority);
         let limit = room.min(u32::try_from(free).unwrap_or(u32::MAX));
@@ -122,10 +122,10 @@ async fn measure(app: &AppState) {
         PollingPace { lag, ..before }
     } else {
         let seconds = LOOKAHEAD.as_secs().unsigned_abs();
-        let granted = health.requests_per_minute * seconds / 60;
-        let for_watched = granted * WATCHED_PERCENT / 100;
+        let allowed = health.requests_per_minute * seconds / 60;
+        let for_watched = allowed * WATCHED_PERCENT / 100;
         PollingPace {
-            stretch: before.stretch.next(queue.due, granted),
+            stretch: before.stretch.next(queue.due, allowed),
             watched_stretch: before
                 .watched_stretch
                 .next(queue.due_prioritised, for_watched),

@@ -96,9 +96,9 @@ async fn check(app: &AppState, fresh: SignedDuration) {
     }
     let written = tokio::time::timeout(LONGEST_WRITE, storage.check_writing(now)).await;
     match written {
-        Ok(Ok(())) => works(app, now),
-        Ok(Err(error)) => fails(app, now, &reason(&error)),
-        Err(_) => fails(
+        Ok(Ok(())) => record_success(app, now),
+        Ok(Err(error)) => record_failure(app, now, &reason(&error)),
+        Err(_) => record_failure(
             app,
             now,
             "the disk does not answer. Check the disk and its mount. The proxy continues by itself; no restart is needed",
@@ -114,8 +114,8 @@ fn reason(error: &StorageError) -> String {
     }
 }
 
-fn works(app: &AppState, now: Timestamp) {
-    if let Some(outage) = app.storage_health.works(now) {
+fn record_success(app: &AppState, now: Timestamp) {
+    if let Some(outage) = app.storage_health.record_success(now) {
         tracing::info!(seconds = outage.as_secs(), "orders can be stored again");
         // What waited during the outage is due now.
         app.poller_wakeup.notify_one();
@@ -123,8 +123,8 @@ fn works(app: &AppState, now: Timestamp) {
     }
 }
 
-fn fails(app: &AppState, now: Timestamp, reason: &str) {
-    if app.storage_health.fails(now, reason) {
+fn record_failure(app: &AppState, now: Timestamp, reason: &str) {
+    if app.storage_health.record_failure(now, reason) {
         app.metrics.storage_outage();
         tracing::error!(reason, "orders cannot be stored");
     }

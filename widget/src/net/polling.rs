@@ -147,7 +147,9 @@ impl Polling {
                 self.on_order(None);
                 checkout.on_response(false);
             }
-            Err(problem) if problem.code() == Some(ErrorCode::NotFound) => checkout.stop(problem),
+            Err(problem) if problem.code() == Some(ErrorCode::NotFound) => {
+                checkout.show_stopped(problem);
+            }
             Err(_) => {
                 self.failures.set(self.failures.get() + 1);
                 if self.failures.get() >= OFFLINE_AFTER {

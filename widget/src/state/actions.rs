@@ -213,7 +213,7 @@ impl Checkout {
                 }
                 // What was typed stays on the screen.
                 Err(problem) if self.has_screen() => self.report(problem),
-                Err(problem) => self.stop(problem),
+                Err(problem) => self.show_stopped(problem),
             }
         };
         shared.connection.open(as_new, amount, Box::new(done));

@@ -77,8 +77,8 @@ impl Checkout {
         }
     }
 
-    /// Shows that there is nothing to show. A temporary problem is retried after a while, and reported once.
-    pub(crate) fn stop(self, problem: Problem) {
+    /// Shows the problem in place of the order. A temporary problem is retried after a while, and reported once.
+    pub(crate) fn show_stopped(self, problem: Problem) {
         let Some(shared) = self.shared() else { return };
         if problem.is_temporary() && !self.has_order() {
             shared.connection.retry_later();
@@ -136,7 +136,7 @@ impl Checkout {
     pub(crate) fn announce_confirmations(self, count: u32, required: u32, text: &str) {
         let Some(shared) = self.shared() else { return };
         let mut announcements = shared.announcements.get();
-        if announcements.confirm(count, required) {
+        if announcements.is_due(count, required) {
             self.announce(text.to_owned());
         }
         shared.announcements.set(announcements);

@@ -59,7 +59,7 @@ fn an_accepted_order_is_paid_and_shows_who_decided() {
     );
     let order = &aggregate.order;
     assert_eq!((order.status, order.settled_at), (S::Paid, Some(at(30))));
-    assert!(order.is_accepted() && !order.is_closed());
+    assert!(order.is_accepted() && !order.is_closed_by_operator());
     assert_eq!(
         (order.sequence, order.version),
         (before.sequence + 1, before.version + 1)

@@ -46,7 +46,7 @@ struct OrderStream {
     quiet_since: Timestamp,
 }
 
-/// Streams the order until it is no longer followed, the browser disconnects or the proxy ends.
+/// Streams the order until it is no longer updated, the browser disconnects or the proxy ends.
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
     ShownOrder { view, .. }: ShownOrder,
@@ -135,14 +135,14 @@ impl OrderStream {
         let now = self.app.now();
         let heartbeat = HEARTBEAT - now.duration_since(self.quiet_since);
         let left = self
-            .followed_until()
+            .updates_until()
             .map_or(heartbeat, |until| heartbeat.min(until.duration_since(now)));
         Duration::try_from(left.clamp(SignedDuration::ZERO, HEARTBEAT)).unwrap_or_default()
     }
 
-    /// Until when the order is followed, once it is paid.
-    fn followed_until(&self) -> Option<Timestamp> {
-        self.shown.as_ref().and_then(|view| view.followed_until)
+    /// Until when the order is updated, once it is paid.
+    fn updates_until(&self) -> Option<Timestamp> {
+        self.shown.as_ref().and_then(|view| view.updates_until)
     }
 
     /// Returns `true` if a read would find what was shown last, and request no poll. A write would have notified the stream,
@@ -152,7 +152,7 @@ impl OrderStream {
             return false;
         };
         let (app, now) = (&self.app, self.app.now());
-        if let Some(until) = view.followed_until {
+        if let Some(until) = view.updates_until {
             return now < until;
         }
         app.deps.storage.has_other_writers()
@@ -161,7 +161,7 @@ impl OrderStream {
             && watched_poll_of(app, view, now).is_none()
     }
 
-    /// The order, if it changed since it was sent; the outer `None` once the order is no longer followed.
+    /// The order, if it changed since it was sent; the outer `None` once the order is no longer updated.
     async fn changed_view(&mut self) -> Option<Option<Event>> {
         let app = &self.app;
         let view = rendered(app, &self.order).await.ok()?;
@@ -169,8 +169,8 @@ impl OrderStream {
         let now = app.now();
         let shown = self.shown.replace(view.clone());
         if shown.is_some_and(|shown| shown.etag == view.etag) {
-            let is_followed = view.followed_until.is_none_or(|until| now < until);
-            return is_followed.then_some(None);
+            let is_updated = view.updates_until.is_none_or(|until| now < until);
+            return is_updated.then_some(None);
         }
         self.quiet_since = now;
         let event = Event::default().event("order").retry(RETRY);

@@ -62,8 +62,12 @@ pub(crate) async fn open(
     let store = verified.store(&config, &headers)?;
     let caller = Caller::Anyone(&store.id);
     // The reference of the order, so that a retry after a crash finds it.
-    let name = request.order_name(caller);
-    let terms = verified.price(store, name.unwrap_or_else(|| app.random_bits()), app.now())?;
+    let reference = request.generated_reference(caller);
+    let terms = verified.price(
+        store,
+        reference.unwrap_or_else(|| app.random_bits()),
+        app.now(),
+    )?;
     let work = {
         let app = app.clone();
         async move {
@@ -175,11 +179,20 @@ impl<'a> VerifiedRequest<'a> {
         }
     }
 
-    /// The order with its price. `name` is the reference of an order that the store did not name.
-    fn price(self, store: &Store, name: [u8; 16], now: Timestamp) -> Result<NewOrder, PriceError> {
+    /// The order with its price. `reference` is for an order to which the store gives none.
+    fn price(
+        self,
+        store: &Store,
+        reference: [u8; 16],
+        now: Timestamp,
+    ) -> Result<NewOrder, PriceError> {
         match self {
-            Self::Product { sku, quantity, .. } => price::product(store, name, &sku, quantity, now),
-            Self::Donation { id, amount, .. } => price::donation(store, name, &id, &amount, now),
+            Self::Product { sku, quantity, .. } => {
+                price::product(store, reference, &sku, quantity, now)
+            }
+            Self::Donation { id, amount, .. } => {
+                price::donation(store, reference, &id, &amount, now)
+            }
             Self::Signed { claims, .. } => Ok(price::order_token(store, claims, now)),
         }
     }

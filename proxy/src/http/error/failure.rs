@@ -149,6 +149,10 @@ impl Failure {
                 ErrorCode::NotFound,
                 "There is no such order, or it is no longer open to you.",
             ),
+            ApiError::NoSuchEvent => Self::new(
+                ErrorCode::NotFound,
+                "This store has no such event or delivery.",
+            ),
             ApiError::NoSuchInvoice => Self::new(
                 ErrorCode::NotFound,
                 "None of this store's orders has such an invoice.",

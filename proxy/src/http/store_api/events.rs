@@ -156,7 +156,7 @@ pub(crate) async fn deliveries(
         limit: page_size(wanted.limit)?,
     };
     let found = app.deps.storage.deliveries(&store.id, &filter).await?;
-    let found = found.ok_or(ApiError::NoSuchOrder)?;
+    let found = found.ok_or(ApiError::NoSuchEvent)?;
     let is_full = found.len() == filter.limit as usize;
     let next = found.last().filter(|_| is_full);
     let next = next.map(|last| last.id.to_string());
@@ -208,10 +208,10 @@ pub(crate) async fn redeliver(
     let work = {
         let app = app.clone();
         async move {
-            let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchOrder)?;
+            let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchEvent)?;
             let storage = &app.deps.storage;
             if !storage.redeliver(&store.id, &event, app.now()).await? {
-                return Err(ApiError::NoSuchOrder);
+                return Err(ApiError::NoSuchEvent);
             }
             app.dispatcher_wakeup.send_replace(());
             Ok(())
