@@ -35,7 +35,7 @@ enum Command {
     Demo(DemoArgs),
     /// Run every check: format, dependencies, sizes, lints, docs, tests, HTTP
     Test(TestArgs),
-    /// Save every state of the checkout to target/pictures, in four widths and five variants
+    /// Save every state of the checkout to target/pictures, in four widths and five looks
     #[command(visible_alias = "screenshots")]
     Pictures(PictureArgs),
     /// Install what the tests use: three browsers, their drivers, npm packages, Schemathesis

@@ -28,7 +28,7 @@ pub struct OrderRecord {
     pub price_source: &'static str,
     /// What is sold.
     pub title: String,
-    /// The customer's address, if the store gave one.
+    /// The customer's email address, if the store gave one.
     pub customer_email: Option<String>,
     /// Where the customer goes afterwards.
     pub return_url: Option<String>,

@@ -335,7 +335,7 @@ pub trait Storage: OperatorStorage + StaffStorage {
         filter: &OrderFilter,
     ) -> Result<Vec<Snapshot>, StorageError>;
 
-    /// Cancels an order for which nothing was paid.
+    /// Cancels an order for which no payment was detected.
     ///
     /// # Errors
     /// [`OrderOperationError::Closed`] once a payment was detected.

@@ -158,8 +158,8 @@ fn between(
     turning_points: impl Iterator<Item = Timestamp>,
     now: Timestamp,
 ) -> (Timestamp, Timestamp) {
-    let everywhen = (Timestamp::MIN, Timestamp::MAX);
-    turning_points.fold(everywhen, |(since, until), at| {
+    let all_times = (Timestamp::MIN, Timestamp::MAX);
+    turning_points.fold(all_times, |(since, until), at| {
         if at <= now {
             (since.max(at), until)
         } else {

@@ -332,7 +332,9 @@ mod tests {
             }
         });
         watching.await;
-        let reports = reports.into_inner();
+        // Either may end first.
+        let mut reports = reports.into_inner();
+        reports.sort();
         for (number, report) in (1..).zip(&reports) {
             let expected = format!("Proxy {number} ended by itself");
             assert!(report.starts_with(&expected), "{reports:?}");

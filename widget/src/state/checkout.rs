@@ -21,7 +21,7 @@ pub(crate) struct Shared {
     pub(crate) root: HtmlElement,
     pub(crate) connection: Rc<dyn Connection>,
     pub(super) announcements: Cell<Announcements>,
-    /// When fresh prices were last announced, by the monotonic clock.
+    /// When changed quotes were last announced, by the monotonic clock.
     pub(super) prices_announced_ms: Cell<Option<u64>>,
 }
 
@@ -49,7 +49,7 @@ impl PaymentScreens {
     }
 }
 
-/// The prices on the screen.
+/// The quotes on the screen.
 #[derive(Clone)]
 pub(crate) enum Quotes {
     /// Under way, with nothing to show yet.
@@ -72,7 +72,7 @@ pub(crate) struct Checkout {
     /// Whether the screens after the asset choice are loaded.
     pub(crate) payment_screens: RwSignal<PaymentScreens>,
     pub(crate) quotes: RwSignal<Quotes>,
-    /// The prices on the screen changed a moment ago.
+    /// The quotes on the screen changed a moment ago.
     pub(crate) has_fresh_quotes: RwSignal<bool>,
     /// The `crypto_code` whose network the customer is asked to confirm; empty while there is none.
     pub(crate) confirming: RwSignal<String>,

@@ -31,7 +31,7 @@ pub(crate) enum Request {
 pub(crate) trait Connection {
     /// Opens the order. `as_new` leaves the known order and opens another; an empty `amount` is none.
     fn open(&self, as_new: bool, amount: &str, done: Done<Opened>);
-    /// Gets the prices in every asset.
+    /// Gets the quotes: what the order costs in each asset.
     fn quotes(&self, done: Done<Vec<Quote>>);
     /// Gets the receipt of a paid order, as JSON: it is read where it is shown, in a module that is loaded later.
     fn receipt(&self, done: Done<String>);
@@ -42,7 +42,7 @@ pub(crate) trait Connection {
 
     /// Polls at the pace of this order; `None` when the response brought nothing new.
     fn on_order(&self, order: Option<&OrderView>);
-    /// Refreshes the prices on the screen after so many seconds.
+    /// Requests new quotes after so many seconds.
     fn on_quotes(&self, valid_for_seconds: u32);
     /// Polls now.
     fn poll_now(&self);

@@ -1,4 +1,4 @@
-//! The prices on offer, and the customer's choice among them.
+//! The quotes, and the customer's choice among them.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use super::checkout::{Checkout, Quotes, Shared};
 use crate::browser::{later, now_ms};
 use crate::format::networks::needs_network_warning;
 
-/// How long the page notes that prices have changed.
+/// How long the page shows that quotes have changed.
 const FRESH_FOR_MS: i32 = 6_000;
-/// Fresh prices are announced no more often.
+/// Changed quotes are announced no more often.
 const ANNOUNCED_EVERY_MS: u64 = 60_000;
-/// A price holds at least so long, whatever the proxy says: the page must not ask without a pause.
+/// A quote is valid for at least so long, whatever the proxy says: the page must not request new ones without a pause.
 const SHORTEST_HOLD_SECONDS: u32 = 5;
 /// Prices that name no end are refreshed after so long.
 const USUAL_HOLD_SECONDS: u32 = 30;
@@ -21,7 +21,7 @@ const USUAL_HOLD_SECONDS: u32 = 30;
 const RETRY_SECONDS: u32 = 15;
 
 impl Checkout {
-    /// Gets the prices; those on the screen stay until then.
+    /// Gets the quotes; those on the screen stay until then.
     pub(crate) fn load_quotes(self) {
         let Some(shared) = self.shared() else { return };
         let done = move |response: Result<Vec<Quote>, _>| {
@@ -49,7 +49,7 @@ impl Checkout {
         shared.connection.quotes(Box::new(done));
     }
 
-    /// The prices on the screen, once there are any. Follows them.
+    /// The quotes on the screen, once there are any. Reads a signal.
     pub(crate) fn shown_quotes(self) -> Option<Arc<[Quote]>> {
         match self.quotes.get() {
             Quotes::Shown(quotes) => Some(quotes),
@@ -57,7 +57,7 @@ impl Checkout {
         }
     }
 
-    /// What the order costs in this asset now, while it is offered. Follows the prices.
+    /// What the order costs in this asset now, while it is offered. Reads a signal.
     pub(crate) fn quote(self, crypto_code: &str) -> Option<Quote> {
         let quotes = self.shown_quotes()?;
         quotes
@@ -81,7 +81,7 @@ impl Checkout {
         }
     }
 
-    /// The customer pays in this asset at this price.
+    /// The customer pays in this asset at this quote.
     pub(crate) fn accept(self, quote: Quote) {
         if let Some(shared) = self.shared() {
             shared.host.remember(&quote.crypto_code);
@@ -121,7 +121,7 @@ impl Checkout {
         })
     }
 
-    /// Notes on the page for a moment that the prices have changed, and announces it seldom.
+    /// Shows for a moment that the quotes have changed, and announces it seldom.
     fn note_fresh(self, shared: &Shared) {
         let now = now_ms();
         let announced = shared.prices_announced_ms.get();

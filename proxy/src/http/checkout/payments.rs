@@ -1,4 +1,4 @@
-//! Paying an order: quotes, attempts, hosted sessions, "I have paid", and the address for the receipt.
+//! Paying an order: quotes, attempts, hosted sessions, "I have paid", and the email address for the receipt.
 
 use std::sync::Arc;
 
@@ -208,7 +208,7 @@ pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
         .responds::<OrderView>(200, "The order with its invoice.", types)
 }
 
-/// POST /v1/checkout/session: answers with the order and the address of its page, of the live session or a new one.
+/// POST /v1/checkout/session: answers with the order and the URL of its page, of the live session or a new one.
 pub(crate) async fn session(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,
@@ -249,11 +249,11 @@ pub(crate) fn describe_session(types: &mut Types) -> Operation {
             ErrorCode::RateLimited,
             ErrorCode::GatewayUnavailable,
         ])
-        .responds::<OrderView>(200, "The order with the address of its page.", types)
+        .responds::<OrderView>(200, "The order with the URL of its page.", types)
 }
 
 /// POST /v1/checkout/paid: the customer presses "I have paid". It proves nothing; it sends POST /confirm without waiting and
-/// brings the next poll forward. An address for the receipt is stored with the order; without one, the stored one is sent.
+/// brings the next poll forward. An email address for the receipt is stored with the order; without one, the stored one is sent.
 pub(crate) async fn paid(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
@@ -310,7 +310,7 @@ async fn mark_as_paid(
         }
         _ => None,
     };
-    // An address that is not stored is not sent.
+    // An email address that is not stored is not sent.
     let shown = match &stored {
         Some(Ok(stored)) => stored.snapshot.clone(),
         Some(Err(_)) | None => marked.clone(),
@@ -350,7 +350,7 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
         .responds::<OrderView>(200, "The order as it stands.", types)
 }
 
-/// POST /v1/checkout/email: stores the address with the order in place of an earlier one; an empty one removes it. A paid order takes one address,
+/// POST /v1/checkout/email: stores the email address with the order in place of an earlier one; an empty one removes it. A paid order takes one,
 /// which the gateway is sent for its receipt: a second one would ask it for a second receipt.
 ///
 /// Assumed: the gateway takes POST /confirm for a completed invoice (payment-service.md, "POST /confirm", which names no
@@ -382,7 +382,7 @@ async fn keep_email(
     }
     let KeptEmail { snapshot, change } = keep(app, &snapshot, email.as_deref()).await?;
     let is_marked = is_marked_as_paid(&snapshot);
-    // The poller sends the address that was stored before the credit, unless "I have paid" came before.
+    // The poller sends the email address that was stored before the credit, unless "I have paid" came before.
     let is_sent_now = match change {
         EmailChange::First => snapshot.order.status.is_settled() || is_marked,
         EmailChange::Replaced => is_marked,
@@ -399,7 +399,7 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
     Operation::new("set_receipt_email")
         .of(CHECKOUT)
         .does(
-            "Keep the address for the receipt",
+            "Store the email address for the receipt",
             "It replaces one that was kept before, and an empty one removes it. It goes to the gateway with \"I have paid\", or when \
              the payment is found. A paid order takes one address. The order shows only that there is one.",
         )
@@ -410,7 +410,7 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
         .responds::<OrderView>(200, "The order as it stands.", types)
 }
 
-/// An address, or none for an empty text.
+/// An email address, or none for an empty text.
 ///
 /// # Errors
 /// [`ApiError::Invalid`] for any other text.
@@ -445,10 +445,10 @@ fn checked_hint(
     hint.transpose()
 }
 
-/// The address of the attempt that a transaction pays.
+/// The payment address of the attempt that a transaction pays.
 ///
 /// # Errors
-/// [`ApiError::Invalid`] for a text that is no attempt's address.
+/// [`ApiError::Invalid`] for a text that is no payment address.
 fn checked_address(address: Option<String>) -> Result<Option<String>, ApiError> {
     let is_address =
         |text: &str| (26..=90).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
@@ -459,7 +459,7 @@ fn checked_address(address: Option<String>) -> Result<Option<String>, ApiError> 
     Err(ApiError::invalid("address", message))
 }
 
-/// Stores an address with an order, or removes it. Views show only whether there is one.
+/// Stores an email address with an order, or removes it. Views show only whether there is one.
 pub(crate) async fn keep(
     app: &AppState,
     snapshot: &Snapshot,

@@ -404,7 +404,7 @@ fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
     })
 }
 
-/// POST /v1/orders/{id}/cancel: cancels an order, only while no payment was seen. A late payment is still found.
+/// POST /v1/orders/{id}/cancel: cancels an order, only while no payment was detected. A late payment is still found.
 pub(crate) async fn cancel(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -445,7 +445,7 @@ pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
         .of(ORDERS)
         .does(
             "Cancel an order",
-            "Only while no money was seen. It is final, though money that arrives later is still credited, and its event delivered.",
+            "Only while no payment was detected. It is final, though a payment that arrives later is still credited, and its event delivered.",
         )
         .by(operation::Caller::Store)
         .takes_key(1)
