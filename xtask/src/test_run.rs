@@ -12,13 +12,9 @@ use serde_json::{Value, json};
 /// The targets with a separate run each.
 const SEPARATE: [&str; 3] = ["api", "browser", "campaign"];
 
-/// The targets whose failed tests are repeated, as cargo names them: their tests share the machine's time with servers and browsers.
-/// What draws its faults from a seed, the campaign and the simulation, is not among them.
-const REPEATED_TARGETS: [(&str, &[&str]); 3] = [
-    ("`-p florin-tests --test browser`", &["--test", "browser"]),
-    ("`-p florin-tests --test api`", &["--test", "api"]),
-    ("`-p florin-storage --lib`", &["--lib"]),
-];
+/// The targets whose failed tests are not repeated: they draw their faults from a seed. All others share the machine's time with servers,
+/// browsers or the campaign.
+const NOT_REPEATED: [&str; 2] = ["--test campaign", "--test simulation"];
 /// With more failed tests than these, none is repeated.
 const MOST_REPEATED: usize = 3;
 /// So many times in a row a repeated test has to pass.
@@ -81,7 +77,7 @@ impl Report {
         self.failures.entry(self.target.clone()).or_default()
     }
 
-    /// The arguments that run the failed tests alone, if they are few and all of `REPEATED_TARGETS`.
+    /// The arguments that run the failed tests alone, if they are few and none is of `NOT_REPEATED`.
     fn repetition(&self) -> Option<Vec<&str>> {
         let tests = self.failures.values().flat_map(|failures| &failures.tests);
         let tests: Vec<&str> = tests.map(String::as_str).collect();
@@ -93,8 +89,12 @@ impl Report {
         }
         let mut arguments = Vec::new();
         for failed in &self.failed_targets {
-            let (_, target) = REPEATED_TARGETS.iter().find(|(name, _)| name == failed)?;
-            arguments.extend_from_slice(target);
+            // Such as "`-p florin-tests --test browser`".
+            let target = &failed[failed.find("--")?..].trim_end_matches('`');
+            if NOT_REPEATED.contains(target) {
+                return None;
+            }
+            arguments.extend(target.split(' '));
         }
         arguments.extend(["--", "--exact"]);
         (!tests.is_empty()).then(|| [arguments, tests].concat())
@@ -206,8 +206,8 @@ fn run_each(
 /// Runs all tests of the workspace. `cargo_test` makes the command from the arguments behind `cargo test --workspace` and the number of
 /// tests at a time, `metadata` is what `cargo metadata` prints.
 ///
-/// Servers and browser engines share the machine with the tests. Up to three tests of `REPEATED_TARGETS` that fail while all others
-/// pass are run again, alone, three times. Returns those that passed each time. No other test is repeated.
+/// Servers and browser engines share the machine with the tests. Up to three tests that fail while all others pass are run
+/// again, alone, three times. Returns those that passed each time. Those of `NOT_REPEATED` are never repeated.
 ///
 /// # Errors
 /// A test failed. The error has each failed test and its message.
@@ -346,8 +346,9 @@ test result: FAILED. 0 passed; 1 failed
         assert_eq!(repetition(&crashed), None);
         let crashed_later = BROWSER.replace("test result: FAILED. 1 passed; 2 failed\n", "");
         assert_eq!(repetition(&crashed_later), None);
-        let campaign = BROWSER.replace("browser", "campaign");
-        assert_eq!(repetition(&campaign), None);
+        for seeded in ["campaign", "simulation"] {
+            assert_eq!(repetition(&BROWSER.replace("browser", seeded)), None);
+        }
         let many = BROWSER.replace(
             "test engines::a ... ok",
             "test a ... FAILED\ntest b ... FAILED",
