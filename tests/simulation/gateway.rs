@@ -11,7 +11,7 @@ use florin_sandbox::wire::{PaymentLimits, PriceEntry, Rates};
 use serde_json::{Map, Value, json};
 
 use crate::asset::{ASSETS, Asset};
-use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, amounts};
+use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, requested_amounts};
 use crate::random::SeededRandom;
 use crate::stores::CHECKOUT_URL;
 use crate::timeline::Millis;
@@ -141,9 +141,10 @@ impl Gateway {
             ((400, body), None)
         };
         let mut state = self.state();
-        let (Some(amounts), Some(conversion_id)) =
-            (amounts(request), request["conversion_id"].as_str())
-        else {
+        let (Some(amounts), Some(conversion_id)) = (
+            requested_amounts(request),
+            request["conversion_id"].as_str(),
+        ) else {
             return refused("AMOUNT_OUT_OF_RANGE");
         };
         let Some(conversion) = state.conversions.get(conversion_id) else {

@@ -136,7 +136,7 @@ impl Invoice {
     }
 
     /// Converts a received amount to the three amounts of a response.
-    fn amounts(&self, received: i128) -> Amounts {
+    fn received_amounts(&self, received: i128) -> Amounts {
         let [crypto, usd, local] = self.amounts;
         [
             received,
@@ -158,7 +158,7 @@ impl Invoice {
         let changes: BTreeSet<Millis> = changes.filter(|at| *at <= now).collect();
         let report = |at| {
             let state = self.state_at(at);
-            let received = self.amounts(state.received);
+            let received = self.received_amounts(state.received);
             let part = |(amount, received): (&i128, i128)| Part {
                 requested: *amount,
                 received,
@@ -204,7 +204,7 @@ impl Invoice {
     /// The `data` of GET /invoice.
     pub(crate) fn record(&self, at: Millis) -> InvoiceRecord {
         let state = self.state_at(at);
-        let received = self.amounts(state.received);
+        let received = self.received_amounts(state.received);
         let [crypto, usd, local] = self.amounts.map(text);
         let [received_crypto, received_usd, received_local] = received.map(text);
         let has_asset = self.session.as_ref().is_none_or(|on| on.has_chosen);
@@ -260,7 +260,7 @@ impl Invoice {
 }
 
 /// The three amounts of a request.
-pub(crate) fn amounts(request: &Value) -> Option<Amounts> {
+pub(crate) fn requested_amounts(request: &Value) -> Option<Amounts> {
     let read = |member: &str| units(request[member].as_str()?);
     Some([
         read("amount_in_crypto")?,

@@ -177,7 +177,7 @@ fn runs(metadata: &Value) -> Runs<'_> {
     }
 }
 
-/// Makes each run. The lines of two that go on at the same time mix: the errors of [`all`] repeat each failure in one piece.
+/// Makes each run. The lines of two that go on at the same time mix: the error of [`all`] has each failure in one piece.
 fn run_each(
     runs: &Runs<'_>,
     cargo_test: impl Fn(&[&str], usize) -> Command,

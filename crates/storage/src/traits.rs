@@ -227,7 +227,8 @@ pub trait Storage: OperatorStorage + StaffStorage {
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;
 
     /// Counts a request against the limit of its key, over all processes. A request uses `each` of the key's allowance of
-    /// one minute. Returns how long to wait if it is used up. Without other writers nothing is counted here: the process counts in memory.
+    /// one minute. Returns how long to wait if it is used up. Without other writers nothing is counted here: the process
+    /// counts in memory.
     async fn count_request(
         &self,
         _key: LimitKey,

@@ -217,7 +217,7 @@ pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<
 /// When the order should be polled because it is watched; `None` if it is polled by then, or no longer updated.
 fn watched_poll_of(app: &AppState, view: &RenderedView, now: Timestamp) -> Option<Timestamp> {
     let invoice = view.invoice.as_ref()?;
-    if view.updates_until.is_some_and(|until| now >= until) {
+    if !view.is_updated(now) {
         return None;
     }
     watched_poll(invoice, watched_interval(app), now)

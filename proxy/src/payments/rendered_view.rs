@@ -33,7 +33,7 @@ pub(crate) struct RenderedView {
     pub invoice: Option<Box<Invoice>>,
     /// Names what the view shows and when the gateway was last asked; the same on every replica.
     pub etag: String,
-    /// Until when pages follow the order, once it is paid.
+    /// Until when the order is updated, once it is paid.
     pub updates_until: Option<Timestamp>,
     /// The JSON up to the members that depend on the moment. The last object that is open is the attempt's, if there is one.
     shared: Box<str>,
@@ -45,6 +45,11 @@ pub(crate) struct RenderedView {
 }
 
 impl RenderedView {
+    /// Returns `true` while pages that show the order are updated.
+    pub(crate) fn is_updated(&self, now: Timestamp) -> bool {
+        self.updates_until.is_none_or(|until| now < until)
+    }
+
     /// Renders an order.
     ///
     /// # Errors

@@ -54,9 +54,9 @@ impl Announcements {
         }
     }
 
-    /// Returns `true` if `count` of `required` confirmations are to be announced: at each quarter, not at each block.
+    /// Notes `count` of `required` confirmations. Returns `true` if they are to be announced: at each quarter, not at each block.
     /// The first count is part of the screen, and the last one is announced as the final state.
-    pub fn is_due(&mut self, count: u32, required: u32) -> bool {
+    pub fn note_confirmations(&mut self, count: u32, required: u32) -> bool {
         let reached = count.saturating_mul(4) / required.max(1);
         let before = self.quarter.filter(|(_, whole)| *whole == required);
         let highest = before.map_or(reached, |(quarter, _)| quarter.max(reached));
@@ -127,7 +127,7 @@ mod tests {
     fn sixty_four_blocks_are_announced_three_times() {
         let mut announcements = Announcements::default();
         let announced: Vec<u32> = (0..=64)
-            .filter(|count| announcements.is_due(*count, 64))
+            .filter(|count| announcements.note_confirmations(*count, 64))
             .collect();
         assert_eq!(announced, [16, 32, 48]);
     }
@@ -136,7 +136,8 @@ mod tests {
     fn few_blocks_are_announced_each_and_a_single_one_by_the_final_state() {
         let announced = |required| {
             let mut announcements = Announcements::default();
-            let counts = (0..=required).filter(|count| announcements.is_due(*count, required));
+            let counts =
+                (0..=required).filter(|count| announcements.note_confirmations(*count, required));
             counts.collect::<Vec<u32>>()
         };
         assert_eq!(announced(3), [1, 2]);
@@ -147,15 +148,15 @@ mod tests {
     fn blocks_lost_in_a_reorganisation_are_announced_once() {
         let mut announcements = Announcements::default();
         let counts = [0, 1, 2, 0, 1, 2];
-        let announced = counts.map(|count| announcements.is_due(count, 3));
+        let announced = counts.map(|count| announcements.note_confirmations(count, 3));
         assert_eq!(announced, [false, true, true, false, false, false]);
     }
 
     #[test]
     fn a_page_that_opens_in_the_middle_announces_only_what_comes() {
         let mut announcements = Announcements::default();
-        assert!(!announcements.is_due(2, 6));
-        assert!(announcements.is_due(3, 6));
+        assert!(!announcements.note_confirmations(2, 6));
+        assert!(announcements.note_confirmations(3, 6));
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Checkout {
         }
     }
 
-    /// The customer pays in this asset at this quote.
+    /// The customer pays in this asset at the quoted price.
     pub(crate) fn accept(self, quote: Quote) {
         if let Some(shared) = self.shared() {
             shared.host.remember(&quote.crypto_code);

@@ -136,7 +136,7 @@ impl Checkout {
     pub(crate) fn announce_confirmations(self, count: u32, required: u32, text: &str) {
         let Some(shared) = self.shared() else { return };
         let mut announcements = shared.announcements.get();
-        if announcements.is_due(count, required) {
+        if announcements.note_confirmations(count, required) {
             self.announce(text.to_owned());
         }
         shared.announcements.set(announcements);

@@ -169,8 +169,7 @@ impl OrderStream {
         let now = app.now();
         let shown = self.shown.replace(view.clone());
         if shown.is_some_and(|shown| shown.etag == view.etag) {
-            let is_updated = view.updates_until.is_none_or(|until| now < until);
-            return is_updated.then_some(None);
+            return view.is_updated(now).then_some(None);
         }
         self.quiet_since = now;
         let event = Event::default().event("order").retry(RETRY);

@@ -350,8 +350,8 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
         .responds::<OrderView>(200, "The order as it stands.", types)
 }
 
-/// POST /v1/checkout/email: stores the email address with the order in place of an earlier one; an empty one removes it. A paid order takes one,
-/// which the gateway is sent for its receipt: a second one would ask it for a second receipt.
+/// POST /v1/checkout/email: stores the email address with the order in place of an earlier one; an empty one removes it. A paid
+/// order takes one, which the gateway is sent for its receipt: a second one would ask it for a second receipt.
 ///
 /// Assumed: the gateway takes POST /confirm for a completed invoice (payment-service.md, "POST /confirm", which names no
 /// status). An error that names the status would disprove it; it is logged, and the order stays paid.

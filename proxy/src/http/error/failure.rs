@@ -151,7 +151,7 @@ impl Failure {
             ),
             ApiError::NoSuchEvent => Self::new(
                 ErrorCode::NotFound,
-                "This store has no such event or delivery.",
+                "There is no such event or delivery.",
             ),
             ApiError::NoSuchInvoice => Self::new(
                 ErrorCode::NotFound,
