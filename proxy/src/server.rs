@@ -66,7 +66,7 @@ pub async fn run_reloading(
 ) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
     let roles = core.app.config().roles.clone();
-    if roles.has(ProcessRole::Http) {
+    if roles.has(ProcessRole::Http) && core.app.deps.storage.has_other_writers() {
         change_exchange::keep_static_files(&core.app).await;
     }
     let mut components = JoinSet::new();

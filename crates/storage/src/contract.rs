@@ -18,6 +18,7 @@ mod requests;
 mod schema;
 mod staff;
 mod statements;
+mod static_files;
 mod totals;
 
 use florin_orders::fixtures::{
@@ -170,6 +171,9 @@ contract! {
     prices {
         prices_are_kept_until_they_are_invalidated_or_expire,
         prices_survive_the_process,
+    }
+    static_files {
+        files_of_a_version_are_kept_while_it_runs_and_thirty_days_after,
     }
     replanning {
         an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right,

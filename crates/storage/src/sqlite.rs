@@ -13,6 +13,7 @@ mod orders;
 mod prices;
 mod rows;
 mod staff;
+mod static_files;
 #[cfg(test)]
 mod tests;
 mod totals;
@@ -41,8 +42,8 @@ use crate::{
     Claim, Credit, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
     EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError,
     OpenError, Opened, OrderFilter, OrderOperationError, Outage, PollQueue, PriceList,
-    RecordedDelivery, RecordedObservation, RequestId, Storage, StorageError, StoredResponse,
-    TokenGrant, Totals,
+    RecordedDelivery, RecordedObservation, RequestId, StaticFile, Storage, StorageError,
+    StoredResponse, TokenGrant, Totals,
 };
 
 /// Storage in one SQLite file.
@@ -155,6 +156,27 @@ impl Storage for SqliteStorage {
         let deleted = prices::delete_expired(&mut tx, fetched_until, BATCH).await?;
         tx.commit().await?;
         Ok(deleted)
+    }
+
+    async fn keep_static_files(
+        &self,
+        files: &[StaticFile],
+        now: Timestamp,
+    ) -> Result<(), StorageError> {
+        let mut reader = self.connection().await?;
+        let recent = self.read(static_files::recent(&mut reader, now).await)?;
+        drop(reader);
+        if files.iter().all(|file| recent.contains(&file.name)) {
+            return Ok(());
+        }
+        let mut tx = self.begin().await?;
+        static_files::keep(&mut tx, files, now).await?;
+        tx.commit().await
+    }
+
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError> {
+        let mut reader = self.connection().await?;
+        self.read(static_files::find(&mut reader, name).await)
     }
 
     async fn open_order(

@@ -249,20 +249,16 @@ pub trait Storage: OperatorStorage + StaffStorage {
         Ok(false)
     }
 
-    /// Keeps the files of this process's version for processes of other versions, and deletes those that no process has kept
-    /// for 30 days.
+    /// Keeps the files of this process's version for processes of other versions, at the same time or later, and deletes those
+    /// that no process has kept for 30 days.
     async fn keep_static_files(
         &self,
-        _files: &[StaticFile],
-        _now: Timestamp,
-    ) -> Result<(), StorageError> {
-        Ok(())
-    }
+        files: &[StaticFile],
+        now: Timestamp,
+    ) -> Result<(), StorageError>;
 
     /// A file that a process of another version has kept.
-    async fn static_file(&self, _name: &str) -> Result<Option<StaticFile>, StorageError> {
-        Ok(None)
-    }
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError>;
 
     /// Opens an order, or finds the one that the reference names, and grants `token` access to it
     /// until `token_expires_at`.

@@ -1,4 +1,5 @@
-//! The files of the widget. Those of other versions come from the database that their proxies share with this one.
+//! The files of the widget. Those of other versions come from the database: their proxies share it with this one, or had it
+//! before.
 
 pub(crate) mod file;
 
@@ -36,14 +37,14 @@ pub(crate) async fn immutable(
     Ok(public(response(&file, &headers, IMMUTABLE)))
 }
 
-/// During an upgrade, the proxies on one database are of two versions, and a page asks any of them for its files.
+/// A page that was loaded before an upgrade or a roll-back asks for its files afterwards. Meanwhile, the proxies on one
+/// database are of two versions, and it asks any of them.
 async fn of_other_version(app: &AppState, name: &str) -> Result<Option<Arc<File>>, StorageError> {
     if let Some(file) = app.other_assets.get(name) {
         return Ok(Some(file));
     }
     let is_sound = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    if !app.deps.storage.has_other_writers() || name.len() > MAX_NAME || !name.bytes().all(is_sound)
-    {
+    if name.len() > MAX_NAME || !name.bytes().all(is_sound) {
         return Ok(None);
     }
     let Some(kept) = app.deps.storage.static_file(name).await? else {

@@ -36,21 +36,23 @@ const BATCH: usize = 1_000;
 
 /// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
-    if !app.deps.storage.has_other_writers() {
-        app.shutdown.cancelled().await;
-        return;
-    }
     let exchange = Exchange {
         app,
         is_listening: AtomicBool::new(false),
         compare_now: Notify::new(),
     };
-    tokio::join!(
-        exchange.announce(),
-        exchange.listen(),
-        exchange.compare(),
-        exchange.keep_static_files(),
-    );
+    if exchange.app.deps.storage.has_other_writers() {
+        tokio::join!(
+            exchange.announce(),
+            exchange.listen(),
+            exchange.compare(),
+            exchange.keep_static_files(),
+        );
+    } else {
+        // No other process needs them before the next upgrade.
+        keep_static_files(&exchange.app).await;
+        exchange.keep_static_files().await;
+    }
 }
 
 struct Exchange {
@@ -138,7 +140,7 @@ impl Exchange {
         }
     }
 
-    /// The proxy has kept the files once before it listened ([`keep_static_files`]).
+    /// The proxy has kept the files once before ([`keep_static_files`]).
     async fn keep_static_files(&self) {
         let app = &self.app;
         while !app.shutdown.is_cancelled() {
@@ -181,11 +183,9 @@ impl Exchange {
     }
 }
 
-/// Keeps this version's files for the other proxies on the same database: a page that was loaded here asks one of them.
+/// Keeps this version's files for proxies of other versions on the same database, at the same time or later: a page that was
+/// loaded here asks one of them.
 pub(crate) async fn keep_static_files(app: &AppState) {
-    if !app.deps.storage.has_other_writers() {
-        return;
-    }
     let files = widget_files::static_files();
     let kept = app.deps.storage.keep_static_files(&files, app.now());
     let failure = match tokio::time::timeout(LONGEST_KEEP, kept).await {

@@ -23,7 +23,7 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 17] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 18] = [
     (
         1,
         "ledger",
@@ -108,6 +108,11 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 17] = [
         18,
         "planned_at",
         include_str!("../../migrations/sqlite/0018_planned_at.sql"),
+    ),
+    (
+        19,
+        "assets",
+        include_str!("../../migrations/sqlite/0019_assets.sql"),
     ),
 ];
 

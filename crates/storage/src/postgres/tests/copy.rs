@@ -235,8 +235,9 @@ const TARGET_ANEW: [&str; 7] = [
     "polls.recorded_tx",
 ];
 /// Tables of the file that are not copied.
-const SOURCE_ALONE: [&str; 6] = [
+const SOURCE_ALONE: [&str; 7] = [
     "_sqlx_migrations",
+    "assets",
     "identity",
     "price_lists",
     "staff_access",

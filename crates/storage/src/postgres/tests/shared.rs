@@ -1,9 +1,9 @@
-//! State that processes share beside orders: counts of rate limits, reports of delays, and files.
+//! State that processes share beside orders: counts of rate limits and reports of delays.
 
 use jiff::SignedDuration;
 
 use super::*;
-use crate::{LimitKey, StaticFile};
+use crate::LimitKey;
 
 const EACH: SignedDuration = SignedDuration::from_secs(10);
 
@@ -78,33 +78,4 @@ async fn a_delay_is_reported_to_the_others_until_it_ends_or_its_process_does() {
     share(&one, true, 20).await;
     assert!(share(&other, false, 34).await);
     assert!(!share(&other, false, 35).await, "not reported again");
-}
-
-#[tokio::test]
-async fn files_of_a_version_are_kept_while_it_runs_and_thirty_days_after() {
-    let (one, database) = store().await;
-    let other = another(&database).await;
-    let asset = |name: &str| StaticFile {
-        name: name.to_owned(),
-        whole: name.as_bytes().to_vec(),
-        brotli: Some(vec![1]),
-    };
-    let (old, new) = (
-        [asset("a.js"), asset("b.js")],
-        [asset("b.js"), asset("c.js")],
-    );
-    let day = |days: i64| at(days * 86_400);
-    one.keep_static_files(&old, day(0)).await.unwrap();
-    other.keep_static_files(&new, day(10)).await.unwrap();
-    for kept in [&old[0], &old[1], &new[1]] {
-        assert_eq!(
-            one.static_file(&kept.name).await.unwrap().as_ref(),
-            Some(kept)
-        );
-    }
-    other.keep_static_files(&new, day(29)).await.unwrap();
-    assert!(one.static_file("a.js").await.unwrap().is_some());
-    other.keep_static_files(&new, day(31)).await.unwrap();
-    assert_eq!(one.static_file("a.js").await.unwrap(), None);
-    assert!(one.static_file("b.js").await.unwrap().is_some());
 }

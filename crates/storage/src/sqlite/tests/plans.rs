@@ -6,7 +6,7 @@ use super::*;
 use crate::contract::statements;
 
 /// Statements that read more than their rows, each with what bounds it.
-const BOUNDED: [(&str, &str); 6] = [
+const BOUNDED: [(&str, &str); 7] = [
     ("SCAN waiting_events", "a row for each store"),
     (
         "SCAN orders USING COVERING INDEX orders_by_time",
@@ -16,6 +16,7 @@ const BOUNDED: [(&str, &str); 6] = [
         "SCAN outbox USING COVERING INDEX outbox_given_up",
         "the given-up events alone, up to the page's limit",
     ),
+    ("SCAN assets", "those of a few versions"),
     ("SCAN price_lists", "those of a few minutes"),
     ("SCAN sqlite_schema", "once, at the start"),
     ("SCAN _sqlx_migrations", "once, at the start"),
