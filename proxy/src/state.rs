@@ -132,6 +132,8 @@ pub(crate) struct AppState {
     pub other_assets: Cache<String, Arc<File>>,
     /// The OpenAPI document.
     pub openapi: OnceLock<File>,
+    /// The loader with this proxy's address.
+    pub loader: OnceLock<File>,
     /// Whether orders can be stored.
     pub storage_health: StorageHealth,
     /// Who is signed in on the operator's pages.
@@ -217,6 +219,7 @@ impl AppState {
             latest_reading: AtomicI64::new(i64::MIN),
             other_assets: Cache::new(OTHER_ASSETS),
             openapi: OnceLock::new(),
+            loader: OnceLock::new(),
             storage_health: StorageHealth::default(),
             refused_reload: Mutex::default(),
             is_gateway_unreachable: AtomicBool::new(false),

@@ -78,3 +78,4 @@ mod transaction_hints;
 mod untrusted_client;
 mod wallet_guards;
 mod webhooks;
+mod widget_files;

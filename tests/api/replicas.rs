@@ -289,45 +289,6 @@ async fn an_address_has_one_limit_over_all_proxies() {
     world.end().await;
 }
 
-/// During an upgrade the database holds the files of both versions.
-#[tokio::test]
-async fn a_page_of_another_version_gets_its_files() {
-    let (world, url) = world().await;
-    let other = florin_storage::PostgresStorage::open(&url, "test")
-        .await
-        .unwrap();
-    let asset = florin_storage::StaticFile {
-        name: "florin-0123456789abcdef.js".to_owned(),
-        whole: b"export const version = 0;".to_vec(),
-        brotli: None,
-    };
-    let now = world.clock.now();
-    florin_storage::Storage::keep_static_files(&other, std::slice::from_ref(&asset), now)
-        .await
-        .unwrap();
-    let get = async |name: &str| {
-        let url = format!("{}/assets/{name}", world.proxy_url());
-        HttpResponse::read(world.http().get(url).send().await.unwrap()).await
-    };
-    let response = get(&asset.name).await.with(200);
-    assert_eq!(response.text.as_bytes(), asset.whole);
-    assert_eq!(
-        response.header("content-type"),
-        Some("text/javascript; charset=utf-8")
-    );
-    assert!(
-        response
-            .header("cache-control")
-            .unwrap()
-            .contains("immutable")
-    );
-    for unknown in ["florin-0000000000000000.js", "..%2Fpay.html", "%00"] {
-        assert_eq!(get(unknown).await.status, 404, "{unknown}");
-    }
-    other.close().await;
-    world.end().await;
-}
-
 /// Each stream asks for its order's version. One query for each would keep the last ones waiting for a connection for longer than
 /// they may wait, and their streams would end.
 #[tokio::test]

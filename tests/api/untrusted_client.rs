@@ -356,5 +356,27 @@ async fn only_listed_origins_frame_the_page() {
         );
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
     }
+    let shop = world.shop_url();
+    for (query, listed) in [
+        (
+            format!("store=demo&origins={shop}+https://x.example"),
+            "[true,false]",
+        ),
+        (format!("store=other&origins={shop}"), "[false]"),
+        (format!("store=unknown&origins={shop}"), "null"),
+        // Two stores: one must be named.
+        (format!("store=&origins={shop}"), "null"),
+        ("store=demo".to_owned(), "[false]"),
+    ] {
+        let module = request(&format!("/origins.js?{query}")).await;
+        assert_eq!(module.text, format!("export default {listed};"), "{query}");
+        for (name, value) in [
+            ("content-type", "text/javascript; charset=utf-8"),
+            ("cache-control", "no-store"),
+            ("access-control-allow-origin", "*"),
+        ] {
+            assert_eq!(module.header(name), Some(value), "{query}");
+        }
+    }
     world.end().await;
 }

@@ -245,6 +245,50 @@ async fn a_sandbox_that_hides_wallets_is_named() {
     shop.end().await;
 }
 
+#[tokio::test]
+async fn a_link_that_a_sandbox_forbids_opens_a_new_tab_and_the_sandbox_is_named() {
+    let shop = Shop::open(WorldConfig::default(), true).await;
+    let proxy = shop.world.proxy_url();
+    let inner = format!(
+        "<script>addEventListener('click', (event) => (parent.seen = [event.composedPath()[0].target, event.defaultPrevented]))</script>\
+         <script src='{proxy}/florin.js' async></script>\
+         <florin-checkout store='demo' product='mug' display='redirect'></florin-checkout>"
+    );
+    for (sandbox, seen) in [
+        // As builders of sites write it.
+        (
+            "sandbox=\"allow-scripts allow-same-origin allow-popups allow-forms\"",
+            json!(["_blank", false]),
+        ),
+        ("", Value::Null),
+    ] {
+        let frame =
+            format!("<iframe data-testid=\"framed\" {sandbox} srcdoc=\"{inner}\"></iframe>");
+        shop.site.serve("", &frame);
+        shop.browser.goto(shop.site.url()).await;
+        shop.browser.enter_frame("framed").await;
+        let is_ready = "Boolean(inside?.querySelector('a')) && performance.getEntriesByType('resource').some(({ name, responseEnd }) => name.includes('diagnostics-') && responseEnd)";
+        wait_for_value(&shop.browser, "the link", is_ready, &json!(true)).await;
+        let focus =
+            "document.querySelector('florin-checkout').shadowRoot.querySelector('a').focus()";
+        shop.browser.evaluate(focus, &[]).await;
+        shop.browser.type_keys(thirtyfour::Key::Enter).await;
+        if seen == Value::Null {
+            shop.browser.leave_checkout().await;
+            let path = "return location.pathname";
+            let what = "the whole window";
+            shop.browser
+                .wait_for_result(what, path, &json!("/pay"))
+                .await;
+            continue;
+        }
+        let named = "inside.querySelector('[part=diagnostics]')?.textContent.includes('allow-top-navigation-by-user-activation')";
+        wait_for_value(&shop.browser, "the attribute", named, &json!(true)).await;
+        wait_for_value(&shop.browser, "the new tab", "parent.seen", &seen).await;
+    }
+    shop.end().await;
+}
+
 /// A reverse proxy without the MIME type of WebAssembly.
 const CHANGE_CONTENT_TYPE: &str = "
     const fetched = window.fetch;

@@ -1,10 +1,14 @@
-//! An element with invalid attributes, an unreachable proxy, or a proxy of another version: the problem is shown, and
-//! requests are retried.
+//! An element with invalid attributes, an unreachable proxy, a proxy of another version, or a copied loader: the problem is
+//! shown, and requests are retried.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, World, eventually, within};
+use support::{Browser, StoreSite, World, eventually, within};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 use crate::dialog::MODAL;
 use crate::helpers::{
@@ -91,8 +95,9 @@ async fn an_unreachable_proxy_is_retried_until_it_answers() {
     .await;
     world.front_link.cut().await;
     open_dialog(&browser).await;
-    let text = "inside.querySelector('.fl-notice')?.textContent.includes('couldn’t be loaded') && inside.querySelector('.fl-notice').textContent.includes('Trying again in')";
-    wait_for_value(&browser, "the next step is announced", text, &json!(true)).await;
+    // Nothing but the loader has been loaded.
+    let text = "inside.querySelector('.fl-notice')?.textContent.includes('couldn’t be loaded') && inside.querySelector('.fl-notice button').textContent";
+    wait_for_value(&browser, "the next step", text, &json!("Try again")).await;
     world.front_link.restore().await;
     browser.enter_checkout().await;
     browser.wait_for("status-open").await;
@@ -104,6 +109,147 @@ async fn an_unreachable_proxy_is_retried_until_it_answers() {
         &Value::Null,
     )
     .await;
+    browser.end().await;
+    world.end().await;
+}
+
+/// A server that gives this response to everything, as a reverse proxy while the proxy restarts, or the sign-in page of a
+/// network.
+async fn something_else(status: &'static str) -> (SocketAddr, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let response = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<p>No."
+            );
+            let _ = stream.write_all(response.as_bytes()).await;
+            let _ = stream.shutdown().await;
+        }
+    });
+    (address, serving)
+}
+
+#[tokio::test]
+async fn a_frame_that_shows_something_else_is_tried_again_and_no_origin_is_named() {
+    for status in ["502 Bad Gateway", "200 OK"] {
+        let (site, mut world) = page_with(MODAL).await;
+        let browser = Browser::open().await;
+        browser.goto(site.url()).await;
+        let is_fetched = "performance.getEntriesByType('resource').some(({ name, responseEnd }) => name.includes('dialog-') && responseEnd)";
+        wait_for_value(&browser, "the dialog's script", is_fetched, &json!(true)).await;
+        let (other, serving) = something_else(status).await;
+        world.front_link.redirect(other).await;
+        open_dialog(&browser).await;
+        let is_loaded =
+            "performance.getEntriesByType('resource').some(({ name }) => name.includes('/pay?'))";
+        wait_for_value(&browser, "the frame's page", is_loaded, &json!(true)).await;
+        // Before the element asks why the frame is silent.
+        world.front_link.redirect(world.listen_address()).await;
+        serving.abort();
+        let notice = "inside.querySelector('.fl-notice')?.textContent.includes('Trying again in 2 seconds.')";
+        wait_for_value(&browser, "the next try", notice, &json!(true)).await;
+        browser.enter_checkout().await;
+        browser.wait_for("status-open").await;
+        browser.leave_checkout().await;
+        let console = browser.console_warnings().await.join("\n");
+        assert!(!console.contains("origins ="), "{status}: {console}");
+        browser.end().await;
+        world.end().await;
+    }
+}
+
+/// The text of the loader, and the same of a version whose modules the proxy does not have.
+async fn loaders(world: &World) -> (String, String) {
+    let url = format!("{}/florin.js", world.proxy_url());
+    let response = world.http().get(url).send().await.unwrap();
+    let text = response.text().await.unwrap();
+    let ends = text.match_indices(".js").map(|(end, _)| end);
+    let versions = ends.filter_map(|end| text.get(end - 9..end)?.strip_prefix('-'));
+    let is_hash = |version: &&str| version.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let version = versions.filter(is_hash).collect::<Vec<_>>();
+    assert_eq!(version.len(), 1, "{version:?}");
+    (text.clone(), text.replace(version[0], "00000000"))
+}
+
+#[tokio::test]
+async fn a_copied_loader_works_from_any_place_and_goes_on_after_an_upgrade() {
+    let site = StoreSite::open().await;
+    let world = World::start_for(&site).await;
+    let (text, removed) = loaders(&world).await;
+    let joined = format!("window.first = 1;\n{text}\nwindow.last = 2;");
+    for (script, inline, display) in [
+        (Some(text.clone()), "", "modal"),
+        // Under its own name.
+        (None, "", "frame"),
+        (Some(joined), "", "inline"),
+        (None, text.as_str(), "frame"),
+        (Some(removed.clone()), "", "modal"),
+        (Some(removed.clone()), "", "inline"),
+    ] {
+        let name = if script.is_some() {
+            "shop.js"
+        } else {
+            "florin.js"
+        };
+        site.set_script(name, Some(script.as_ref().unwrap_or(&text)));
+        let tag = if inline.is_empty() {
+            format!("<script src=\"/{name}\" async></script>")
+        } else {
+            format!("<script>{inline}</script>")
+        };
+        let element = format!(
+            "<florin-checkout store=\"demo\" product=\"ebook\" display=\"{display}\"></florin-checkout>"
+        );
+        site.serve("", &[tag, element].concat());
+        let browser = Browser::open().await;
+        browser.goto(site.url()).await;
+        if display == "modal" {
+            open_dialog(&browser).await;
+        }
+        if display != "inline" {
+            browser.enter_checkout().await;
+        }
+        browser.wait_for("status-open").await;
+        browser.leave_checkout().await;
+        let console = browser.console_warnings().await.join("\n");
+        let is_removed = script.is_some_and(|script| script == removed);
+        assert_eq!(is_removed, !console.is_empty(), "{display}: {console}");
+        browser.end().await;
+    }
+    // Without the address of its proxy, it says what to do.
+    let bare = text.replace(&world.proxy_url(), "");
+    site.set_script("shop.js", Some(&bare));
+    site.serve("", "<script src=\"/shop.js\"></script>");
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    let console = browser.console_warnings().await;
+    assert_eq!(console.len(), 1, "{console:#?}");
+    assert!(console[0].contains("load this script from your proxy"));
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_browser_without_parts_of_its_own_shows_the_checkout_or_says_that_it_cannot() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let lacks = "Object.defineProperty(navigator, 'languages', { value: undefined }); delete Intl.DisplayNames;";
+    browser.run_before_every_page(lacks).await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("status-open").await;
+    browser.end().await;
+    let browser = Browser::open().await;
+    let fails = "
+        Intl.Locale = Intl.RelativeTimeFormat = undefined;
+        Object.defineProperty(navigator, 'languages', { get: () => { throw new Error('none') } });
+        addEventListener('florin-error', ({ detail }) => (window.code = detail.code));";
+    browser.run_before_every_page(fails).await;
+    browser.goto(&world.checkout_page()).await;
+    wait_for_value(&browser, "the event", "window.code", &json!("load_failed")).await;
+    let button = "inside.querySelector('.fl-notice button')?.textContent";
+    wait_for_value(&browser, "the button", button, &json!("Try again")).await;
     browser.end().await;
     world.end().await;
 }

@@ -1,28 +1,47 @@
 /** The proxy that the loader came from, and its modules. */
 
-// On a server, and in a worker, there is neither.
-const page = globalThis.document;
-const script = /** @type {HTMLScriptElement | null} */ (page?.currentScript);
-const stack = /** @type {string} */ (new Error().stack);
-// To a module that imports this file, no script is the current one; its own address stands in its errors.
-const url = page && new URL('.', script?.src || /** @type {RegExpExecArray} */ (/https?:[^\s@]+?florin\.js/.exec(stack))[0]);
+export const TAG = 'florin-checkout';
 
-/** The proxy's address; ends in a slash. */
-export const BASE = url?.href;
-export const ORIGIN = url?.origin;
+// On a server, and in a worker, there is none.
+const page = globalThis.document;
+/** The proxy writes its address here, except in the loader of the checkout's page. */
+const published = '%PUBLIC_URL%';
+// To a module, no script is the current one; its own address stands in its errors.
+const source = /** @type {HTMLScriptElement | null} */ (page?.currentScript)?.src || /** @type {string} */ (new Error().stack);
+const own = /https?:\/\/[^\s/@]+\/(?=florin\.js|assets\/florin-)/.exec(source)?.[0];
+
+/**
+ * The proxy's address; ends in a slash. A loader that the page's own server serves, pasted or joined to other scripts, is a
+ * copy: it asks the published address.
+ */
+export const BASE = /** @type {string} */ (page && (/^http/.test(published) && (!own || own === location.origin + '/') ? published : own));
+export const ORIGIN = BASE && new URL(BASE).origin;
+if (page && !ORIGIN) console.error('florin: load this script from your proxy: <script src="https://…/florin.js">');
+
+/** What the names of the loader's modules end in, which all have the same hash. */
+export const VERSION = '-%VERSION%.js';
 
 /** @type {Record<string, Promise<any> | undefined>} */
 const loaded = {};
 let failures = '';
 
+/** @param {string} path @param {number} timeout @returns {Promise<any>} */
+const get = (path, timeout) => Promise.race([import(BASE + path), new Promise((_, reject) => setTimeout(reject, timeout, path))]);
+
 /**
- * Imports a module of the proxy. Browsers keep the failure of a module: the next attempt has another address.
+ * Imports a module of the loader by its name, another one by its path. Browsers keep the failure of a module: the next attempt
+ * has another address. A file may be missing because the proxy has another version by now: then the loader is fetched anew,
+ * past the cache, and writes its `VERSION` to the element's class.
  *
  * @type {import('./types.d.ts').Load}
  */
-export const load = (path, timeout = 30000) =>
-  (loaded[path] ||= Promise.race([import(BASE + path + failures), new Promise((_, reject) => setTimeout(reject, timeout, path))]).catch((error) => {
+export const load = (name, timeout = 30000, isAgain) => {
+  const path = name.includes('/') ? name : 'assets/' + name + /** @type {any} */ (customElements.get(TAG))[BASE];
+  return (loaded[path] ||= get(path + failures, timeout).catch((error) => {
     delete loaded[path];
     failures += '#';
-    throw error;
+    // A file that did not come in time is not asked for twice.
+    if (isAgain || !(error instanceof TypeError)) throw error;
+    return get('florin.js?' + Date.now(), timeout).then(() => load(name, timeout, true));
   }));
+};

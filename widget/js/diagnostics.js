@@ -2,22 +2,25 @@
  * Diagnostics: why a display of the checkout does not work, and what is missing, as a line to paste. Loaded only when
  * something is wrong. Its texts are for the merchant: on the console, and in the test environment on the page as well.
  */
-import { diagnostics } from '../locales/en.json';
+import { diagnostics, loader } from '../locales/en.json';
 import { brokenBuiltins } from './builtins.js';
 import { make } from './dom.js';
+import { followTopLink } from './top_links.js';
 import { warnOfRenamedTokens } from './renamed_tokens.js';
 /** @import { Case, DiagnosticTexts } from './types.d.ts' */
 
 /**
- * What is wrong: a text with the values of its gaps, the line to paste, and another text.
+ * What is wrong: a text with the values of its gaps, and the line to paste.
  *
- * @typedef {{ isFatal?: boolean, why: Text, line?: string, hint?: Text | false }} Finding
+ * @typedef {{ isFatal?: boolean, why: Text, line?: string }} Finding
  * @typedef {[key: keyof DiagnosticTexts, values?: Record<string, string | number>]} Text
  */
 
 const BASE = new URL('..', import.meta.url).href;
 const ORIGIN = new URL(BASE).origin;
 const PROBE_TIMEOUT_MS = 3000;
+/** The pause after the third attempt of a frame. */
+const HEADER_AFTER_SECONDS = 8;
 
 /**
  * The directives that count when one is missing, from the most specific on.
@@ -68,16 +71,33 @@ const forbidden = (blocked) => {
   return [...lines].map(([name, { lacks, originalPolicy }]) => repaired(originalPolicy, name, [...lacks]));
 };
 
-/** Whether the proxy responds. A loader that is loaded twice does nothing, and needs no connect-src. */
+/**
+ * Whether the proxy responds. A loader that is loaded twice needs no connect-src, and brings the names of the files of the
+ * proxy's version: the next attempt asks for those.
+ */
 const isAlive = async () => {
   const late = new Promise((done) => setTimeout(done, PROBE_TIMEOUT_MS));
   const loader = import(BASE + 'florin.js?' + performance.now()).catch(() => {});
   return Promise.race([late, loader]);
 };
 
+/**
+ * Whether the proxy lists the origin of this page for a store; `undefined` if it does not say. A module, which needs no
+ * connect-src.
+ *
+ * @param {string} store
+ * @returns {Promise<boolean | undefined>}
+ */
+const isListed = async (store) => {
+  const late = new Promise((done) => setTimeout(done, PROBE_TIMEOUT_MS));
+  const query = new URLSearchParams({ store, origins: self.origin, at: String(performance.now()) });
+  const response = import(BASE + 'origins.js?' + query).catch(() => {});
+  return (await Promise.race([late, response]))?.default?.[0];
+};
+
 /** The files that a checkout is loaded from, with their types. */
 const FILES = [
-  ['%FLORIN:host.js%', 'text/javascript'],
+  [import.meta.url.slice(BASE.length).replace('diagnostics-', 'host-'), 'text/javascript'],
   ['%FLORIN:widget.js%', 'text/javascript'],
   ['%FLORIN:widget_bg.wasm%', 'application/wasm'],
   ['%FLORIN:florin.css%', 'text/css'],
@@ -142,33 +162,37 @@ const mistakes = (element, say) => {
   return wrong.length ? wrong : [say('line_break')];
 };
 
+/** What a frame around the checkout must allow. */
+const SANDBOX = 'sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"';
+
 /** @param {Case} examined @returns {Promise<Finding[]>} */
-const findings = async ({ element, display, blocked, isRejected, isClipboardBlocked }) => {
+const findings = async ({ element, display, blocked, isRejected, isClipboardBlocked, isSandboxed, seconds }) => {
   const names = brokenBuiltins();
   if (names && display === 'inline') return [{ isFatal: true, why: ['page_broken', { names }] }];
   const store = element.getAttribute('store');
   // The frames around this one may forbid what the checkout and the wallets need.
-  if (self.origin === 'null') return [{ isFatal: true, why: ['sandboxed'], line: 'sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox"' }];
+  if (self.origin === 'null' || isSandboxed) return [{ isFatal: !isSandboxed, why: ['sandboxed'], line: SANDBOX }];
   if (isClipboardBlocked) return [{ why: ['clipboard_blocked'], line: 'Permissions-Policy: clipboard-write=(self "' + ORIGIN + '")' }];
   const alive = await isAlive();
   if (!alive) return forbidden(blocked);
   const isHere = display === 'page' || display === 'inline';
-  let isAdmitted = true;
   if (display === 'inline') {
-    isAdmitted = !isRejected && Boolean(await fetch(BASE + 'v1/checkout', { signal: AbortSignal.timeout?.(PROBE_TIMEOUT_MS) }).catch(() => {}));
+    await fetch(BASE + 'v1/checkout', { signal: AbortSignal.timeout?.(PROBE_TIMEOUT_MS) }).catch(() => {});
     // The browser reports afterwards what it did not send.
     await new Promise((done) => setTimeout(done, 50));
   }
   /** @type {Finding[]} */
   const found = forbidden(blocked);
-  const isFramed = !isHere && isRejected;
-  if (!found.length && (isFramed || !isAdmitted)) {
-    found.push({
-      isFatal: true,
-      why: ['origin_not_allowed', { store: '[[store]]' + (store ? ' id = "' + store + '"' : '') }],
-      line: 'origins = ["' + location.origin + '"]',
-      hint: isFramed && ['header_added', { address: BASE + 'pay' }],
-    });
+  if (!found.length && display !== 'page' && (isRejected || display === 'inline')) {
+    const is = await isListed(store || '');
+    if (is === false) {
+      found.push({
+        isFatal: true,
+        why: ['origin_not_allowed', { store: '[[store]]' + (store ? ' id = "' + store + '"' : '') }],
+        line: 'origins = ["' + location.origin + '"]',
+      });
+      // The page of a proxy that restarts is silent once; a page that may not be framed, always.
+    } else if (is && !isHere && seconds && seconds >= HEADER_AFTER_SECONDS) found.push({ why: ['header_added', { address: BASE + 'pay' }] });
   }
   return isHere ? found.concat(await changedFiles()) : found;
 };
@@ -218,13 +242,45 @@ const showPanel = ({ element, box, signal, isTest }, say, title, texts) => {
 };
 
 /**
- * Names its findings to the merchant. Returns a message for invalid attributes; else whether no further attempt of this
- * display can help.
+ * Puts the customer's language on the notice that there is no checkout, and counts down to the next attempt.
+ *
+ * @param {Case} examined @param {boolean} isFatal
+ */
+const complete = async ({ notice, button, link, seconds, labels, texts, locale }, isFatal) => {
+  if (!notice) return;
+  const found = await labels;
+  const words = { ...loader, ...found.texts, ...texts };
+  notice.firstChild?.replaceWith(words.load_failed);
+  if (link) link.textContent = words.own_page;
+  if (!button) return;
+  if (isFatal) return button.remove();
+  button.textContent = words.retry;
+  const countdown = make('p', { ariaLive: 'off' });
+  button.before(countdown);
+  let left = seconds || 0;
+  const count = () => {
+    // Throws in a browser without this part of `Intl`, which shows the button alone.
+    countdown.textContent = words.retrying.replace('{in}', new Intl.RelativeTimeFormat(locale || found.locale || 'en').format(left, 'second'));
+  };
+  count();
+  const timer = setInterval(() => {
+    if (!--left || !notice.isConnected) clearInterval(timer);
+    else count();
+  }, 1000);
+};
+
+/**
+ * Names its findings to the merchant. Returns whether no further attempt of this display can help. With a link alone, it
+ * follows the link's presses.
  *
  * @param {Case} examined
  */
 export const examine = async (examined) => {
-  const { element, display } = examined;
+  const { element, display, link, signal } = examined;
+  if (link && !examined.notice) {
+    link.addEventListener('click', (event) => followTopLink(event, () => examine({ ...examined, link: undefined, isSandboxed: true })));
+    return false;
+  }
   warnOfRenamedTokens(element);
   const loadingTexts = loadTexts(examined);
   const found = examined.isInvalid ? [] : await findings(examined);
@@ -236,20 +292,21 @@ export const examine = async (examined) => {
     const message = '<florin-checkout>: ' + wrong.join(' ');
     console.error('florin: ' + message);
     showPanel(examined, say, say('attributes_wrong', { element: '<florin-checkout>' }), wrong.map((line) => make('code', {}, line)));
-    return message;
+    if (!signal.aborted) element.dispatchEvent(new CustomEvent('florin-error', { bubbles: true, composed: true, detail: { code: 'invalid_attributes', message } }));
+    return false;
   }
   /** @type {Node[]} */
   const lines = [];
   let isFatal = false;
   // Without `map`: what is named may be that the page has broken it.
-  for (const { why, line, hint, isFatal: isThis } of found) {
-    const [text, more] = [say(...why), hint ? say(...hint) : ''];
-    console.error('florin: display="' + display + '" from ' + ORIGIN + '. ' + text + (line ? '\n\n    ' + line + '\n' : '') + (more && '\n' + more));
+  for (const { why, line, isFatal: isThis } of found) {
+    const text = say(...why);
+    console.error('florin: display="' + display + '" from ' + ORIGIN + '. ' + text + (line ? '\n\n    ' + line + '\n' : ''));
     lines.push(make('p', {}, text));
     if (line) lines.push(make('code', {}, line));
-    if (more) lines.push(make('p', {}, more));
     isFatal ||= Boolean(isThis);
   }
   showPanel(examined, say, say('display_blocked', { display: 'display="' + display + '"' }), lines);
+  await complete(examined, isFatal);
   return isFatal;
 };

@@ -5,28 +5,32 @@
  * scripts; `modal` shows that frame in a dialog which a button opens, and `redirect` is a link to the page. `inline`
  * renders into the element itself. The page that all of them lead to is this element in the display `page`, with its
  * parameters in the address's fragment. The displays that show the checkout itself, `page` and `inline`, load host.js;
- * the dialog is dialog.js. What does not load is tried again; diagnostics.js finds out why.
+ * the dialog is dialog.js. What does not load is tried again; diagnostics.js finds out why, and completes the notice.
  */
-import { ORIGIN, load } from './assets.js';
+import { BASE, ORIGIN, TAG, VERSION, load } from './assets.js';
 import { ATTRIBUTES, VALID_ATTRIBUTES } from './attributes.js';
 import { make } from './dom.js';
 import { createFrame, localeOf, pageAddress } from './frame.js';
 import { loader } from '../locales/en.json';
-/** @import { Context, FoundLabels, Display, Signs } from './types.d.ts' */
+/** @import { Context, FoundLabels, Display, Retry, Signs } from './types.d.ts' */
 
-const TAG = 'florin-checkout';
-const DIALOG = '%FLORIN:dialog.js%';
 /**
  * Each environment has a loader, so that it is known even where nothing else can be loaded.
  *
  * @type {string}
  */
 const ENVIRONMENT = '%ENVIRONMENT%';
+/**
+ * `page` in the loader of the proxy's page, which knows this display alone; `shop` in that of shops.
+ *
+ * @type {string}
+ */
+const KIND = '%KIND%';
+const IS_PAGE = KIND === 'page';
 /** A page that loads sends a message at once; one that does not load gets this long. */
 const LOAD_TIMEOUT_MS = 15000;
 const ANSWER_TIMEOUT_MS = 3000;
-const SILENT = 'no response';
-const INVALID = 'invalid_attributes';
+const SILENT = 'frame_timeout';
 const LONGEST_PAUSE_SECONDS = 30;
 /** A button without a text waits this long for the one in the customer's language. */
 const LABELS_TIMEOUT_MS = 3000;
@@ -53,9 +57,9 @@ const CSS = `
 const findLabels = async (element) => {
   const wished = localeOf(element);
   try {
-    if (!/^en\b/i.test(wished || navigator.language)) return (await load('%FLORIN:labels.js%', LABELS_TIMEOUT_MS)).find(wished);
+    if (!/^en\b/i.test(wished || navigator.language)) return (await load('labels', LABELS_TIMEOUT_MS)).find(wished);
   } catch {}
-  return { texts: {}, locale: 'en' };
+  return { texts: {} };
 };
 
 // On a server, and in a worker, there is nothing to define.
@@ -138,22 +142,25 @@ if (ORIGIN && !customElements.get(TAG)) {
       this.#blocked = [];
       document.addEventListener('securitypolicyviolation', (event) => this.#blocked.push(event), { signal });
       const display = /** @type {Display} */ (this.getAttribute('display') || 'frame');
-      if (display === 'page' && ORIGIN === location.origin) return this.#begin(display);
-      if (!VALID_ATTRIBUTES.test(this.#key)) this.#examine(display, { isInvalid: true }).then((message) => {
-        if (signal.aborted) return;
-        this.#emit('error', { code: INVALID, message: message || INVALID });
+      if (IS_PAGE) return this.#here(display);
+      if (!VALID_ATTRIBUTES.test(this.#key)) {
         this.#show(this.#notice());
-      });
-      else if (display === 'modal') this.#modal();
+        this.#examine(display, { isInvalid: true });
+      } else if (display === 'modal') this.#modal();
       else if (display === 'redirect') this.#redirect();
       else this.#begin(display);
     }
 
     /** @param {Display} display */
     #begin(display) {
-      if (display === 'page' || display === 'inline') this.#here(display);
+      if (IS_PAGE || display === 'inline') this.#here(display);
       else if (display === 'modal' && !this.#box.className) this.#open?.();
       else this.#frame(display);
+    }
+
+    /** What every module needs. */
+    #context() {
+      return { element: this, box: this.#box, signal: this.#attempt.signal, load };
     }
 
     /** @param {string} name @param {unknown} [detail] */
@@ -171,25 +178,28 @@ if (ORIGIN && !customElements.get(TAG)) {
       return (this.#attempt = new AbortController()).signal;
     }
 
-    /** @param {string} [text] @param {(Node | string)[]} children */
-    #notice(text, ...children) {
-      return make('div', { className: 'fl-notice', role: 'alert' }, text || loader.load_failed, ...children);
+    /** @param {(Node | string)[]} children */
+    #notice(...children) {
+      return make('div', { className: 'fl-notice', role: 'alert' }, loader.load_failed, ...children);
     }
 
     /** A link that gives the whole window to the checkout's page. @param {Node | string} text */
     #link(text) {
-      return make('a', { className: 'fl-open', part: 'button', href: pageAddress(this, 'redirect'), target: '_top' }, text);
+      const link = make('a', { className: 'fl-open', part: 'button', href: pageAddress(this, 'redirect'), target: '_top' }, text);
+      if (top !== window) this.#examine('redirect', { link });
+      return link;
     }
 
     #redirect() {
-      const slot = make('slot');
-      const link = this.#link(slot);
+      const link = this.#link('');
       this.#open = () => link.click();
-      this.#label(slot, link);
+      this.#label(link);
     }
 
-    /** Shows a button or link whose text, where the shop gave none, is in the customer's language. @param {HTMLElement} slot @param {HTMLElement} button */
-    async #label(slot, button) {
+    /** Shows a button or link whose text, where the shop gave none, is in the customer's language. @param {HTMLElement} button */
+    async #label(button) {
+      const slot = make('slot');
+      button.append(slot);
       const { signal } = this.#run;
       const { texts } = await findLabels(this);
       slot.append(texts.pay || loader.pay);
@@ -198,8 +208,7 @@ if (ORIGIN && !customElements.get(TAG)) {
 
     /** A button that opens a dialog, whose script is fetched ahead. */
     #modal() {
-      const slot = make('slot');
-      const button = make('button', { className: 'fl-open', part: 'button', onclick: () => this.open() }, slot);
+      const button = make('button', { className: 'fl-open', part: 'button', onclick: () => this.open() });
       /** @type {ReturnType<typeof import('./dialog.js').create> | undefined} */
       let dialog;
       this.#open = async () => {
@@ -207,21 +216,21 @@ if (ORIGIN && !customElements.get(TAG)) {
           const signal = this.#next();
           button.nextSibling?.remove();
           try {
-            const { create } = await load(DIALOG);
+            const { create } = await load('dialog');
             if (signal.aborted) return;
             dialog = create(this, this.#root, findLabels(this), this.#run.signal, (/** @type {HTMLElement} */ box) => {
               this.#box = box;
               this.#begin('modal');
             });
           } catch (error) {
-            return this.#fail('modal', error, {}, (notice) => button.after(notice));
+            return this.#fail('modal', error, (notice) => button.after(notice));
           }
         }
         dialog?.open();
       };
       this.#close = () => dialog?.close();
-      this.#label(slot, button);
-      load(DIALOG).catch(() => {});
+      this.#label(button);
+      load('dialog').catch(() => {});
     }
 
     /** @param {Display} display */
@@ -243,12 +252,12 @@ if (ORIGIN && !customElements.get(TAG)) {
         else if (type) this.#emit(type, detail);
       });
       const place = make('div', { className: 'fl-place fl-wait' }, frame);
-      const wait = (/** @type {number} */ time, isRejected = false) => setTimeout(() => isAnswered || this.#fail(display, SILENT, { isRejected }, (shown) => {
+      const wait = (/** @type {number} */ time, isRejected = false) => setTimeout(() => isAnswered || this.#fail(display, SILENT, (shown) => {
         if (isAnswered) return;
         // The frame stays where it is: moved, it would load anew, and one that answers late is shown.
         place.hidden = true;
         place.before((notice = shown));
-      }), time);
+      }, { isRejected }), time);
       let timer = wait(LOAD_TIMEOUT_MS);
       frame.onload = () => {
         clearTimeout(timer);
@@ -262,88 +271,74 @@ if (ORIGIN && !customElements.get(TAG)) {
     /** The checkout itself: as the page of the proxy, or inline. @param {Display} display */
     async #here(display) {
       const signal = this.#next();
-      const isPage = display === 'page';
-      const origin = isPage && parent !== window && new URLSearchParams(location.hash.slice(1)).get('origin');
+      const origin = IS_PAGE && parent !== window && new URLSearchParams(location.hash.slice(1)).get('origin');
       if (origin) parent.postMessage({ florin: 1 }, origin);
       this.#show(make('div', { className: 'fl-wait' }));
       /** @type {Context} */
       const context = {
-        element: this,
-        box: this.#box,
-        signal,
-        load,
+        ...this.#context(),
         restart: () => this.#restart(),
         onRefresh: (refresh) => {
           this.#failures = 0;
           this.#refresh = refresh;
         },
-        fail: (error, texts, locale) => {
-          if (!signal.aborted) this.#fail(display, error, {}, (notice) => this.#show(notice), texts, locale);
+        fail: (error, labels) => {
+          if (!signal.aborted) this.#fail(display, error, (notice) => this.#show(notice), labels);
         },
-        reportRejected: async (isRejected) => {
-          if ((await this.#examine(display, { isRejected })) && !signal.aborted) this.#begin('frame');
+        examine: async (signs) => {
+          if (await this.#examine(display, signs)) this.#begin('frame');
         },
       };
       try {
-        (await load('%FLORIN:host.js%')).start(context, isPage);
+        await (await load('host')).start(context, IS_PAGE);
       } catch (error) {
         context.fail(error);
       }
     }
 
     /**
-     * Names to the merchant what is missing. Returns a message for invalid attributes; else whether no further attempt
-     * can help.
+     * Names to the merchant what is missing. Returns whether no further attempt can help.
      *
-     * @param {Display} display @param {Signs} signs @returns {Promise<any>}
+     * @param {Display} display @param {Signs & Retry} signs @returns {Promise<boolean | void>}
      */
     async #examine(display, signs) {
       const { signal } = this.#attempt;
       try {
-        const { examine } = await load('%FLORIN:diagnostics.js%', 3000);
-        const found = await examine({ element: this, box: this.#box, signal, isTest: ENVIRONMENT === 'test', load, labels: findLabels(this), display, blocked: this.#blocked, ...signs });
+        const { examine } = await load('diagnostics', 3000);
+        const found = await examine({ ...this.#context(), isTest: ENVIRONMENT === 'test', labels: findLabels(this), display, blocked: this.#blocked, ...signs });
         return !signal.aborted && found;
       } catch {
-        if (signs.isInvalid) console.error('florin:', INVALID);
+        if (signs.isInvalid) this.#emit('error', { code: 'invalid_attributes', message: '' });
         if (this.#blocked[0]) console.error('florin:', 'Content-Security-Policy needs script-src ' + ORIGIN);
       }
     }
 
     /**
-     * There is no checkout: takes the next display, or tries again and again.
+     * There is no checkout: takes the next display, or tries again and again. The notice works without another file.
      *
-     * @param {Display} display @param {unknown} error @param {Signs} signs
+     * @param {Display} display @param {unknown} error
      * @param {(notice: HTMLElement) => void} place
-     * @param {Parameters<Context['fail']>[1]} [texts] @param {string} [locale]
+     * @param {Signs & Retry} [signs]
      */
-    async #fail(display, error, signs, place, texts, locale) {
+    async #fail(display, error, place, signs) {
       const { signal } = this.#attempt;
       console.error('florin:', error);
-      this.#emit('error', { code: error === SILENT ? 'frame_timeout' : 'load_failed', message: '' + error });
-      const isFatal = await this.#examine(display, signs);
-      const labels = await findLabels(this);
-      texts = { ...labels.texts, ...texts };
+      this.#emit('error', { code: error === SILENT ? SILENT : 'load_failed', message: '' + error });
+      const seconds = Math.min(LONGEST_PAUSE_SECONDS, 2 ** ++this.#failures);
+      const again = () => notice.isConnected && this.#begin(display);
+      const button = make('button', { className: 'fl-open', onclick: again }, loader.retry);
+      const link = IS_PAGE ? '' : this.#link(loader.checkout);
+      const notice = this.#notice(button, link);
+      const isFatal = await this.#examine(display, { ...signs, notice, button, link, seconds });
       if (signal.aborted) return;
       if (isFatal && display === 'inline') return this.#begin('frame');
-      const link = display === 'page' ? '' : this.#link(texts.own_page || loader.own_page);
-      let left = Math.min(LONGEST_PAUSE_SECONDS, 2 ** ++this.#failures);
-      const countdown = make('p', { ariaLive: 'off' });
-      const button = make('button', { className: 'fl-open' }, texts.retry || loader.retry);
-      const notice = this.#notice(texts.load_failed, ...(isFatal ? [] : [countdown, button]), link);
       place(notice);
       if (isFatal) return;
-      const again = () => notice.isConnected && this.#begin(display);
-      const count = () => {
-        countdown.textContent = (texts.retrying || loader.retrying).replace('{in}', new Intl.RelativeTimeFormat(locale || labels.locale).format(left, 'second'));
-      };
-      const timer = setInterval(() => {
-        if (!notice.isConnected) clearInterval(timer);
-        else if (--left) count();
-        else this.#begin(display);
-      }, 1000);
-      button.onclick = again;
+      setTimeout(again, seconds * 1000);
       addEventListener('online', again, { signal });
-      count();
     }
   });
 }
+// Here, or for the element of an earlier version: see `load`. What passes between loader and modules is therefore only added
+// to.
+if (ORIGIN) /** @type {any} */ (customElements.get(TAG))[BASE] = VERSION;

@@ -14,7 +14,7 @@ import { createPolicy } from './host/trusted_types.js';
 let hasPolicy = false;
 
 /**
- * Shows the checkout.
+ * Shows the checkout. An exception before the first screen rejects the result.
  *
  * @param {Context} context
  * @param {boolean} isPage Whether this is the proxy's page, with its parameters in the fragment.
@@ -25,12 +25,11 @@ export const start = (context, isPage) => {
   if (!isPage) {
     // A shop's page shares what its scripts have broken; a frame does not. diagnostics.js names it.
     if (JSON.stringify(['a', ''].filter(Boolean).map((one) => one)) !== '["a"]') throw new Error('a script of this page has broken lists');
-    showCheckout(context, (name) => context.element.getAttribute(name), false);
-    return;
+    return showCheckout(context, (name) => context.element.getAttribute(name), false);
   }
   if (!hasPolicy) createPolicy();
   hasPolicy = true;
   // Every state on canned responses, where the proxy of a test environment has the file.
-  if (!/^#gallery\b/.test(location.hash)) showPage(context);
-  else import(BASE + 'gallery/gallery.js').then((gallery) => gallery.start({ ...context, make, show: context.box.replaceChildren.bind(context.box) }, showPage, [...LANGUAGES.keys()]), () => showPage(context));
+  if (!/^#gallery\b/.test(location.hash)) return showPage(context);
+  return import(BASE + 'gallery/gallery.js').then((gallery) => gallery.start({ ...context, make, show: context.box.replaceChildren.bind(context.box) }, showPage, [...LANGUAGES.keys()]), () => showPage(context));
 };

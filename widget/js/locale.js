@@ -13,7 +13,7 @@ export const CHOSEN = 'florin:locale';
  * @returns {[string, string]}
  */
 export const chooseLanguage = (has, ...requested) => {
-  for (const tag of [recall(CHOSEN), ...requested, ...navigator.languages]) {
+  for (const tag of [recall(CHOSEN), ...requested, ...(navigator.languages || [navigator.language])]) {
     // Most tags name the language themselves: a browser's first use of `Intl` takes 70 ms of a slow phone.
     const [, plain] = /^([a-z]{2})(?:-[A-Z]{2})?$/.exec(tag || '') || [];
     if (plain && plain !== 'zh' && plain !== 'pt' && has(plain)) return [plain, tag + '-u-nu-latn'];

@@ -5,15 +5,15 @@ import type { loader, diagnostics } from '../locales/en.json';
 /** The order's source and its looks: `frame` and `modal` frame `page`; `inline` and `page` show the screens themselves. */
 export type Display = 'frame' | 'inline' | 'modal' | 'redirect' | 'page';
 
-/** Imports a module of the proxy; `timeout` is in milliseconds. */
-export type Load = (path: string, timeout?: number) => Promise<any>;
+/** Imports a module of the proxy, by the name of one that the loader knows or by its path; `timeout` is in milliseconds. */
+export type Load = (path: string, timeout?: number, isAgain?: boolean) => Promise<any>;
 /** Texts of loader and dialog. */
 export type Labels = typeof loader;
 /** What labels.js found: texts, and the module with the merchant's texts. English is in the scripts themselves. */
 export interface FoundLabels {
   texts: Partial<Labels>;
-  /** BCP 47 */
-  locale: string;
+  /** BCP 47; none for English. */
+  locale?: string;
   diagnostics?: string;
 }
 /** Texts for the merchant. */
@@ -29,10 +29,27 @@ export interface Signs {
   isRejected?: boolean;
   /** The page keeps the clipboard from the frame. */
   isClipboardBlocked?: boolean;
+  /** A sandbox keeps a link from the whole window. */
+  isSandboxed?: boolean;
+}
+
+/** What is known of a display that is tried again. */
+export interface Retry {
+  /** Seconds until the next attempt. */
+  seconds?: number;
+  /** Says that there is no checkout; begins with that text. */
+  notice?: HTMLElement;
+  /** Tries again at once. */
+  button?: HTMLElement;
+  /** To the checkout's own page; none on that page. */
+  link?: HTMLElement | '';
+  /** Texts and locale of the screens, as far as they came. */
+  texts?: Partial<Labels>;
+  locale?: string;
 }
 
 /** A display that does not work, as diagnostics.js examines it. */
-export interface Case extends Signs {
+export interface Case extends Signs, Retry {
   element: HTMLElement;
   /** Where the display is: the element's own box, or the dialog's. */
   box: HTMLElement;
@@ -57,10 +74,10 @@ export interface Context {
   restart(): void;
   /** Takes what asks for the order at once; the display works from here on. */
   onRefresh(refresh: () => void): void;
-  /** The display cannot be shown. `texts` and `locale` are those of the screens, as far as they came. */
-  fail(error: unknown, texts?: Partial<Labels>, locale?: string): void;
-  /** The proxy did not open the order: shows the next display when this one cannot work. */
-  reportRejected(isRejected?: boolean): Promise<void>;
+  /** The display cannot be shown. `labels`: those of the screens, as far as they came. */
+  fail(error: unknown, labels?: Pick<Retry, 'texts' | 'locale'>): void;
+  /** Examines what the proxy rejected or a frame forbids; shows the next display when this one cannot work. */
+  examine(signs: Signs): Promise<void>;
 }
 
 /** Reads an attribute, or a parameter of the page's fragment, by the attribute's name. */

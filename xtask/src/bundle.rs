@@ -4,7 +4,8 @@
 //! dist/florin.js            the loader, which names host.js below, and that the rest
 //! dist/florin.test.js       the same, for a proxy in the test environment
 //! dist/florin.d.ts          its types
-//! dist/pay.html             the checkout page
+//! dist/pay.html             the checkout page, which names its own loader below assets/
+//! dist/pay.test.html        the same, for the test environment
 //! dist/assets/<name>-<first 8 hex digits of its SHA-256>.<ext>
 //! dist/gallery/             every state of the checkout on canned responses, for the test environment
 //! ```

@@ -1,11 +1,11 @@
-//! GET /pay: the checkout page, and what every frame shows.
+//! GET /pay: the checkout page, and what every frame shows. GET /origins.js: which pages may frame it.
 
 use std::sync::{Arc, OnceLock};
 
 use axum::extract::{Query, State};
-use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use florin_checkout_api::Environment;
@@ -21,7 +21,7 @@ use crate::http::openapi::information::FILES;
 use crate::http::openapi::operation::Operation;
 use crate::http::openapi::types::Types;
 use crate::http::static_files;
-use crate::http::static_files::describe_file;
+use crate::http::static_files::{describe_file, file::public};
 use crate::state::AppState;
 
 /// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
@@ -37,9 +37,12 @@ pub(crate) async fn page(
     Query(framed): Query<PageQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let file = static_files::find("pay.html")?;
-    let mut response = static_files::file::response(file, &headers, "no-cache");
     let config = app.config();
+    let file = static_files::find(match config.environment {
+        Environment::Test => "pay.test.html",
+        Environment::Production => "pay.html",
+    })?;
+    let mut response = static_files::file::response(file, &headers, "no-cache");
     let hosted_page = config.gateway.checkout_url.as_ref().map(Origin::of);
     let store = named(&config.stores, framed.store.as_deref());
     let embedders = store.map_or(&[][..], |store| &store.origins);
@@ -80,6 +83,54 @@ pub(crate) fn describe_page(types: &mut Types) -> Operation {
         .query::<PageQuery>(types)
         .responds_as(200, "The page.", "text/html", &json!({ "type": "string" }))
         .with_header(200, "ETag", "ETag"))
+}
+
+/// Pages that may frame the checkout, or not.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OriginsQuery {
+    /// The store's id; empty for an only store.
+    #[serde(default)]
+    store: String,
+    /// Origins of pages, separated by spaces.
+    #[serde(default)]
+    origins: String,
+}
+
+/// Which origins the store lists, as a module: a page that is not listed, or that may not call the proxy, can load it. It says
+/// no more than the policy of [`page`].
+pub(crate) async fn origins(
+    State(app): State<Arc<AppState>>,
+    Query(asked): Query<OriginsQuery>,
+) -> Response {
+    let config = app.config();
+    let listed = named(&config.stores, Some(&asked.store)).map(|store| {
+        let origins = asked.origins.split(' ');
+        origins
+            .map(|origin| store.lists_origin(origin))
+            .collect::<Vec<_>>()
+    });
+    let headers = [
+        (CONTENT_TYPE, "text/javascript; charset=utf-8"),
+        (CACHE_CONTROL, "no-store"),
+    ];
+    public((headers, format!("export default {};", json!(listed))).into_response())
+}
+
+pub(crate) fn describe_origins(types: &mut Types) -> Operation {
+    Operation::new("origins")
+        .of(FILES)
+        .does(
+            "Which origins a store lists",
+            "For the diagnostics of a page that shows no checkout. The module's default export has a truth value for each \
+             of the origins; it is `null` if there is no such store.",
+        )
+        .query::<OriginsQuery>(types)
+        .responds_as(
+            200,
+            "The module.",
+            "text/javascript",
+            &json!({ "type": "string" }),
+        )
 }
 
 /// An address may be copied, here and on the gateway's page in a frame of this one; nothing else is asked for.

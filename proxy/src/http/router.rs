@@ -162,6 +162,7 @@ fn others() -> Routes {
             callbacks::describe_callback,
         )
         .get("/pay", page::page, page::describe_page)
+        .get("/origins.js", page::origins, page::describe_origins)
         .get("/florin.js", files::loader, files::describe_loader)
         .get("/florin.d.ts", files::types, files::describe_types)
         .get(

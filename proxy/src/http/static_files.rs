@@ -102,15 +102,19 @@ pub(crate) fn describe_gallery(_: &mut Types) -> Operation {
         .with_header(200, "ETag", "ETag"))
 }
 
-/// `/florin.js`: that of the proxy's environment.
+/// `/florin.js`: that of the proxy's environment, with the proxy's address, so that its text works from any place.
 pub(crate) async fn loader(
     State(app): State<Arc<AppState>>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let file = find(match app.config().environment {
+    let config = app.config();
+    let file = find(match config.environment {
         Environment::Test => "florin.test.js",
         Environment::Production => "florin.js",
     })?;
+    let file = app
+        .loader
+        .get_or_init(|| file.replaced("%PUBLIC_URL%", &format!("{}/", config.public_url.base())));
     Ok(public(response(file, &headers, FRESH)))
 }
 

@@ -17,7 +17,7 @@ struct Part {
 /// What is loaded before the list of assets is on the screen, all displays together, with one language.
 const LIST: Part = Part {
     name: "list of assets",
-    promised: [20_000, 20_000],
+    promised: [22_000, 22_000],
     rows: &[
         ("florin.js", "florin.js", ""),
         ("host.js", "assets/host-", ".js"),
@@ -25,6 +25,7 @@ const LIST: Part = Part {
         ("dialog.js", "assets/dialog-", ".js"),
         ("florin.css", "assets/florin-", ".css"),
         ("page", "pay.html", ""),
+        ("its loader", "assets/florin-", ".js"),
         ("its icon", "assets/icon-", ".svg"),
         ("English", "assets/en-", ".json"),
     ],
@@ -52,7 +53,7 @@ const PAYMENT: Part = Part {
 };
 
 /// Brotli bytes of all parts, for the same two.
-const CHECKOUT_BYTES: [u64; 2] = [214_000, 233_000];
+const CHECKOUT_BYTES: [u64; 2] = [216_100, 235_100];
 /// Brotli bytes of the loader, which every page of the shop loads.
 const LOADER_BYTES: u64 = 3_000;
 /// Brotli bytes of any one language, both parts.

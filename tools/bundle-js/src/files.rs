@@ -63,17 +63,24 @@ const STYLES: [(&str, &[&str]); 2] = [
 
 /// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules
 /// whose addresses it has: its own name follows from its content.
-const MODULES: [&str; 6] = [
-    "labels.js",
-    "theme.js",
-    "wallets.js",
-    "host.js",
-    "dialog.js",
-    "diagnostics.js",
+const MODULES: [&str; 2] = ["theme.js", "wallets.js"];
+
+/// The modules that the loader loads. Their names have one hash, of all their contents, so that the loader has one as well.
+const LOADED: [&str; 4] = ["labels.js", "host.js", "dialog.js", "diagnostics.js"];
+
+/// Replaced in the loader by the hash of [`LOADED`].
+const VERSION: &str = "%VERSION%";
+
+/// The loaders of shops' pages and of the proxy's page, and that page, once for each environment of the proxy: a loader knows
+/// its own even where nothing else can be loaded.
+const ENVIRONMENTS: [(&str, &str, &str); 2] = [
+    ("production", "florin.js", "pay.html"),
+    ("test", "florin.test.js", "pay.test.html"),
 ];
 
-/// The loader, once for each environment of the proxy: it knows its own even where nothing else can be loaded.
-const LOADERS: [(&str, &str); 2] = [("florin.js", "production"), ("florin.test.js", "test")];
+/// The loader in the page as it is built. The proxy's page names its own by its content: a cached loader would name the
+/// modules of another version.
+const LOADER: &str = "./florin.js";
 
 /// What a source is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,16 +124,30 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
         add(&mut assets, icon, bytes(&widget.join("icons").join(icon))?);
     }
     let texts = texts(&widget.join("locales"), &mut assets, minify)?;
-    for name in MODULES {
+    let module = |name: &str, assets: &Assets| {
         let mut module = link(&widget.join("js").join(name), Kind::Module)?;
         if !assets.contains_key("payment.wasm") {
             module = module.replace("%FLORIN:payment.wasm%", "");
         }
         let module = minify(&module.replace(LABELS, &texts.labels), Kind::Module)?;
-        let module = fill(&module, name, &assets)?
+        let module = fill(&module, name, assets)?
             .replace(LANGUAGES, &texts.languages)
             .replace(DIAGNOSTICS, &texts.diagnostics);
-        add(&mut assets, name, module.into_bytes());
+        anyhow::Ok(module.into_bytes())
+    };
+    for name in MODULES {
+        let content = module(name, &assets)?;
+        add(&mut assets, name, content);
+    }
+    let loaded = LOADED.map(|name| Ok((name, module(name, &assets)?)));
+    let loaded = loaded.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    let all: Vec<u8> = loaded
+        .iter()
+        .flat_map(|(_, content)| content.clone())
+        .collect();
+    let version = hash(&all);
+    for (name, content) in loaded {
+        add_as(&mut assets, name, &version, content);
     }
 
     let loader = link(&widget.join("js/florin.js"), Kind::Script)?;
@@ -135,20 +156,23 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
         STYLE,
         &minify(&text(&widget.join("page.css"))?, Kind::Style)?,
     );
-    let mut files = Files::from([
-        (
-            "florin.d.ts".to_owned(),
-            bytes(&root.join("packages/florin/element.d.ts"))?,
-        ),
-        (
-            "pay.html".to_owned(),
-            fill(&page, "index.html", &assets)?.into_bytes(),
-        ),
-    ]);
-    for (name, environment) in LOADERS {
+    let page = fill(&page, "index.html", &assets)?;
+    let types = bytes(&root.join("packages/florin/element.d.ts"))?;
+    let mut files = Files::from([("florin.d.ts".to_owned(), types)]);
+    for (environment, name, page_name) in ENVIRONMENTS {
         let loader = loader.replace("%ENVIRONMENT%", environment);
-        let loader = fill(&minify(&loader, Kind::Script)?, name, &assets)?;
-        files.insert(name.to_owned(), loader.into_bytes());
+        let loader = |kind| {
+            let loader = minify(&loader.replace("%KIND%", kind), Kind::Script)?;
+            anyhow::Ok(loader.replace(VERSION, &version).into_bytes())
+        };
+        files.insert(name.to_owned(), loader("shop")?);
+        let own = loader("page")?;
+        let path = format!("assets/florin-{}.js", hash(&own));
+        files.insert(
+            page_name.to_owned(),
+            page.replace(LOADER, &path).into_bytes(),
+        );
+        files.insert(path, own);
     }
     files.extend(assets.into_values());
     // As they are, and under their own names: no customer loads them.
@@ -265,8 +289,13 @@ fn sheets(folder: &Path) -> anyhow::Result<Vec<(&'static str, String)>> {
 }
 
 fn add(assets: &mut Assets, name: &str, content: Vec<u8>) {
-    let (stem, extension) = name.rsplit_once('.').expect("our files have an extension");
     let hash = hash(&content);
+    add_as(assets, name, &hash, content);
+}
+
+/// Adds a file with another hash in its name than its own.
+fn add_as(assets: &mut Assets, name: &str, hash: &str, content: Vec<u8>) {
+    let (stem, extension) = name.rsplit_once('.').expect("our files have an extension");
     let path = format!("assets/{stem}-{hash}.{extension}");
     assets.insert(name.to_owned(), (path, content));
 }

@@ -133,15 +133,19 @@ fn package_for_trunk() -> anyhow::Result<()> {
         staging.context("Trunk calls this command: run `trunk serve` or `trunk build`")?;
     let is_debug = env::var("TRUNK_PROFILE").is_ok_and(|profile| profile == "debug");
     let mut files = make(&staging, !is_debug)?;
-    let mut page = files["pay.html"].clone();
+    let name = if is_debug {
+        // The environment that names what is wrong with a page.
+        "pay.test.html"
+    } else {
+        "pay.html"
+    };
+    let mut page = files[name].clone();
     if is_debug {
         // Opens the demo's order on a page that names none.
         let order = "<script>location.hash ||= \"#store=demo&product=ebook\";</script>\n    <main>";
         page = String::from_utf8(page)?
             .replacen("<main>", order, 1)
             .into_bytes();
-        // The loader of the test environment, which names what is wrong with a page.
-        files.insert("florin.js".to_owned(), files["florin.test.js"].clone());
     } else {
         files.append(&mut compressed(&files));
     }

@@ -1,5 +1,6 @@
 /** One checkout on the page: opens the order, loads program, style and texts, and mounts the screens. */
 import { chooseLanguage } from '../locale.js';
+import { followTopLink } from '../top_links.js';
 import { recall, remember } from '../storage.js';
 import { createEarlyChoice, prepareAmounts } from './early_choice.js';
 import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
@@ -27,7 +28,8 @@ const lastAsset = () => recall(LAST_ASSET, 'localStorage') || '';
  * @param {boolean} isPage Whether this is the proxy's page.
  */
 export const showCheckout = async (context, read, isPage) => {
-  const { element, signal } = context;
+  const { element, box, signal } = context;
+  box.addEventListener('click', (event) => followTopLink(event, () => context.examine({ isSandboxed: true })), { signal });
   /** @param {string} name @param {unknown} [detail] */
   const emit = (name, detail) => element.dispatchEvent(new CustomEvent('florin-' + name, { bubbles: true, composed: true, detail }));
   const open = opener(read);
@@ -43,7 +45,7 @@ export const showCheckout = async (context, read, isPage) => {
   const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
   if (isPage) document.documentElement.lang = file;
   // A page that the proxy does not let in reads no response, or this one.
-  if (!isPage) first.then(({ body }) => void (body?.error?.code === 'origin_not_allowed' && context.reportRejected(true)), () => context.reportRejected());
+  if (!isPage) first.then(({ body }) => void (body?.error?.code === 'origin_not_allowed' && context.examine({ isRejected: true })), () => context.examine({}));
   const texts = createWords(file, read('words'));
   const wallets = createWallets(context, texts.wallets);
   const loadingWords = texts.first();
@@ -170,6 +172,6 @@ export const showCheckout = async (context, read, isPage) => {
     emit('ready');
   } catch (error) {
     isWaiting = false;
-    context.fail(error, /** @type {Partial<Labels> | undefined} */ (await loadingWords.catch(() => undefined)), locale);
+    context.fail(error, { texts: /** @type {Partial<Labels> | undefined} */ (await loadingWords.catch(() => undefined)), locale });
   }
 };

@@ -31,7 +31,8 @@ export const showIcon = (state) => {
 /** @param {string} path */
 export const get = async (path) => {
   const response = await fetch(BASE + path, { signal: AbortSignal.timeout?.(FILE_TIMEOUT_MS) });
-  if (!response.ok) throw Object.assign(new Error(response.status + ' ' + path), { status: response.status });
+  // A network that asks for a sign-in answers with its own page.
+  if (!response.ok || /html/.test(response.headers.get('content-type') || '')) throw Object.assign(new Error(response.status + ' ' + path), { status: response.status });
   return response;
 };
 

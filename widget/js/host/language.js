@@ -87,7 +87,12 @@ export const focusAgain = (element, menu) => {
  */
 export const createMenu = ({ element, restart }, file) => {
   const named = (/** @type {string} */ tag) => {
-    const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) || tag;
+    let name = tag;
+    try {
+      name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) || tag;
+    } catch {
+      // This browser does not name languages.
+    }
     return make('option', { value: tag, lang: tag }, name[0].toLocaleUpperCase(tag) + name.slice(1));
   };
   const select = make('select', { className: 'language' }, named(file));

@@ -19,7 +19,7 @@ const findTitle = async ({ load }) => {
   const { lang } = document.documentElement;
   if (lang === 'en') return '';
   /** @type {FoundLabels} */
-  const { texts } = (await load('%FLORIN:labels.js%')).find(lang);
+  const { texts } = (await load('labels')).find(lang);
   return texts.checkout;
 };
 
@@ -72,5 +72,5 @@ export const showPage = (context, params = new URLSearchParams(location.hash.sli
   addEventListener('hashchange', context.restart, { signal });
   loadTheme(context.load).then(({ applyTheme }) => applyTheme(element, '--florin-', TOKENS.map((name) => [name, params.get('--florin-' + name)])), () => {});
   document.documentElement.dataset.theme = params.get('theme') || '';
-  showCheckout(context, (name) => (name in provided ? provided[name] : params.get(name.replace('-', '_'))), true);
+  return showCheckout(context, (name) => (name in provided ? provided[name] : params.get(name.replace('-', '_'))), true);
 };

@@ -13,7 +13,7 @@ fn small_widget() -> TempDir {
     for (name, text) in [
         (
             "widget/js/florin.js",
-            "go('%FLORIN:host.js%', '%ENVIRONMENT%');",
+            "go('host-%VERSION%.js', '%ENVIRONMENT%', '%KIND%');",
         ),
         (
             "widget/js/host.js",
@@ -24,7 +24,7 @@ fn small_widget() -> TempDir {
         ("widget/icons/problem-icon.svg", "<svg/>"),
         ("widget/js/dialog.js", "open();"),
         ("widget/js/labels.js", "find('%LABELS%', '%DIAGNOSTICS%');"),
-        ("widget/js/diagnostics.js", "look('%FLORIN:host.js%');"),
+        ("widget/js/diagnostics.js", "look('%FLORIN:theme.js%');"),
         ("packages/florin/element.d.ts", "export {};"),
         ("widget/js/theme.js", "export {};"),
         ("widget/js/wallets.js", "pay();"),
@@ -38,7 +38,7 @@ fn small_widget() -> TempDir {
         ("built/widget_bg.wasm", "\0asm"),
         (
             "built/index.html",
-            "<style>%STYLE%</style><link href=\"%FLORIN:florin.css%\">",
+            "<style>%STYLE%</style><link href=\"%FLORIN:florin.css%\"><script src=\"./florin.js\" async></script>",
         ),
     ] {
         write_file(&folder, name, text);
@@ -102,17 +102,26 @@ fn the_loader_names_files_by_their_content() {
     let folder = small_widget();
     let files = packaged(&folder).unwrap();
     // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"back":"Back"}{"paid":"Paid"}{"wallet_pay":"Pay"}' | sha256sum
-    // … and so is the file that names them: it changes its own name with theirs.
+    // … and so are the files that name them: they change their own name with theirs.
+    let all: Vec<u8> = LOADED
+        .iter()
+        .flat_map(|name| {
+            let begin = format!("assets/{}-", name.trim_end_matches(".js"));
+            let mut found = files.iter().filter(|(name, _)| name.starts_with(&begin));
+            found.next().unwrap().1.clone()
+        })
+        .collect();
+    let version = hash(&all);
     assert_eq!(
         String::from_utf8_lossy(&files["florin.js"]),
-        "go('assets/host-708582e5.js', 'production'); // linked as Script // Script"
+        format!("go('host-{version}.js', 'production', 'shop'); // linked as Script // Script")
     );
     assert_eq!(
         String::from_utf8_lossy(&files["florin.test.js"]),
-        "go('assets/host-708582e5.js', 'test'); // linked as Script // Script"
+        format!("go('host-{version}.js', 'test', 'shop'); // linked as Script // Script")
     );
     assert_eq!(
-        String::from_utf8_lossy(&files["assets/host-708582e5.js"]),
+        String::from_utf8_lossy(&files[&format!("assets/host-{version}.js")]),
         "go('assets/widget-53a986b3.js', 'en=8a009bff'); // linked as Module // Module"
     );
     assert_eq!(
@@ -124,6 +133,19 @@ fn the_loader_names_files_by_their_content() {
         files["assets/en.payment-8a009bff.json"],
         b"{\"paid\":\"Paid\"}"
     );
+}
+
+#[test]
+fn a_page_names_the_loader_of_its_environment_by_its_content() {
+    let files = packaged(&small_widget()).unwrap();
+    for (_, loader, page) in ENVIRONMENTS {
+        let page = String::from_utf8_lossy(&files[page]);
+        let (_, name) = page.split_once("<script src=\"").unwrap();
+        let (name, _) = name.split_once('"').unwrap();
+        let own = String::from_utf8_lossy(&files[loader]).replace("shop", "page");
+        assert_eq!(String::from_utf8_lossy(&files[name]), own);
+        assert_eq!(name, format!("assets/florin-{}.js", hash(own.as_bytes())));
+    }
 }
 
 #[test]
