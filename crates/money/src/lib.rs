@@ -31,6 +31,6 @@ mod schema;
 pub use amount::{Amount, AmountError, Rounding};
 pub use amount_text::{AmountText, InvalidAmount};
 pub use asset::{Asset, CryptoCode, InvalidCryptoCode};
-pub use currency::{Currency, InvalidCurrency};
+pub use currency::{Currency, ISO_4217_DATE, InvalidCurrency};
 #[cfg(feature = "arithmetic")]
 pub use price::{InvalidPrice, Price, TooManyDecimals};

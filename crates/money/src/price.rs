@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Amount, AmountError, Currency};
+use crate::{Amount, AmountError, Currency, Rounding};
 
 /// An amount above zero with the decimals of its currency: `5.00 USD`, `500 JPY`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,16 +15,15 @@ pub struct Price {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPrice {
     /// It is zero.
-    #[error("the amount must be above zero")]
+    #[error("the amount must be above zero, like 19.90")]
     Zero,
-    /// It is written with more decimals than the currency has.
+    /// It has more decimals than the currency, of which one is not zero.
     #[error(transparent)]
     Decimals(#[from] TooManyDecimals),
 }
 
-/// An amount that is written with more decimals than its currency has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{amount} has more than the {} decimals of {currency}", .currency.decimals())]
+/// An amount that has more decimals than its currency, of which one is not zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyDecimals {
     /// The amount.
     pub amount: Amount,
@@ -32,13 +31,28 @@ pub struct TooManyDecimals {
     pub currency: Currency,
 }
 
+impl fmt::Display for TooManyDecimals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { amount, currency } = self;
+        let decimals = currency.decimals();
+        let cut = amount.mul_div(Amount::ONE, Amount::ONE, decimals, Rounding::Down);
+        let cut = cut.unwrap_or(Amount::ONE).with_min_decimals(decimals);
+        write!(
+            f,
+            "{amount} has more than the {decimals} decimals of {currency}: write an amount like {cut}"
+        )
+    }
+}
+
+impl core::error::Error for TooManyDecimals {}
+
 impl Amount {
     /// The same amount with all decimals of a currency: `5` → `5.00`.
     ///
     /// # Errors
-    /// [`TooManyDecimals`] when it is written with more, even if they are zeros.
+    /// [`TooManyDecimals`] when it has more; zeros at the end do not count: `705.00` is 705 JPY.
     pub fn in_currency(self, currency: Currency) -> Result<Self, TooManyDecimals> {
-        if self.0.scale() > currency.decimals() {
+        if self.decimals() > currency.decimals() {
             return Err(TooManyDecimals {
                 amount: self,
                 currency,
@@ -52,7 +66,7 @@ impl Price {
     /// Checks an amount.
     ///
     /// # Errors
-    /// [`InvalidPrice::Zero`]; [`InvalidPrice::Decimals`], also when the surplus decimals are zeros.
+    /// [`InvalidPrice::Zero`]; [`InvalidPrice::Decimals`].
     pub fn new(amount: Amount, currency: Currency) -> Result<Self, InvalidPrice> {
         if amount.is_zero() {
             return Err(InvalidPrice::Zero);
@@ -105,6 +119,10 @@ mod tests {
             ("19.9", "USD", "19.90 USD"),
             ("500", "JPY", "500 JPY"),
             ("0.001", "KWD", "0.001 KWD"),
+            ("705.00", "JPY", "705 JPY"),
+            ("500.0", "ISK", "500 ISK"),
+            ("19.900", "USD", "19.90 USD"),
+            ("1.00000", "CLF", "1.0000 CLF"),
         ] {
             assert_eq!(price(amount, currency).unwrap().to_string(), written);
         }
@@ -112,12 +130,12 @@ mod tests {
 
     #[test]
     fn what_a_currency_cannot_express_is_no_price() {
-        for (amount, currency) in [("19.905", "USD"), ("19.900", "USD"), ("500.0", "JPY")] {
+        for (amount, currency) in [("19.905", "USD"), ("500.10", "JPY"), ("0.0001", "KWD")] {
             let refused = price(amount, currency).unwrap_err();
             assert!(matches!(refused, InvalidPrice::Decimals(_)), "{amount}");
         }
         let refused = price("19.905", "USD").unwrap_err();
-        let text = "19.905 has more than the 2 decimals of USD";
+        let text = "19.905 has more than the 2 decimals of USD: write an amount like 19.90";
         assert_eq!(refused.to_string(), text);
     }
 

@@ -78,6 +78,6 @@ pub(crate) fn credit(row: &impl Record, id: &OrderId) -> Result<Credit, StorageE
         order_id: id.clone(),
         attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
         amount: row.parsed("amount", Amount::parse)?,
-        currency: row.parsed("currency", Currency::parse)?,
+        currency: row.parsed("currency", Currency::parse_stored)?,
     })
 }

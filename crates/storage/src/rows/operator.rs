@@ -69,7 +69,7 @@ pub(crate) fn settled_order(row: &impl Record) -> Result<SettledOrder, StorageEr
         reference: row.parsed("reference", Reference::parse)?,
         credited_at: row.time("credited_at")?,
         amount: row.parsed("amount", Amount::parse)?,
-        currency: row.parsed("currency", Currency::parse)?,
+        currency: row.parsed("currency", Currency::parse_stored)?,
         crypto_code: asset,
         received_crypto: row.parsed("received_crypto", Amount::parse)?,
         decision: row.maybe_word("decision")?,

@@ -32,7 +32,7 @@ pub(crate) fn order(row: &impl Record) -> Result<Order, StorageError> {
         store_id: row.parsed("store_id", StoreId::parse)?,
         reference: row.parsed("reference", Reference::parse)?,
         amount: row.parsed("amount", Amount::parse)?,
-        currency: row.parsed("currency", Currency::parse)?,
+        currency: row.parsed("currency", Currency::parse_stored)?,
         price_source: row.word("price_source")?,
         title: row.string("title")?,
         lines: row.parsed("lines", serde_json::from_str)?,
@@ -124,7 +124,7 @@ fn custom_terms<R: Record>(row: &R) -> Result<CustomTerms, StorageError> {
         conversion_id: row.string("conversion_id")?,
         requested: QuotedAmounts {
             amounts: amounts(row, R::REQUESTED)?,
-            local_currency: row.parsed("local_currency", Currency::parse)?,
+            local_currency: row.parsed("local_currency", Currency::parse_stored)?,
         },
     })
 }

@@ -325,7 +325,7 @@ fn a_claim_of_another_shape_is_refused() {
         ("amount", json!("0")),
         ("amount", json!("0.00")),
         ("amount", json!("19.905")),
-        ("amount", json!("19.900")),
+        ("amount", json!("19.9001")),
         ("currency", json!("XXX")),
         ("currency", json!("usd")),
         ("reference", json!("")),
