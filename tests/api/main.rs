@@ -60,6 +60,7 @@ mod receipts;
 mod release;
 mod reload;
 mod replicas;
+mod request_fields;
 mod request_ids;
 mod restart;
 mod restores;

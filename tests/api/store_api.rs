@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, Reply, World, eventually, pause, pay_in_full};
+use support::{Checkout, Reply, World, eventually, pause, pay_in_full, secrets};
 
 use crate::helpers::{event_types, sequences, skip_until};
 
@@ -100,9 +100,29 @@ async fn without_the_secret_key_every_request_is_rejected() {
     let world = World::start().await;
     let checkout = open_order(&world, &lamp()).await;
     let order = format!("/v1/orders/{}", checkout.order);
-    for key in ["", "wrong", checkout.token()] {
+    for (key, sentence) in [
+        ("", "Send the store's `secret_key`"),
+        (
+            "wrong",
+            "No store has this key. Send the store's `secret_key`",
+        ),
+        (secrets::WEBHOOK, "It looks like a webhook secret"),
+        (secrets::TOKEN_KEY, "It looks like a token key"),
+        ("tk_0123456789", "It looks like a token key"),
+        (
+            "sk_0123456789",
+            "It looks like a secret key of another proxy",
+        ),
+        (checkout.token(), "It looks like a client token"),
+        (
+            "eyJhbGciOiJIUzI1NiJ9.e30.c2ln",
+            "It looks like an order token",
+        ),
+    ] {
         let stranger = world.store().with_key(key);
-        stranger.open(&lamp()).await.refused(401, "unauthorized");
+        let refused = stranger.open(&lamp()).await.refused(401, "unauthorized");
+        let message = refused.text_at("/error/message");
+        assert!(message.contains(sentence), "{key}: {message}");
         for path in [
             &order,
             "/v1/orders",

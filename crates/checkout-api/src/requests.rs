@@ -18,8 +18,10 @@ pub enum OpenOrderRequest {
     /// A product of the store's catalogue, which names the price.
     Product {
         /// The store's id.
+        #[cfg_attr(feature = "schema", schemars(extend("examples" = ["demo"])))]
         store: String,
         /// The product's `sku`.
+        #[cfg_attr(feature = "schema", schemars(extend("examples" = ["ebook"])))]
         product: String,
         /// How many; 1 when absent. The proxy knows the most it sells at once.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,8 +32,10 @@ pub enum OpenOrderRequest {
     /// within its bounds.
     Donation {
         /// The store's id.
+        #[cfg_attr(feature = "schema", schemars(extend("examples" = ["demo"])))]
         store: String,
         /// The donation's `id`.
+        #[cfg_attr(feature = "schema", schemars(extend("examples" = ["coffee"])))]
         donation: String,
         /// What the customer gives, in the store's currency.
         amount: AmountText,
@@ -39,6 +43,7 @@ pub enum OpenOrderRequest {
     /// A token that the store's server signed; it names store, price and reference.
     OrderToken {
         /// A JSON Web Token of at most 8192 characters, see docs/reference/order-tokens.md.
+        #[cfg_attr(feature = "schema", schemars(extend("examples" = ["eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdG9yZSI6ImRlbW8ifQ.c2lnbmF0dXJl"])))]
         order_token: String,
     },
 }
@@ -92,6 +97,7 @@ pub struct OpenAttempt {
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::CryptoCode"))]
     pub crypto_code: String,
     /// The quote it was chosen by: its `quote_id`, as it came.
+    #[cfg_attr(feature = "schema", schemars(extend("examples" = ["conv_0123456789abcdef"])))]
     pub quote_id: String,
 }
 
@@ -109,7 +115,11 @@ pub struct MarkPaid {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "schema",
-        schemars(length(max = 254), regex(pattern = EMAIL_OR_NONE))
+        schemars(
+            length(max = 254),
+            regex(pattern = EMAIL_OR_NONE),
+            extend("examples" = ["buyer@shop.example"])
+        )
     )]
     pub email: Option<String>,
     /// The transaction by which the customer's wallet has sent the payment: 64 hexadecimal digits, with or without
@@ -117,13 +127,22 @@ pub struct MarkPaid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "schema",
-        schemars(regex(pattern = "^(0x)?[0-9A-Fa-f]{64}$"))
+        schemars(
+            regex(pattern = "^(0x)?[0-9A-Fa-f]{64}$"),
+            extend("examples" = ["e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"])
+        )
     )]
     pub transaction_hash: Option<String>,
     /// The `address` of the attempt that this transaction pays; absent for the current one. A transaction for an earlier
     /// attempt is kept with that one, and does not mark the current one as paid. Read beside `transaction_hash` alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[!-~]{26,90}$")))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            regex(pattern = "^[!-~]{26,90}$"),
+            extend("examples" = ["bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"])
+        )
+    )]
     pub address: Option<String>,
 }
 
@@ -136,7 +155,11 @@ pub struct ReceiptEmail {
     /// remove the stored address.
     #[cfg_attr(
         feature = "schema",
-        schemars(length(max = 254), regex(pattern = EMAIL_OR_NONE))
+        schemars(
+            length(max = 254),
+            regex(pattern = EMAIL_OR_NONE),
+            extend("examples" = ["buyer@shop.example"])
+        )
     )]
     pub email: String,
 }

@@ -53,7 +53,9 @@ macro_rules! random_id {
     ($(#[$doc:meta])* $name:ident, $kind:literal, $prefix:literal) => {
         text_id! {
             $(#[$doc])*
-            $name, $kind, concat!("write ", $prefix, " and 32 hexadecimal digits"),
+            $name, $kind, concat!(
+                "write ", $prefix, " and 32 hexadecimal digits, like ", $prefix, "0123456789abcdef0123456789abcdef"
+            ),
             |text| text.strip_prefix($prefix).is_some_and(|digits| {
                 digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
             })
@@ -100,7 +102,7 @@ text_id! {
 }
 text_id! {
     /// The store's own name for what it sells, unique per store: 1 to 64 of `A–Z a–z 0–9 _ . : -`.
-    Reference, "reference", "write 1 to 64 letters, digits and _ . : -",
+    Reference, "reference", "write 1 to 64 letters, digits and _ . : -, like order-1017",
     |text| (1..=64).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:-".contains(&b))
 }

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody as _, to_bytes};
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
-use serde::de::DeserializeOwned;
+use axum::http::request::Parts;
+use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use url::form_urlencoded;
 
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, field};
 
 /// More than any request needs.
 pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
@@ -19,6 +22,9 @@ const LONGEST_BODY: Duration = Duration::from_secs(10);
 
 /// A JSON body of type `T`.
 pub(crate) struct Body<T>(pub T);
+
+/// The query of type `T`.
+pub(crate) struct Parameters<T>(pub T);
 
 /// A JSON body as it was written, for requests that are forwarded to the gateway.
 ///
@@ -40,7 +46,7 @@ pub(crate) trait FromBody: Sized {
     fn from_body(bytes: &Bytes) -> Result<Self, ApiError>;
 }
 
-impl<T: DeserializeOwned> FromBody for Body<T> {
+impl<T: DeserializeOwned + JsonSchema> FromBody for Body<T> {
     fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
         require_json(headers)
     }
@@ -51,9 +57,12 @@ impl<T: DeserializeOwned> FromBody for Body<T> {
             let message = "The body is not what this address takes: send an object, not a list.";
             return Err(ApiError::InvalidBody(message.to_owned()));
         }
-        serde_json::from_slice(bytes)
-            .map(Self)
-            .map_err(|error| unreadable(&error))
+        let json = |error: serde_json::Error| {
+            ApiError::InvalidBody(format!("The body is not JSON: {error}."))
+        };
+        // A body that is not JSON is refused as a whole, not by the member in which it ends.
+        serde_json::from_slice::<IgnoredAny>(bytes).map_err(json)?;
+        field::read(&mut serde_json::Deserializer::from_slice(bytes)).map(Self)
     }
 }
 
@@ -86,6 +95,16 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
     }
 }
 
+impl<T: DeserializeOwned + JsonSchema, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let query = parts.uri.query().unwrap_or_default();
+        let members = form_urlencoded::parse(query.as_bytes());
+        field::read(serde_urlencoded::Deserializer::new(members)).map(Self)
+    }
+}
+
 fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     let content_type = headers
         .get(CONTENT_TYPE)
@@ -108,15 +127,4 @@ pub(crate) async fn read(body: axum::body::Body, max_bytes: usize) -> Result<Byt
     }
     let whole = tokio::time::timeout(LONGEST_BODY, to_bytes(body, max_bytes)).await;
     whole.map_err(|_| refused())?.map_err(|_| refused())
-}
-
-/// The member that serde names, so that a machine can point at it.
-fn unreadable(error: &serde_json::Error) -> ApiError {
-    let text = error.to_string();
-    let field = text.split('`').nth(1).filter(|_| text.contains("field"));
-    let message = format!("The body is not what this address takes: {text}.");
-    match field {
-        Some(field) => ApiError::invalid(field.to_owned(), message),
-        None => ApiError::InvalidBody(message),
-    }
 }

@@ -1,5 +1,7 @@
 //! Failures as HTTP responses: the only place that knows which failure has which code, and thereby which status.
 
+pub(crate) mod field;
+
 mod failure;
 mod response;
 
@@ -55,9 +57,15 @@ pub(crate) enum ApiError {
     /// The request was executed, and its stored result cannot be read.
     #[error("the stored result of the request cannot be read")]
     IdempotencyResultUnreadable,
-    /// No store has this secret key.
+    /// The request has no secret key.
     #[error("unauthorized")]
     Unauthorized,
+    /// No store has this secret key.
+    #[error("no store has this key")]
+    UnknownKey {
+        /// What it looks like, if it is another secret: `a webhook secret`.
+        looks_like: Option<&'static str>,
+    },
     /// The page is not on one of the store's origins.
     #[error("origin not allowed")]
     OriginNotAllowed,

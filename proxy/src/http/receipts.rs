@@ -58,11 +58,15 @@ pub(crate) fn receipt_of(
     })
 }
 
+/// A printed code, as an example.
+const CODE: &str = "7K3QM-2XW9P-0D4HT-V8NZC-J5RGB-1EYSA-6FQMW-3KTXP";
+
 /// A receipt to verify.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VerifyReceipt {
     /// The token, or the printed code.
+    #[schemars(extend("examples" = [CODE]))]
     receipt: String,
 }
 
@@ -137,7 +141,7 @@ async fn verify_receipt(
 }
 
 pub(crate) fn describe_verify(types: &mut Types) -> Operation {
-    let example = json!({ "receipt": "7K3QM-2XW9P-0D4HT-V8NZC-J5RGB-1EYSA-6FQMW-3KTXP" });
+    let example = json!({ "receipt": CODE });
     Operation::new("verify_receipt")
         .of(ORDERS)
         .does(

@@ -16,6 +16,7 @@ use headers::{Authorization, HeaderMapExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::auth::is_secret;
 use crate::auth::staff_token::key_digest;
 use crate::config::{Config, Store};
 use crate::http::error::ApiError;
@@ -43,7 +44,11 @@ impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
         let key = key.ok_or(ApiError::Unauthorized)?;
         let config = app.config();
         let store = store_of_key(&config, key.token());
-        let id = store.ok_or(ApiError::Unauthorized)?.id.clone();
+        let looks_like = || other_secret(&config, key.token());
+        let unknown = || ApiError::UnknownKey {
+            looks_like: looks_like(),
+        };
+        let id = store.ok_or_else(unknown)?.id.clone();
         Ok(Self {
             id,
             key_digest: key_digest(key.token()),
@@ -78,6 +83,28 @@ fn store_of_key<'a>(config: &'a Config, key: &str) -> Option<&'a Store> {
     config.stores.iter().find(is_its)
 }
 
+/// Which other secret a refused key looks like, by the form in which `florin-proxy secrets new` draws each; a token key of
+/// another form by its value.
+fn other_secret(config: &Config, key: &str) -> Option<&'static str> {
+    let token_keys = config.stores.iter().flat_map(|store| &store.token_keys);
+    let is_token_key = token_keys.fold(false, |found, token_key| {
+        is_secret(&token_key.secret, key) | found
+    });
+    let is_hexadecimal = key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match key {
+        _ if is_token_key || key.starts_with("tk_") => {
+            Some("a token key, which signs order tokens")
+        }
+        _ if key.starts_with("whsec_") => Some("a webhook secret, which verifies deliveries"),
+        _ if key.starts_with("sk_") => {
+            Some("a secret key of another proxy, or one that was replaced")
+        }
+        _ if key.starts_with("eyJ") => Some("an order token"),
+        _ if is_hexadecimal => Some("a client token, which opens one order"),
+        _ => None,
+    }
+}
+
 /// Returns `true` if a request has the key of a store.
 pub(crate) fn has_store_key(app: &AppState, headers: &HeaderMap) -> bool {
     let key = headers.typed_get::<Authorization<Bearer>>();
@@ -88,7 +115,10 @@ pub(crate) fn has_store_key(app: &AppState, headers: &HeaderMap) -> bool {
 fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
     match limit.unwrap_or(DEFAULT_PAGE) {
         size @ 1..=MAX_PAGE => Ok(size),
-        _ => Err(ApiError::invalid("limit", "Ask for 1 to 100 at once.")),
+        _ => Err(ApiError::invalid(
+            "limit",
+            "Ask for 1 to 100 at once, like 20.",
+        )),
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) const MAX_LINES: usize = 50;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Line {
     /// What it is.
-    #[schemars(length(min = 1, max = MAX_TITLE_CHARS))]
+    #[schemars(length(min = 1, max = MAX_TITLE_CHARS), extend("examples" = ["A mug"]))]
     title: String,
     /// How many; 1 when absent.
     #[serde(default = "one")]
@@ -30,7 +30,7 @@ pub(crate) struct Line {
     /// The price of all of them, in the order's currency; `quantity` times `unit_amount` when absent.
     amount: Option<Amount>,
     /// A picture, on one of the store's `image_origins`; at most 2048 characters.
-    #[schemars(extend("format" = "uri"))]
+    #[schemars(extend("format" = "uri", "examples" = ["https://cdn.shop.example/mug.jpg"]))]
     image_url: Option<String>,
 }
 

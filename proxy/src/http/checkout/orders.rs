@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header::{CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
@@ -18,7 +17,7 @@ use serde_json::json;
 
 use crate::auth::order_token::{Claims, verify};
 use crate::config::{Config, Store};
-use crate::http::body::Body;
+use crate::http::body::{Body, Parameters};
 use crate::http::checkout::payments::list_quotes;
 use crate::http::checkout::{
     ShownOrder, created_or_ok, fresh_token, limit_address, limit_requests, request_poll, view_of,
@@ -290,9 +289,8 @@ pub(crate) struct DonationQuery {
 pub(crate) async fn donation(
     State(app): State<Arc<AppState>>,
     headers: HeaderMap,
-    wanted: Result<Query<DonationQuery>, QueryRejection>,
+    Parameters(wanted): Parameters<DonationQuery>,
 ) -> Result<Json<DonationView>, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let config = app.config();
     let store = store_of_page(&config, &wanted.store, &headers)?;
     let donation = price::declared_donation(store, &wanted.donation)?;

@@ -121,8 +121,17 @@ impl Failure {
             ),
             ApiError::Unauthorized => Self::new(
                 ErrorCode::Unauthorized,
-                "Send the store's secret key, as Authorization: Bearer <secret_key>.",
+                "Send the store's `secret_key`, as Authorization: Bearer <secret_key>.",
             ),
+            ApiError::UnknownKey { looks_like } => {
+                let looks_like = looks_like.map_or_else(String::new, |kind| {
+                    format!(" It looks like {kind}.")
+                });
+                let message = format!(
+                    "No store has this key.{looks_like} Send the store's `secret_key`, as Authorization: Bearer <secret_key>."
+                );
+                Self::new(ErrorCode::Unauthorized, message)
+            }
             ApiError::OriginNotAllowed => Self::new(
                 ErrorCode::OriginNotAllowed,
                 "This page may not use this shop's checkout. If it is yours, add its origin to the store's `origins`.",

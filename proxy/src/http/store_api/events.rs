@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use florin_checkout_api::ErrorCode;
 use florin_orders::{DeliveryId, Event, EventId};
@@ -13,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::http::body::EmptyBody;
+use crate::http::body::{EmptyBody, Parameters};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent};
 use crate::http::openapi::information::EVENTS;
@@ -55,9 +54,8 @@ pub(crate) struct EventBody {
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    wanted: Result<Query<EventsQuery>, QueryRejection>,
+    Parameters(wanted): Parameters<EventsQuery>,
 ) -> Result<Json<EventPage>, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let after = wanted.after.as_deref().map(EventId::parse).transpose();
     let after = after.map_err(|error| ApiError::invalid("after", error.to_string()))?;
     let limit = page_size(wanted.limit)?;
@@ -145,9 +143,8 @@ pub(crate) struct DeliveryAttempt {
 pub(crate) async fn deliveries(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    wanted: Result<Query<DeliveriesQuery>, QueryRejection>,
+    Parameters(wanted): Parameters<DeliveriesQuery>,
 ) -> Result<Json<DeliveryPage>, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let event = wanted.event.as_deref().map(EventId::parse).transpose();
     let after = wanted.after.as_deref().map(DeliveryId::parse).transpose();
     let filter = DeliveryFilter {

@@ -7,8 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
@@ -19,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::config::Store;
-use crate::http::body::JsonText;
+use crate::http::body::{JsonText, Parameters};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Post, RequestIdentity, idempotent};
 use crate::http::openapi::information::GATEWAY;
@@ -241,9 +240,8 @@ pub(crate) struct InvoiceQuery {
 pub(crate) async fn invoice(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    wanted: Result<Query<InvoiceQuery>, QueryRejection>,
+    Parameters(wanted): Parameters<InvoiceQuery>,
 ) -> Result<Response, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let id = InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let known = florin_orders::InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let owner = app.deps.storage.store_of_invoice(&known).await?;

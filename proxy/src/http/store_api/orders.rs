@@ -4,8 +4,7 @@ use std::str::FromStr as _;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use florin_checkout_api::{ErrorCode, MAX_TITLE_CHARS, check_title, looks_like_email};
 use florin_money::{Amount, CryptoCode, Currency, Price};
@@ -20,14 +19,16 @@ use serde_json::json;
 
 use crate::auth::client_token::ClientToken;
 use crate::config::{Config, Store};
-use crate::http::body::{Body, EmptyBody};
+use crate::http::body::{Body, EmptyBody, Parameters};
 use crate::http::checkout::{created_or_ok, fresh_token, reload};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent, idempotent_with};
 use crate::http::openapi::information::ORDERS;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
-use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, OrderJson, order_id, page_size};
+use crate::http::store_api::{
+    AuthenticatedStore, DEFAULT_PAGE, MAX_PAGE, OrderJson, order_id, page_size,
+};
 use crate::orders::lines::{self, Line, MAX_LINES};
 use crate::orders::open::Opening;
 use crate::payments::error::PaymentError;
@@ -53,15 +54,15 @@ const MAX_METADATA_BYTES: usize = 4096;
 ))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OpenOrder {
-    /// The price, above zero, with no more decimals than its currency has.
+    /// The price, above zero, with no more decimals than its currency has; zeros at the end do not count.
     amount: Amount,
     /// The price's currency.
     currency: Currency,
     /// The store's own name for it: one order per reference.
-    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
+    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"), extend("examples" = ["order-1017"]))]
     reference: String,
     /// What is sold, for the customer; the shop's name when absent.
-    #[schemars(length(min = 1, max = MAX_TITLE_CHARS))]
+    #[schemars(length(min = 1, max = MAX_TITLE_CHARS), extend("examples" = ["Two tickets"]))]
     title: Option<String>,
     /// What it is made of, for the customer: at most 50 lines. They are for show, the price is `amount`; when every line has
     /// an amount, they must add up to it.
@@ -70,19 +71,23 @@ pub(crate) struct OpenOrder {
     lines: Vec<Line>,
     /// Where the customer gets mail: handed back to the store. A hosted order needs it, since the gateway's page
     /// does; it is sent to no one else.
-    #[schemars(extend("format" = "email"))]
+    #[schemars(extend("format" = "email", "examples" = ["buyer@shop.example"]))]
     customer_email: Option<String>,
     /// Where the customer goes afterwards: an address on one of the store's origins, or on that of its `return_url`.
-    #[schemars(extend("format" = "uri"))]
+    #[schemars(extend("format" = "uri", "examples" = ["https://shop.example/thanks"]))]
     return_url: Option<String>,
     /// The store's own notes, handed back untouched: at most 4096 bytes as JSON.
     #[serde(default)]
+    #[schemars(extend("examples" = [{"seats": "A1"}]))]
     metadata: serde_json::Map<String, serde_json::Value>,
     /// The assets it may be paid in; all when empty or absent. A hosted order takes none: its page offers its own.
     #[serde(default)]
     assets: Vec<CryptoCode>,
     /// How long the order takes attempts: one minute to 30 days; a day when absent.
-    #[schemars(range(min = *LIFETIME_SECONDS.start(), max = *LIFETIME_SECONDS.end()))]
+    #[schemars(
+        range(min = *LIFETIME_SECONDS.start(), max = *LIFETIME_SECONDS.end()),
+        extend("examples" = [DEFAULT_LIFETIME_SECONDS])
+    )]
     expires_in_seconds: Option<u32>,
     #[serde(default)]
     flow: FlowRequest,
@@ -250,7 +255,7 @@ fn terms(
     if let Some(link) = &wanted.return_url
         && !store.is_allowed_return_url(link)
     {
-        let message = "Write an http or https address on one of the store's origins.";
+        let message = "Write an http or https address on one of the store's origins, like https://shop.example/thanks.";
         return Err(ApiError::invalid("return_url", message));
     }
     if let Some(email) = &wanted.customer_email
@@ -282,7 +287,7 @@ fn terms(
         .expires_in_seconds
         .unwrap_or(DEFAULT_LIFETIME_SECONDS);
     if !LIFETIME_SECONDS.contains(&lifetime) {
-        let message = "An order lives 60 seconds to 30 days.";
+        let message = "Write 60 to 2592000 seconds, a minute to 30 days, like 86400.";
         return Err(ApiError::invalid("expires_in_seconds", message));
     }
     Ok(NewOrder {
@@ -318,7 +323,7 @@ pub(crate) struct OrdersQuery {
     #[schemars(regex(pattern = "^ord_[0-9a-f]{32}$"))]
     after: Option<String>,
     /// At most so many; 20 when absent.
-    #[schemars(range(min = 1, max = MAX_PAGE))]
+    #[schemars(range(min = 1, max = MAX_PAGE), extend("examples" = [DEFAULT_PAGE]))]
     limit: Option<u32>,
 }
 
@@ -353,9 +358,8 @@ pub(crate) fn describe_order(types: &mut Types) -> Operation {
 pub(crate) async fn orders(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    wanted: Result<Query<OrdersQuery>, QueryRejection>,
+    Parameters(wanted): Parameters<OrdersQuery>,
 ) -> Result<Json<OrderPage>, ApiError> {
-    let Query(wanted) = wanted.map_err(|error| ApiError::invalid("query", error.body_text()))?;
     let filter = filter(&wanted)?;
     if let Some(after) = &filter.after {
         let unknown = |_| ApiError::invalid("after", "The store has no such order.");
@@ -387,7 +391,8 @@ fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
         move |error: florin_orders::InvalidId| ApiError::invalid(field, error.to_string())
     };
     let status = wanted.status.as_deref().map(|word| {
-        let unknown = |_| ApiError::invalid("status", "There is no such status.");
+        let unknown =
+            |_| ApiError::invalid("status", "There is no such status: write one like paid.");
         OrderStatus::from_str(word).map_err(unknown)
     });
     let reference = wanted

@@ -39,15 +39,21 @@ const UNNAMED: &str = "staff";
 #[serde(deny_unknown_fields)]
 pub(crate) struct OpenStaffLink {
     /// The person's name, which the audit log keeps; `staff` when absent.
-    #[schemars(length(min = 1, max = MAX_PERSON_CHARS))]
+    #[schemars(length(min = 1, max = MAX_PERSON_CHARS), extend("examples" = ["Zoë"]))]
     person: Option<String>,
     #[serde(default)]
     role: StaffRole,
     /// How long the link can be opened: 1 to 15 minutes; 5 when absent.
-    #[schemars(range(min = *LINK_SECONDS.start(), max = *LINK_SECONDS.end()))]
+    #[schemars(
+        range(min = *LINK_SECONDS.start(), max = *LINK_SECONDS.end()),
+        extend("examples" = [DEFAULT_LINK_SECONDS])
+    )]
     expires_in_seconds: Option<u32>,
     /// How long the session lasts once the link was opened: 5 minutes to 12 hours; an hour when absent.
-    #[schemars(range(min = *SESSION_SECONDS.start(), max = *SESSION_SECONDS.end()))]
+    #[schemars(
+        range(min = *SESSION_SECONDS.start(), max = *SESSION_SECONDS.end()),
+        extend("examples" = [DEFAULT_SESSION_SECONDS])
+    )]
     session_seconds: Option<u32>,
 }
 

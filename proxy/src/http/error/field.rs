@@ -1,0 +1,304 @@
+//! A request that does not have the shape of its type: the member at fault, and what to write there, from the type's schema.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
+
+use super::ApiError;
+
+/// Beginnings of the messages of serde and of the standard library, which name types of Rust.
+const FOREIGN: [&str; 6] = [
+    "invalid ",
+    "expected ",
+    "unknown variant",
+    "provided string was not",
+    "cannot parse",
+    "number too",
+];
+
+/// Reads a request of type `T`.
+///
+/// # Errors
+/// [`ApiError::Invalid`] names the member; [`ApiError::InvalidBody`] if none is at fault.
+pub(crate) fn read<'de, T, D>(deserializer: D) -> Result<T, ApiError>
+where
+    T: DeserializeOwned + JsonSchema,
+    D: serde::Deserializer<'de>,
+{
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let reason = error.inner().to_string();
+        // The place in the text is the member's.
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        refusal::<T>(error.path().iter(), reason)
+    })
+}
+
+fn refusal<'a, T: JsonSchema>(path: impl Iterator<Item = &'a Segment>, reason: &str) -> ApiError {
+    let settings = SchemaSettings::draft2020_12().for_deserialize();
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let schema = Schema {
+        root: schema.as_value(),
+        shape: schema.as_value(),
+    };
+    let (mut field, mut shape) = (String::new(), Some(schema));
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => {
+                field.push_str(&format!("[{index}]"));
+                shape = shape.and_then(Schema::item);
+            }
+            Segment::Map { key } => {
+                push(&mut field, key);
+                shape = shape.and_then(|shape| shape.member(key));
+            }
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    let is_about_member = |what| reason.starts_with(&format!("{what} field `"));
+    if ["missing", "unknown", "duplicate"]
+        .into_iter()
+        .any(is_about_member)
+        && let Some(named) = reason.split('`').nth(1)
+    {
+        // The path ends with an unknown member, and before a missing one.
+        let is_in_path = field.rsplit('.').next() == Some(named) && !is_about_member("missing");
+        if !is_in_path {
+            push(&mut field, named);
+        }
+        shape = shape.and_then(|shape| shape.member(named));
+    }
+    let is_foreign = FOREIGN.iter().any(|start| reason.starts_with(start));
+    let message = match shape.map(Schema::expected) {
+        Some(expected) if is_foreign => format!("Write {expected}."),
+        Some(expected) if is_about_member("missing") => {
+            format!("It is missing: write {expected}.")
+        }
+        _ => format!("It is refused: {reason}."),
+    };
+    if field.is_empty() {
+        ApiError::InvalidBody(message)
+    } else {
+        ApiError::invalid(field, message)
+    }
+}
+
+/// Extends the name of a member: `lines[2]` to `lines[2].title`.
+fn push(field: &mut String, name: &str) {
+    if !field.is_empty() {
+        field.push('.');
+    }
+    field.push_str(name);
+}
+
+/// A part of a JSON Schema.
+#[derive(Clone, Copy)]
+struct Schema<'a> {
+    root: &'a Value,
+    shape: &'a Value,
+}
+
+impl<'a> Schema<'a> {
+    fn of(self, shape: &'a Value) -> Self {
+        Self { shape, ..self }.resolved()
+    }
+
+    /// The shape itself: behind a reference, and without the alternative `null`.
+    fn resolved(self) -> Self {
+        let inner = match (&self.shape["$ref"], &self.shape["anyOf"]) {
+            (Value::String(reference), _) => self.root.pointer(&reference[1..]),
+            (_, Value::Array(choices)) if choices.iter().any(is_null) => {
+                choices.iter().find(|choice| !is_null(choice))
+            }
+            _ => None,
+        };
+        match inner {
+            Some(inner) => self.of(inner),
+            None => self,
+        }
+    }
+
+    fn member(self, name: &str) -> Option<Self> {
+        if let Some(member) = self.shape["properties"].get(name) {
+            return Some(self.of(member));
+        }
+        let choices = self.shape["anyOf"].as_array()?;
+        choices
+            .iter()
+            .find_map(|choice| self.of(choice).member(name))
+    }
+
+    fn item(self) -> Option<Self> {
+        self.shape.get("items").map(|items| self.of(items))
+    }
+
+    /// The texts that are allowed, if there are only some.
+    fn words(self) -> Option<Vec<&'a Value>> {
+        let choices = self.shape["oneOf"].as_array();
+        choices?.iter().map(|choice| choice.get("const")).collect()
+    }
+
+    fn kind(self) -> &'a str {
+        let kind = &self.shape["type"];
+        let kinds = kind.as_array().and_then(|kinds| kinds.first());
+        kinds.unwrap_or(kind).as_str().unwrap_or("object")
+    }
+
+    /// What to write, with an example.
+    fn expected(self) -> String {
+        if let Some(words) = self.words() {
+            let words: Vec<String> = words.into_iter().map(Value::to_string).collect();
+            return words.join(" or ");
+        }
+        let kind = match self.kind() {
+            "string" => "a string",
+            "integer" => "a whole number",
+            "boolean" => return "true or false".to_owned(),
+            "array" => "a list",
+            _ => "an object",
+        };
+        format!("{kind}, like {}", self.example())
+    }
+
+    fn example(self) -> Value {
+        if let Some(example) = self.shape["examples"].get(0) {
+            return example.clone();
+        }
+        if let Some(choice) = self.shape["anyOf"].get(0) {
+            return self.of(choice).example();
+        }
+        match self.kind() {
+            "string" => "\u{2026}".into(),
+            "integer" => self.shape.get("minimum").cloned().unwrap_or(1.into()),
+            "array" => self.item().map(Self::example).into_iter().collect(),
+            _ => {
+                let required = self.shape["required"].as_array();
+                let names = required.into_iter().flatten().filter_map(Value::as_str);
+                let members = names.filter_map(|name| {
+                    let member = self.member(name)?;
+                    Some((name.to_owned(), member.example()))
+                });
+                Value::Object(members.collect::<Map<_, _>>())
+            }
+        }
+    }
+}
+
+fn is_null(shape: &Value) -> bool {
+    shape["type"] == "null"
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Cart {
+        #[schemars(extend("examples" = ["order-1017"]))]
+        #[expect(dead_code, reason = "read alone")]
+        reference: String,
+        #[expect(dead_code, reason = "read alone")]
+        price: Option<florin_money::Amount>,
+        #[serde(default)]
+        #[expect(dead_code, reason = "read alone")]
+        items: Vec<Item>,
+        #[expect(dead_code, reason = "read alone")]
+        way: Option<Way>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Item {
+        #[schemars(extend("examples" = ["A mug"]))]
+        #[expect(dead_code, reason = "read alone")]
+        title: String,
+        #[schemars(range(min = 2))]
+        #[expect(dead_code, reason = "read alone")]
+        count: u32,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Way {
+        /// By hand.
+        Hand,
+        /// By post.
+        Post,
+    }
+
+    #[test]
+    fn a_wrong_member_is_named_with_what_to_write_there() {
+        let item = |member: &str, value: Value| {
+            let mut item = json!({ "title": "x", "count": 2 });
+            item[member] = value;
+            json!([item])
+        };
+        let amount = "Write a string, like \"19.90\".";
+        for (name, value, field, message) in [
+            ("price", json!(42.00), "price", amount),
+            ("price", json!(42), "price", amount),
+            ("price", json!([]), "price", amount),
+            (
+                "price",
+                json!("42,00"),
+                "price",
+                "It is refused: \"42,00\" is not an amount: write digits, and a point before the decimals, like 19.90.",
+            ),
+            (
+                "reference",
+                Value::Null,
+                "reference",
+                "Write a string, like \"order-1017\".",
+            ),
+            (
+                "items",
+                json!(7),
+                "items",
+                "Write a list, like [{\"count\":2,\"title\":\"A mug\"}].",
+            ),
+            (
+                "items",
+                item("count", json!("2")),
+                "items[0].count",
+                "Write a whole number, like 2.",
+            ),
+            (
+                "items",
+                json!([{ "title": "x" }]),
+                "items[0].count",
+                "It is missing: write a whole number, like 2.",
+            ),
+            (
+                "items",
+                item("size", json!(1)),
+                "items[0].size",
+                "It is refused: unknown field `size`, expected `title` or `count`.",
+            ),
+            ("way", json!("plane"), "way", "Write \"hand\" or \"post\"."),
+            ("way", json!(true), "way", "Write \"hand\" or \"post\"."),
+        ] {
+            let mut cart = json!({ "reference": "a" });
+            cart[name] = value;
+            match read::<Cart, _>(cart.clone()) {
+                Err(ApiError::Invalid {
+                    field: found,
+                    message: refusal,
+                }) => assert_eq!((&*found, &*refusal), (field, message)),
+                other => panic!("{cart}: {other:?}"),
+            }
+        }
+        let refused = read::<Cart, _>(json!(7)).unwrap_err();
+        let ApiError::InvalidBody(message) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(
+            message,
+            "Write an object, like {\"reference\":\"order-1017\"}."
+        );
+    }
+}
