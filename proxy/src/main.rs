@@ -1,5 +1,8 @@
 //! `florin-proxy`: the command line.
 
+#[macro_use]
+mod print;
+
 mod certificate;
 mod commands;
 mod content_security_policy;
@@ -302,4 +305,56 @@ fn end_on_signals(shutdown: CancellationToken) -> anyhow::Result<()> {
         }
     });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use clap::error::ErrorKind;
+
+    use super::*;
+
+    /// The commands in the code of a page: a line of a block, or a span.
+    fn commands(page: &str) -> Vec<&str> {
+        let lines = page.lines().flat_map(|line| {
+            line.match_indices("florin-proxy ").filter_map(|(at, _)| {
+                let before = line[..at].trim_end();
+                let rest = line[at..]
+                    .split(['`', '#', '|', '>', '<', ';', '&', '…'])
+                    .next()?;
+                (before.is_empty() || before.ends_with('`')).then_some(rest)
+            })
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn each_command_of_the_documentation_is_one() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        let mut pages = vec![format!("{root}/README.md")];
+        for folder in ["guide", "operations", "reference"] {
+            let found = fs::read_dir(format!("{root}/docs/{folder}")).unwrap();
+            pages.extend(found.map(|page| page.unwrap().path().display().to_string()));
+        }
+        let mut count = 0;
+        for page in pages {
+            for command in commands(&fs::read_to_string(&page).unwrap()) {
+                count += 1;
+                let Err(error) = Arguments::try_parse_from(command.split_whitespace()) else {
+                    continue;
+                };
+                // A name alone, in a sentence, has no arguments.
+                let is_name = !command.contains("--");
+                let is_short = matches!(
+                    error.kind(),
+                    ErrorKind::MissingRequiredArgument
+                        | ErrorKind::MissingSubcommand
+                        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+                );
+                assert!(is_name && is_short, "{page}: {command}: {error}");
+            }
+        }
+        assert!(count > 50, "{count}");
+    }
 }

@@ -32,6 +32,7 @@ fn init_writes_a_private_configuration_that_is_complete_for_the_sandbox() {
         r#"  <florin-checkout store="demo" product="mug"></florin-checkout>"#,
         r#"  import { Webhook } from "standardwebhooks";"#,
         &format!("  florin-proxy --config {}", file.display()),
+        "  florin-sandbox --callback-url \"http://127.0.0.1:8080/callbacks/$(sed ",
     ] {
         assert!(written.printed.contains(line), "{line}");
     }
@@ -64,6 +65,132 @@ fn init_writes_a_private_configuration_that_is_complete_for_the_sandbox() {
     for secret in secrets {
         assert!(!others.contains(&secret), "{secret} is not drawn");
         assert!(!written.printed.contains(&secret), "{secret} is printed");
+    }
+}
+
+/// The sandbox of the printed command listens where the proxy calls it, and calls back with the file's token.
+#[test]
+fn init_prints_the_sandboxs_command_for_its_addresses() {
+    let folder = Folder::new();
+    let port = |gateway: &str, more: &[&str]| {
+        let file = folder.file(&format!("{}.toml", gateway.replace(['/', ':'], "-")));
+        let words = ["--sandbox", "--json", "--gateway-url", gateway];
+        let written = init(&file, &[&words[..], more].concat());
+        assert_eq!(written.code, Some(0), "{}", written.printed);
+        let printed: Value = serde_json::from_str(&written.printed).unwrap();
+        let commands = printed["commands"].as_array().unwrap().clone();
+        (fs::read_to_string(file).unwrap(), commands)
+    };
+    let (text, commands) = port(
+        "http://localhost:9090/api",
+        &["--public-url", "http://127.0.0.1:9080"],
+    );
+    let command = commands[0].as_str().unwrap();
+    let start = "florin-sandbox --listen 127.0.0.1:9090 --callback-url ";
+    let url = command.strip_prefix(start).unwrap();
+    let printed = std::process::Command::new("sh")
+        .args(["-c", &format!("printf %s {url}")])
+        .output()
+        .unwrap();
+    let token = text
+        .lines()
+        .find_map(|line| line.strip_prefix("callback_token = "));
+    let token = token.unwrap().trim_matches('"');
+    assert_eq!(
+        String::from_utf8(printed.stdout).unwrap(),
+        format!("http://127.0.0.1:9080/callbacks/{token}")
+    );
+    let pays = commands.last().unwrap().as_str().unwrap();
+    assert!(
+        pays.contains("http://localhost:9090/sandbox/scenario"),
+        "{pays}"
+    );
+    // One on another machine is not started here.
+    let (_, commands) = port("https://sandbox.example/api", &[]);
+    assert!(commands[0].as_str().unwrap().starts_with("florin-proxy "));
+}
+
+#[test]
+fn init_writes_each_secret_to_a_file() {
+    let folder = Folder::new();
+    let (file, secrets) = (folder.file("florin.toml"), folder.file("secrets"));
+    let secrets = secrets.display().to_string();
+    let written = init(&file, &["--sandbox", "--secrets", &secrets]);
+    assert_eq!(written.code, Some(0), "{}", written.printed);
+    assert_eq!(
+        check(&file, &[]).code,
+        Some(0),
+        "{}",
+        check(&file, &[]).printed
+    );
+    let text = fs::read_to_string(&file).unwrap();
+    let mut names: Vec<_> = fs::read_dir(&secrets)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    names.sort_by_key(fs::DirEntry::file_name);
+    assert_eq!(names.len(), 6);
+    for secret in names {
+        assert_eq!(
+            secret.metadata().unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        let content = fs::read_to_string(secret.path()).unwrap();
+        assert!(!text.contains(content.trim()), "{text}");
+        assert!(
+            !written.printed.contains(content.trim()),
+            "{}",
+            written.printed
+        );
+    }
+    // A second time nothing is replaced, and nothing is left behind.
+    let other = folder.file("other.toml");
+    let refused = init(&other, &["--sandbox", "--secrets", &secrets]);
+    assert!(
+        refused.printed.contains("api_key exists"),
+        "{}",
+        refused.printed
+    );
+    assert!(!other.exists());
+}
+
+/// As `florin-proxy … | head` does.
+#[test]
+fn a_reader_that_closes_the_pipe_ends_each_command_in_order() {
+    let folder = Folder::new();
+    for (number, words) in [
+        &["init", "--sandbox"][..],
+        &["config-reference"],
+        &["command-reference"],
+        &["secrets", "new"],
+        &["check-config"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = folder.file(&format!("{number}.toml")).display().to_string();
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = std::process::Command::new(support::built("florin-proxy", "florin-proxy"))
+            .args([words, &["--config", &file]].concat())
+            .stdout(writer.try_clone().unwrap())
+            .stderr(writer)
+            .status()
+            .unwrap();
+        // 128 and SIGPIPE: what a shell reports of other programs. A panic is 101.
+        assert_eq!(ended.code(), Some(141), "{words:?}");
+    }
+}
+
+#[test]
+fn each_program_has_a_version() {
+    for name in ["florin-proxy", "florin-sandbox"] {
+        let program = support::built(name, name);
+        let printed = std::process::Command::new(program)
+            .arg("--version")
+            .output();
+        let printed = String::from_utf8(printed.unwrap().stdout).unwrap();
+        assert_eq!(printed, format!("{name} {}\n", env!("CARGO_PKG_VERSION")));
     }
 }
 

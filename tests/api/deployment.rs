@@ -107,20 +107,29 @@ fn the_unit_is_valid_and_hands_each_secret_to_the_proxy() {
         .iter()
         .map(|(_, value)| value.rsplit('/').next().unwrap());
     assert_eq!(used.collect::<Vec<_>>(), names, "each is handed on, once");
-    let config = folder.file("florin.toml");
-    let database = folder.file("florin.db").display().to_string();
-    let text = format!(
-        "public_url = \"https://pay.shop.example\"\ndatabase_url = \"sqlite://{database}\"\n\
-         [gateway]\nurl = \"https://gateway.example/api\"\napi_secret_file = \"/etc/florin/api_secret\"\n\
-         [[store]]\nid = \"demo\"\n[store.webhook]\nurl = \"https://shop.example/florin\"\n"
-    );
-    std::fs::write(&config, text).unwrap();
+    // As `init` writes it: its secrets are the unit's files.
+    let (config, written) = (folder.file("florin.toml"), folder.file("secrets"));
+    let [file, secret_files] = [&config, &written].map(|path| path.display().to_string());
+    let init = "init --production --origin https://shop.example --public-url https://pay.shop.example \
+                --gateway-url https://gateway.example/api";
+    let words = init
+        .split(' ')
+        .chain(["--config", &file, "--secrets", &secret_files]);
+    let init = Program::run(&words.collect::<Vec<_>>(), &[]);
+    assert_eq!(init.code, Some(0), "{}", init.printed);
+    for name in &names {
+        let mode = std::fs::metadata(written.join(name)).unwrap().permissions();
+        assert_eq!(mode.mode() & 0o777, 0o600, "{name}");
+    }
+    assert_eq!(std::fs::read_dir(&written).unwrap().count(), names.len());
     std::fs::set_permissions(&config, Permissions::from_mode(0o644)).unwrap();
+    let database = format!("sqlite://{}", folder.file("florin.db").display());
     let mut variables: Vec<(&str, &str)> = variables
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect();
     variables.push(("CREDENTIALS_DIRECTORY", &directory));
+    variables.push(("FLORIN_DATABASE_URL", &database));
     let words = ["--config", &config.display().to_string(), "check-config"];
     let checked = Program::run(&words, &variables);
     assert_eq!(checked.code, Some(0), "{}", checked.printed);

@@ -111,8 +111,8 @@ fn with_free_ports(page: &str) -> (String, [u16; 3]) {
         ),
     );
     page = page.replace(
-        "\nflorin-sandbox\n",
-        &format!("\nflorin-sandbox --listen 127.0.0.1:{sandbox}\n"),
+        "\nflorin-sandbox --callback",
+        &format!("\nflorin-sandbox --listen 127.0.0.1:{sandbox} --callback"),
     );
     page = page.replace(
         "\nflorin-proxy --config",
@@ -150,6 +150,10 @@ async fn a_merchant_follows_the_quick_start_and_gets_a_paid_order() {
                 let tag =
                     format!("<script src=\"http://127.0.0.1:{proxy}/florin.js\" async></script>");
                 assert!(printed.contains(&tag) && page.contains(&tag), "{printed}");
+                let sandbox = page
+                    .lines()
+                    .find(|line| line.starts_with("florin-sandbox "));
+                assert!(printed.contains(sandbox.unwrap()), "{printed}");
             }
             Step::Run(commands) => {
                 // The package of this command is installed by `cargo xtask tools`.

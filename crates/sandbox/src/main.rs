@@ -1,12 +1,13 @@
 //! `florin-sandbox`: the payment gateway on a developer's machine.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
+use florin_money::{Amount, Currency};
 use florin_sandbox::{ApiSecret, Settings};
 use reqwest::Url;
 use tokio::net::TcpListener;
@@ -16,7 +17,7 @@ use tracing_subscriber::EnvFilter;
 
 /// The payment gateway on your machine, for development and tests: no account, no network, no real money.
 #[derive(Debug, Parser)]
-#[command(name = "florin-sandbox")]
+#[command(name = "florin-sandbox", version)]
 struct Arguments {
     /// The address to listen on.
     #[arg(long, default_value = "127.0.0.1:8090")]
@@ -36,12 +37,25 @@ struct Arguments {
     /// A node of a chain of Ethereum's kind, whose transfers pay the invoices (chain id 11155111 or 97).
     #[arg(long, value_name = "URL")]
     evm_rpc_url: Option<Url>,
+    /// The account's local currency beside US dollars, and what one dollar costs in it.
+    #[arg(long, value_name = "CODE=PER_USD", default_value = "USD=1", value_parser = local_currency)]
+    local_currency: (Currency, Amount),
     /// The API key of callers.
     #[arg(long)]
     api_key: Option<String>,
     /// The API secret that callers sign with.
     #[arg(long)]
     api_secret: Option<String>,
+}
+
+/// Reads `EUR=0.92`.
+fn local_currency(text: &str) -> Result<(Currency, Amount), String> {
+    let (code, per_usd) = text
+        .split_once('=')
+        .ok_or("write a currency and what a dollar costs in it, like EUR=0.92")?;
+    let currency = Currency::parse(code).map_err(|error| error.to_string())?;
+    let per_usd = Amount::parse(per_usd).map_err(|error| error.to_string())?;
+    Ok((currency, per_usd))
 }
 
 #[tokio::main]
@@ -70,6 +84,8 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
             .api_secret
             .map_or(defaults.api_secret, ApiSecret::new),
         evm_rpc_url: arguments.evm_rpc_url.map(String::from),
+        local_currency: arguments.local_currency.0,
+        local_per_usd: arguments.local_currency.1,
         log_file: arguments.log,
         public_url: arguments.public_url.map(String::from),
         ..Settings::default()
@@ -93,21 +109,22 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 fn print_welcome(address: SocketAddr, settings: &Settings) {
-    println!("The sandbox is ready. No real money moves here.");
-    println!();
-    println!("  page      http://{address}/sandbox");
-    println!("  gateway   http://{address}/api");
-    println!("  apikey    {}", settings.api_key);
-    println!("  secret    {}", settings.api_secret.expose());
+    let (key, secret) = (&settings.api_key, settings.api_secret.expose());
+    let mut text = format!(
+        "The sandbox is ready. No real money moves here.\n\n  page      http://{address}/sandbox\n  \
+         gateway   http://{address}/api\n  apikey    {key}\n  secret    {secret}\n"
+    );
     if let Some(url) = &settings.callback_url {
-        println!("  callback  {url}");
+        text += &format!("  callback  {url}\n");
     }
     if let Some(url) = &settings.evm_rpc_url {
-        println!("  chain     {url}");
+        text += &format!("  chain     {url}\n");
     }
     if let Some(file) = &settings.log_file {
-        println!("  log       {}", file.display());
+        text += &format!("  log       {}\n", file.display());
     }
+    // A reader that is gone, like `head`, does not end the sandbox.
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 /// SIGINT and SIGTERM shut the program down.

@@ -1,14 +1,17 @@
 //! `florin-proxy init`: writes a configuration for the sandbox or for production.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::{ArgGroup, Args, ValueEnum};
 use florin_proxy::config::{Given, Problem, parse, template};
 use serde_json::json;
+use url::{Host, Url};
 
 use crate::commands::secrets::Kind;
 
@@ -40,6 +43,9 @@ pub(crate) struct Init {
     /// The gateway's base address; the sandbox's default is `http://127.0.0.1:8090/api`
     #[arg(long, value_name = "URL")]
     gateway_url: Option<String>,
+    /// A folder for the secrets, one file each, as the systemd unit reads them; without it they are in the configuration
+    #[arg(long, value_name = "DIR")]
+    secrets: Option<PathBuf>,
     /// The language of the webhook receiver that is printed
     #[arg(long, value_enum, default_value_t = Language::Node)]
     language: Language,
@@ -79,6 +85,39 @@ impl Language {
 /// The sku of the product that the file sells.
 const SKU: &str = "mug";
 
+/// With `--secrets`: a secret's key, the key of its file, and the file's name in deploy/systemd/florin-proxy.service.
+const SECRET_FILES: [(&str, &str, &str); 6] = [
+    ("gateway.api_key", "gateway.api_key_file", "api_key"),
+    (
+        "gateway.api_secret",
+        "gateway.api_secret_file",
+        "api_secret",
+    ),
+    (
+        "gateway.callback_token",
+        "gateway.callback_token_file",
+        "callback_token",
+    ),
+    (
+        "store.secret_key",
+        "store.secret_key_file",
+        "store_secret_key",
+    ),
+    (
+        "store.webhook.secret",
+        "store.webhook.secret_file",
+        "store_webhook_secret",
+    ),
+    (
+        "store.token_keys.secret",
+        "store.token_keys.secret_file",
+        "store_token_key",
+    ),
+];
+
+/// Where the sandbox listens by default.
+const DEFAULT_SANDBOX: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8090);
+
 /// What `api_key`, `api_secret` and `gateway.url` are until their owner writes them. No check accepts it.
 const PLACEHOLDER: &str = "…";
 
@@ -89,22 +128,29 @@ const PLACEHOLDER: &str = "…";
 pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Result<()> {
     let file = file.unwrap_or(Path::new("florin.toml"));
     let addresses = init.addresses()?;
-    let title = if init.sandbox {
-        "Florin's proxy on this machine: the sandbox is the gateway, and no money moves. A line that begins with # and a key \
-         has its default. This file holds secrets: keep it private (chmod 600) and out of version control."
-    } else {
-        "Florin's proxy in production. A line that begins with # and a key has its default. This file holds secrets: keep it \
-         private (chmod 600) and out of version control."
+    let mut values = init.values(&addresses, file)?;
+    let mut missing = unfinished(&template("", &values), file)?;
+    require_new(file)?;
+    let secrets = match &init.secrets {
+        Some(folder) => write_secrets(folder, &mut values, &mut missing)?,
+        None => BTreeMap::new(),
     };
-    let text = template(title, &init.values(&addresses, file)?);
-    let missing = unfinished(&text, file)?;
-    write_new(file, &text)?;
+    let mode = if secrets.is_empty() { 0o600 } else { 0o644 };
+    write_new(file, &template(&init.title(), &values), mode)?;
     let (script, element) = init.tag(&addresses);
-    let commands = init.commands(&addresses, file, missing.is_empty());
+    let token = match secrets.get("gateway.callback_token") {
+        Some(file) => format!("$(cat {})", file.display()),
+        None => format!(
+            r#"$(sed -n 's/^callback_token = "\(.*\)"$/\1/p' {})"#,
+            file.display()
+        ),
+    };
+    let commands = init.commands(&addresses, &token, file, missing.is_empty());
     if json {
         let missing = missing.iter().map(|problem| problem.key.as_str());
         let printed = json!({
             "file": file,
+            "secret_files": secrets,
             "tag": [script, element],
             "receiver": init.language.receiver().1,
             "missing": missing.collect::<Vec<_>>(),
@@ -113,10 +159,17 @@ pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Resul
         println!("{printed}");
         return Ok(());
     }
-    println!(
-        "{} is written. It holds random secrets: only you can read it.",
-        file.display()
-    );
+    match &init.secrets {
+        None => println!(
+            "{} is written. It holds random secrets: only you can read it.",
+            file.display()
+        ),
+        Some(folder) => println!(
+            "{} is written, and its secrets in {}: only you can read them.",
+            file.display(),
+            folder.display()
+        ),
+    }
     if !missing.is_empty() {
         println!("\nWrite what the proxy cannot know into it:\n");
         for Problem { key, message } in &missing {
@@ -125,9 +178,11 @@ pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Resul
     }
     println!("\nOn your page:\n\n  {script}\n  {element}");
     let (name, receiver) = init.language.receiver();
-    println!(
-        "\nYour server's receiver of webhooks, {name}. WEBHOOK_SECRET is `secret` of [store.webhook]:\n"
-    );
+    let place = match secrets.get("store.webhook.secret") {
+        Some(file) => format!("in {}", file.display()),
+        None => "`secret` of [store.webhook]".to_owned(),
+    };
+    println!("\nYour server's receiver of webhooks, {name}. WEBHOOK_SECRET is {place}:\n");
     for line in receiver.lines() {
         println!("  {line}");
     }
@@ -147,6 +202,23 @@ struct Addresses {
 }
 
 impl Init {
+    fn title(&self) -> String {
+        let place = if self.sandbox {
+            "on this machine: the sandbox is the gateway, and no money moves"
+        } else {
+            "in production"
+        };
+        let secrets = match self.secrets {
+            Some(_) => "Each secret is in a separate file.",
+            None => {
+                "This file holds secrets: keep it private (chmod 600) and out of version control."
+            }
+        };
+        format!(
+            "Florin's proxy {place}. A line that begins with # and a key has its default. {secrets}"
+        )
+    }
+
     fn addresses(&self) -> anyhow::Result<Addresses> {
         let or = |given: &Option<String>, sandbox: &str, flag: &str| match given {
             Some(given) => Ok(given.trim_end_matches('/').to_owned()),
@@ -260,10 +332,25 @@ impl Init {
     }
 
     /// The commands that come next.
-    fn commands(&self, addresses: &Addresses, file: &Path, is_complete: bool) -> Vec<String> {
+    /// `token`: what the shell writes as the callback token.
+    fn commands(
+        &self,
+        addresses: &Addresses,
+        token: &str,
+        file: &Path,
+        is_complete: bool,
+    ) -> Vec<String> {
         let mut commands = Vec::new();
-        if self.sandbox {
-            commands.push("florin-sandbox".to_owned());
+        if let Some(listen) = self.sandbox_address(addresses) {
+            let listen = if listen == DEFAULT_SANDBOX {
+                String::new()
+            } else {
+                format!(" --listen {listen}")
+            };
+            commands.push(format!(
+                r#"florin-sandbox{listen} --callback-url "{}/callbacks/{token}""#,
+                addresses.public_url
+            ));
         }
         if !is_complete || self.production {
             commands.push(format!(
@@ -281,6 +368,54 @@ impl Init {
         }
         commands
     }
+}
+
+impl Init {
+    /// Where the sandbox listens; `None` if it is on another machine.
+    fn sandbox_address(&self, addresses: &Addresses) -> Option<SocketAddr> {
+        let url = Url::parse(&addresses.gateway_url).ok();
+        let url = url.filter(|_| self.sandbox)?;
+        let ip = match url.host()? {
+            Host::Ipv4(ip) => IpAddr::from(ip),
+            Host::Ipv6(ip) => IpAddr::from(ip),
+            Host::Domain("localhost") => DEFAULT_SANDBOX.ip(),
+            Host::Domain(_) => return None,
+        };
+        let listen = SocketAddr::new(ip, url.port_or_known_default()?);
+        ip.is_loopback().then_some(listen)
+    }
+}
+
+/// Writes each secret to a file of the folder, and puts the files into the place of the secrets. Returns them by key.
+fn write_secrets(
+    folder: &Path,
+    values: &mut [Given],
+    missing: &mut [Problem],
+) -> anyhow::Result<BTreeMap<&'static str, PathBuf>> {
+    let made = fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder);
+    let made = made.and_then(|()| folder.canonicalize());
+    let folder = made.with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+    for (_, _, name) in SECRET_FILES {
+        require_new(&folder.join(name))?;
+    }
+    let mut files = BTreeMap::new();
+    for (key, value) in values {
+        let listed = SECRET_FILES.iter().find(|(secret, _, _)| secret == key);
+        let Some((secret, file_key, name)) = listed else {
+            continue;
+        };
+        let file = folder.join(name);
+        write_new(&file, &format!("{value}\n"), 0o600)?;
+        for problem in missing.iter_mut().filter(|problem| problem.key == *secret) {
+            problem.message += &format!(" (the file {})", file.display());
+        }
+        (*key, *value) = (file_key, file.display().to_string());
+        files.insert(*secret, file);
+    }
+    Ok(files)
 }
 
 /// The address of a file in a folder. The database's library reads `%`, `?` and `#` as parts of an address.
@@ -312,23 +447,25 @@ fn unfinished(text: &str, file: &Path) -> anyhow::Result<Vec<Problem>> {
     bail!("{} was not written: {}", file.display(), wrong.join("; "));
 }
 
-/// Writes a file that only its owner may read, and replaces none.
-fn write_new(file: &Path, text: &str) -> anyhow::Result<()> {
-    let opened = OpenOptions::new()
+/// Refuses a file that exists.
+fn require_new(file: &Path) -> anyhow::Result<()> {
+    if file.exists() {
+        bail!(
+            "{} exists, and its secrets would be lost: move it away, or name another file with --config or --secrets",
+            file.display()
+        );
+    }
+    Ok(())
+}
+
+/// Writes a file that only its owner may change, and replaces none.
+fn write_new(file: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
+    let mut opened = OpenOptions::new()
         .write(true)
         .create_new(true)
-        .mode(0o600)
-        .open(file);
-    let mut opened = match opened {
-        Ok(opened) => opened,
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!(
-            "{} exists, and its secrets would be lost: move it away, or name another file with --config",
-            file.display()
-        ),
-        Err(error) => {
-            return Err(error).with_context(|| format!("{} cannot be written", file.display()));
-        }
-    };
+        .mode(mode)
+        .open(file)
+        .with_context(|| format!("{} cannot be written", file.display()))?;
     opened
         .write_all(text.as_bytes())
         .and_then(|()| opened.sync_all())

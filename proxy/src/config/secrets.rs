@@ -148,7 +148,7 @@ pub(crate) fn secret(
     let different = text.chars().collect::<BTreeSet<_>>().len();
     if min_chars >= MIN_GUESSABLE_CHARS && different < MIN_DIFFERENT_CHARS {
         return Err(format!(
-            "has {different} different characters and can be guessed: use random ones, like those of openssl rand -hex 32"
+            "has {different} different characters and can be guessed: use random ones, like those of florin-proxy secrets new"
         ));
     }
     Ok(SecretString::from(text))

@@ -48,7 +48,7 @@ fn write_table(
             .iter()
             .position(|(given, _)| {
                 let rest = given.strip_prefix(name.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                rest.is_some_and(|rest| ["", "_file"].contains(&rest) || rest.starts_with('.'))
             })
             .unwrap_or(usize::MAX)
     };
@@ -61,7 +61,13 @@ fn write_table(
         if is_file || table(schema).is_some() {
             continue;
         }
-        let has_file = properties.contains_key(format!("{key}_file").as_str());
+        let file_key = format!("{key}_file");
+        let file = given(values, &name_of(&file_key));
+        if let Some(file) = file {
+            write_key(page, &file_key, schema, Some(file), false)?;
+            continue;
+        }
+        let has_file = properties.contains_key(file_key.as_str());
         write_key(page, key, schema, given(values, &name_of(key)), has_file)?;
     }
     for key in &keys {
