@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::{CallError, Client, Endpoint, KeyInUse, PaymentGateway as _, RawRequest};
+use florin_gateway::{
+    CallError, Client, Endpoint, KeyInUse, PaymentGateway as _, Prices, RawRequest,
+};
 use florin_proxy::clock::{Clock as _, MAX_SKEW, SystemClock, SystemRandom};
 use florin_proxy::config::{Config, Origin};
-use florin_proxy::gateway_account;
 use florin_proxy::webhooks::{SendOutcome, WebhookSender, probe};
+use florin_proxy::{gateway_account, unpayable_offers, unpriced_stores};
 use florin_storage::{Database, StorageError, check_database, check_place, is_postgres};
 use jiff::SignedDuration;
 use reqwest::tls::TlsInfo;
@@ -152,6 +154,10 @@ async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Resu
         ),
     };
     let mut findings = vec![reached];
+    let prices = response
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok());
+    findings.extend(prices.iter().flat_map(|prices| payable(config, prices)));
     if client.health().key == KeyInUse::Second {
         findings.push(Finding::new(
             Status::Warning,
@@ -163,6 +169,20 @@ async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Resu
     findings.extend(client.health().skew.map(clock_finding));
     client.flush().await;
     Ok(findings)
+}
+
+/// What the gateway's prices say of the stores: whether their currency and what they sell can be paid.
+fn payable(config: &Config, prices: &Prices) -> Vec<Finding> {
+    let found = unpriced_stores(config, prices).into_iter();
+    let found = found.chain(unpayable_offers(config, prices)).map(|it| {
+        let status = if it.is_fatal {
+            Status::Failed
+        } else {
+            Status::Warning
+        };
+        Finding::new(status, it.problem.key, it.problem.message, it.remedy)
+    });
+    found.collect()
 }
 
 /// `skew` is how far the gateway's clock is ahead of this machine's.

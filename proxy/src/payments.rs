@@ -6,6 +6,7 @@ pub(crate) mod currencies;
 pub(crate) mod error;
 pub(crate) mod fair_queue;
 pub(crate) mod open;
+pub(crate) mod payable;
 pub(crate) mod price_cache;
 pub(crate) mod quotes;
 pub(crate) mod rendered_view;

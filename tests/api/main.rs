@@ -7,6 +7,7 @@
 mod alerts;
 mod banned_words;
 mod callbacks;
+mod circumstances;
 mod commands;
 mod connections;
 mod contract_snapshot;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{World, pay_in_full, secrets};
+use support::{World, WorldConfig, pay_in_full, secrets};
 
 use crate::helpers::event_types;
 
@@ -250,7 +250,11 @@ fn run_program(program: &[&str], text: &str, arguments: &[&str]) -> Option<Strin
 
 #[tokio::test]
 async fn tokens_signed_by_the_documented_code_open_orders() {
-    let world = World::start().await;
+    let world = World::start_with(WorldConfig {
+        account: ("EUR", "0.9143"),
+        ..WorldConfig::default()
+    })
+    .await;
     let mut signed = 0;
     for (language, program, print_line) in LANGUAGES {
         let code = code(language);

@@ -81,5 +81,5 @@ pub use tcp_proxy::TcpProxy;
 pub use tron_node::TronNode;
 pub use wait::{eventually, pause, within};
 pub use webhook_receiver::{Delivery, Reply, WebhookReceiver};
-pub use world::{World, WorldConfig, pay_in_full, secrets};
+pub use world::{CIRCUMSTANCES, Circumstance, World, WorldConfig, pay_in_full, secrets};
 pub use yaml::yaml_documents;

@@ -89,6 +89,8 @@ error_codes! {
     IdempotencyKeyReused = "idempotency_key_reused", 422;
     /// The price is outside the asset's limits.
     AmountOutOfRange = "amount_out_of_range", 422;
+    /// The gateway does not price orders in this currency; `message` says which ones it does.
+    CurrencyUnavailable = "currency_unavailable", 422;
     /// The asset is not offered for this order now.
     AssetUnavailable = "asset_unavailable", 422;
     /// The gateway refuses the store's request; `gateway` contains its error.

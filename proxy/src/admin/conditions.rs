@@ -8,6 +8,7 @@ use strum::VariantArray;
 
 use crate::admin::pages::layout::ago;
 use crate::clock::MAX_SKEW;
+use crate::payments::payable::unpriced;
 use crate::state::AppState;
 
 /// Polls that are later than this are late for a customer who waits.
@@ -24,6 +25,7 @@ const LEAST_FREE_BYTES: u64 = 1_000_000_000;
 pub(crate) enum Condition {
     StorageFails,
     KeyRejected,
+    CurrencyNotPriced,
     GatewayAway,
     GatewayPause,
     PollsLate,
@@ -51,6 +53,7 @@ impl Condition {
         match self {
             Self::StorageFails => "Orders cannot be stored",
             Self::KeyRejected => "The gateway rejects the key",
+            Self::CurrencyNotPriced => "The gateway does not price a store's currency",
             Self::GatewayAway => "The gateway does not answer",
             Self::GatewayPause => "The gateway asks for a pause",
             Self::PollsLate => "Polls are late",
@@ -74,6 +77,10 @@ impl Condition {
             Self::KeyRejected => {
                 "It answers 401. Customers cannot choose an asset, and payments are found later. Compare gateway.api_key and \
                  gateway.api_secret with the account, correct them, and reload."
+            }
+            Self::CurrencyNotPriced => {
+                "No order in it can be paid. Write a currency that the gateway's account prices and reload, or let the gateway \
+                 change the account's local currency."
             }
             Self::GatewayAway => {
                 "Customers cannot choose an asset, and payments are found later; none is lost. Check the network and the gateway's \
@@ -120,6 +127,7 @@ impl Condition {
             Self::KeyRejected | Self::SecondKey => {
                 "docs/operations/rotating-keys.md#the-gateways-key-and-secret"
             }
+            Self::CurrencyNotPriced => "docs/guide/stores.md#currencies",
             Self::GatewayAway => "docs/operations/gateway.md#failures",
             Self::GatewayPause => "docs/operations/gateway.md#request-budget",
             Self::PollsLate => "docs/operations/gateway.md#polling",
@@ -159,6 +167,12 @@ fn detail(
         Condition::StorageFails => app.storage_health.reason(),
         Condition::KeyRejected => (health.key == KeyInUse::Rejected).then(nothing),
         Condition::SecondKey => (health.key == KeyInUse::Second).then(nothing),
+        Condition::CurrencyNotPriced => {
+            let found = unpriced(&app.config(), &app.prices.currencies()).into_iter();
+            let found = found.map(|it| format!("{}: {}.", it.problem.key, it.problem.message));
+            let found: Vec<String> = found.collect();
+            (!found.is_empty()).then(|| found.join(" "))
+        }
         Condition::GatewayAway => app.gateway_unavailable().then(nothing),
         Condition::GatewayPause => {
             let seconds = health.pause.as_secs();

@@ -91,6 +91,16 @@ impl Currencies {
         })
     }
 
+    /// Returns `true` if the gateway does not offer this known asset.
+    pub(crate) fn lacks(&self, code: &CryptoCode) -> bool {
+        match self {
+            Self::Compared { not_offered, .. } => {
+                not_offered.iter().any(|missing| missing == code.as_str())
+            }
+            Self::NotAsked | Self::NotKnown => false,
+        }
+    }
+
     /// What the gateway calls an asset that is not known here; nothing where it was not asked or does not say.
     pub(crate) fn names(&self, code: &CryptoCode) -> Names {
         match self {

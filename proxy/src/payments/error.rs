@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::payments::fair_queue::QueueError;
 use florin_gateway::{CallError, ErrorCode, GatewayError};
+use florin_money::Currency;
 use florin_orders::OrderStatus;
 use florin_storage::{OrderOperationError, StorageError};
 
@@ -46,6 +47,17 @@ pub(crate) enum PaymentError {
     /// The gateway states no usable price.
     #[error("the asset has no price")]
     NotPriced,
+    /// The gateway's account prices no order in this currency.
+    #[error("the gateway prices orders in {priced}, not in {currency}")]
+    CurrencyNotPriced {
+        /// The order's.
+        currency: Currency,
+        /// Those that it prices: `EUR and USD`.
+        priced: String,
+    },
+    /// The gateway offers none of the assets that the order accepts.
+    #[error("none of the order's assets is offered")]
+    NoAssetOffered,
     /// The gateway does not take the asset at present.
     #[error("the gateway does not support the asset")]
     UnsupportedAsset,
@@ -72,6 +84,9 @@ pub(crate) enum PaymentError {
         /// The gateway's explanation.
         error: GatewayError,
     },
+    /// The gateway does not accept the proxy's key or signature.
+    #[error("the gateway does not accept the proxy's key or signature")]
+    KeyRejected,
     /// The gateway cannot be reached or does not answer usably.
     #[error("the gateway is unavailable")]
     GatewayUnavailable {
@@ -154,6 +169,9 @@ impl PaymentError {
 
     fn unavailable(error: &CallError) -> Self {
         let retry_after = match error {
+            CallError::Refused {
+                status: 401 | 403, ..
+            } => return Self::KeyRejected,
             CallError::RateLimited { retry_after }
             | CallError::CircuitOpen { retry_after }
             | CallError::OutOfBudget { retry_after } => *retry_after,

@@ -3,15 +3,18 @@
 //! Each copy is stored before a quote of it is shown: another proxy on the same database honours the quote, and so does
 //! this one after a restart.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use florin_gateway::{CallError, Clock, PaymentGateway, PriceEntry, Prices};
-use florin_money::CryptoCode;
+use florin_money::{CryptoCode, Currency};
 use florin_storage::{PriceList, Storage, StorageError};
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::RwLock;
 use tokio::sync::Mutex;
+
+use crate::payments::quotes::priced_currencies;
 
 /// The prices as they were at one moment.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub(crate) struct PriceCache {
     lifetime: RwLock<SignedDuration>,
     /// Of this process and of others, newest last; expired ones are removed when new ones arrive.
     offered: RwLock<Vec<Arc<PriceSnapshot>>>,
+    /// The currencies of the last prices, those that are no longer offered included.
+    currencies: RwLock<BTreeSet<Currency>>,
     /// Held during a request; holds the last failure and its time.
     failed: Mutex<Option<(Timestamp, CallError)>>,
 }
@@ -38,6 +43,7 @@ impl PriceCache {
         Self {
             lifetime: RwLock::new(whole(lifetime)),
             offered: RwLock::default(),
+            currencies: RwLock::default(),
             failed: Mutex::default(),
         }
     }
@@ -125,7 +131,16 @@ impl PriceCache {
         if !is_known {
             offered.push(priced);
             offered.sort_by_key(|priced| priced.fetched_at);
+            let newest = offered
+                .last()
+                .map(|newest| priced_currencies(&newest.prices));
+            *self.currencies.write() = newest.unwrap_or_default();
         }
+    }
+
+    /// The currencies that orders may have at the last prices; empty before there are any.
+    pub(crate) fn currencies(&self) -> BTreeSet<Currency> {
+        self.currencies.read().clone()
     }
 
     /// The newest prices, without a request to the gateway: `None` unless half of their lifetime is left.

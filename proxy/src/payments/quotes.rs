@@ -1,7 +1,9 @@
 //! Quotes: the cost of an order in an asset, from a price of the gateway. Pure: the one place where an amount to pay is
 //! computed.
 
-use florin_gateway::{Limits, PriceEntry, Rates};
+use std::collections::BTreeSet;
+
+use florin_gateway::{Limits, PriceEntry, Prices, Rates};
 use florin_money::{Amount, AmountError, Asset, Currency, Rounding};
 use florin_orders::{Amounts, Order, QuotedAmounts};
 
@@ -69,12 +71,13 @@ impl Range {
     }
 }
 
-/// What an order costs, whether or not the limits allow it.
+/// What this amount of a currency costs, whether or not the limits allow it.
 ///
 /// # Errors
 /// [`QuoteError::NotPriced`].
 pub(crate) fn price(
-    order: &Order,
+    price: Amount,
+    currency: Currency,
     asset: Asset,
     rates: &Rates,
 ) -> Result<QuotedAmounts, QuoteError> {
@@ -90,8 +93,7 @@ pub(crate) fn price(
     let usd = read(&rates.amount_in_usd)?;
     let local = read(&rates.amount_in_local_currency)?;
     let code = &rates.local_currency_code;
-    let local_currency = Currency::parse(code).map_err(|_| QuoteError::NotPriced)?;
-    let (price, currency) = (order.terms.amount, order.terms.currency);
+    let local_currency = Currency::parse_stored(code).map_err(|_| QuoteError::NotPriced)?;
     let basis = if currency == local_currency {
         local
     } else if currency == Currency::USD {
@@ -99,18 +101,19 @@ pub(crate) fn price(
     } else {
         return Err(QuoteError::NotPriced);
     };
-    let share = |of: Amount, decimals| price.mul_div(of, basis, decimals, Rounding::Up);
+    let share = |of: Amount, decimals, rounding| price.mul_div(of, basis, decimals, rounding);
+    // Rounded down, so that the amount to send is worth each of the three: received amounts are compared with all of them.
     let in_usd = match currency {
         Currency::USD => price,
-        _ => share(usd, USD_DECIMALS)?,
+        _ => share(usd, USD_DECIMALS, Rounding::Down)?,
     };
     let in_local = match currency {
         same if same == local_currency => price,
-        _ => share(local, local_currency.decimals())?,
+        _ => share(local, local_currency.decimals(), Rounding::Down)?,
     };
     let amounts = Amounts {
         // People read 19.90 USDT more easily than 19.9; more decimals than that are the amount's own.
-        crypto: share(crypto, asset.quote_decimals())?.with_min_decimals(2),
+        crypto: share(crypto, asset.quote_decimals(), Rounding::Up)?.with_min_decimals(2),
         usd: in_usd.with_min_decimals(USD_DECIMALS),
         local: in_local.with_min_decimals(local_currency.decimals()),
     };
@@ -129,7 +132,20 @@ pub(crate) fn quote(
     asset: Asset,
     entry: &PriceEntry,
 ) -> Result<QuotedAmounts, QuoteError> {
-    let requested = price(order, asset, &entry.rates)?;
+    quoted(order.terms.amount, order.terms.currency, asset, entry)
+}
+
+/// What this amount of a currency costs, when it can be paid in this asset.
+///
+/// # Errors
+/// [`QuoteError`] says why not.
+pub(crate) fn quoted(
+    amount: Amount,
+    currency: Currency,
+    asset: Asset,
+    entry: &PriceEntry,
+) -> Result<QuotedAmounts, QuoteError> {
+    let requested = price(amount, currency, asset, &entry.rates)?;
     Range::of(&entry.limits)?.check(requested.amounts.crypto)?;
     Ok(requested)
 }
@@ -151,6 +167,26 @@ pub(crate) fn limit_in_order_currency(
     let price = order.terms.amount;
     let worth = price.mul_div(limit, requested.amounts.crypto, decimals, rounding);
     Some(worth.ok()?.with_min_decimals(decimals))
+}
+
+/// The currencies that orders may have at these prices: US dollars, and the local currency of the gateway's account. Empty if
+/// nothing can be concluded.
+pub(crate) fn priced_currencies(prices: &Prices) -> BTreeSet<Currency> {
+    let local = prices
+        .entries
+        .values()
+        .filter_map(|entry| Currency::parse_stored(&entry.rates.local_currency_code).ok());
+    let mut priced: BTreeSet<Currency> = local.collect();
+    if !priced.is_empty() {
+        priced.insert(Currency::USD);
+    }
+    priced
+}
+
+/// `USD and EUR`
+pub(crate) fn listed(currencies: &BTreeSet<Currency>) -> String {
+    let codes: Vec<&str> = currencies.iter().map(Currency::as_str).collect();
+    codes.join(" and ")
 }
 
 /// Significant digits of a rate at least: the decimals of a currency leave too few of a cheap asset's.

@@ -1,13 +1,17 @@
-//! Compares GET /currencies with the known assets, at the start and daily. It changes nothing: quotes come from the prices.
+//! Compares GET /currencies with the known assets, and GET /prices with the currencies of the stores, at the start, daily and
+//! after a reload. It changes nothing: quotes come from the prices.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use florin_gateway::{Endpoint, RawRequest};
+use florin_money::Currency;
 
+use crate::config::Problem;
 use crate::payments::currencies::Currencies;
 use crate::payments::error::log_rejection;
-use crate::state::AppState;
+use crate::payments::payable::{Unpayable, unpriced_stores};
+use crate::state::{AppState, Dependencies};
 
 const DAY: Duration = Duration::from_hours(24);
 /// After a check that failed.
@@ -15,14 +19,60 @@ const AGAIN: Duration = Duration::from_hours(1);
 
 /// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
+    let mut reloaded = app.reloaded.subscribe();
     while !app.shutdown.is_cancelled() {
         let pause = match compare(&app).await {
             Currencies::Compared { .. } => DAY,
             Currencies::NotAsked | Currencies::NotKnown => AGAIN,
         };
-        tokio::select! {
-            () = app.shutdown.cancelled() => {}
-            () = app.deps.clock.sleep(pause) => {}
+        let mut pause = app.deps.clock.sleep(pause);
+        loop {
+            check_stores(&app).await;
+            tokio::select! {
+                () = app.shutdown.cancelled() => break,
+                () = &mut pause => break,
+                Ok(()) = reloaded.changed() => {}
+            }
+        }
+    }
+}
+
+/// Logs each store whose orders the gateway does not price. Dollars are always priced.
+async fn check_stores(app: &AppState) {
+    let config = app.config();
+    if config
+        .stores
+        .iter()
+        .all(|store| store.currency == Currency::USD)
+    {
+        return;
+    }
+    let Dependencies {
+        gateway,
+        storage,
+        clock,
+        ..
+    } = &app.deps;
+    let priced = tokio::select! {
+        () = app.shutdown.cancelled() => return,
+        priced = app.prices.fresh(&**gateway, &**storage, &**clock) => priced,
+    };
+    // The comparison of the assets logs a gateway that does not answer.
+    let Ok(priced) = priced else { return };
+    for Unpayable {
+        problem: Problem { key, message },
+        remedy,
+        is_fatal,
+    } in unpriced_stores(&config, &priced.prices)
+    {
+        if is_fatal {
+            tracing::error!(key, remedy, "no order of the store can be paid: {message}");
+        } else {
+            tracing::warn!(
+                key,
+                remedy,
+                "only hosted orders of the store can be paid: {message}"
+            );
         }
     }
 }

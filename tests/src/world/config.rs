@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use florin_money::{Amount, Currency};
 use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 
 use super::secrets;
@@ -19,6 +20,10 @@ pub struct WorldConfig {
     pub callbacks: bool,
     /// The secret that the proxy signs with.
     pub proxys_secret: String,
+    /// The store's `currency`. Without dollars it has no catalogue, whose prices have two decimals.
+    pub currency: &'static str,
+    /// The local currency of the gateway's account, and what a dollar costs in it.
+    pub account: (&'static str, &'static str),
     /// The store's `underpayment_tolerance`.
     pub tolerance: String,
     /// Origins of the store beside the demo shop's.
@@ -66,6 +71,8 @@ impl Default for WorldConfig {
         Self {
             callbacks: true,
             proxys_secret: secrets::API_SECRET.to_owned(),
+            currency: "USD",
+            account: ("USD", "1"),
             tolerance: "0".to_owned(),
             origins: Vec::new(),
             theme: "auto".to_owned(),
@@ -106,6 +113,8 @@ impl WorldConfig {
             unknown_asset: self.unknown_asset,
             invoice_minutes: self.invoice_minutes,
             evm_rpc_url: self.evm_rpc_url.clone(),
+            local_currency: Currency::parse(self.account.0).expect("a code of ISO 4217"),
+            local_per_usd: Amount::parse(self.account.1).expect("an amount"),
             clock: Arc::new(clock),
             ..florin_sandbox::Settings::default()
         }
@@ -179,6 +188,12 @@ pub(crate) fn florin_toml(
         Some("") => String::new(),
         Some(elsewhere) => format!("checkout_url = {elsewhere:?}"),
     };
+    let currency = config.currency;
+    let catalogue = if currency == "USD" {
+        format!("{PRODUCTS_TOML}\n{DONATIONS_TOML}")
+    } else {
+        String::new()
+    };
     let (token_key, next_token_key) = (secrets::TOKEN_KEY, secrets::NEXT_TOKEN_KEY);
     let other_token_key = secrets::OTHER_TOKEN_KEY;
     let environment = config.environment;
@@ -232,7 +247,7 @@ max = "9"
 id = "demo"
 name = "Quiet Goods"
 origins = {origins:?}
-currency = "USD"
+currency = "{currency}"
 secret_key = "{store_key}"
 staff_pages = "{staff_pages}"
 token_keys = [{{ kid = "k1", secret = "{token_key}" }}, {{ kid = "k2", secret = "{next_token_key}" }}]
@@ -247,8 +262,7 @@ theme = {{ {theme} }}
 
 {webhook}
 
-{PRODUCTS_TOML}
-{DONATIONS_TOML}
+{catalogue}
 {operators}"#
     )
 }

@@ -69,6 +69,7 @@ pub(crate) fn problem_text(i18n: I18n, problem: &Problem) -> (String, Option<Str
         }
         Some(ErrorCode::QuoteExpired) => i18n.text("price_moved"),
         Some(ErrorCode::AmountOutOfRange | ErrorCode::AssetUnavailable) => i18n.text("asset_gone"),
+        Some(ErrorCode::CurrencyUnavailable) => i18n.text("currency_unavailable"),
         Some(ErrorCode::AttemptInProgress | ErrorCode::RequestInProgress) => {
             i18n.text("in_progress")
         }

@@ -7,7 +7,7 @@ mod asset_row;
 mod confirm_network;
 mod search;
 
-use florin_checkout_api::Quote;
+use florin_checkout_api::{Quote, Unavailable};
 use leptos::prelude::*;
 
 use self::asset_row::{AssetRow, CoinRow, FreshPrices};
@@ -100,14 +100,19 @@ fn Back() -> impl IntoView {
     }
 }
 
-/// In place of the list, or above one in which nothing can be chosen.
+/// In place of the list, or above one in which nothing can be chosen and that may change: limits have their reasons in the rows, and
+/// a currency that cannot be paid has a banner.
 #[component]
 fn NoPrices() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let is_missing = Memo::new(move |_| match checkout.quotes.get() {
         Quotes::Awaited => false,
-        Quotes::Missing => true,
-        Quotes::Shown(quotes) => !quotes.iter().any(|quote| quote.available),
+        Quotes::Missing => !checkout.has_unpriced_currency(),
+        Quotes::Shown(quotes) => {
+            let is_unpriced = |quote: &Quote| quote.reason == Some(Unavailable::NotPriced);
+            let is_any_available = quotes.iter().any(|quote| quote.available);
+            quotes.is_empty() || !is_any_available && quotes.iter().any(is_unpriced)
+        }
     });
     let retry = move || {
         checkout.quotes.set(Quotes::Awaited);

@@ -100,6 +100,11 @@ impl Problem {
         )
     }
 
+    /// Returns `true` if prices in the order's currency cannot be paid.
+    pub(crate) fn is_about_currency(&self) -> bool {
+        self.code() == Some(ErrorCode::CurrencyUnavailable)
+    }
+
     /// For the shop's page: the event `florin-error`.
     pub(super) fn message(&self) -> &str {
         match self {

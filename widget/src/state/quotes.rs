@@ -5,6 +5,7 @@ use std::sync::Arc;
 use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
+use super::Problem;
 use super::checkout::{Checkout, Quotes, Shared};
 use crate::browser::{later, now_ms};
 use crate::format::networks::needs_network_warning;
@@ -24,14 +25,21 @@ impl Checkout {
     /// Gets the quotes; those on the screen stay until then.
     pub(crate) fn load_quotes(self) {
         let Some(shared) = self.shared() else { return };
-        let done = move |response: Result<Vec<Quote>, _>| {
+        let done = move |response: Result<Vec<Quote>, Problem>| {
             let Some(shared) = self.shared() else { return };
-            let Ok(quotes) = response else {
-                shared.connection.on_quotes(RETRY_SECONDS);
-                if !matches!(self.quotes.get_untracked(), Quotes::Shown(_)) {
-                    self.quotes.set(Quotes::Missing);
+            let quotes = match response {
+                Ok(quotes) => quotes,
+                Err(problem) => {
+                    shared.connection.on_quotes(RETRY_SECONDS);
+                    if !matches!(self.quotes.get_untracked(), Quotes::Shown(_)) {
+                        self.quotes.set(Quotes::Missing);
+                    }
+                    // It lasts: reported once, however often the quotes are requested.
+                    if problem.is_about_currency() && !untrack(|| self.has_unpriced_currency()) {
+                        self.report(problem);
+                    }
+                    return;
                 }
-                return;
             };
             let hold = quotes.iter().map(|quote| quote.valid_for_seconds).min();
             let hold = hold.unwrap_or(USUAL_HOLD_SECONDS);
@@ -47,6 +55,12 @@ impl Checkout {
             }
         };
         shared.connection.quotes(Box::new(done));
+    }
+
+    /// Returns `true` if prices in the order's currency cannot be paid. Reads a signal.
+    pub(crate) fn has_unpriced_currency(self) -> bool {
+        let problem = self.problem.get();
+        problem.is_some_and(|problem| problem.is_about_currency())
     }
 
     /// The quotes on the screen, once there are any. Reads a signal.

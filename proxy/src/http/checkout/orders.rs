@@ -30,10 +30,10 @@ use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::static_files::file::etag;
-use crate::orders;
 use crate::orders::price::{self, PriceError};
 use crate::payments::view::store_view;
 use crate::state::AppState;
+use crate::{orders, payments};
 
 /// POST /v1/checkout: opens an order from a product, a donation or a signed order token. 201 for a new one, 200 for the one
 /// that a token's reference already names.
@@ -70,6 +70,7 @@ pub(crate) async fn open(
     let work = {
         let app = app.clone();
         async move {
+            payments::payable::check(&app, &terms).await?;
             let opening = orders::open::open(&app, &terms).await?;
             let order = view_of(&app, &opening.snapshot)?;
             let quotes = cached_quotes(&app, &opening.snapshot.order);
@@ -218,6 +219,8 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
             ErrorCode::OrderConflict,
             ErrorCode::QuantityOutOfRange,
             ErrorCode::DonationOutOfRange,
+            ErrorCode::CurrencyUnavailable,
+            ErrorCode::AssetUnavailable,
             ErrorCode::RateLimited,
         ])
         .responds::<Opened>(201, "The order, and the token that opens it.", types)

@@ -27,7 +27,7 @@ use crate::payments::currencies::Names;
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
 use crate::payments::price_cache::PriceSnapshot;
-use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, price, quote};
+use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, listed, price, quote};
 use crate::state::{AppState, Dependencies};
 
 /// GET /v1/checkout/quotes: lists the assets, known ones first, in our order, then what else the gateway offers.
@@ -49,6 +49,11 @@ pub(crate) async fn quotes(
         log_rejection(&error, "no prices");
         PaymentError::of_invoice_call(error)
     })?;
+    let (currency, currencies) = (snapshot.order.terms.currency, app.prices.currencies());
+    if !currencies.is_empty() && !currencies.contains(&currency) {
+        let priced = listed(&currencies);
+        return Err(PaymentError::CurrencyNotPriced { currency, priced }.into());
+    }
     Ok(Json(list_quotes(&app, &snapshot.order, &priced)))
 }
 
@@ -89,7 +94,11 @@ pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
             "One quote for each asset that the gateway offers and the order accepts; those that cannot be chosen say why.",
         )
         .by(operation::Caller::Customer)
-        .refuses(&[ErrorCode::OrderClosed, ErrorCode::GatewayUnavailable])
+        .refuses(&[
+            ErrorCode::OrderClosed,
+            ErrorCode::CurrencyUnavailable,
+            ErrorCode::GatewayUnavailable,
+        ])
         .responds::<Vec<Quote>>(200, "The quotes.", types)
         .leads_to_sending(
             200,
@@ -102,7 +111,8 @@ pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
 }
 
 fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
-    let requested = price(order, asset, &entry.rates).ok();
+    let terms = &order.terms;
+    let requested = price(terms.amount, terms.currency, asset, &entry.rates).ok();
     let no_quote = quote(order, asset, entry).err();
     let reason = no_quote.map(|no_quote| match no_quote {
         QuoteError::NotPriced => Unavailable::NotPriced,

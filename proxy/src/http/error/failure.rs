@@ -365,6 +365,20 @@ fn payment_failure(error: &PaymentError) -> Failure {
             ErrorCode::AssetUnavailable,
             "There is no price for this asset now. Choose another.",
         ),
+        PaymentError::CurrencyNotPriced { currency, priced } => Failure::new(
+            ErrorCode::CurrencyUnavailable,
+            format!(
+                "The gateway's account prices orders in {priced}, not in {currency}: write the price in one of those. The \
+                 gateway sets the account's local currency."
+            ),
+        )
+        .at("currency"),
+        PaymentError::NoAssetOffered => Failure::new(
+            ErrorCode::AssetUnavailable,
+            "None of these assets can be paid with here. Write crypto codes that GET /v1/gateway/currencies lists, like \
+             [\"BTC\"], or leave them out.",
+        )
+        .at("assets"),
         PaymentError::UnsupportedAsset => Failure::new(
             ErrorCode::AssetUnavailable,
             "This asset cannot be paid with at present. Choose another one.",
@@ -408,6 +422,12 @@ fn payment_failure(error: &PaymentError) -> Failure {
             "The gateway refuses this order: check its e-mail address, amount and currency.",
         )
         .with_gateway_error(*status, error),
+        PaymentError::KeyRejected => Failure::new(
+            ErrorCode::GatewayUnavailable,
+            "The gateway does not accept this proxy's key or signature: nothing can be paid until its operator corrects \
+             them. Nothing was charged.",
+        )
+        .retry_after(Duration::from_secs(30)),
         PaymentError::GatewayUnavailable { retry_after } => Failure::new(
             ErrorCode::GatewayUnavailable,
             "The gateway cannot be reached. Nothing was charged; try again shortly.",

@@ -175,6 +175,7 @@ async fn open_and_prepare(
     app: &Arc<AppState>,
     terms: &NewOrder,
 ) -> Result<(StoredOrder, ClientToken), ApiError> {
+    payments::payable::check(app, terms).await?;
     let Opening {
         mut snapshot,
         is_new,
@@ -226,6 +227,8 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
             ErrorCode::OrderClosed,
             ErrorCode::AttemptInProgress,
             ErrorCode::AmountOutOfRange,
+            ErrorCode::CurrencyUnavailable,
+            ErrorCode::AssetUnavailable,
             ErrorCode::GatewayRefused,
             ErrorCode::RateLimited,
             ErrorCode::GatewayUnavailable,
@@ -392,7 +395,7 @@ fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
     };
     let status = wanted.status.as_deref().map(|word| {
         let unknown =
-            |_| ApiError::invalid("status", "There is no such status: write one like paid.");
+            |_| ApiError::invalid("status", "There is no such status: write one like open.");
         OrderStatus::from_str(word).map_err(unknown)
     });
     let reference = wanted

@@ -77,10 +77,10 @@ fn a_price_in_dollars_is_asked_to_the_cent() {
 
 #[test]
 fn a_price_in_the_local_currency_keeps_it_exactly() {
-    // 19.90 ÷ 59110.12 BTC and × 64250.13 USD, both rounded up.
+    // 19.90 ÷ 59110.12 BTC, rounded up, and × 64250.13 USD, rounded down.
     assert_eq!(
         figures(&order("19.90", "EUR"), &entry("EUR")),
-        ["0.00033666", "21.64", "19.90"]
+        ["0.00033666", "21.63", "19.90"]
     );
 }
 
@@ -88,7 +88,7 @@ fn a_price_in_the_local_currency_keeps_it_exactly() {
 fn a_price_in_dollars_is_converted_to_another_local_currency() {
     assert_eq!(
         figures(&order("19.90", "USD"), &entry("EUR")),
-        ["0.00030973", "19.90", "18.31"]
+        ["0.00030973", "19.90", "18.30"]
     );
 }
 
@@ -121,7 +121,13 @@ fn limits_are_kept_to_the_last_unit() {
 fn the_limit_that_rules_an_asset_out_has_a_price_in_the_orders_currency() {
     let worth = |price: &str, no_quote| {
         let (order, entry) = (order(price, "EUR"), entry("EUR"));
-        let requested = super::price(&order, Asset::BTC, &entry.rates).unwrap();
+        let requested = super::price(
+            order.terms.amount,
+            order.terms.currency,
+            Asset::BTC,
+            &entry.rates,
+        );
+        let requested = requested.unwrap();
         let range = Range::of(&entry.limits).unwrap();
         let worth = limit_in_order_currency(&order, &requested, range, no_quote);
         worth.map(|amount| amount.to_string())

@@ -1,0 +1,246 @@
+//! What can never be paid, however often it is tried: a currency that the gateway's account does not price, assets that it
+//! does not offer, a price outside all limits.
+
+use std::collections::BTreeSet;
+
+use florin_gateway::Prices;
+use florin_money::{Amount, Asset, Currency};
+use florin_orders::{Flow, NewOrder};
+use florin_storage::OrderFilter;
+
+use crate::config::{Config, Problem, Store};
+use crate::payments::error::PaymentError;
+use crate::payments::quotes::{listed, priced_currencies, quoted};
+use crate::state::{AppState, Dependencies};
+
+/// A key of the configuration by which something cannot be paid.
+#[derive(Debug)]
+pub struct Unpayable {
+    /// The key, and what is wrong.
+    pub problem: Problem,
+    /// What to write instead.
+    pub remedy: String,
+    /// `false` if other orders of the store can be paid.
+    pub is_fatal: bool,
+}
+
+/// The stores whose currency the gateway's account does not price.
+pub fn unpriced_stores(config: &Config, prices: &Prices) -> Vec<Unpayable> {
+    unpriced(config, &priced_currencies(prices))
+}
+
+/// The same for these currencies.
+pub(crate) fn unpriced(config: &Config, priced: &BTreeSet<Currency>) -> Vec<Unpayable> {
+    let stores = config.stores.iter();
+    let stores = stores.filter(|store| !priced.is_empty() && !priced.contains(&store.currency));
+    let described = stores.map(|store| {
+        let (currency, listed) = (store.currency, listed(priced));
+        Unpayable {
+            problem: Problem {
+                key: format!("store.{}.currency", store.id),
+                message: format!(
+                    "the gateway's account prices orders in {listed}, not in {currency}"
+                ),
+            },
+            remedy: format!(
+                "write {}, or let the gateway set the account's local currency to {currency}",
+                listed.replace(" and ", " or ")
+            ),
+            // The gateway's own page takes other currencies, at the prices that the store's server names.
+            is_fatal: config.gateway.checkout_url.is_none()
+                || !store.products.is_empty()
+                || !store.donations.is_empty(),
+        }
+    });
+    described.collect()
+}
+
+/// The products and donations that no asset's limits allow at these prices.
+pub fn unpayable_offers(config: &Config, prices: &Prices) -> Vec<Unpayable> {
+    let priced = priced_currencies(prices);
+    let stores = config.stores.iter();
+    let stores = stores.filter(|store| priced.contains(&store.currency));
+    stores.flat_map(|store| offers(store, prices)).collect()
+}
+
+fn offers(store: &Store, prices: &Prices) -> Vec<Unpayable> {
+    let currency = store.currency;
+    let products = store.products.iter().map(|product| {
+        let one = product.price.amount();
+        let most = one.checked_mul(product.max_quantity).unwrap_or(one);
+        (format!("product.{}", product.sku), one, most)
+    });
+    let donations = store.donations.iter();
+    let donations = donations.map(|donation| {
+        (
+            format!("donation.{}", donation.id),
+            donation.min,
+            donation.max,
+        )
+    });
+    let unpayable = products
+        .chain(donations)
+        .filter(|(_, least, most)| ![least, most].iter().any(|it| fits(**it, currency, prices)));
+    let described = unpayable.map(|(name, least, most)| Unpayable {
+        problem: Problem {
+            key: format!("store.{}.{name}", store.id),
+            message: format!(
+                "no asset can be paid with {least} to {most} {currency} at present: the limits of each rule it out"
+            ),
+        },
+        remedy: "choose another price, or ask the gateway for other limits".to_owned(),
+        is_fatal: false,
+    });
+    described.collect()
+}
+
+/// Returns `true` if one of the known assets can be paid with this amount.
+fn fits(amount: Amount, currency: Currency, prices: &Prices) -> bool {
+    let mut entries = prices.entries.iter();
+    entries.any(|(code, entry)| {
+        Asset::of(code).is_some_and(|asset| quoted(amount, currency, asset, entry).is_ok())
+    })
+}
+
+/// Checks before an order is opened that it can be paid. While the gateway does not answer, nothing is concluded.
+///
+/// # Errors
+/// [`PaymentError::CurrencyNotPriced`], [`PaymentError::NoAssetOffered`].
+pub(crate) async fn check(app: &AppState, terms: &NewOrder) -> Result<(), PaymentError> {
+    // The gateway's own page has its own currencies and assets.
+    if terms.flow == Flow::Hosted {
+        return Ok(());
+    }
+    let Some(refusal) = refusal(app, terms).await else {
+        return Ok(());
+    };
+    // A reference that names an order leads to that order, or to the refusal of another price.
+    let known = OrderFilter {
+        reference: Some(terms.reference.clone()),
+        status: None,
+        after: None,
+        limit: 1,
+    };
+    let known = app.deps.storage.orders(&terms.store_id, &known).await?;
+    if !known.is_empty() {
+        return Ok(());
+    }
+    tracing::warn!(store = %terms.store_id, %refusal, "an order was not opened: it could not be paid");
+    Err(refusal)
+}
+
+async fn refusal(app: &AppState, terms: &NewOrder) -> Option<PaymentError> {
+    let currency = terms.currency;
+    let priced = currencies(app, currency).await;
+    if !priced.is_empty() && !priced.contains(&currency) {
+        let priced = listed(&priced);
+        return Some(PaymentError::CurrencyNotPriced { currency, priced });
+    }
+    if terms.assets.is_empty() {
+        return None;
+    }
+    let offered = app.currencies();
+    let is_offered = |code| Asset::of(code).is_some() && !offered.lacks(code);
+    let is_any_offered = terms.assets.iter().any(is_offered);
+    (!is_any_offered).then_some(PaymentError::NoAssetOffered)
+}
+
+/// The currencies of the last prices; of fresh ones if those do not have `currency`: the account may have changed.
+async fn currencies(app: &AppState, currency: Currency) -> BTreeSet<Currency> {
+    let known = app.prices.currencies();
+    if currency == Currency::USD || known.contains(&currency) {
+        return known;
+    }
+    let Dependencies {
+        gateway,
+        storage,
+        clock,
+        ..
+    } = &app.deps;
+    match app.prices.fresh(&**gateway, &**storage, &**clock).await {
+        Ok(priced) => priced_currencies(&priced.prices),
+        Err(_) => known,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::parse;
+
+    fn prices(local: &str, limits: [&str; 2]) -> Prices {
+        let rates = json!({
+            "amount_in_local_currency": "1500", "amount_in_crypto": "1",
+            "amount_in_usd": "1000", "local_currency_code": local,
+        });
+        let limits = json!({ "min": limits[0], "max": limits[1] });
+        let entry = json!({ "rates": rates, "limits": limits, "conversion_id": "c1" });
+        serde_json::from_value(json!({ "BTC": entry })).unwrap()
+    }
+
+    fn config(currency: &str, more: &str) -> Config {
+        let text = format!(
+            "[gateway]\nurl = \"http://127.0.0.1:9/api\"\napi_key = \"key\"\napi_secret = \"secret\"\n\
+             callback_token = \"0123456789abcdef0123456789abcdef\"\n{more}\n[[store]]\nid = \"demo\"\n\
+             currency = \"{currency}\"\norigins = [\"https://shop.example\"]\n[[store.product]]\nsku = \"mug\"\nprice = \"12\"\n"
+        );
+        parse(&text).unwrap()
+    }
+
+    #[test]
+    fn dollars_and_the_local_currency_are_priced() {
+        let priced = |local| listed(&priced_currencies(&prices(local, ["", ""])));
+        assert_eq!(priced("EUR"), "EUR and USD");
+        assert_eq!(priced("USD"), "USD");
+        assert_eq!(priced("BGN"), "BGN and USD");
+        // Nothing is concluded.
+        assert_eq!(priced("???"), "");
+        assert_eq!(listed(&priced_currencies(&Prices::default())), "");
+    }
+
+    #[test]
+    fn a_store_of_another_currency_is_named_with_what_to_write() {
+        let found = |currency: &str, local: &str| {
+            let found = unpriced_stores(&config(currency, ""), &prices(local, ["", ""]));
+            let found = found.into_iter();
+            found
+                .map(
+                    |Unpayable {
+                         problem, remedy, ..
+                     }| {
+                        format!("{}: {} → {remedy}", problem.key, problem.message)
+                    },
+                )
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found("USD", "EUR"), [""; 0]);
+        assert_eq!(found("EUR", "EUR"), [""; 0]);
+        assert_eq!(found("VND", "???"), [""; 0]);
+        assert_eq!(
+            found("VND", "EUR"),
+            [
+                "store.demo.currency: the gateway's account prices orders in EUR and USD, not in VND → \
+                 write EUR or USD, or let the gateway set the account's local currency to VND"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_offer_outside_all_limits_is_named() {
+        // 12 USD are 0.012, and five of them 0.06.
+        for (limits, is_payable) in [
+            (["", ""], true),
+            (["0.012", "0.012"], true),
+            (["0.013", ""], false),
+            (["", "0.011"], false),
+            (["2", "1"], false),
+        ] {
+            let found = unpayable_offers(&config("USD", ""), &prices("EUR", limits));
+            assert_eq!(found.is_empty(), is_payable, "{limits:?}");
+            let keys = found.iter().map(|unpayable| &unpayable.problem.key);
+            assert!(keys.eq(["store.demo.product.mug"].iter().filter(|_| !is_payable)));
+        }
+    }
+}
