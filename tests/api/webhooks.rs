@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use support::{Checkout, Reply, World, eventually, pause, pay_in_full};
 
 use crate::helpers::{event_types, skip_until};
@@ -33,6 +34,29 @@ async fn an_endpoint_that_was_down_receives_everything_in_order() {
     assert!(world.webhooks.deliveries().is_empty());
     world.store_link.restore().await;
     wait_until_delivered(&world, &checkout).await;
+    world.end().await;
+}
+
+/// Away for hours: the next try by the schedule is as far ahead.
+#[tokio::test]
+async fn money_arrives_within_ten_seconds_of_the_endpoints_return() {
+    let world = World::start().await;
+    world.webhooks.reply_with(Reply::Status(500));
+    let checkout = paid_order(&world).await;
+    for _ in 0..20 {
+        world.skip(Duration::from_mins(15));
+        pause(Duration::from_millis(100)).await;
+    }
+    world.webhooks.reply_with(Reply::Accept);
+    let is_back = world.clock.now();
+    skip_until(&world, Duration::from_secs(1), "money arrives", || {
+        let delivered = world.webhooks.event_types(&checkout.order);
+        delivered.last().is_some_and(|kind| kind == "order.paid")
+    })
+    .await;
+    let paid = world.webhooks.deliveries().pop().unwrap().arrived_at;
+    let late = paid.duration_since(is_back);
+    assert!(late <= SignedDuration::from_secs(10), "{late}");
     world.end().await;
 }
 

@@ -37,8 +37,8 @@ pub(crate) use self::statements::statements;
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EmailChange,
     EndpointStatus, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError, OpenError, Opened,
-    OrderFilter, OrderOperationError, PollQueue, PriceList, RecordedDelivery, RecordedObservation,
-    StorageError,
+    OrderFilter, OrderOperationError, PROBE_INTERVAL, PollQueue, PriceList, RecordedDelivery,
+    RecordedObservation, Retry, StorageError,
 };
 
 /// Makes a test for each backend. A function that is missing here is reported as unused.
@@ -127,6 +127,10 @@ contract! {
         an_abandoned_event_is_redelivered_before_pending_ones,
         events_of_orders_with_money_are_delivered_before_all_others,
         other_events_leave_a_place_for_one_with_money,
+        an_acceptance_makes_all_waiting_events_of_the_store_due,
+        a_rejected_event_is_brought_forward_less_often_than_others_are_accepted,
+        money_that_waits_is_tried_by_one_event_at_a_time,
+        money_makes_the_waiting_event_of_its_order_due,
     }
     observations {
         a_response_that_repeats_is_counted_and_a_padded_one_is_cut,
@@ -266,6 +270,16 @@ pub(crate) async fn observe(
         .await
         .unwrap()
         .expect("the latest poll")
+}
+
+/// What follows from a failed try of the schedule at that second.
+pub(crate) fn retry(failed: i64, again: i64) -> DeliveryOutcome {
+    DeliveryOutcome::Retry(Retry {
+        at: at(again),
+        early_from: at(failed),
+        probe_at: at(failed) + PROBE_INTERVAL,
+        is_counted: true,
+    })
 }
 
 pub(crate) fn demo() -> StoreId {

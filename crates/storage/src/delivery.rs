@@ -8,8 +8,12 @@ use jiff::{SignedDuration, Timestamp};
 pub struct DueDelivery {
     /// The event.
     pub event: Event,
-    /// Tries so far.
+    /// Tries by the schedule so far.
     pub tries: u32,
+    /// How often an acceptance has made it due early.
+    pub wakes: u32,
+    /// The retry that this try comes ahead of; absent for a try of the schedule.
+    pub ahead_of: Option<Timestamp>,
     /// The trace of its order.
     pub traceparent: Option<TraceParent>,
 }
@@ -19,8 +23,8 @@ pub struct DueDelivery {
 pub enum DeliveryOutcome {
     /// The webhook accepted it.
     Delivered,
-    /// Retry at that time.
-    Retry(Timestamp),
+    /// It is tried again.
+    Retry(Retry),
     /// No further retry; the store can still read it by the pull API, or ask for a redelivery.
     GivenUp,
     /// The endpoint answered 410. It is disabled: this event and all later ones wait until it is
@@ -28,6 +32,33 @@ pub enum DeliveryOutcome {
     Gone(EndpointHash),
     /// The store has no webhook.
     NotWanted,
+}
+
+impl DeliveryOutcome {
+    /// What the event's state becomes, and the retry if there is one.
+    pub(crate) fn state_and_retry(self) -> (&'static str, Option<Retry>) {
+        match self {
+            Self::Delivered => ("delivered", None),
+            Self::GivenUp => ("given_up", None),
+            Self::NotWanted => ("not_wanted", None),
+            Self::Retry(retry) => ("pending", Some(retry)),
+            Self::Gone(_) => ("pending", None),
+        }
+    }
+}
+
+/// When a failed delivery is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// By the schedule.
+    pub at: Timestamp,
+    /// An acceptance by the endpoint after this time makes the event due before.
+    pub early_from: Timestamp,
+    /// Until then no waiting event with money is tried early at this endpoint.
+    pub probe_at: Timestamp,
+    /// `true` for a try of the schedule. One ahead of it is neither counted nor recorded: an endpoint that is away is tried
+    /// for as long as events wait.
+    pub is_counted: bool,
 }
 
 /// One delivery of an event.

@@ -42,13 +42,13 @@ pub use database::{
 };
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
-    RecordedDelivery,
+    RecordedDelivery, Retry,
 };
 pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
 pub use idempotency::{Claim, Fingerprint, RequestId, StoredResponse};
-pub use limits::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE};
+pub use limits::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL};
 pub use operator::{
     AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
     OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StoredObservation,

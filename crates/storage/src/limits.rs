@@ -16,6 +16,10 @@ pub const MAX_DELIVERIES_PER_STORE: u32 = 4;
 /// payment at once.
 pub(crate) const RESERVED_FOR_MONEY: u32 = 1;
 
+/// Pause between tries ahead of the schedule at an endpoint that is away: an event with money arrives within 10 seconds of its
+/// return, the dispatcher's sleep included.
+pub const PROBE_INTERVAL: SignedDuration = SignedDuration::from_secs(8);
+
 /// What is planned for less time ahead of a reading of the clock is no error of an earlier reading: other processes and tasks
 /// write while the one that read it waits for its turn.
 pub(crate) const AT_THIS_MOMENT: SignedDuration = SignedDuration::from_secs(5);

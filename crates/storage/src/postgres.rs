@@ -12,6 +12,7 @@ mod attempts;
 mod clock;
 mod dead_connections;
 mod deliveries;
+mod early_tries;
 mod events;
 mod failure;
 mod idempotency;

@@ -12,7 +12,9 @@ use jiff::Timestamp;
 
 use crate::StorageError;
 
-pub(crate) use self::event::{credit, delivery, disabled_endpoint, event, outbox, recorded_event};
+pub(crate) use self::event::{
+    credit, delivery, disabled_endpoint, due_delivery, event, outbox, recorded_event,
+};
 pub(crate) use self::operator::{audit_entry, observation, settled_order, staff_access};
 pub(crate) use self::order::{aggregate, attempt, order, traceparent};
 

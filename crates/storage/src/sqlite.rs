@@ -3,6 +3,7 @@
 mod attempts;
 mod backup;
 mod deliveries;
+mod early_tries;
 mod events;
 mod file;
 mod idempotency;

@@ -488,7 +488,9 @@ pub trait Storage: OperatorStorage + StaffStorage {
         limit: u32,
     ) -> Result<Option<Vec<Event>>, StorageError>;
 
-    /// Leases events of a store that are due for delivery, at most `limit`. Events of orders with money come first; the last
+    /// Leases events of a store that are due for delivery, at most `limit`. An event that failed is due when its retry is, after
+    /// its endpoint has accepted another one, or in its turn: while it has money, one such event is tried every
+    /// [`crate::PROBE_INTERVAL`]. Events of orders with money come first; the last
     /// of the `limit` places is reserved for them. Of each order only the earliest pending event is leased, which keeps the
     /// events of an order in order. Processes that share a database lease at most [`crate::MAX_DELIVERIES_PER_STORE`] of a
     /// store at once. Empty while the store's endpoint is disabled.

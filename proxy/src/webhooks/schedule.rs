@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use florin_storage::PROBE_INTERVAL;
 use jiff::SignedDuration;
 
 /// Pauses before the tries after the first: ten tries over 75 h 35 min.
@@ -41,6 +42,15 @@ pub(crate) fn pause(
     Some(asked.clamp(planned, planned * 2))
 }
 
+/// How long after a failed try an acceptance of another event brings the next one forward. An event that its endpoint rejects
+/// while it accepts others is brought forward ever less often: after 0 s, 8 s, 16 s, 32 s and so on, up to 36 h.
+pub(crate) fn early_pause(wakes: u32) -> SignedDuration {
+    match wakes {
+        0 => SignedDuration::ZERO,
+        some => PROBE_INTERVAL * (1 << (some - 1).min(14)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +64,12 @@ mod tests {
         let expected = SignedDuration::from_mins(75 * 60 + 35) + SignedDuration::from_secs(5);
         assert_eq!(total, expected);
         assert_eq!(pause(9, AVERAGE, None), None);
+    }
+
+    #[test]
+    fn a_rejected_event_is_brought_forward_ever_less_often() {
+        let seconds = [0, 1, 2, 3, 15, 99].map(|wakes| early_pause(wakes).as_secs());
+        assert_eq!(seconds, [0, 8, 16, 32, 131_072, 131_072]);
     }
 
     #[test]

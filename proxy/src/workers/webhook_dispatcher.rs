@@ -1,11 +1,14 @@
-//! The webhook dispatcher: delivers events to the stores, in order per order, and retries for three days.
+//! The webhook dispatcher: delivers events to the stores, in order per order, and retries for three days. Tries ahead of that
+//! schedule show that an endpoint is back; they never count towards giving up.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use florin_orders::{EndpointHash, Event, StoreId};
-use florin_storage::{Delivery, DeliveryOutcome, DueDelivery, MAX_DELIVERIES_PER_STORE};
+use florin_storage::{
+    Delivery, DeliveryOutcome, DueDelivery, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL, Retry,
+};
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 
@@ -14,7 +17,7 @@ use crate::spans::Recording;
 use crate::state::AppState;
 use crate::storage_health::error_unless_outage;
 use crate::trace;
-use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, pause};
+use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, early_pause, pause};
 use crate::webhooks::send::{SendOutcome, StoreResponse};
 
 /// Deliveries to one store at once. The storage leases one fewer of events that carry no money.
@@ -154,7 +157,7 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
                 () = app.deps.clock.sleep(LONGEST_DELIVERY) => SendOutcome::Failed("no response in time".into()),
             };
             let draw = app.deps.random.below(2 * JITTER_PERCENT + 1);
-            let outcome = outcome(&sent, due.tries, app.now(), draw, webhook.endpoint());
+            let outcome = outcome(&sent, &due, (tried_at, app.now()), draw, webhook.endpoint());
             (Some(sent), outcome)
         }
     };
@@ -228,12 +231,12 @@ fn note(sent: Option<&SendOutcome>) -> String {
     }
 }
 
-/// What follows from a try, after `tries` earlier ones. Source: Standard Webhooks 1.0.0: 2xx is success, 410 means that
+/// What follows from a try, which began and ended at these times. Source: Standard Webhooks 1.0.0: 2xx is success, 410 means that
 /// the endpoint wants nothing more, everything else, redirects included, is tried again.
 fn outcome(
     sent: &SendOutcome,
-    tries: u32,
-    now: Timestamp,
+    due: &DueDelivery,
+    (began, now): (Timestamp, Timestamp),
     draw: u64,
     endpoint: EndpointHash,
 ) -> DeliveryOutcome {
@@ -247,14 +250,24 @@ fn outcome(
         SendOutcome::Response(response) => response.retry_after,
         SendOutcome::Failed(_) => None,
     };
-    match pause(tries, draw, retry_after) {
-        Some(pause) => DeliveryOutcome::Retry(now + pause),
-        None => DeliveryOutcome::GivenUp,
-    }
+    let planned = pause(due.tries, draw, retry_after).map(|pause| now + pause);
+    let Some(at) = due.ahead_of.or(planned) else {
+        return DeliveryOutcome::GivenUp;
+    };
+    // As in the schedule, a mistake in the header delays by no more than the pause of the schedule.
+    let asked = retry_after.map_or(now, |pause| (now + pause).min(at));
+    DeliveryOutcome::Retry(Retry {
+        at,
+        early_from: asked.max(now + early_pause(due.wakes)),
+        probe_at: asked.max(began + PROBE_INTERVAL),
+        is_counted: due.ahead_of.is_none(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use florin_orders::{EventId, EventType, OrderId};
+
     use super::*;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -268,36 +281,106 @@ mod tests {
         })
     }
 
-    /// After a first try, with the jitter in its middle.
-    fn after(sent: &SendOutcome) -> DeliveryOutcome {
-        outcome(sent, 0, NOW, JITTER_PERCENT, HERE)
+    /// An event after this many tries by the schedule.
+    fn due(tries: u32) -> DueDelivery {
+        let order_id = OrderId::from_random([1; 16]);
+        DueDelivery {
+            event: Event {
+                position: 1,
+                id: EventId::of(&order_id, 1, "{}"),
+                store_id: StoreId::parse("demo").unwrap(),
+                order_id,
+                sequence: 1,
+                event_type: EventType::Created,
+                kind: "order.created".into(),
+                created_at: NOW,
+                payload: "{}".into(),
+            },
+            tries,
+            wakes: 0,
+            ahead_of: None,
+            traceparent: None,
+        }
+    }
+
+    /// After a try that took a second, with the jitter in its middle.
+    fn after(sent: &SendOutcome, due: &DueDelivery) -> DeliveryOutcome {
+        outcome(sent, due, (NOW - second(1), NOW), JITTER_PERCENT, HERE)
+    }
+
+    fn second(number: i64) -> SignedDuration {
+        SignedDuration::from_secs(number)
+    }
+
+    /// In seconds from the end of the try: the retry, from when an acceptance brings it forward, and from when others of the
+    /// store are tried ahead of their retry.
+    fn retry(at: i64, early_from: i64, probe_at: i64) -> Retry {
+        Retry {
+            at: NOW + second(at),
+            early_from: NOW + second(early_from),
+            probe_at: NOW + second(probe_at),
+            is_counted: true,
+        }
     }
 
     #[test]
     fn success_is_any_2xx_and_nothing_else() {
         for status in [200, 204, 299] {
-            assert_eq!(after(&answered(status, None)), DeliveryOutcome::Delivered);
+            let after = after(&answered(status, None), &due(0));
+            assert_eq!(after, DeliveryOutcome::Delivered);
         }
         let gone = DeliveryOutcome::Gone(HERE);
-        assert_eq!(after(&answered(410, None)), gone);
-        let later = DeliveryOutcome::Retry(NOW + SignedDuration::from_secs(5));
+        assert_eq!(after(&answered(410, None), &due(0)), gone);
+        let later = DeliveryOutcome::Retry(retry(5, 0, 7));
         for status in [301, 302, 400, 404, 429, 500] {
-            assert_eq!(after(&answered(status, None)), later, "{status}");
+            let after = after(&answered(status, None), &due(0));
+            assert_eq!(after, later, "{status}");
         }
-        assert_eq!(after(&SendOutcome::Failed("refused".into())), later);
+        let refused = SendOutcome::Failed("refused".into());
+        assert_eq!(after(&refused, &due(0)), later);
     }
 
     #[test]
     fn a_store_that_asks_for_time_gets_it() {
-        let later = DeliveryOutcome::Retry(NOW + SignedDuration::from_secs(8));
-        assert_eq!(after(&answered(429, Some(8))), later);
+        for (tries, asked, later) in [
+            (0, 8, retry(8, 8, 8)),
+            (0, 60, retry(10, 10, 10)),
+            (1, 2, retry(300, 2, 7)),
+            (1, 60, retry(300, 60, 60)),
+            (1, 86_400, retry(600, 600, 600)),
+        ] {
+            let after = after(&answered(429, Some(asked)), &due(tries));
+            assert_eq!(after, DeliveryOutcome::Retry(later), "{tries}, {asked}");
+        }
+    }
+
+    #[test]
+    fn a_try_ahead_of_the_schedule_leaves_it_as_it_is_and_is_never_the_last() {
+        for (tries, wakes, asked, early_from, probe_at) in [
+            (1, 0, None, 0, 7),
+            (1, 2, None, 16, 7),
+            (1, 2, Some(20), 20, 20),
+            (1, 0, Some(400), 200, 200),
+            (9, 0, None, 0, 7),
+        ] {
+            let due = DueDelivery {
+                wakes,
+                ahead_of: Some(NOW + second(200)),
+                ..due(tries)
+            };
+            let later = Retry {
+                is_counted: false,
+                ..retry(200, early_from, probe_at)
+            };
+            let after = after(&answered(500, asked), &due);
+            assert_eq!(after, DeliveryOutcome::Retry(later), "{tries}, {wakes}");
+        }
     }
 
     #[test]
     fn the_tenth_try_is_the_last() {
         let refused = answered(500, None);
-        let last = outcome(&refused, 9, NOW, JITTER_PERCENT, HERE);
-        assert_eq!(last, DeliveryOutcome::GivenUp);
+        assert_eq!(after(&refused, &due(9)), DeliveryOutcome::GivenUp);
     }
 
     #[test]

@@ -29,9 +29,8 @@ pub(super) async fn events_of_an_order_are_delivered_in_their_order(backend: Bac
         http_status: Some(500),
         note: "answered 500".into(),
     };
-    let later = at(7);
     test.storage
-        .record_delivery(&tried, DeliveryOutcome::Retry(later))
+        .record_delivery(&tried, retry(2, 7))
         .await
         .unwrap();
     assert_eq!(
@@ -221,7 +220,7 @@ pub(super) async fn a_late_failure_does_not_undo_a_delivery(backend: Backend) {
     };
     for outcome in [
         DeliveryOutcome::Delivered,
-        DeliveryOutcome::Retry(at(60)),
+        retry(2, 60),
         DeliveryOutcome::GivenUp,
     ] {
         test.storage.record_delivery(&tried, outcome).await.unwrap();
@@ -261,7 +260,7 @@ pub(super) async fn a_redelivery_delays_no_later_event(backend: Backend) {
     }
     let both = due(20).await;
     assert_eq!(types(&both), [E::Created, E::AttemptOpened]);
-    let (lost, later) = (tried(&both[0], 21), DeliveryOutcome::Retry(at(600)));
+    let (lost, later) = (tried(&both[0], 21), retry(21, 600));
     storage.record_delivery(&lost, later).await.unwrap();
     assert_eq!(types(&due(100).await), [E::AttemptOpened]);
 }
@@ -335,4 +334,157 @@ pub(super) async fn other_events_leave_a_place_for_one_with_money(backend: Backe
     awaiting(storage, 6).await;
     observe(storage, 20, exact("COMPLETED")).await;
     assert_eq!(due(1).await, [id(6)]);
+}
+
+/// What is due at a second, by order.
+async fn due_at(storage: &Store, second: i64) -> Vec<DueDelivery> {
+    let store = demo();
+    let due = storage.due_deliveries(&store, at(second), at(second + 30), 9);
+    due.await.unwrap()
+}
+
+fn orders(due: &[DueDelivery]) -> Vec<OrderId> {
+    let mut orders: Vec<_> = due.iter().map(|due| due.event.order_id.clone()).collect();
+    orders.sort_unstable();
+    orders
+}
+
+/// Records a try at a second that fails: by the schedule with this retry, or ahead of it.
+async fn fail(storage: &Store, due: &DueDelivery, second: i64, again: i64, early_from: i64) {
+    let outcome = DeliveryOutcome::Retry(Retry {
+        at: due.ahead_of.unwrap_or(at(again)),
+        early_from: at(early_from),
+        probe_at: at(second) + PROBE_INTERVAL,
+        is_counted: due.ahead_of.is_none(),
+    });
+    let tried = tried(due, second);
+    let recorded = storage.record_delivery(&tried, outcome);
+    recorded.await.unwrap();
+}
+
+async fn accept(storage: &Store, due: &DueDelivery, second: i64) {
+    let tried = tried(due, second);
+    let recorded = storage.record_delivery(&tried, DeliveryOutcome::Delivered);
+    recorded.await.unwrap();
+}
+
+pub(super) async fn an_acceptance_makes_all_waiting_events_of_the_store_due(backend: Backend) {
+    let test = backend.test().await;
+    let storage = &test.storage;
+    for number in 1..=3 {
+        order(storage, number).await;
+    }
+    for due in due_at(storage, 1).await {
+        fail(storage, &due, 2, 300, 2).await;
+    }
+    order(storage, 4).await;
+    let next = due_at(storage, 20).await;
+    assert_eq!(orders(&next), [id(4)], "nothing shows that it is back");
+    accept(storage, &next[0], 21).await;
+    let woken = due_at(storage, 21).await;
+    assert_eq!(orders(&woken), [id(1), id(2), id(3)]);
+    for due in &woken {
+        assert_eq!((due.tries, due.wakes, due.ahead_of), (1, 1, Some(at(300))));
+        accept(storage, due, 22).await;
+    }
+}
+
+pub(super) async fn a_rejected_event_is_brought_forward_less_often_than_others_are_accepted(
+    backend: Backend,
+) {
+    let test = backend.test().await;
+    let storage = &test.storage;
+    order(storage, 1).await;
+    fail(storage, &due_at(storage, 1).await[0], 2, 300, 2).await;
+    // Another order's event is accepted every 5 seconds; the rejected one takes part at ever longer pauses.
+    let mut early = Vec::new();
+    for number in 2..=50_u8 {
+        let second = i64::from(number) * 5;
+        order(storage, number).await;
+        for due in due_at(storage, second).await {
+            if due.event.order_id == id(1) {
+                assert_eq!(due.tries, 1, "an early try is not counted");
+                early.push(second);
+                let pause = 8 << (due.wakes - 1);
+                fail(storage, &due, second, 0, second + pause).await;
+            } else {
+                accept(storage, &due, second).await;
+            }
+        }
+    }
+    assert_eq!(early, [15, 30, 55, 95, 165]);
+    let planned = due_at(storage, 300).await;
+    assert_eq!((planned[0].tries, planned[0].ahead_of), (1, None));
+    let of_event = DeliveryFilter {
+        event: Some(planned[0].event.id.clone()),
+        limit: 9,
+        ..DeliveryFilter::default()
+    };
+    let listed = storage.deliveries(&demo(), &of_event).await.unwrap();
+    assert_eq!(listed.unwrap().len(), 1, "an early failure is not listed");
+}
+
+pub(super) async fn money_that_waits_is_tried_by_one_event_at_a_time(backend: Backend) {
+    let test = backend.test().await;
+    let storage = &test.storage;
+    for number in 1..=3 {
+        awaiting(storage, number).await;
+    }
+    for second in [20, 21, 22] {
+        observe(storage, second, exact("COMPLETED")).await;
+    }
+    let mut first = due_at(storage, 22).await;
+    first.sort_by_key(|due| due.event.order_id.to_string());
+    assert_eq!(orders(&first), [id(1), id(2), id(3)]);
+    for (due, second) in first.iter().zip(23..) {
+        fail(storage, due, second, 9_000, second).await;
+    }
+    let mut taken = Vec::new();
+    for second in 26..=66 {
+        for due in due_at(storage, second).await {
+            fail(storage, &due, second, 0, second).await;
+            taken.push((second, due.event.order_id));
+        }
+    }
+    let turns = [
+        (33, id(1)),
+        (41, id(2)),
+        (49, id(3)),
+        (57, id(1)),
+        (65, id(2)),
+    ];
+    assert_eq!(taken, turns);
+    // The endpoint asks for a pause, and is back after it.
+    let due = due_at(storage, 73).await.remove(0);
+    let asked = DeliveryOutcome::Retry(Retry {
+        at: at(9_000),
+        early_from: at(100),
+        probe_at: at(100),
+        is_counted: false,
+    });
+    let failed = tried(&due, 73);
+    let recorded = storage.record_delivery(&failed, asked);
+    recorded.await.unwrap();
+    assert_eq!(due_at(storage, 99).await, []);
+    let due = due_at(storage, 100).await;
+    assert_eq!(due.len(), 1);
+    accept(storage, &due[0], 101).await;
+    // The event after the accepted one, and those that waited.
+    let due = due_at(storage, 101).await;
+    assert_eq!(orders(&due), [id(1), id(2), id(3)]);
+}
+
+pub(super) async fn money_makes_the_waiting_event_of_its_order_due(backend: Backend) {
+    let test = backend.test().await;
+    let storage = &test.storage;
+    awaiting(storage, 1).await;
+    order(storage, 2).await;
+    for due in due_at(storage, 1).await {
+        fail(storage, &due, 10, 300, 10).await;
+    }
+    assert_eq!(due_at(storage, 20).await, []);
+    observe(storage, 20, exact("COMPLETED")).await;
+    let due = due_at(storage, 20).await;
+    assert_eq!(orders(&due), [id(1)]);
+    assert_eq!(due[0].event.event_type, EventType::Created);
 }

@@ -98,7 +98,7 @@ pub(super) async fn a_delivery_that_ends_while_the_clock_is_ahead_is_planned_aga
         };
         storage.record_delivery(&delivery, outcome).await.unwrap();
     };
-    ended(&in_progress[0], DeliveryOutcome::Retry(at(ahead + 5))).await;
+    ended(&in_progress[0], retry(ahead, ahead + 5)).await;
     ended(&in_progress[1], DeliveryOutcome::GivenUp).await;
     let again = &in_progress[1].event.id;
     assert!(storage.redeliver(&store, again, at(ahead)).await.unwrap());

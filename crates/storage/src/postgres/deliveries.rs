@@ -5,10 +5,13 @@ use jiff::Timestamp;
 use sqlx::PgConnection;
 
 use super::clock::{Lease, milliseconds};
+use super::early_tries;
 use super::rows::{Time, without_nul};
 use super::transaction::Transaction;
-use crate::limits::{AT_THIS_MOMENT, MAX_DELIVERIES_PER_STORE, MONEY, OTHER, RESERVED_FOR_MONEY};
-use crate::rows::{self, Record as _};
+use crate::limits::{
+    AT_THIS_MOMENT, MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY,
+};
+use crate::rows;
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,
     StorageError,
@@ -26,7 +29,8 @@ pub(super) async fn due(
     if is_gone(tx, store).await? {
         return Ok(Vec::new());
     }
-    let in_progress = lock_store(tx, store, lease.clock()).await?;
+    let (accepted_at, probe_at) = early_tries::lock_store(tx, store).await?;
+    let in_progress = in_progress(tx, store, lease.clock()).await?;
     let free = MAX_DELIVERIES_PER_STORE.saturating_sub(in_progress);
     let limit = limit.min(free);
     let mut due: Vec<DueDelivery> = Vec::new();
@@ -39,6 +43,16 @@ pub(super) async fn due(
         if left <= 0 {
             continue;
         }
+        if let Some(accepted_at) = accepted_at {
+            early_tries::make_due(tx, store, priority, accepted_at, 1, left, lease.now).await?;
+        }
+        if priority == MONEY
+            && probe_at.is_none_or(|Time(at)| at <= lease.now)
+            && early_tries::make_due(tx, store, priority, Time(Timestamp::MAX), 0, 1, lease.now)
+                .await?
+        {
+            early_tries::put_off_probe(tx, store.as_str(), lease.now + PROBE_INTERVAL).await?;
+        }
         let leased = sqlx::query(
             "WITH due AS (
                  SELECT order_id, sequence FROM outbox
@@ -46,11 +60,11 @@ pub(super) async fn due(
                      AND (leased_until IS NULL OR leased_until <= coalesce($5, clock_timestamp()))
                  ORDER BY next_at, position LIMIT $7 FOR UPDATE SKIP LOCKED),
              leased AS (
-                 UPDATE outbox SET next_at = $4, planned_at = $3, leased_by = $8,
+                 UPDATE outbox SET next_at = $4, planned_at = $3, early_from = NULL, leased_by = $8,
                      leased_until = coalesce($5, clock_timestamp()) + $6 * interval '1 ms'
                  FROM due WHERE outbox.order_id = due.order_id AND outbox.sequence = due.sequence
-                 RETURNING outbox.order_id, outbox.sequence, tries)
-             SELECT events.*, tries, traceparent FROM leased JOIN events USING (order_id, sequence)
+                 RETURNING outbox.order_id, outbox.sequence, tries, wakes, retry_at)
+             SELECT events.*, tries, wakes, retry_at, traceparent FROM leased JOIN events USING (order_id, sequence)
                  JOIN orders ON orders.id = events.order_id ORDER BY position",
         )
         .bind(store.as_str())
@@ -64,32 +78,18 @@ pub(super) async fn due(
         .fetch_all(&mut *tx)
         .await?;
         for row in &leased {
-            due.push(DueDelivery {
-                event: rows::event(row)?,
-                tries: row.number("tries")?,
-                traceparent: rows::traceparent(row)?,
-            });
+            due.push(rows::due_delivery(row, lease.now)?);
         }
     }
     Ok(due)
 }
 
-/// Locks the deliveries of a store, and counts those in progress.
-async fn lock_store(
+/// How many deliveries to a store are in progress.
+async fn in_progress(
     tx: &mut PgConnection,
     store: &StoreId,
     clock: Option<Time>,
 ) -> Result<u32, StorageError> {
-    sqlx::query(
-        "INSERT INTO store_deliveries (store_id) VALUES ($1) ON CONFLICT (store_id) DO NOTHING",
-    )
-    .bind(store.as_str())
-    .execute(&mut *tx)
-    .await?;
-    sqlx::query("SELECT 1 FROM store_deliveries WHERE store_id = $1 FOR UPDATE")
-        .bind(store.as_str())
-        .execute(&mut *tx)
-        .await?;
     let in_progress: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM outbox WHERE store_id = $1 AND leased_until > coalesce($2, clock_timestamp())",
     )
@@ -113,7 +113,13 @@ pub(super) async fn may_be_due(
         &[MONEY, OTHER]
     };
     let waits = "SELECT EXISTS (SELECT 1 FROM outbox
-         WHERE is_head AND store_id = $1 AND priority = ANY ($3) AND next_at <= $2)";
+         WHERE is_head AND store_id = $1 AND priority = ANY ($3) AND next_at <= $2)
+         OR EXISTS (SELECT 1 FROM outbox
+             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND priority = ANY ($3)
+                 AND early_from < (SELECT accepted_at FROM store_deliveries WHERE store_id = $1))
+         OR EXISTS (SELECT 1 FROM outbox
+             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND priority = 0)
+             AND NOT EXISTS (SELECT 1 FROM store_deliveries WHERE store_id = $1 AND probe_at > $2)";
     let waits = sqlx::query_scalar(waits)
         .bind(store.as_str())
         .bind(Time(now))
@@ -137,7 +143,7 @@ pub(super) async fn replan_future(
     .fetch_all(&mut *tx)
     .await?;
     let replanned = sqlx::query(
-        "UPDATE outbox SET next_at = $1, planned_at = $1,
+        "UPDATE outbox SET next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
              leased_until = CASE WHEN leased_until IS NOT NULL
                  THEN least(leased_until, coalesce($3, clock_timestamp()) + interval '1 minute') END
          WHERE order_id = ANY($2) AND state = 'pending' AND planned_at > $4",
@@ -146,8 +152,11 @@ pub(super) async fn replan_future(
     .bind(&orders)
     .bind(clock)
     .bind(Time(now + AT_THIS_MOMENT))
-    .execute(tx)
+    .execute(&mut *tx)
     .await?;
+    sqlx::query("UPDATE store_deliveries SET accepted_at = NULL, probe_at = NULL")
+        .execute(tx)
+        .await?;
     Ok(replanned.rows_affected())
 }
 
@@ -166,6 +175,47 @@ pub(super) async fn record(
     if tx.is_repeat && is_recorded(tx, delivery).await? {
         return Ok(());
     }
+    let (state, retry) = outcome.state_and_retry();
+    if let Some(retry) = retry {
+        let store: String = sqlx::query_scalar("SELECT store_id FROM events WHERE id = $1")
+            .bind(delivery.event_id.as_str())
+            .fetch_one(&mut **tx)
+            .await?;
+        early_tries::put_off_probe(tx, &store, retry.probe_at).await?;
+    }
+    if outcome == DeliveryOutcome::Delivered {
+        early_tries::note_as_accepting(tx, delivery, &order, sequence).await?;
+    }
+    let is_counted = retry.is_none_or(|retry| retry.is_counted);
+    if is_counted {
+        note(tx, delivery).await?;
+    }
+    if let DeliveryOutcome::Gone(endpoint) = outcome {
+        note_as_gone(tx, delivery, endpoint).await?;
+    }
+    // A delivery that outlives its lease may end after another one: a delivered event stays delivered, and the lease of
+    // another process stays.
+    sqlx::query(
+        "UPDATE outbox SET state = $1, tries = tries + $8, next_at = coalesce($2, next_at), planned_at = $6,
+             retry_at = coalesce($2, retry_at), early_from = $7,
+             leased_until = CASE WHEN leased_by = $3 THEN NULL ELSE leased_until END
+         WHERE order_id = $4 AND sequence = $5 AND (state = 'pending' OR $1 = 'delivered')",
+    )
+    .bind(state)
+    .bind(retry.map(|retry| Time(retry.at)))
+    .bind(holder)
+    .bind(&order)
+    .bind(sequence)
+    .bind(Time(delivery.ended_at()))
+    .bind(retry.map(|retry| Time(retry.early_from)))
+    .bind(i64::from(is_counted))
+    .execute(&mut **tx)
+    .await?;
+    mark_heads(tx, &order).await
+}
+
+/// Appends to the list of deliveries.
+async fn note(tx: &mut PgConnection, delivery: &Delivery) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO deliveries (event_id, store_id, number, tried_at, took_ms, http_status, note)
          SELECT $1, (SELECT store_id FROM events WHERE id = $1), count(*) + 1, $2, $3, $4, $5
@@ -176,34 +226,9 @@ pub(super) async fn record(
     .bind(milliseconds(delivery.took))
     .bind(delivery.http_status.map(i32::from))
     .bind(without_nul(&delivery.note))
-    .execute(&mut **tx)
+    .execute(tx)
     .await?;
-    if let DeliveryOutcome::Gone(endpoint) = outcome {
-        note_as_gone(tx, delivery, endpoint).await?;
-    }
-    let (state, next_at) = match outcome {
-        DeliveryOutcome::Delivered => ("delivered", None),
-        DeliveryOutcome::GivenUp => ("given_up", None),
-        DeliveryOutcome::NotWanted => ("not_wanted", None),
-        DeliveryOutcome::Retry(at) => ("pending", Some(at)),
-        DeliveryOutcome::Gone(_) => ("pending", None),
-    };
-    // A delivery that outlives its lease may end after another one: a delivered event stays delivered, and the lease of
-    // another process stays.
-    sqlx::query(
-        "UPDATE outbox SET state = $1, tries = tries + 1, next_at = coalesce($2, next_at), planned_at = $6,
-             leased_until = CASE WHEN leased_by = $3 THEN NULL ELSE leased_until END
-         WHERE order_id = $4 AND sequence = $5 AND (state = 'pending' OR $1 = 'delivered')",
-    )
-    .bind(state)
-    .bind(next_at.map(Time))
-    .bind(holder)
-    .bind(&order)
-    .bind(sequence)
-    .bind(Time(delivery.ended_at()))
-    .execute(&mut **tx)
-    .await?;
-    mark_heads(tx, &order).await
+    Ok(())
 }
 
 /// Locks the order of an event; `None` for an unknown event.
@@ -356,8 +381,8 @@ pub(super) async fn again(
         return Ok(false);
     };
     sqlx::query(
-        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, next_at = $1,
-             planned_at = $1
+        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, wakes = 0,
+             next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL
          WHERE order_id = $2 AND sequence = $3",
     )
     .bind(Time(now))
@@ -444,7 +469,7 @@ pub(super) async fn restart(
         .fetch_all(&mut *tx)
         .await?;
         sqlx::query(
-            "UPDATE outbox SET tries = 0, next_at = $1, planned_at = $1
+            "UPDATE outbox SET tries = 0, wakes = 0, next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL
              WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4 AND order_id = ANY($5)",
         )
         .bind(Time(now))

@@ -20,7 +20,7 @@ use crate::StorageError;
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
 const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
 
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 10] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 11] = [
     (
         1,
         "orders",
@@ -70,6 +70,11 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 10] = [
         10,
         "planned_at",
         include_str!("../../migrations/postgres/0010_planned_at.sql"),
+    ),
+    (
+        11,
+        "early_tries",
+        include_str!("../../migrations/postgres/0011_early_tries.sql"),
     ),
 ];
 

@@ -2,12 +2,12 @@
 
 use florin_money::{Amount, Currency};
 use florin_orders::{AttemptId, DeliveryId, EndpointHash, Event, EventId, OrderId, StoreId};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
-use super::{Record, read};
+use super::{Record, read, traceparent};
 use crate::{
-    Credit, Delivery, DisabledEndpoint, EventState, Outbox, RecordedDelivery, RecordedEvent,
-    StorageError,
+    Credit, Delivery, DisabledEndpoint, DueDelivery, EventState, Outbox, RecordedDelivery,
+    RecordedEvent, StorageError,
 };
 
 pub(crate) fn event(row: &impl Record) -> Result<Event, StorageError> {
@@ -21,6 +21,17 @@ pub(crate) fn event(row: &impl Record) -> Result<Event, StorageError> {
         kind: row.string("type")?,
         created_at: row.time("created_at")?,
         payload: row.string("payload")?,
+    })
+}
+
+/// An event that is leased at `now`.
+pub(crate) fn due_delivery(row: &impl Record, now: Timestamp) -> Result<DueDelivery, StorageError> {
+    Ok(DueDelivery {
+        event: event(row)?,
+        tries: row.number("tries")?,
+        wakes: row.number("wakes")?,
+        ahead_of: row.maybe_time("retry_at")?.filter(|at| *at > now),
+        traceparent: traceparent(row)?,
     })
 }
 

@@ -2,10 +2,11 @@
 
 use florin_orders::{DeliveryId, EndpointHash, EventId, StoreId};
 use jiff::Timestamp;
-use sqlx::{Row as _, SqliteConnection};
+use sqlx::SqliteConnection;
 
+use super::early_tries;
 use super::rows::millis;
-use crate::limits::{AT_THIS_MOMENT, MONEY, OTHER, RESERVED_FOR_MONEY};
+use crate::limits::{AT_THIS_MOMENT, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY};
 use crate::rows;
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,
@@ -22,6 +23,7 @@ pub(super) async fn due(
     if is_gone(tx, store).await? {
         return Ok(Vec::new());
     }
+    let (accepted_at, probe_at) = early_tries::endpoint_times(tx, store).await?;
     let mut leased: Vec<i64> = Vec::new();
     // One statement for each priority: an index finds the due events of one, not of both.
     for (priority, most) in [
@@ -32,8 +34,17 @@ pub(super) async fn due(
         if left == 0 {
             continue;
         }
+        if let Some(accepted_at) = accepted_at {
+            early_tries::make_due(tx, store, priority, accepted_at, 1, left, now).await?;
+        }
+        if priority == MONEY
+            && probe_at.is_none_or(|at| at <= millis(now))
+            && early_tries::make_due(tx, store, priority, i64::MAX, 0, 1, now).await?
+        {
+            early_tries::put_off_probe(tx, store.as_str(), now + PROBE_INTERVAL).await?;
+        }
         let of_priority: Vec<i64> = sqlx::query_scalar(
-            "UPDATE outbox SET next_at = ?2, planned_at = ?1 WHERE position IN (
+            "UPDATE outbox SET next_at = ?2, planned_at = ?1, early_from = NULL WHERE position IN (
                  SELECT position FROM outbox WHERE is_head AND store_id = ?4 AND priority = ?5 AND next_at <= ?1
                  ORDER BY next_at, position LIMIT ?3)
              RETURNING position",
@@ -50,17 +61,13 @@ pub(super) async fn due(
     let mut due = Vec::with_capacity(leased.len());
     for position in leased {
         let row = sqlx::query(
-            "SELECT events.*, outbox.tries, traceparent FROM events JOIN outbox USING (position)
+            "SELECT events.*, outbox.tries, outbox.wakes, outbox.retry_at, traceparent FROM events JOIN outbox USING (position)
                  JOIN orders ON orders.id = events.order_id WHERE position = ?",
         )
         .bind(position)
         .fetch_one(&mut *tx)
         .await?;
-        due.push(DueDelivery {
-            event: rows::event(&row)?,
-            tries: row.try_get("tries")?,
-            traceparent: rows::traceparent(&row)?,
-        });
+        due.push(rows::due_delivery(&row, now)?);
     }
     Ok(due)
 }
@@ -71,8 +78,11 @@ pub(super) async fn is_money_due(
     store: &StoreId,
     now: Timestamp,
 ) -> Result<bool, StorageError> {
-    let waits = "SELECT EXISTS (SELECT 1 FROM outbox
-         WHERE is_head AND store_id = ? AND priority = ? AND next_at <= ?)";
+    let waits = "SELECT EXISTS (SELECT 1 FROM outbox WHERE is_head AND store_id = ?1 AND priority = ?2 AND next_at <= ?3)
+         OR EXISTS (SELECT 1 FROM outbox WHERE is_head AND early_from IS NOT NULL AND store_id = ?1 AND priority = ?2
+             AND early_from < (SELECT accepted_at FROM store_deliveries WHERE store_id = ?1))
+         OR EXISTS (SELECT 1 FROM outbox WHERE is_head AND early_from IS NOT NULL AND store_id = ?1 AND priority = ?2)
+             AND NOT EXISTS (SELECT 1 FROM store_deliveries WHERE store_id = ?1 AND probe_at > ?3)";
     let waits = sqlx::query_scalar(waits)
         .bind(store.as_str())
         .bind(MONEY)
@@ -86,12 +96,16 @@ pub(super) async fn replan_future(
     now: Timestamp,
 ) -> Result<u64, StorageError> {
     let replanned = sqlx::query(
-        "UPDATE outbox SET next_at = ?1, planned_at = ?1 WHERE state = 'pending' AND planned_at > ?2",
+        "UPDATE outbox SET next_at = ?1, planned_at = ?1, retry_at = NULL, early_from = NULL
+         WHERE state = 'pending' AND planned_at > ?2",
     )
     .bind(millis(now))
     .bind(millis(now + AT_THIS_MOMENT))
-    .execute(tx)
+    .execute(&mut *tx)
     .await?;
+    sqlx::query("UPDATE store_deliveries SET accepted_at = NULL, probe_at = NULL")
+        .execute(tx)
+        .await?;
     Ok(replanned.rows_affected())
 }
 
@@ -100,6 +114,44 @@ pub(super) async fn record(
     delivery: &Delivery,
     outcome: DeliveryOutcome,
 ) -> Result<(), StorageError> {
+    let (state, retry) = outcome.state_and_retry();
+    if let Some(retry) = retry {
+        let store: String = sqlx::query_scalar("SELECT store_id FROM events WHERE id = ?")
+            .bind(delivery.event_id.as_str())
+            .fetch_one(&mut *tx)
+            .await?;
+        early_tries::put_off_probe(tx, &store, retry.probe_at).await?;
+    }
+    if outcome == DeliveryOutcome::Delivered {
+        early_tries::note_as_accepting(tx, delivery).await?;
+    }
+    let is_counted = retry.is_none_or(|retry| retry.is_counted);
+    if is_counted {
+        note(tx, delivery).await?;
+    }
+    if let DeliveryOutcome::Gone(endpoint) = outcome {
+        note_as_gone(tx, delivery, endpoint).await?;
+    }
+    // A delivery that outlives its lease may end after another one: a delivered event stays
+    // delivered.
+    sqlx::query(
+        "UPDATE outbox SET state = ?1, tries = tries + ?6, next_at = coalesce(?2, next_at), planned_at = ?4,
+             retry_at = coalesce(?2, retry_at), early_from = ?5
+         WHERE position = (SELECT position FROM events WHERE id = ?3) AND (state = 'pending' OR ?1 = 'delivered')",
+    )
+    .bind(state)
+    .bind(retry.map(|retry| millis(retry.at)))
+    .bind(delivery.event_id.as_str())
+    .bind(millis(delivery.ended_at()))
+    .bind(retry.map(|retry| millis(retry.early_from)))
+    .bind(is_counted)
+    .execute(&mut *tx)
+    .await?;
+    mark_heads(tx, &delivery.event_id).await
+}
+
+/// Appends to the list of deliveries.
+async fn note(tx: &mut SqliteConnection, delivery: &Delivery) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO deliveries (event_id, store_id, number, tried_at, took_ms, http_status, note)
          SELECT ?1, (SELECT store_id FROM events WHERE id = ?1), count(*) + 1, ?2, ?3, ?4, ?5
@@ -110,31 +162,9 @@ pub(super) async fn record(
     .bind(i64::try_from(delivery.took.as_millis()).unwrap_or(i64::MAX))
     .bind(delivery.http_status)
     .bind(&delivery.note)
-    .execute(&mut *tx)
+    .execute(tx)
     .await?;
-    if let DeliveryOutcome::Gone(endpoint) = outcome {
-        note_as_gone(tx, delivery, endpoint).await?;
-    }
-    let (state, next_at) = match outcome {
-        DeliveryOutcome::Delivered => ("delivered", None),
-        DeliveryOutcome::GivenUp => ("given_up", None),
-        DeliveryOutcome::NotWanted => ("not_wanted", None),
-        DeliveryOutcome::Retry(at) => ("pending", Some(at)),
-        DeliveryOutcome::Gone(_) => ("pending", None),
-    };
-    // A delivery that outlives its lease may end after another one: a delivered event stays
-    // delivered.
-    sqlx::query(
-        "UPDATE outbox SET state = ?1, tries = tries + 1, next_at = coalesce(?2, next_at), planned_at = ?4
-         WHERE position = (SELECT position FROM events WHERE id = ?3) AND (state = 'pending' OR ?1 = 'delivered')",
-    )
-    .bind(state)
-    .bind(next_at.map(millis))
-    .bind(delivery.event_id.as_str())
-    .bind(millis(delivery.ended_at()))
-    .execute(&mut *tx)
-    .await?;
-    mark_heads(tx, &delivery.event_id).await
+    Ok(())
 }
 
 /// Marks which events of an event's order may be delivered: those with no earlier pending event that the store has not
@@ -254,7 +284,8 @@ pub(super) async fn again(
         return Ok(false);
     }
     sqlx::query(
-        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, next_at = ?1, planned_at = ?1
+        "UPDATE outbox SET was_taken = was_taken OR state = 'delivered', state = 'pending', tries = 0, wakes = 0,
+             next_at = ?1, planned_at = ?1, retry_at = NULL, early_from = NULL
          WHERE position = (SELECT position FROM events WHERE id = ?2)",
     )
     .bind(millis(now))
@@ -333,7 +364,7 @@ pub(super) async fn restart(
     .await?;
     if let Some(last) = last {
         sqlx::query(
-            "UPDATE outbox SET tries = 0, next_at = ?1, planned_at = ?1
+            "UPDATE outbox SET tries = 0, wakes = 0, next_at = ?1, planned_at = ?1, retry_at = NULL, early_from = NULL
              WHERE state = 'pending' AND store_id = ?2 AND position > ?3 AND position <= ?4",
         )
         .bind(millis(now))

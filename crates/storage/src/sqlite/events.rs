@@ -4,6 +4,7 @@ use florin_orders::{Event, EventId, EventType, Order, OrderRecord, Snapshot, Sto
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 
+use super::early_tries;
 use super::rows::millis;
 use crate::StorageError;
 use crate::limits::{MONEY, OTHER};
@@ -56,8 +57,9 @@ pub(super) async fn append(
         sqlx::query("UPDATE outbox SET priority = ?1 WHERE order_id = ?2 AND state = 'pending'")
             .bind(MONEY)
             .bind(id.as_str())
-            .execute(tx)
+            .execute(&mut *tx)
             .await?;
+        early_tries::make_due_of_order(tx, id.as_str(), now).await?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 18] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 19] = [
     (
         1,
         "ledger",
@@ -113,6 +113,11 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 18] = [
         19,
         "assets",
         include_str!("../../migrations/sqlite/0019_assets.sql"),
+    ),
+    (
+        20,
+        "early_tries",
+        include_str!("../../migrations/sqlite/0020_early_tries.sql"),
     ),
 ];
 

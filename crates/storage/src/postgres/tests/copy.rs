@@ -235,12 +235,13 @@ const TARGET_ANEW: [&str; 7] = [
     "polls.recorded_tx",
 ];
 /// Tables of the file that are not copied.
-const SOURCE_ALONE: [&str; 7] = [
+const SOURCE_ALONE: [&str; 8] = [
     "_sqlx_migrations",
     "assets",
     "identity",
     "price_lists",
     "staff_access",
+    "store_deliveries",
     "waiting_events",
     "write_checks",
 ];

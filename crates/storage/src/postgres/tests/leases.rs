@@ -210,6 +210,45 @@ async fn a_store_receives_three_deliveries_without_money_at_once_from_all_proces
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_endpoint_that_is_away_is_tried_by_one_of_all_processes() {
+    let (storage, database) = store().await;
+    for n in 1..=6 {
+        awaiting(&shared(&storage), n).await;
+        crate::contract::observe(&shared(&storage), 20, exact("COMPLETED")).await;
+    }
+    let mut failed = 0;
+    while failed < 6 {
+        for due in storage
+            .due_deliveries(&demo(), at(20), at(50), 4)
+            .await
+            .unwrap()
+        {
+            let delivery = Delivery {
+                event_id: due.event.id,
+                tried_at: at(21),
+                took: SignedDuration::ZERO,
+                http_status: Some(500),
+                note: String::new(),
+            };
+            let recorded = storage.record_delivery(&delivery, crate::contract::retry(21, 900));
+            recorded.await.unwrap();
+            failed += 1;
+        }
+    }
+    let mut tried = Vec::new();
+    for _ in 0..4 {
+        let process = another(&database).await;
+        let due = async move { process.due_deliveries(&demo(), at(30), at(60), 4).await };
+        tried.push(tokio::spawn(due));
+    }
+    let mut leased = 0;
+    for due in tried {
+        leased += due.await.unwrap().unwrap().len();
+    }
+    assert_eq!(leased, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn due_polls_are_leased_to_one_process_each() {
     let (storage, database) = store().await;
     for n in 1..=100 {

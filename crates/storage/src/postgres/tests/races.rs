@@ -3,7 +3,7 @@
 use sqlx::Connection as _;
 
 use super::*;
-use crate::{Fingerprint, RequestId};
+use crate::{Fingerprint, RequestId, Retry};
 
 /// Rounds of each race.
 const ROUNDS: u8 = 40;
@@ -250,7 +250,12 @@ async fn happens(storage: &PostgresStorage, what: u32, n: u8, now: Timestamp) {
                     http_status: Some(500),
                     note: String::new(),
                 };
-                let retry = DeliveryOutcome::Retry(now);
+                let retry = DeliveryOutcome::Retry(Retry {
+                    at: now,
+                    early_from: now,
+                    probe_at: now,
+                    is_counted: true,
+                });
                 storage.record_delivery(&delivery, retry).await.unwrap();
             }
         }

@@ -10,7 +10,7 @@ use florin_postgres::{Durability, Pooler, PostgresServer};
 const TEMPLATE: &str = "florin_template";
 
 /// Refuses a write of an order's rows by a transaction that has not locked the order's row, or made it. Leases are the
-/// exception: they say which process works, and change nothing else.
+/// exception, and what makes a waiting event due: they say which process works and when, and change nothing else.
 const LOCKED_FIRST: &str = "
     CREATE FUNCTION require_locked_order() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
@@ -22,7 +22,8 @@ const LOCKED_FIRST: &str = "
             RETURN NULL;
         END IF;
         IF TG_TABLE_NAME = 'outbox' AND TG_OP = 'UPDATE' THEN
-            IF NEW.leased_until IS DISTINCT FROM OLD.leased_until AND NEW.leased_until IS NOT NULL
+            IF (NEW.leased_until IS DISTINCT FROM OLD.leased_until AND NEW.leased_until IS NOT NULL
+                    OR NEW.early_from IS NULL AND OLD.early_from IS NOT NULL)
                 AND (NEW.state, NEW.tries, NEW.is_head, NEW.was_taken, NEW.position)
                     = (OLD.state, OLD.tries, OLD.is_head, OLD.was_taken, OLD.position) THEN
                 RETURN NULL;

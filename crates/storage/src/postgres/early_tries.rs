@@ -1,0 +1,119 @@
+//! Tries of events ahead of their schedule: an endpoint that was away is noticed soon after it is back.
+//!
+//! A failed event waits for its retry. An acceptance by the endpoint makes all waiting events of the store due, and money makes
+//! those of its order due. Without either, one waiting event with money is tried every few seconds, each in its turn.
+
+use florin_orders::StoreId;
+use jiff::Timestamp;
+use sqlx::PgConnection;
+
+use super::rows::Time;
+use crate::{Delivery, StorageError};
+
+/// Locks the deliveries of a store. Returns when its endpoint last accepted an event while others waited, and from when waiting
+/// money may be tried early.
+pub(super) async fn lock_store(
+    tx: &mut PgConnection,
+    store: &StoreId,
+) -> Result<(Option<Time>, Option<Time>), StorageError> {
+    sqlx::query(
+        "INSERT INTO store_deliveries (store_id) VALUES ($1) ON CONFLICT (store_id) DO NOTHING",
+    )
+    .bind(store.as_str())
+    .execute(&mut *tx)
+    .await?;
+    let times = sqlx::query_as(
+        "SELECT accepted_at, probe_at FROM store_deliveries WHERE store_id = $1 FOR UPDATE",
+    )
+    .bind(store.as_str())
+    .fetch_one(tx)
+    .await?;
+    Ok(times)
+}
+
+/// Makes up to `limit` events due that wait for a retry and may be tried early from before `early_before`. Returns `true` if
+/// there was one.
+pub(super) async fn make_due(
+    tx: &mut PgConnection,
+    store: &StoreId,
+    priority: i64,
+    early_before: Time,
+    wakes: i64,
+    limit: i64,
+    now: Timestamp,
+) -> Result<bool, StorageError> {
+    let made_due = sqlx::query(
+        "WITH waiting AS (
+             SELECT order_id, sequence FROM outbox
+             WHERE is_head AND early_from IS NOT NULL AND store_id = $3 AND priority = $4 AND early_from < $5
+             ORDER BY early_from LIMIT $6 FOR UPDATE SKIP LOCKED)
+         UPDATE outbox SET next_at = $1, planned_at = $1, early_from = NULL, wakes = wakes + $2
+         FROM waiting WHERE outbox.order_id = waiting.order_id AND outbox.sequence = waiting.sequence",
+    )
+    .bind(Time(now))
+    .bind(wakes)
+    .bind(store.as_str())
+    .bind(priority)
+    .bind(early_before)
+    .bind(limit)
+    .execute(tx)
+    .await?;
+    Ok(made_due.rows_affected() > 0)
+}
+
+/// Keeps waiting events with money from being tried early until a time.
+pub(super) async fn put_off_probe(
+    tx: &mut PgConnection,
+    store: &str,
+    until: Timestamp,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE store_deliveries SET probe_at = greatest(probe_at, $2) WHERE store_id = $1",
+    )
+    .bind(store)
+    .bind(Time(until))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Makes the waiting events of an order due, after one with money. With the order locked.
+pub(super) async fn make_due_of_order(
+    tx: &mut PgConnection,
+    order: &str,
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE outbox SET next_at = $1, planned_at = $1, early_from = NULL
+         WHERE order_id = $2 AND state = 'pending' AND early_from <= $1",
+    )
+    .bind(Time(now))
+    .bind(order)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Notes for the waiting events of a store that its endpoint accepts. If this one had failed before, the next waiting one with
+/// money is tried at once. Without waiting events it writes nothing: all deliveries of a store would wait for its row.
+pub(super) async fn note_as_accepting(
+    tx: &mut PgConnection,
+    delivery: &Delivery,
+    order: &str,
+    sequence: i64,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE store_deliveries AS store SET accepted_at = $1,
+             probe_at = CASE WHEN accepted.retry_at IS NULL THEN store.probe_at ELSE $1 END
+         FROM outbox AS accepted
+         WHERE accepted.order_id = $2 AND accepted.sequence = $3 AND store.store_id = accepted.store_id AND EXISTS (
+             SELECT 1 FROM outbox AS waiting WHERE waiting.is_head AND waiting.early_from IS NOT NULL
+                 AND waiting.store_id = accepted.store_id)",
+    )
+    .bind(Time(delivery.ended_at()))
+    .bind(order)
+    .bind(sequence)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
