@@ -134,7 +134,10 @@ async fn a_change_that_is_not_announced_is_shown_after_the_next_comparison() {
     // The comparison knows the order.
     await_comparison(&world, world.statements(READ_OF_VERSIONS)).await;
     let email = Some("buyer@shop.example");
-    let kept = other.keep_receipt_email(&order, email).await.unwrap();
+    let kept = other
+        .keep_receipt_email(&order, email, world.clock.now())
+        .await
+        .unwrap();
     assert!(kept.is_some());
     let view = loop {
         let next = stream.next().await.expect("the stream is open");

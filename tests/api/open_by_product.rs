@@ -374,6 +374,13 @@ async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
     })
     .await;
     pay_in_full(&world, &checkout).await;
+    // The store delivers to it.
+    let events = world.store().events_of(&checkout.order).await;
+    let paid = events.iter().find(|event| event["type"] == "order.paid");
+    assert_eq!(
+        paid.unwrap()["data"]["order"]["receipt_email"],
+        "last@example.org"
+    );
     // A link to the order does not allow sending the receipt elsewhere, not even by clearing the address first.
     keeps("late@example.org").await.refused(409, "order_closed");
     keeps("").await.refused(409, "order_closed");

@@ -101,3 +101,22 @@ async fn an_order_that_is_not_paid_has_no_receipt() {
     foreign.refused(404, "not_found");
     world.end().await;
 }
+
+#[tokio::test]
+async fn an_address_that_is_named_after_the_payment_is_an_event() {
+    let world = World::start().await;
+    let checkout = paid_order(&world).await;
+    for _ in 0..2 {
+        let email = json!({ "email": "ada@example.org" });
+        checkout.post("/email", &email).await.with(200);
+    }
+    let events = world.store().events_of(&checkout.order).await;
+    let kinds: Vec<_> = events.iter().filter_map(|it| it["type"].as_str()).collect();
+    assert_eq!(
+        kinds[kinds.len() - 2..],
+        ["order.paid", "order.email_added"]
+    );
+    let order = &events.last().unwrap()["data"]["order"];
+    assert_eq!(order["receipt_email"], "ada@example.org");
+    world.end().await;
+}

@@ -294,7 +294,7 @@ shaken! {
         &self, order: &OrderId, named: Option<&NamedTransaction>, now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError>;
     async fn keep_receipt_email(
-        &self, order: &OrderId, email: Option<&str>,
+        &self, order: &OrderId, email: Option<&str>, now: Timestamp,
     ) -> Result<Option<KeptEmail>, StorageError>;
     async fn due_attempts(
         &self, poll_priority: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,

@@ -37,6 +37,9 @@ pub enum EventType {
     /// It is credited, and the gateway contradicts that: failed, cancelled, or less than was
     /// credited. It stays paid; a person has to check before anything more is shipped.
     Reverted,
+    /// The customer of a paid order named the email address for the receipt. An address that was named before is in the
+    /// event `order.paid`.
+    EmailAdded,
 }
 
 impl EventType {
@@ -59,7 +62,8 @@ impl EventType {
             | Self::Underpaid
             | Self::Failed
             | Self::LatePayment
-            | Self::Reverted => true,
+            | Self::Reverted
+            | Self::EmailAdded => true,
             Self::Created
             | Self::AttemptOpened
             | Self::Expired

@@ -125,8 +125,8 @@ pub struct Order {
     pub late_payment: Option<LatePayment>,
     /// The operator's decision that ended the order; absent when none did.
     pub decision: Option<FinalDecision>,
-    /// The email address for the receipt. It is sent to the gateway and never shown: the page's
-    /// link would reveal it.
+    /// The email address for the receipt. The gateway and the store are sent it. The page never shows it: its link would
+    /// reveal it.
     pub receipt_email: Option<String>,
 }
 

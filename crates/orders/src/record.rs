@@ -30,6 +30,9 @@ pub struct OrderRecord {
     pub title: String,
     /// The customer's email address, if the store gave one.
     pub customer_email: Option<String>,
+    /// The email address that the customer typed at the checkout, for the receipt and for what is delivered by email. Nobody has
+    /// checked that it is the customer's.
+    pub receipt_email: Option<String>,
     /// Where the customer goes afterwards.
     pub return_url: Option<String>,
     /// The store's own notes.
@@ -133,6 +136,7 @@ impl OrderRecord {
             settled_at,
             decision,
             reverted,
+            receipt_email,
             ..
         } = &snapshot.order;
         Self {
@@ -144,6 +148,7 @@ impl OrderRecord {
             price_source: terms.price_source.into(),
             title: terms.title.clone(),
             customer_email: terms.customer_email.clone(),
+            receipt_email: receipt_email.clone(),
             return_url: terms.return_url.clone(),
             metadata: terms.metadata.clone(),
             created_at: created_at.to_string(),

@@ -148,6 +148,7 @@ contract! {
         what_was_committed_survives_the_process,
         the_receipts_address_is_kept_replaced_and_removed,
         a_paid_order_keeps_its_receipts_address,
+        an_address_that_a_paid_order_is_given_is_an_event,
     }
     payments {
         money_that_arrived_is_not_asked_for_again_whatever_the_gateway_calls_it,

@@ -1,6 +1,6 @@
 //! Deliveries: tries at sending an event to a store's webhook.
 
-use florin_orders::{DeliveryId, EndpointHash, Event, EventId, EventType, TraceParent};
+use florin_orders::{DeliveryId, EndpointHash, Event, EventId, TraceParent};
 use jiff::{SignedDuration, Timestamp};
 
 /// An event that should be delivered now.
@@ -90,8 +90,8 @@ impl Delivery {
 pub struct RecordedDelivery {
     /// Its id.
     pub id: DeliveryId,
-    /// The event's type.
-    pub event_type: EventType,
+    /// The name of the event that the store reads: `order.paid`, or `donation.paid`.
+    pub kind: String,
     /// The delivery.
     pub delivery: Delivery,
 }

@@ -374,10 +374,11 @@ impl Storage for PostgresStorage {
         &self,
         order: &OrderId,
         email: Option<&str>,
+        now: Timestamp,
     ) -> Result<Option<KeptEmail>, StorageError> {
         let email = email.map(str::to_owned);
         transaction!(self, Repeat, [order, email], |tx| {
-            orders::keep_receipt_email(tx, &order, email.as_deref()).await
+            orders::keep_receipt_email(tx, &order, email.as_deref(), now).await
         })
     }
 

@@ -368,9 +368,10 @@ impl Storage for SqliteStorage {
         &self,
         order: &OrderId,
         email: Option<&str>,
+        now: Timestamp,
     ) -> Result<Option<KeptEmail>, StorageError> {
         let mut tx = self.begin().await?;
-        let kept = orders::keep_receipt_email(&mut tx, order, email).await?;
+        let kept = orders::keep_receipt_email(&mut tx, order, email, now).await?;
         tx.commit().await?;
         Ok(kept)
     }

@@ -401,12 +401,13 @@ pub trait Storage: OperatorStorage + StaffStorage {
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError>;
 
-    /// Stores the email address for the receipt, in place of an earlier one; `None` removes it. A paid order keeps the one it has.
-    /// Returns the order; `None` for an unknown one.
+    /// Stores the email address for the receipt, in place of an earlier one; `None` removes it. A paid order keeps the one it has,
+    /// and the first one that it is given is an event. Returns the order; `None` for an unknown one.
     async fn keep_receipt_email(
         &self,
         order: &OrderId,
         email: Option<&str>,
+        now: Timestamp,
     ) -> Result<Option<KeptEmail>, StorageError>;
 
     /// Leases up to `limit` due attempts of a priority, the longest due first.

@@ -342,10 +342,11 @@ impl Storage for TrackedStorage {
         &self,
         order: &OrderId,
         email: Option<&str>,
+        now: Timestamp,
     ) -> Result<Option<KeptEmail>, StorageError> {
         let (id, email) = (order.clone(), email.map(ToOwned::to_owned));
         let work = |storage: Arc<dyn Storage>| async move {
-            storage.keep_receipt_email(&id, email.as_deref()).await
+            storage.keep_receipt_email(&id, email.as_deref(), now).await
         };
         self.write("keep_receipt_email", of(order), work, |_| false)
             .await

@@ -85,6 +85,7 @@ fn names_of_events_never_change() {
         "blocked",
         "late_payment",
         "reverted",
+        "email_added",
     ];
     assert_eq!(EventType::VARIANTS.len(), facts.len());
     for (event, fact) in EventType::VARIANTS.iter().zip(facts) {

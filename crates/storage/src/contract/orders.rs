@@ -247,7 +247,7 @@ pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: B
         (None, EmailChange::Replaced),
         (Some("a@b.example"), EmailChange::First),
     ] {
-        let kept = test.storage.keep_receipt_email(&id(1), email).await;
+        let kept = test.storage.keep_receipt_email(&id(1), email, at(30)).await;
         let kept = kept.unwrap().unwrap();
         assert_eq!(kept.change, change, "{email:?}");
         let kept = kept.snapshot.order;
@@ -255,7 +255,7 @@ pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: B
         assert!(kept.version > version, "a page sees a change");
         version = kept.version;
     }
-    let unknown = test.storage.keep_receipt_email(&id(9), None).await;
+    let unknown = test.storage.keep_receipt_email(&id(9), None, at(30)).await;
     assert_eq!(unknown.unwrap(), None);
 }
 
@@ -263,7 +263,7 @@ pub(super) async fn a_paid_order_keeps_its_receipts_address(backend: Backend) {
     let test = backend.test().await;
     awaiting(&test.storage, 1).await;
     let keep = async |email| {
-        let kept = test.storage.keep_receipt_email(&id(1), email).await;
+        let kept = test.storage.keep_receipt_email(&id(1), email, at(30)).await;
         let KeptEmail { snapshot, change } = kept.unwrap().unwrap();
         (snapshot.order.receipt_email, change)
     };
@@ -275,6 +275,28 @@ pub(super) async fn a_paid_order_keeps_its_receipts_address(backend: Backend) {
         assert_eq!(kept, (own.map(str::to_owned), EmailChange::Refused));
     }
     assert_eq!(keep(own).await.1, EmailChange::Unchanged);
+    assert_eq!(event_types(&test.storage).await.last(), Some(&E::Paid));
+}
+
+pub(super) async fn an_address_that_a_paid_order_is_given_is_an_event(backend: Backend) {
+    let test = backend.test().await;
+    awaiting(&test.storage, 1).await;
+    observe(&test.storage, 20, exact("COMPLETED")).await;
+    let (order, email) = (id(1), Some("a@b.example"));
+    for change in [EmailChange::First, EmailChange::Unchanged] {
+        let kept = test.storage.keep_receipt_email(&order, email, at(30));
+        assert_eq!(kept.await.unwrap().unwrap().change, change);
+    }
+    let types = event_types(&test.storage).await;
+    assert_eq!(types[2..], [E::Paid, E::EmailAdded]);
+    let events = test
+        .storage
+        .events(&demo(), None, 9)
+        .await
+        .unwrap()
+        .unwrap();
+    let stated = "\"receipt_email\":\"a@b.example\"";
+    assert!(events[3].payload.contains(stated), "{}", events[3].payload);
 }
 
 pub(super) async fn orders_expire_in_batches(backend: Backend) {

@@ -400,6 +400,7 @@ pub(super) async fn keep_receipt_email(
     tx: &mut Transaction,
     id: &OrderId,
     email: Option<&str>,
+    now: Timestamp,
 ) -> Result<Option<KeptEmail>, StorageError> {
     let email = email.map(without_nul);
     lock(tx, id).await?;
@@ -419,6 +420,9 @@ pub(super) async fn keep_receipt_email(
         .bind(id.as_str())
         .execute(&mut **tx)
         .await?;
+    if before.order.status.is_settled() && before.order.receipt_email.is_none() {
+        emit(tx, id, &[EventType::EmailAdded], now).await?;
+    }
     let snapshot = snapshot(tx, id).await?;
     let before = before.order.receipt_email;
     // A repetition finds what the try before has stored.

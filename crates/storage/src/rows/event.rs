@@ -39,7 +39,7 @@ pub(crate) fn delivery(row: &impl Record) -> Result<RecordedDelivery, StorageErr
     let event_id = row.parsed("event_id", EventId::parse)?;
     Ok(RecordedDelivery {
         id: DeliveryId::of(&event_id, row.number("number")?),
-        event_type: row.event_type("type")?,
+        kind: row.string("type")?,
         delivery: Delivery {
             event_id,
             tried_at: row.time("tried_at")?,

@@ -334,6 +334,7 @@ pub(super) async fn keep_receipt_email(
     tx: &mut SqliteConnection,
     id: &OrderId,
     email: Option<&str>,
+    now: Timestamp,
 ) -> Result<Option<KeptEmail>, StorageError> {
     let Some(before) = snapshot(tx, id).await? else {
         return Ok(None);
@@ -351,6 +352,9 @@ pub(super) async fn keep_receipt_email(
         .bind(id.as_str())
         .execute(&mut *tx)
         .await?;
+    if before.order.status.is_settled() {
+        emit(tx, id, &[EventType::EmailAdded], now).await?;
+    }
     let snapshot = snapshot(tx, id).await?;
     let change = match before.order.receipt_email {
         None => EmailChange::First,

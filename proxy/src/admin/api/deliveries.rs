@@ -16,8 +16,8 @@ use crate::admin::api::records::DeliveryJson;
 use crate::admin::api::{Reader, Writer, page_size};
 use crate::admin::error::OperatorError;
 use crate::state::AppState;
-use crate::webhooks::TEST_EVENT;
 use crate::webhooks::send::{SendOutcome, StoreResponse};
+use crate::webhooks::{TEST_EVENT, test_payload};
 
 /// Which deliveries to list.
 #[derive(Debug, Deserialize)]
@@ -161,12 +161,7 @@ pub(crate) async fn test_as(
     let mut bits = [0; 16];
     app.deps.random.fill(&mut bits);
     let order_id = OrderId::from_random(bits);
-    let payload = json!({
-        "type": TEST_EVENT,
-        "timestamp": now.to_string(),
-        "data": { "store": id.as_str() },
-    })
-    .to_string();
+    let payload = test_payload(&id, now);
     let event = Event {
         position: 0,
         id: EventId::of(&order_id, 0, &payload),

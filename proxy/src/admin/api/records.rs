@@ -21,8 +21,6 @@ pub(crate) struct OrderJson {
     attention: Vec<CauseJson>,
     /// The decisions that its state allows.
     decisions: Vec<&'static str>,
-    /// The address for the receipt.
-    receipt_email: Option<String>,
     #[serde(flatten)]
     record: OrderRecord,
 }
@@ -53,7 +51,6 @@ impl OrderJson {
                 })
                 .collect(),
             decisions: possible(aggregate).into_iter().map(Into::into).collect(),
-            receipt_email: order.receipt_email.clone(),
             record: OrderRecord::of(&snapshot),
         }
     }
@@ -218,7 +215,7 @@ pub(crate) struct DeliveryJson {
     id: String,
     event: String,
     #[serde(rename = "type")]
-    kind: &'static str,
+    kind: String,
     tried_at: String,
     took_ms: u64,
     http_status: Option<u16>,
@@ -231,7 +228,7 @@ impl DeliveryJson {
         Self {
             id: recorded.id.to_string(),
             event: delivery.event_id.to_string(),
-            kind: recorded.event_type.into(),
+            kind: recorded.kind.clone(),
             tried_at: delivery.tried_at.to_string(),
             took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
             http_status: delivery.http_status,

@@ -9,7 +9,7 @@ use florin_checkout_api::{
 };
 use florin_gateway::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode};
-use florin_orders::{Attempt, Destination, Flow, Order, Snapshot, TransactionHint};
+use florin_orders::{Attempt, Destination, EventType, Flow, Order, Snapshot, TransactionHint};
 use florin_storage::{EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, OrderOperationError};
 use serde_json::json;
 
@@ -482,7 +482,11 @@ pub(crate) async fn keep(
         });
     }
     let id = &snapshot.order.id;
-    let kept = app.deps.storage.keep_receipt_email(id, email).await?;
+    let kept = app.deps.storage.keep_receipt_email(id, email, app.now());
+    let kept = kept.await?.ok_or(ApiError::NoSuchOrder)?;
+    if kept.change == EmailChange::First && kept.snapshot.order.status.is_settled() {
+        app.metrics.order_events(&[EventType::EmailAdded]);
+    }
     app.wake_dispatcher();
-    kept.ok_or(ApiError::NoSuchOrder)
+    Ok(kept)
 }

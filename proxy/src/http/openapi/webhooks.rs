@@ -33,8 +33,14 @@ fn test_webhook(types: &mut Types) -> Value {
             "timestamp": { "type": "string", "format": "date-time", "description": "When it was sent." },
             "data": {
                 "type": "object",
-                "required": ["store"],
-                "properties": { "store": { "type": "string", "description": "The store's id." } },
+                "required": ["store", "as_written"],
+                "properties": {
+                    "store": { "type": "string", "description": "The store's id." },
+                    "as_written": {
+                        "type": "object",
+                        "description": "Values that a JSON library writes otherwise: the signature is of the body as it arrives.",
+                    },
+                },
             },
         },
     });
@@ -161,6 +167,9 @@ fn meaning(event: EventType) -> &'static str {
         }
         EventType::Reverted => {
             "It is paid, and the gateway contradicts that: a person has to check before anything more is shipped"
+        }
+        EventType::EmailAdded => {
+            "The customer of a paid order named an email address: `receipt_email`"
         }
         EventType::LatePayment => {
             "Money arrived for an attempt that was over or replaced, or for an order that was paid already"

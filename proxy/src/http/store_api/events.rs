@@ -127,7 +127,7 @@ pub(crate) struct DeliveryAttempt {
     event: String,
     #[serde(rename = "type")]
     /// The event's type.
-    event_type: &'static str,
+    kind: String,
     /// When it began.
     #[schemars(extend("format" = "date-time"))]
     tried_at: String,
@@ -175,15 +175,11 @@ pub(crate) fn describe_deliveries(types: &mut Types) -> Operation {
 }
 
 fn shown(recorded: RecordedDelivery) -> DeliveryAttempt {
-    let RecordedDelivery {
-        id,
-        event_type,
-        delivery,
-    } = recorded;
+    let RecordedDelivery { id, kind, delivery } = recorded;
     DeliveryAttempt {
         id: id.to_string(),
         event: delivery.event_id.to_string(),
-        event_type: event_type.into(),
+        kind,
         tried_at: delivery.tried_at.to_string(),
         took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
         http_status: delivery.http_status,

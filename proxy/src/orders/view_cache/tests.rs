@@ -84,7 +84,8 @@ impl Cached {
     /// Changes an order; returns the version that was committed.
     async fn change(&self, order: &OrderId, number: u64) -> u64 {
         let email = format!("buyer-{number}@example.org");
-        let kept = self.storage.keep_receipt_email(order, Some(&email)).await;
+        let kept = self.storage.keep_receipt_email(order, Some(&email), at(0));
+        let kept = kept.await;
         kept.unwrap().unwrap().snapshot.order.version
     }
 }

@@ -101,7 +101,7 @@ async fn every_write_of_an_order_changes_its_version() {
     one.record_observation(&due, &observation).await.unwrap();
     is_new("record").await;
     let (mine, email) = (id(1), Some("buyer@shop.example"));
-    one.keep_receipt_email(&mine, email).await.unwrap();
+    one.keep_receipt_email(&mine, email, at(4)).await.unwrap();
     is_new("email").await;
     one.cancel_order(&mine, at(4)).await.unwrap();
     is_new("cancel").await;

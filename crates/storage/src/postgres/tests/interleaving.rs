@@ -271,7 +271,7 @@ async fn meets(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bool
             }
         }
         Step::KeepEmail => {
-            let kept = storage.keep_receipt_email(&order, Some("a@b.example"));
+            let kept = storage.keep_receipt_email(&order, Some("a@b.example"), now);
             kept.await.unwrap().is_some()
         }
         Step::Redeliver => {

@@ -235,7 +235,7 @@ async fn happens(storage: &PostgresStorage, what: u32, n: u8, now: Timestamp) {
         }
         4 => {
             storage
-                .keep_receipt_email(&order, Some("a@b.example"))
+                .keep_receipt_email(&order, Some("a@b.example"), now)
                 .await
                 .unwrap();
         }
