@@ -55,6 +55,7 @@ const WITH_MOTION: BrowserOptions = BrowserOptions {
     size: (1280, 1000),
     dark: false,
     motion: true,
+    ratio: 1.0,
 };
 
 async fn in_a_frame(engine: Engine) {
@@ -189,6 +190,7 @@ async fn a_test_finds_no_state_of_the_previous_test_in_the_same_browser() {
         size: (700, 800),
         dark: true,
         motion: true,
+        ratio: 1.0,
     };
     let browser = Browser::open_from(&POOL, night).await;
     let first = (browser.processes())()[0];

@@ -1,6 +1,7 @@
 //! Helpers that many tests share: in the demo shop, in a shop page with given elements, and with a screen reader.
 
 use serde_json::{Value, json};
+use support::circumstances::drawn_page;
 use support::{Browser, Checkout, StoreSite, World, WorldConfig};
 use thirtyfour::Key;
 
@@ -81,15 +82,12 @@ pub(crate) const IS_OPEN: &str = "inside?.querySelector('dialog')?.open";
 /// Expression: the element's button exists. Read by [`wait_for_value`].
 pub(crate) const HAS_BUTTON: &str = "Boolean(inside?.querySelector('[part=button]'))";
 
-/// Opens a shop page with the loader and these elements.
+/// Opens a shop page with the loader and these elements, in a circumstance that is drawn by the test's name.
 pub(crate) async fn page_with(elements: &str) -> (StoreSite, World) {
     let site = StoreSite::open().await;
     let world = World::start_for(&site).await;
-    let script = format!(
-        "<script src=\"{}/florin.js\" async></script>",
-        world.proxy_url()
-    );
-    site.serve("", &[&script, elements].concat());
+    let (policy, body) = drawn_page().page(&world.proxy_url(), elements);
+    site.serve(&policy, &body);
     (site, world)
 }
 

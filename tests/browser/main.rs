@@ -6,6 +6,7 @@
 
 mod asset_choice;
 mod axe;
+mod circumstances;
 mod contrast;
 mod demo;
 mod diagnostics;

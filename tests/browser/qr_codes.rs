@@ -44,6 +44,7 @@ const DARK: BrowserOptions = BrowserOptions {
     size: (1280, 1000),
     dark: true,
     motion: false,
+    ratio: 1.0,
 };
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod driver;
 mod engine;
 mod pool;
 mod process;
+mod ratio;
 
 use std::path::Path;
 use std::process::Command;
@@ -21,6 +22,7 @@ use self::engine::{NetworkLog, program};
 pub use self::pool::BrowserPool;
 use self::pool::{Context, Pooled};
 use self::process::{Process, prepare};
+use crate::circumstances;
 use crate::wait::{eventually, pause};
 
 /// Finds by `data-testid`: in the checkout's shadow root, else in the page.
@@ -71,9 +73,9 @@ enum State {
 }
 
 impl Browser {
-    /// Opens a browser with default options.
+    /// Opens a browser with a screen that is drawn by the test's name.
     pub async fn open() -> Self {
-        Self::open_with(BrowserOptions::default()).await
+        Self::open_with(circumstances::drawn_screen()).await
     }
 
     /// Opens a browser with these options.

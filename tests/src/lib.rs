@@ -21,6 +21,8 @@
 mod browser;
 pub mod campaign;
 mod chain;
+#[path = "../browser/circumstances/table.rs"]
+pub mod circumstances;
 mod clock;
 mod container;
 mod customer;

@@ -93,7 +93,7 @@ export const index = (context, table, languages) => {
   };
   addEventListener('message', ({ source, origin, data }) => {
     if (source !== frame.contentWindow || origin !== location.origin || data?.type !== 'resize') return;
-    frame.style.height = Math.max(480, data.detail.height | 0) + 2 + 'px';
+    frame.style.height = Math.max(740, data.detail.height | 0) + 1 + 'px';
     fit();
   }, { signal });
   const observer = new ResizeObserver(fit);

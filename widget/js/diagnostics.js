@@ -215,7 +215,7 @@ const loadTexts = async ({ labels, load }) => {
 
 const STYLE = new CSSStyleSheet();
 STYLE.replaceSync(`
-.fl-diagnostics{box-sizing:border-box;max-width:1270px;margin:0 auto 16px;padding:16px 20px;border:2px dashed #b7791f;border-radius:16px;background:#fffaf0;color:#2b2111;font:15px/1.5 system-ui,sans-serif;color-scheme:light}
+.fl-diagnostics{all:initial;display:block;box-sizing:border-box;max-width:1270px;margin:0 auto 16px;padding:16px 20px;border:2px dashed #b7791f;border-radius:16px;background:#fffaf0;color:#2b2111;font:15px/1.5 system-ui,sans-serif;color-scheme:light}
 .fl-diagnostics p{margin:8px 0}
 .fl-diagnostics b{font-size:16px}
 .fl-diagnostics code{display:block;margin:8px 0;padding:10px 12px;border-radius:8px;background:#2b2111;color:#fff;font:13px/1.5 ui-monospace,Consolas,monospace;overflow-wrap:anywhere;user-select:all}`);

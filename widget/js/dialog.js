@@ -13,7 +13,7 @@ STYLE.replaceSync(`
 .fl-close{width:44px;height:44px;border:0;border-radius:50%;background:none;color:#fff;font:20px/1 system-ui,sans-serif;cursor:pointer}
 .fl-close:focus-visible{outline:2px solid;outline-offset:-2px}
 .fl-sheet{height:min(740px,100dvh - 100px);overflow:auto;overscroll-behavior:contain;border-radius:16px;background:Canvas;color:CanvasText}
-.fl-sheet .fl-place,.fl-sheet .fl-frame{height:100%;min-height:0;border:0}
+.fl-sheet .fl-place,.fl-sheet .fl-frame{height:100%!important;min-height:0;outline:0}
 @media(max-width:759px){.fl-dialog{width:100%;margin:0}.fl-sheet{height:calc(100dvh - 52px);border-radius:16px 16px 0 0}}`);
 
 /** The page behind the dialogs does not scroll; what it had set itself comes back. */

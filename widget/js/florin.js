@@ -39,12 +39,11 @@ const CSS = `
 :host{display:block}
 :host([hidden]){display:none}
 :host([display=modal]),:host([display=redirect]){display:inline-block}
-.fl-wait,.fl-frame{box-sizing:border-box;width:100%;max-width:1270px;min-height:480px;margin:auto}
-.fl-wait{background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}
+.fl-wait{max-width:1270px;min-height:480px;margin:auto;background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}
 .fl-wait .fl-frame{opacity:0}
-.fl-frame{display:block;height:742px;border:1px solid #8884;border-radius:16px}
+.fl-frame{display:block;width:1270px;max-width:100%;min-height:740px;margin:auto;border:0;border-radius:16px;outline:1px solid #8884;outline-offset:-1px}
+.fl-notice{all:initial;display:block;padding:16px;color:inherit}
 .fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}
-.fl-notice{padding:16px}
 .fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);color:var(--florin-on-accent,#fff);background:var(--florin-accent,#0b6e52);cursor:pointer;font-weight:600;text-decoration:none}
 .fl-notice .fl-open{margin:8px 12px 0 0}`;
 
@@ -239,13 +238,14 @@ if (ORIGIN && !customElements.get(TAG)) {
       let isAnswered = false;
       /** @type {HTMLElement | undefined} */
       let notice;
-      const frame = createFrame(this, display, loader.checkout, signal, ({ type, detail }) => {
+      const frame = createFrame(this, display, loader.checkout, signal, ({ type, detail, width }) => {
         isAnswered = true;
         this.#failures = 0;
         notice?.remove();
         place.hidden = false;
         place.className = 'fl-place';
-        if (type === 'resize' && display === 'frame') frame.style.height = Math.max(482, detail.height + 2) + 'px';
+        // WebKit's frames have no part in the zoom of a style. Pixels of the device may take a fraction of a CSS pixel off.
+        if (type === 'resize') frame.style.height = +(frame.clientWidth / width).toFixed(2) * detail.height + 1 + 'px';
         if (type === 'escape') this.close();
         else if (type === 'examine') this.#examine(display, detail);
         else if (type === 'title') frame.title = detail;

@@ -30,13 +30,13 @@ export const pageAddress = (element, display) => {
 
 /**
  * Makes the frame of the page. Messages between the two are `{florin: 1, type, detail}`, to and from one exact origin
- * each, and never carry a token or an address.
+ * each, and never carry a token or an address. Those of the page have the frame's `width` in its CSS pixels.
  *
  * @param {HTMLElement} element
  * @param {string} display
  * @param {string} title
  * @param {AbortSignal} signal Ends the messages.
- * @param {(message: { type?: string, detail: any }) => void} onMessage
+ * @param {(message: { type?: string, detail: any, width: number }) => void} onMessage
  */
 export const createFrame = (element, display, title, signal, onMessage) => {
   const frame = make('iframe', {

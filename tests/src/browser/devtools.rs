@@ -82,8 +82,9 @@ impl Browser {
 
     /// Sets the viewport in CSS pixels, also smaller than any window.
     pub async fn set_viewport(&self, width: u32, height: u32) {
+        // With a factor of 0 the browser keeps that of its start.
         let screen =
-            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+            json!({ "width": width, "height": height, "deviceScaleFactor": 0, "mobile": false });
         self.send_cdp("Emulation.setDeviceMetricsOverride", screen)
             .await;
     }

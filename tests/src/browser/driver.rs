@@ -67,11 +67,14 @@ impl Driver {
             Engine::Chromium => (None, None),
             Engine::Firefox => {
                 command.arg("--profile-root").arg(folder.path());
+                // For `set_ratio`, which changes a preference.
+                command.arg("--allow-system-access");
                 (None, None)
             }
             Engine::WebKit => {
                 let display = Display::start(options);
                 command.env("DISPLAY", &display.name);
+                command.env("GDK_SCALE", options.ratio.to_string());
                 // Without a graphics processor, painting by OpenGL in software takes a fifth more processor time.
                 command.env("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1");
                 (Some(free_port()), Some(display))
@@ -151,6 +154,7 @@ impl Display {
     /// Starts it, large enough for the window.
     pub(super) fn start(options: BrowserOptions) -> Self {
         let (width, height) = options.size;
+        let [width, height] = [width, height].map(|size| f64::from(size) * options.ratio);
         let mut command = Command::new(program("Xvfb", "xvfb"));
         command
             .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0"])

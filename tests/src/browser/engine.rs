@@ -42,6 +42,8 @@ pub struct BrowserOptions {
     pub dark: bool,
     /// `true` for a user who wants motion. Each frame of an animation costs every test on the machine time.
     pub motion: bool,
+    /// Device pixels of a CSS pixel; a whole number for `WebKit`.
+    pub ratio: f64,
 }
 
 impl Default for BrowserOptions {
@@ -51,6 +53,7 @@ impl Default for BrowserOptions {
             size: (1280, 1000),
             dark: false,
             motion: false,
+            ratio: 1.0,
         }
     }
 }
@@ -147,6 +150,8 @@ fn chromium(folder: &Folder, options: BrowserOptions, log: NetworkLog) -> Value 
     let own = [
         format!("--user-data-dir={}", folder.file(PROFILE).display()),
         format!("--window-size={width},{height}"),
+        // An emulated ratio rounds no borders.
+        format!("--force-device-scale-factor={}", options.ratio),
         "--lang=en-US".to_owned(),
     ];
     // A frame of another origin is out of reach of `prepare`.
@@ -181,6 +186,9 @@ fn chromium_program(log: NetworkLog) -> PathBuf {
     }
 }
 
+/// The preference of Firefox for device pixels of a CSS pixel.
+pub(super) const FIREFOX_RATIO: &str = "layout.css.devPixelsPerPx";
+
 fn firefox(options: BrowserOptions) -> Value {
     let (width, height) = options.size;
     json!({
@@ -192,6 +200,7 @@ fn firefox(options: BrowserOptions) -> Value {
                 "browser.region.network.url": "",
                 "datareporting.policy.dataSubmissionEnabled": false,
                 "intl.accept_languages": "en-US",
+                FIREFOX_RATIO: options.ratio.to_string(),
                 "network.captive-portal-service.enabled": false,
                 "network.connectivity-service.enabled": false,
                 "network.proxy.type": 0,

@@ -67,12 +67,12 @@ impl BrowserPool {
 
     /// A running Chromium with a fresh context, whose window has the size of `options`.
     pub(super) async fn lend(&self, options: BrowserOptions) -> (Pooled, Context) {
-        while let Some(idle) = self.take() {
+        while let Some(idle) = self.take(options.ratio) {
             if let Some(context) = idle.open_context(options).await {
                 return (idle, context);
             }
         }
-        let started = Pooled::start().await;
+        let started = Pooled::start(options.ratio).await;
         let context = started.open_context(options).await;
         (
             started,
@@ -93,8 +93,12 @@ impl BrowserPool {
         self.lock().push(browser);
     }
 
-    fn take(&self) -> Option<Pooled> {
-        self.lock().pop()
+    fn take(&self, ratio: f64) -> Option<Pooled> {
+        let mut idle = self.lock();
+        let at = idle
+            .iter()
+            .position(|one| one.ratio.total_cmp(&ratio).is_eq())?;
+        Some(idle.swap_remove(at))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Pooled>> {
@@ -118,12 +122,17 @@ pub(super) struct Pooled {
     /// The URL of the browser's session.
     devtools: String,
     cleaner: Child,
+    /// Device pixels of a CSS pixel, which belong to the whole browser.
+    ratio: f64,
 }
 
 impl Pooled {
-    async fn start() -> Self {
-        let process =
-            Process::start(Engine::Chromium, BrowserOptions::default(), NetworkLog::Off).await;
+    async fn start(ratio: f64) -> Self {
+        let options = BrowserOptions {
+            ratio,
+            ..BrowserOptions::default()
+        };
+        let process = Process::start(Engine::Chromium, options, NetworkLog::Off).await;
         let session = &process.session;
         session.goto("about:blank").await.expect("an empty page");
         let first = session.window().await.expect("Chromium has a window");
@@ -132,6 +141,7 @@ impl Pooled {
             devtools: devtools(&process),
             cleaner: cleaner(&process),
             process,
+            ratio,
         }
     }
 

@@ -7,6 +7,8 @@ import { make } from '../dom.js';
 const CHECK_AFTER_MS = 2000;
 /** A contrast below which text is hidden. */
 const HIDDEN_CONTRAST = 2;
+/** More than the width of a scroll bar in any zoom: one that comes and goes with the height changes no other width. */
+const SCROLL_BAR_PX = 32;
 
 /**
  * @param {Context} context @param {Read} read
@@ -23,18 +25,36 @@ export const createContainer = ({ element, box, signal }, read, isPage, emit) =>
   const sample = make('div', { className: 'unseen', ariaHidden: 'true' }, ...['p', 'b', 'h2', 'small'].map((tag) => make(/** @type {'p'} */ (tag), {}, 'Aa 0123456789 $,.·')));
   skeleton.append(sample);
   const isAlone = isPage && parent === window;
+  // A window and a dialog have a height. Another frame gets that of the checkout, which must not follow the frame.
+  const isGrowing = !isAlone && !(isPage && read('display') === 'modal');
+  if (isPage) document.documentElement.classList.toggle('grows', isGrowing);
   /** The theme that is applied, as JSON. */
   let applied = '';
   /** The applied theme whose colours are checked. */
   let checked = '';
   let isFilled = false;
-  let lastWidth = 0;
+  /** The least height, and the width that it is for; 0 for none. */
+  let least = 0;
+  let leastWidth = 0;
   const observer = new ResizeObserver(([{ contentRect: { width, height } }]) => {
     // Empty or hidden, it has no height to report.
-    if (!height) return;
-    // Inline, the checkout does not shrink while its width stays: what is below stays where it is.
-    if (!isPage) container.style.setProperty('--florin-min-height', width === lastWidth ? height + 'px' : '');
-    lastWidth = width;
+    if (!width || !height) return;
+    if (isGrowing) {
+      if (leastWidth && Math.abs(width - leastWidth) > SCROLL_BAR_PX) {
+        least = leastWidth = 0;
+        requestAnimationFrame(() => {
+          container.style.removeProperty('--florin-min-height');
+          // Called again, with the height that the checkout has at this width.
+          observer.unobserve(container);
+          if (!signal.aborted) observer.observe(container);
+        });
+        return;
+      }
+      leastWidth ||= width;
+      // It does not shrink while its width stays: what is below stays where it is. A fraction of a pixel may come of the
+      // least height itself.
+      if (height >= least + 1) container.style.setProperty('--florin-min-height', (least = height) + 'px');
+    }
     emit('resize', { height: Math.ceil(height) });
   });
   signal.addEventListener('abort', () => observer.disconnect());

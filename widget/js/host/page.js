@@ -49,14 +49,10 @@ export const showPage = (context, params = new URLSearchParams(location.hash.sli
     provided[kept.includes('.') ? 'order-token' : 'client-token'] = kept;
   }
   const isModal = params.get('display') === 'modal';
-  // A window and a dialog have a height; another frame has the height that it grew to, and does not shrink.
-  element.style.setProperty('--florin-min-height', '100vh');
-  // Until another frame has grown, its scroll bar would make everything narrower for a moment.
-  if (parent !== window && !isModal) document.documentElement.style.scrollbarWidth = 'none';
   // Only the store's pages frame this one, but any site can link to it: its texts are not taken.
   if (parent === window) params.delete('words');
   else if (origin) {
-    const send = (/** @type {string} */ type, /** @type {unknown} */ detail) => parent.postMessage({ florin: 1, type, detail }, origin);
+    const send = (/** @type {string} */ type, /** @type {unknown} */ detail) => parent.postMessage({ florin: 1, type, detail, width: innerWidth }, origin);
     // A key that is pressed in a frame does not reach the page around it.
     if (isModal) addEventListener('keydown', (event) => event.key === 'Escape' && !event.defaultPrevented && send('escape', null), { signal });
     // The page around this one has the header to change, and its console.
