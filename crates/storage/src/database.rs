@@ -88,6 +88,16 @@ pub fn check_place(url: &str) -> Result<(), String> {
     }
 }
 
+/// The network file system that holds a file of SQLite, if one does: `NFS`, `SMB` … SQLite's locks and its write-ahead log do
+/// not work there. Source: <https://sqlite.org/wal.html>, "All processes using a database must be on the same host computer;
+/// WAL does not work over a network filesystem" (2025).
+pub fn network_volume(url: &str) -> Option<&'static str> {
+    if is_postgres(url) {
+        return None;
+    }
+    sqlite::network_volume(url)
+}
+
 /// Checks without changing it that a file is a database of this version and environment. A server is not asked.
 ///
 /// # Errors

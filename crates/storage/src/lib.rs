@@ -38,7 +38,8 @@ mod verified;
 pub(crate) use copy::columns as copied_columns;
 pub use copy::{CopiedTable, CopyError, CopyStep, OnCopyStep, copy};
 pub use database::{
-    Database, backup, backup_part, backup_source, check_database, check_place, is_postgres, verify,
+    Database, backup, backup_part, backup_source, check_database, check_place, is_postgres,
+    network_volume, verify,
 };
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,

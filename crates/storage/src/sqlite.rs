@@ -128,6 +128,12 @@ pub(crate) fn check_place(url: &str) -> Result<(), String> {
     file::check_place(path).and_then(|()| file::check_content(path))
 }
 
+/// The network file system that holds the file, if one does.
+pub(crate) fn network_volume(url: &str) -> Option<&'static str> {
+    let options = SqliteConnectOptions::from_str(url).ok()?;
+    file::network_volume(options.get_filename())
+}
+
 #[async_trait]
 impl Storage for SqliteStorage {
     /// The lock beside the file refuses a second process.

@@ -1,12 +1,14 @@
-//! `[database]`: limits of the connections to PostgreSQL.
+//! The database's addresses, and `[database]`: limits of the connections to PostgreSQL.
 
 use std::time::Duration;
 
 use florin_storage::PostgresOptions;
 use schemars::JsonSchema;
+use secrecy::ExposeSecret;
 use serde::Deserialize;
 
 use crate::config::problems::{Findings, Problem};
+use crate::config::secrets::secret;
 
 /// The connections of one process to PostgreSQL. A file of SQLite needs none of these keys.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -81,4 +83,76 @@ pub(crate) fn database(
         statement_timeout,
         lock_timeout,
     }
+}
+
+/// A file is for an address with a password.
+pub(crate) fn database_url(
+    findings: &mut Findings,
+    value: Option<String>,
+    file: Option<String>,
+) -> Option<String> {
+    match (value, file) {
+        (None, None) => Some("sqlite://florin.db".to_owned()),
+        (Some(value), None) => Some(value),
+        (value, file) => {
+            let url = secret(value, file, 1);
+            findings
+                .take("database_url", url)
+                .map(|url| url.expose_secret().to_owned())
+        }
+    }
+}
+
+/// Refuses an address of no database, and warns of a file on another machine.
+pub(crate) fn check_database_url(
+    findings: &mut Findings,
+    warnings: &mut Vec<Problem>,
+    url: Option<&str>,
+) {
+    let Some(url) = url else {
+        return;
+    };
+    let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+    let is_known = url.starts_with("sqlite://") || florin_storage::is_postgres(url);
+    if !is_known || in_memory {
+        let message = "write sqlite://path/to/florin.db for a file, or postgres://user:password@host/database";
+        findings.add("database_url", message);
+    } else if let Err(reason) = florin_storage::check_place(url) {
+        findings.add("database_url", reason);
+    } else if let Some(kind) = florin_storage::network_volume(url) {
+        let message = format!(
+            "is on a network file system ({kind}), where SQLite can lose or damage the database: write a path on a disk of this \
+             machine, or use PostgreSQL"
+        );
+        warnings.push(Problem {
+            key: "database_url".to_owned(),
+            message,
+        });
+    }
+}
+
+/// `database_url_direct`: of a server, and beside the address of one.
+pub(crate) fn database_url_direct(
+    findings: &mut Findings,
+    value: Option<String>,
+    file: Option<String>,
+    is_server: bool,
+) -> Option<String> {
+    const KEY: &str = "database_url_direct";
+    if value.is_none() && file.is_none() {
+        return None;
+    }
+    let url = findings.take(KEY, secret(value, file, 1))?;
+    let url = url.expose_secret();
+    if !is_server {
+        findings.add(
+            KEY,
+            "is for a pooler of PostgreSQL, and database_url names a file of SQLite",
+        );
+    } else if !florin_storage::is_postgres(url) {
+        findings.add(KEY, "write postgres://user:password@host/database");
+    } else if let Err(reason) = florin_storage::check_place(url) {
+        findings.add(KEY, reason);
+    }
+    Some(url.to_owned())
 }

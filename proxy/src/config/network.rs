@@ -1,8 +1,10 @@
-//! A network of addresses: one, or all of a prefix.
+//! Networks of addresses: one address, or all of a prefix; private and public ones.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
+
+use crate::config::problems::Problem;
 
 /// Parses `10.0.0.0/8`, `fd00::/8`, or a single address. An IPv4 address in IPv6 notation is an IPv4 address.
 ///
@@ -14,6 +16,30 @@ pub(crate) fn network(text: &str) -> Result<IpNet, String> {
         .map(IpNet::from)
         .or_else(|_| text.parse())
         .map_err(|_| format!("{text:?} is no address: write like 10.0.0.7 or 10.0.0.0/8"))
+}
+
+/// Returns `true` for an address that no machine of the internet can have.
+pub(crate) fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            address.is_loopback() || address.is_private() || address.is_link_local()
+        }
+        IpAddr::V6(address) => {
+            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
+        }
+    }
+}
+
+/// A warning if the admin listener may be reached from the internet.
+pub(crate) fn open_to_all(admin_listen: SocketAddr) -> Option<Problem> {
+    let port = admin_listen.port();
+    (!is_private(admin_listen.ip().to_canonical())).then(|| Problem {
+        key: "admin_listen".to_owned(),
+        message: format!(
+            "{admin_listen} can be reached from the internet, unless a firewall or a container's network prevents it: /metrics \
+             and /health ask for no password. Write 127.0.0.1:{port} or a private address; of a container, do not publish port {port}"
+        ),
+    })
 }
 
 #[cfg(test)]
@@ -56,6 +82,23 @@ mod tests {
                 refused.starts_with(&format!("{text:?} is no address")),
                 "{refused}"
             );
+        }
+    }
+
+    #[test]
+    fn an_admin_listener_that_the_internet_may_reach_is_a_warning() {
+        for (address, is_open) in [
+            ("127.0.0.1:9090", false),
+            ("10.0.0.7:9090", false),
+            ("[::1]:9090", false),
+            ("[fd00::7]:9090", false),
+            ("0.0.0.0:9090", true),
+            ("203.0.113.7:9090", true),
+            ("[::]:9090", true),
+            ("[2001:db8::7]:9090", true),
+        ] {
+            let warned = open_to_all(address.parse().unwrap());
+            assert_eq!(warned.is_some(), is_open, "{address}");
         }
     }
 }

@@ -12,14 +12,16 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 use url::{Host, Url};
 
-use crate::config::database::{DatabaseTable, database};
+use crate::config::database::{
+    DatabaseTable, check_database_url, database, database_url, database_url_direct,
+};
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
-use crate::config::network::network;
+use crate::config::network::{network, open_to_all};
 use crate::config::operator::{Operator, OperatorTable, operators};
 use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
 use crate::config::roles::{Roles, roles};
-use crate::config::secrets::{SecretPair, secret};
+use crate::config::secrets::SecretPair;
 use crate::config::setting::Setting;
 use crate::config::store::{Store, StoreTable, store};
 use crate::config::token_keys::TokenKey;
@@ -225,8 +227,9 @@ pub(crate) fn check(
         is_test,
     );
     let admin_listen = admin_listen(&mut findings, file.admin_listen);
+    warnings.extend(admin_listen.and_then(open_to_all));
     let database_url = database_url(&mut findings, file.database_url, file.database_url_path);
-    check_database_url(&mut findings, database_url.as_deref());
+    check_database_url(&mut findings, &mut warnings, database_url.as_deref());
     let is_server = database_url
         .as_deref()
         .is_none_or(florin_storage::is_postgres);
@@ -346,64 +349,6 @@ fn addresses(
         });
     }
     (listen, public_url)
-}
-
-/// A file is for an address with a password.
-fn database_url(
-    findings: &mut Findings,
-    value: Option<String>,
-    file: Option<String>,
-) -> Option<String> {
-    match (value, file) {
-        (None, None) => Some("sqlite://florin.db".to_owned()),
-        (Some(value), None) => Some(value),
-        (value, file) => {
-            let url = secret(value, file, 1);
-            findings
-                .take("database_url", url)
-                .map(|url| url.expose_secret().to_owned())
-        }
-    }
-}
-
-fn check_database_url(findings: &mut Findings, url: Option<&str>) {
-    let Some(url) = url else {
-        return;
-    };
-    let in_memory = url.contains(":memory:") || url.contains("mode=memory");
-    let is_known = url.starts_with("sqlite://") || florin_storage::is_postgres(url);
-    if !is_known || in_memory {
-        let message = "write sqlite://path/to/florin.db for a file, or postgres://user:password@host/database";
-        findings.add("database_url", message);
-    } else if let Err(reason) = florin_storage::check_place(url) {
-        findings.add("database_url", reason);
-    }
-}
-
-/// `database_url_direct`: of a server, and beside the address of one.
-fn database_url_direct(
-    findings: &mut Findings,
-    value: Option<String>,
-    file: Option<String>,
-    is_server: bool,
-) -> Option<String> {
-    const KEY: &str = "database_url_direct";
-    if value.is_none() && file.is_none() {
-        return None;
-    }
-    let url = findings.take(KEY, secret(value, file, 1))?;
-    let url = url.expose_secret();
-    if !is_server {
-        findings.add(
-            KEY,
-            "is for a pooler of PostgreSQL, and database_url names a file of SQLite",
-        );
-    } else if !florin_storage::is_postgres(url) {
-        findings.add(KEY, "write postgres://user:password@host/database");
-    } else if let Err(reason) = florin_storage::check_place(url) {
-        findings.add(KEY, reason);
-    }
-    Some(url.to_owned())
 }
 
 /// `admin_listen`, checked by itself.

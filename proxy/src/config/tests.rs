@@ -212,6 +212,17 @@ fn what_would_cost_money_or_secrets_is_refused() {
             "https://shop.example/",
             "store.demo.origins",
         ),
+        ("http://127.0.0.1:8081", "https://*", "store.demo.origins"),
+        (
+            "http://127.0.0.1:8081",
+            "https://*.myshopify.com",
+            "store.demo.origins",
+        ),
+        (
+            "http://127.0.0.1:8081",
+            "https://a.example;script-src",
+            "store.demo.origins",
+        ),
     ] {
         assert!(COMPLETE.contains(from), "{from}");
         assert_eq!(keys(&COMPLETE.replace(from, to)), [key], "{to}");

@@ -260,6 +260,27 @@ pub(super) fn check_content(path: &Path) -> Result<(), String> {
     }
 }
 
+/// The network file system that holds a file or its folder, if one does.
+pub(super) fn network_volume(path: &Path) -> Option<&'static str> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let volume = rustix::fs::statfs(folder.unwrap_or(Path::new("."))).ok()?;
+    network_file_system(i128::from(volume.f_type))
+}
+
+/// Source: statfs(2), `f_type`; of a signed 32-bit field the sign is extended.
+fn network_file_system(kind: i128) -> Option<&'static str> {
+    match kind & 0xffff_ffff {
+        0x6969 => Some("NFS"),
+        0x517b | 0xfe53_4d42 | 0xff53_4d42 => Some("SMB"),
+        0x5346_414f => Some("AFS"),
+        0x00c3_6400 => Some("Ceph"),
+        0x0102_1997 => Some("9P"),
+        _ => None,
+    }
+}
+
 fn no_database(path: &Path) -> String {
     format!(
         "{} is not an SQLite database: write the path of Florin's database, or of a file that does not exist yet",
@@ -365,5 +386,24 @@ fn begins_like_a_database(file: &File) -> std::io::Result<bool> {
         Ok(()) => Ok(begin == *MAGIC),
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::network_file_system;
+
+    #[test]
+    fn network_file_systems_are_known_and_disks_are_none() {
+        for (kind, expected) in [
+            (0x6969, Some("NFS")),
+            (0xfe53_4d42, Some("SMB")),
+            (-0xac_b2be, Some("SMB")),
+            (0xef53, None),
+            (0x0102_1994, None),
+            (0x9123_683e, None),
+        ] {
+            assert_eq!(network_file_system(kind), expected, "{kind:x}");
+        }
     }
 }
