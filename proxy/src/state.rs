@@ -124,6 +124,10 @@ pub(crate) struct AppState {
     pub shutdown: CancellationToken,
     /// The missing entry of `trusted_proxies` is logged.
     pub is_unnamed_proxy_logged: AtomicBool,
+    /// A request behind `trusted_proxies` that named no client is logged.
+    pub is_unnamed_client_logged: AtomicBool,
+    /// When the log last reported that an address has used up its limit.
+    pub address_limit_logged_at: Mutex<Option<Timestamp>>,
     /// The latest time since [`AppState::take_latest_reading`], in Unix microseconds.
     latest_reading: AtomicI64,
     /// Ids of requests.
@@ -216,6 +220,8 @@ impl AppState {
             dispatcher_wakeup: watch::Sender::new(()),
             shutdown,
             is_unnamed_proxy_logged: AtomicBool::new(false),
+            is_unnamed_client_logged: AtomicBool::new(false),
+            address_limit_logged_at: Mutex::default(),
             latest_reading: AtomicI64::new(i64::MIN),
             other_assets: Cache::new(OTHER_ASSETS),
             openapi: OnceLock::new(),
@@ -241,6 +247,9 @@ impl AppState {
         if before.trusted_proxies != self.config().trusted_proxies {
             // The next request of an unnamed one logs it again.
             self.is_unnamed_proxy_logged.store(false, Ordering::Relaxed);
+            self.is_unnamed_client_logged
+                .store(false, Ordering::Relaxed);
+            *self.address_limit_logged_at.lock() = None;
         }
         self.reloaded.send_replace(());
     }

@@ -1,19 +1,28 @@
-//! The files of `deploy/`, run by what they are for. Behind Caddy and nginx TLS ends, events stream, and orders are counted by
-//! the address of the client.
+//! The files of `deploy/`, run by what they are for. Behind Caddy and nginx TLS ends, events stream, orders are counted by the
+//! address of the client, also behind a CDN, and proxies are replaced without a failed request.
 
 use std::fs::Permissions;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::json;
-use support::{Folder, Program, ReverseProxy, World, WorldConfig, secrets};
+use support::{
+    Checkout, Customer, Folder, Program, Replicas, ReverseProxy, World, WorldConfig, pause,
+    postgres_database, secrets,
+};
+use tokio_util::sync::CancellationToken;
 
 /// An address of this machine that is not the reverse proxy's.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
 const OTHER_CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 10);
+/// The address of a CDN.
+const CDN: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 11);
+
+/// What the stream of a paid order has.
+const PAID: &str = r#""status":"paid""#;
 
 #[tokio::test]
 async fn caddy_serves_the_checkout() {
@@ -137,7 +146,7 @@ fn the_unit_is_valid_and_hands_each_secret_to_the_proxy() {
 
 async fn world() -> World {
     World::start_with(WorldConfig {
-        trusted_proxies: vec!["127.0.0.1".to_owned()],
+        trusted_proxies: vec!["127.0.0.1".to_owned(), CDN.to_string()],
         ..WorldConfig::default()
     })
     .await
@@ -146,6 +155,7 @@ async fn world() -> World {
 async fn serves_the_checkout(world: World, front: ReverseProxy) {
     events_stream(&world, &front).await;
     orders_are_counted_by_client(&world, &front).await;
+    customers_behind_a_cdn_are_counted_apart(&world, &front).await;
     world.end().await;
 }
 
@@ -161,7 +171,7 @@ async fn events_stream(world: &World, front: &ReverseProxy) {
     world.sandbox().mine(3).await;
     // The stream stays open: what is buffered on the way would not arrive.
     let bound = Duration::from_secs(30);
-    while !events.contains(r#""status":"paid""#) {
+    while !events.contains(PAID) {
         let chunk = tokio::time::timeout(bound, stream.chunk()).await;
         let chunk = chunk.unwrap_or_else(|_| panic!("only {events}"));
         let chunk = chunk.unwrap().expect("the stream stays open");
@@ -169,31 +179,114 @@ async fn events_stream(world: &World, front: &ReverseProxy) {
     }
 }
 
-async fn orders_are_counted_by_client(world: &World, front: &ReverseProxy) {
-    let order = async |from: Ipv4Addr, forged: usize| {
-        let request = front.client(from).unwrap();
-        let request = request.post(format!("{}/v1/checkout", front.url()));
-        // A client that names another address each time is still one client.
-        let request = request.header("x-forwarded-for", format!("198.51.100.{forged}"));
-        let request = request.header("origin", world.shop_url());
-        let request = request.json(&json!({ "store": "demo", "product": "ebook" }));
-        request.send().await.unwrap().status()
-    };
-    let mut refused = None;
+/// Opens an order, with this header, which a client may write.
+async fn order(world: &World, front: &ReverseProxy, from: Ipv4Addr, forwarded: &str) -> StatusCode {
+    let request = front.client(from).unwrap();
+    let request = request.post(format!("{}/v1/checkout", front.url()));
+    let request = request.header("x-forwarded-for", forwarded);
+    let request = request.header("origin", world.shop_url());
+    let request = request.json(&json!({ "store": "demo", "product": "ebook" }));
+    request.send().await.unwrap().status()
+}
+
+/// One client, who names another address each time, is refused after 30 orders; a new one is permitted every two seconds.
+async fn is_limited(world: &World, front: &ReverseProxy, from: Ipv4Addr, client: &str) {
     for number in 1..=40 {
-        match order(CLIENT, number).await {
+        let forwarded = format!("192.0.2.{number}{client}");
+        match order(world, front, from, &forwarded).await {
             StatusCode::CREATED => {}
-            StatusCode::TOO_MANY_REQUESTS => {
-                refused = Some(number);
-                break;
-            }
-            other => panic!("{other}"),
+            StatusCode::TOO_MANY_REQUESTS if (30..40).contains(&number) => return,
+            other => panic!("{other} for order {number} of 30 a minute"),
         }
     }
-    // One order of this client was opened for its events, and a new one is permitted every two seconds.
-    assert!(
-        refused.is_some_and(|number| (30..40).contains(&number)),
-        "{refused:?} of 30 orders a minute"
-    );
-    assert_eq!(order(OTHER_CLIENT, 1).await, StatusCode::CREATED);
+    panic!("40 orders within a minute");
+}
+
+async fn orders_are_counted_by_client(world: &World, front: &ReverseProxy) {
+    is_limited(world, front, CLIENT, "").await;
+    let other = order(world, front, OTHER_CLIENT, "198.51.100.1").await;
+    assert_eq!(other, StatusCode::CREATED);
+    assert!(world.logged("an address has reached rate_limit.orders_per_minute_per_ip"));
+}
+
+async fn customers_behind_a_cdn_are_counted_apart(world: &World, front: &ReverseProxy) {
+    for number in 1..=40 {
+        let customer = format!("203.0.113.{number}");
+        let opened = order(world, front, CDN, &customer).await;
+        assert_eq!(opened, StatusCode::CREATED, "{customer}");
+    }
+    is_limited(world, front, CDN, ", 198.51.100.7").await;
+}
+
+#[tokio::test]
+async fn caddy_fails_no_request_while_proxies_are_replaced() {
+    replaced_proxies_fail_no_request(ReverseProxy::caddy_of_pair).await;
+}
+
+#[tokio::test]
+async fn nginx_fails_no_request_while_proxies_are_replaced() {
+    replaced_proxies_fail_no_request(ReverseProxy::nginx_of_pair).await;
+}
+
+/// Each of two proxies is replaced twice, while customers order and one follows the events of an order.
+async fn replaced_proxies_fail_no_request(front: impl AsyncFn([SocketAddr; 2]) -> ReverseProxy) {
+    let mut world = World::start_with(WorldConfig {
+        trusted_proxies: vec!["127.0.0.0/8".to_owned()],
+        database_url: Some(postgres_database().await),
+        ..WorldConfig::default()
+    })
+    .await;
+    let one = world.listen_address();
+    let other = SocketAddr::from(([127, 0, 0, 2], one.port()));
+    let listen = other.to_string();
+    let variables: [&[(&str, &str)]; 2] = [&[], &[("FLORIN_LISTEN", &listen)]];
+    let mut proxies = Replicas::start(&mut world, variables).await;
+    let front = front([one, other]).await;
+    let client = front.client(CLIENT).unwrap();
+    let customer = world.customer().through(&front.url(), client);
+    let checkout = customer.open("ebook").await;
+    checkout.choose("BTC").await;
+    let is_over = CancellationToken::new();
+    let orders = [(); 3].map(|()| tokio::spawn(place_orders(customer.clone(), is_over.clone())));
+    let followed = tokio::spawn(follow_until_paid(checkout.clone()));
+    for number in [0, 1, 0, 1] {
+        proxies.replace(number, &world).await;
+    }
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    let streams = followed.await.unwrap();
+    assert!(streams >= 3, "the stream ended with a proxy: {streams}");
+    is_over.cancel();
+    for orders in orders {
+        let count = orders.await.unwrap();
+        assert!(count > 20, "{count} orders");
+    }
+    proxies.stop(&mut world).await;
+    world.end().await;
+}
+
+/// Opens orders one after the other, each of which must succeed. Returns their number.
+async fn place_orders(customer: Customer, is_over: CancellationToken) -> usize {
+    let source = json!({ "store": "demo", "product": "ebook" });
+    let mut count = 0;
+    while !is_over.is_cancelled() {
+        customer.request_order(&source).await.with(201);
+        count += 1;
+        pause(Duration::from_millis(20)).await;
+    }
+    count
+}
+
+/// Follows the events of an order as a page does. Returns how many streams it took.
+async fn follow_until_paid(checkout: Checkout) -> usize {
+    for count in 1.. {
+        let mut stream = checkout.stream().await;
+        assert_eq!(stream.status(), 200);
+        while let Ok(Some(chunk)) = stream.chunk().await {
+            if String::from_utf8_lossy(&chunk).contains(PAID) {
+                return count;
+            }
+        }
+    }
+    unreachable!("no end")
 }

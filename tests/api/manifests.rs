@@ -314,10 +314,7 @@ fn caddy_of_compose_sends_requests_to_every_proxy() {
     let adapted: Value = serde_json::from_slice(&adapted.stdout).unwrap();
     let site = adapted["apps"]["http"]["servers"]["srv0"]["routes"][0].to_string();
     assert!(site.contains("\"host\":[\"pay.shop.example\"]"), "{site}");
-    assert!(
-        site.contains("\"name\":\"florin\",\"port\":\"8080\""),
-        "{site}"
-    );
+    assert!(site.contains("\"dial\":\"florin:8080\""), "{site}");
 }
 
 /// actionlint knows the events, contexts and permissions of GitHub's workflows.

@@ -17,6 +17,32 @@ pub struct Replicas(Vec<Replica>);
 struct Replica {
     program: Option<Program>,
     address: SocketAddr,
+    number: usize,
+    variables: Vec<(String, String)>,
+}
+
+impl Replica {
+    /// Starts the program, and waits until it is ready.
+    async fn start(&mut self, world: &World) {
+        let variables = self.variables.iter();
+        let variables: Vec<_> = variables.map(|(name, value)| (&**name, &**value)).collect();
+        let log = world.file(&format!("replica-{}.log", self.number));
+        self.program = Some(Program::start(&world.config_file(), &log, &variables));
+        let (_, admin) = &self.variables[1];
+        let ready = format!("http://{admin}/health/ready");
+        eventually("a proxy is ready", async || {
+            let response = world.http().get(&ready).send().await.ok()?;
+            response.status().is_success().then_some(())
+        })
+        .await;
+    }
+
+    /// Ends it in order.
+    async fn stop(&mut self) {
+        if let Some(mut program) = self.program.take() {
+            assert_eq!(program.stop().await, Some(0), "{}", program.printed());
+        }
+    }
 }
 
 impl Replicas {
@@ -39,20 +65,23 @@ impl Replicas {
                 ("FLORIN_ADMIN_LISTEN", admin.as_str()),
             ];
             variables.extend(more);
-            let log = world.file(&format!("replica-{number}.log"));
-            let program = Program::start(&world.config_file(), &log, &variables);
-            let ready = format!("http://{admin}/health/ready");
-            eventually("a proxy is ready", async || {
-                let response = world.http().get(&ready).send().await.ok()?;
-                response.status().is_success().then_some(())
-            })
-            .await;
-            replicas.push(Replica {
-                program: Some(program),
+            let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+            let mut replica = Replica {
+                program: None,
                 address,
-            });
+                number,
+                variables: variables.into_iter().map(owned).collect(),
+            };
+            replica.start(world).await;
+            replicas.push(replica);
         }
         Self(replicas)
+    }
+
+    /// Ends one in order, and starts it again.
+    pub async fn replace(&mut self, number: usize, world: &World) {
+        self.0[number].stop().await;
+        self.0[number].start(world).await;
     }
 
     /// The address of one.
@@ -84,10 +113,8 @@ impl Replicas {
 
     /// Ends all in order, and starts the world's own proxy again.
     pub async fn stop(self, world: &mut World) {
-        for replica in self.0 {
-            if let Some(mut program) = replica.program {
-                assert_eq!(program.stop().await, Some(0), "{}", program.printed());
-            }
+        for mut replica in self.0 {
+            replica.stop().await;
         }
         world.start_proxy().await;
     }

@@ -13,6 +13,8 @@ use crate::wait::eventually;
 /// The name and the address in the files of `deploy/`.
 const NAME: &str = "pay.shop.example";
 const UPSTREAM: &str = "127.0.0.1:8080";
+/// The second one in the documentation.
+const OTHER_UPSTREAM: &str = "127.0.0.2:8080";
 
 /// A running reverse proxy; it is killed when dropped.
 #[derive(Debug)]
@@ -27,18 +29,51 @@ pub struct ReverseProxy {
 impl ReverseProxy {
     /// Caddy with `deploy/caddy/Caddyfile`, and a certificate of a local authority.
     pub async fn caddy(upstream: SocketAddr) -> Self {
-        let (folder, port) = (Folder::new(), free_port());
-        let site = replaced(&deployed("caddy/Caddyfile"), NAME, "localhost", 1);
+        let site = replaced(
+            &deployed("caddy/Caddyfile"),
+            UPSTREAM,
+            &upstream.to_string(),
+            1,
+        );
+        let caddy = Command::new("caddy");
+        Self::caddy_with(&site, caddy, Folder::new()).await
+    }
+
+    /// Caddy with the file of the documentation for two proxies, on one port of two addresses.
+    pub async fn caddy_of_pair(upstreams: [SocketAddr; 2]) -> Self {
+        let [one, other] = upstreams;
+        assert_eq!(one.port(), other.port());
+        let site = documented("\npay.shop.example {");
+        let shipped = deployed("caddy/Caddyfile");
+        assert_eq!(site, shipped.replace(UPSTREAM, "florin.internal:8080"));
+        let site = replaced(&site, ":8080 {", &format!(":{} {{", one.port()), 1);
+        let folder = Folder::new();
+        let hosts = folder.file("hosts");
+        let names = format!(
+            "{} florin.internal\n{} florin.internal\n",
+            one.ip(),
+            other.ip()
+        );
+        std::fs::write(&hosts, names).expect("the folder is writable");
+        // In a separate namespace it reads these names. Where a user may open none, the test needs `sudo`.
+        let mut caddy = Command::new("unshare");
+        caddy.args(["--map-root-user", "--mount", "sh", "-c"]);
+        caddy.arg("mount --bind \"$0\" /etc/hosts && exec caddy \"$@\"");
+        caddy.arg(hosts);
+        Self::caddy_with(&site, caddy, folder).await
+    }
+
+    async fn caddy_with(site: &str, mut caddy: Command, folder: Folder) -> Self {
+        let port = free_port();
+        let site = replaced(site, NAME, "localhost", 1);
         let site = site.replace("https://localhost", "https://pay.shop.example");
         let site = replaced(&site, "\nlocalhost {", &format!("\nlocalhost:{port} {{"), 1);
-        let site = replaced(&site, UPSTREAM, &upstream.to_string(), 1);
         let options = format!(
             "{{\n\tadmin off\n\tskip_install_trust\n\tlocal_certs\n\thttp_port {}\n\tauto_https disable_redirects\n}}\n",
             free_port()
         );
         let file = folder.file("Caddyfile");
         std::fs::write(&file, [options, site].concat()).expect("the folder is writable");
-        let mut caddy = Command::new("caddy");
         caddy.args(["run", "--adapter", "caddyfile", "--config"]);
         caddy.arg(&file).env("XDG_DATA_HOME", folder.path());
         let certificate = folder.file("caddy/pki/authorities/local/root.crt");
@@ -50,16 +85,39 @@ impl ReverseProxy {
         Self::nginx_for(upstream, 2).await
     }
 
+    /// nginx with the file of the documentation for two proxies.
+    pub async fn nginx_of_pair(upstreams: [SocketAddr; 2]) -> Self {
+        let site = documented("\nupstream florin {");
+        let line = format!("    server {UPSTREAM} max_fails=0;\n");
+        let both = [&line, &*line.replace(UPSTREAM, OTHER_UPSTREAM)].concat();
+        assert_eq!(
+            site,
+            replaced(&deployed("nginx/florin.conf"), &line, &both, 1)
+        );
+        let [one, other] = upstreams.map(|upstream| upstream.to_string());
+        let site = replaced(&site, UPSTREAM, &one, 1);
+        Self::nginx_with(&replaced(&site, OTHER_UPSTREAM, &other, 1), 2).await
+    }
+
     /// The same with a certificate that is valid for so many days.
     pub async fn nginx_for(upstream: SocketAddr, days: u32) -> Self {
+        let site = replaced(
+            &deployed("nginx/florin.conf"),
+            UPSTREAM,
+            &upstream.to_string(),
+            1,
+        );
+        Self::nginx_with(&site, days).await
+    }
+
+    async fn nginx_with(site: &str, days: u32) -> Self {
         let (folder, port) = (Folder::new(), free_port());
         let [certificate, key] = ["localhost.pem", "localhost.key"].map(|name| folder.file(name));
         self_signed(&certificate, &key, days);
         let live = "/etc/letsencrypt/live/pay.shop.example";
         let path = |path: &Path| path.display().to_string();
-        let site = deployed("nginx/florin.conf");
         let site = replaced(
-            &site,
+            site,
             &format!("{live}/fullchain.pem"),
             &path(&certificate),
             1,
@@ -72,7 +130,6 @@ impl ReverseProxy {
             "server_name localhost",
             1,
         );
-        let site = replaced(&site, UPSTREAM, &upstream.to_string(), 1);
         let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|what| format!("{what}_temp_path {}/{what};\n", folder.path().display()))
             .concat();
@@ -164,6 +221,18 @@ fn deployed(name: &str) -> String {
         .join("../deploy")
         .join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The fenced block of docs/operations/postgresql.md that has this text.
+fn documented(part: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations/postgresql.md");
+    let page = std::fs::read_to_string(&path).expect("the page is there");
+    let mut blocks = page
+        .split("\n```")
+        .filter_map(|block| block.split_once('\n'));
+    let found = blocks.find(|(_, block)| block.contains(part));
+    let (_, block) = found.unwrap_or_else(|| panic!("{part} is in no block of {}", path.display()));
+    [block, "\n"].concat()
 }
 
 /// The text with another word in it: a test runs what is deployed, except for names and addresses.

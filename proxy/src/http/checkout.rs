@@ -29,6 +29,9 @@ use crate::rate_limit::{Key, RateLimit, network};
 use crate::request_ids::RequestId;
 use crate::state::AppState;
 
+/// Between two log lines about addresses that have used up their limit.
+const SHARED_ADDRESS_LOG: SignedDuration = SignedDuration::from_hours(1);
+
 /// The order that the request's client token opens.
 pub(crate) struct CheckoutSession(pub Snapshot);
 
@@ -105,10 +108,29 @@ async fn limit_address(
     limit: &RateLimit<IpAddr>,
     client: Option<IpAddr>,
 ) -> Result<(), ApiError> {
-    match client {
-        Some(client) => limit_requests(app, limit, network(client)).await,
-        None => Ok(()),
+    let Some(client) = client else {
+        return Ok(());
+    };
+    let client = network(client);
+    let counted = limit_requests(app, limit, client).await;
+    if counted.is_err() {
+        warn_of_shared_address(app, client);
     }
+    counted
+}
+
+/// Logs, once an hour, that an address has used up its limit: many customers may share it.
+fn warn_of_shared_address(app: &AppState, address: IpAddr) {
+    let (now, mut logged_at) = (app.now(), app.address_limit_logged_at.lock());
+    if logged_at.is_some_and(|at| now.duration_since(at) < SHARED_ADDRESS_LOG) {
+        return;
+    }
+    *logged_at = Some(now);
+    tracing::warn!(
+        %address,
+        "an address has reached rate_limit.orders_per_minute_per_ip, and its customers get 429. If it is your CDN's or your \
+         reverse proxy's, all customers share it: add its networks to trusted_proxies"
+    );
 }
 
 async fn limit_requests<K: Key>(

@@ -16,6 +16,7 @@ use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request};
 use axum::serve::Listener;
+use futures_util::FutureExt as _;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -93,13 +94,34 @@ pub(crate) async fn serve(server: Server, shutdown: CancellationToken) {
         () = accept() => {}
         () = sweep(&slots, timeouts) => {}
     }
-    drop(listener);
+    // What the machine has accepted for the listener would be reset with it.
+    for (stream, peer) in waiting(listener) {
+        if let Some(Some(slot)) = slots.take(counted_address(peer)).now_or_never() {
+            connections.spawn(connection(stream, peer, routes.clone(), slot));
+        }
+    }
     connections.close();
+    // The reactor wakes the connections for what has arrived, before idle ones are closed.
+    tokio::task::yield_now().await;
     slots.shut_down();
     let ended = tokio::time::timeout(LONGEST_END, connections.wait()).await;
     if ended.is_err() {
         tracing::debug!(left = connections.len(), "connections were closed");
     }
+}
+
+/// The connections that wait to be taken from a listener, which ends.
+fn waiting(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
+    // tokio's accept tries only what the reactor has seen.
+    let accept = |listener: &std::net::TcpListener| {
+        let (stream, peer) = listener.accept().ok()?;
+        stream.set_nonblocking(true).ok()?;
+        Some((TcpStream::from_std(stream).ok()?, peer))
+    };
+    let Ok(listener) = listener.into_std() else {
+        return Vec::new();
+    };
+    std::iter::from_fn(|| accept(&listener)).collect()
 }
 
 /// Enforces the time limits of all connections: a timer of each would cost more than all else that a connection adds to a
@@ -159,6 +181,10 @@ async fn connection(stream: TcpStream, peer: SocketAddr, routes: Router, slot: S
                 return Poll::Ready(Ok(()));
             }
             is_ending = true;
+            // A request that has arrived is read: only then is the connection known to be idle.
+            if let Poll::Ready(ended) = connection.as_mut().poll(context) {
+                return Poll::Ready(ended);
+            }
             connection.as_mut().graceful_shutdown();
         }
         connection.as_mut().poll(context)
@@ -379,6 +405,28 @@ mod tests {
         };
         let freed = tokio::time::timeout(Duration::from_secs(5), freed).await;
         freed.expect("the place of an ended connection is free again");
+    }
+
+    #[tokio::test]
+    async fn what_arrives_at_the_end_is_answered() {
+        let server = started(Timeouts::DEFAULT, 10, 10).await;
+        let mut kept = server.get("/").await;
+        let mut rest = Vec::new();
+        while !rest.ends_with(b"here") {
+            rest.push(kept.read_u8().await.unwrap());
+        }
+        // Nothing runs between these: the machine has taken the connection, and the server has not.
+        let request = [HEAD, b"\r\n"].concat();
+        kept.try_write(&request).unwrap();
+        let mut new = std::net::TcpStream::connect(server.address).unwrap();
+        std::io::Write::write_all(&mut new, &request).unwrap();
+        server.shutdown.cancel();
+        new.set_nonblocking(true).unwrap();
+        let mut new = TcpStream::from_std(new).unwrap();
+        for stream in [&mut kept, &mut new] {
+            let response = until_closed(stream).await;
+            assert!(response.ends_with("here"), "{response}");
+        }
     }
 
     #[tokio::test]

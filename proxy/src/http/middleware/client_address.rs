@@ -10,6 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 
+use crate::config::network::is_private;
 use crate::rate_limit::network;
 use crate::state::AppState;
 
@@ -32,8 +33,8 @@ impl FromRequestParts<Arc<AppState>> for ClientAddress {
             return Ok(Self(None));
         };
         let client = client_address(*peer, &parts.headers, trusted);
-        if client.is_none() && !is_trusted(peer.ip(), trusted) {
-            warn_of_unnamed_proxy(app, *peer, &parts.headers);
+        if client.is_none() && parts.headers.contains_key(&FORWARDED_FOR) {
+            warn_of_unknown_client(app, peer.ip(), is_trusted(peer.ip(), trusted));
         }
         Ok(Self(client))
     }
@@ -53,13 +54,18 @@ fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[IpNet]) -> O
     let lines = headers.get_all(&FORWARDED_FOR).iter().rev();
     let named = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
     for name in named {
-        let address: IpAddr = str::from_utf8(name).ok()?.trim().parse().ok()?;
-        let address = address.to_canonical();
+        let address = forwarded_address(str::from_utf8(name).ok()?.trim())?.to_canonical();
         if !is_trusted(address, trusted) {
             return Some(address);
         }
     }
     None
+}
+
+/// An entry of the header: an address, which some load balancers write with its port.
+fn forwarded_address(text: &str) -> Option<IpAddr> {
+    let with_port = || text.parse().map(|address: SocketAddr| address.ip());
+    text.parse().or_else(|_| with_port()).ok()
 }
 
 /// Returns the address that a connection counts for, or `None` if the peer is private or a trusted proxy: all customers
@@ -68,13 +74,20 @@ pub(crate) fn counted_address(peer: SocketAddr, trusted: &[IpNet]) -> Option<IpA
     client_address(peer, &HeaderMap::new(), trusted).map(network)
 }
 
-/// Logs once that a private peer forwards the addresses of clients, and is not named in the configuration.
-fn warn_of_unnamed_proxy(app: &AppState, peer: SocketAddr, headers: &HeaderMap) {
-    if headers.contains_key(&FORWARDED_FOR)
-        && !app.is_unnamed_proxy_logged.swap(true, Ordering::Relaxed)
-    {
+/// Logs once that a reverse proxy is not in the configuration, or that one in it names no client.
+fn warn_of_unknown_client(app: &AppState, peer: IpAddr, is_trusted: bool) {
+    if is_trusted {
+        if !app.is_unnamed_client_logged.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                %peer,
+                "X-Forwarded-For names no address but those of trusted_proxies: no client address is known, and \
+                 rate_limit.orders_per_minute_per_ip does nothing. Let the reverse proxy add the address of its client to the \
+                 header, as the files of deploy/ do, and list no network of customers in trusted_proxies"
+            );
+        }
+    } else if !app.is_unnamed_proxy_logged.swap(true, Ordering::Relaxed) {
         tracing::warn!(
-            peer = %peer.ip(),
+            %peer,
             "X-Forwarded-For comes from an address that is not in trusted_proxies: no client address is known, and \
              rate_limit.orders_per_minute_per_ip does nothing. Add the reverse proxy to trusted_proxies"
         );
@@ -84,17 +97,6 @@ fn warn_of_unnamed_proxy(app: &AppState, peer: SocketAddr, headers: &HeaderMap) 
 fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     let address = address.to_canonical();
     trusted.iter().any(|network| network.contains(&address))
-}
-
-fn is_private(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => {
-            address.is_loopback() || address.is_private() || address.is_link_local()
-        }
-        IpAddr::V6(address) => {
-            address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local()
-        }
-    }
 }
 
 #[cfg(test)]
@@ -128,6 +130,13 @@ mod tests {
         let found = client("10.0.0.1", &["1.1.1.1, 198.51.100.1", "10.0.0.2"], &trusted);
         assert_eq!(found.as_deref(), Some("198.51.100.1"));
         let found = client("::ffff:10.0.0.1", &["::ffff:198.51.100.1"], &trusted);
+        assert_eq!(found.as_deref(), Some("198.51.100.1"));
+        // Azure's gateways write ports.
+        let found = client(
+            "10.0.0.1",
+            &["198.51.100.1:4711, [fd00::1]:443"],
+            &["10.0.0.0/8", "fd00::/8"],
+        );
         assert_eq!(found.as_deref(), Some("198.51.100.1"));
     }
 
