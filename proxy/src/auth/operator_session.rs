@@ -1,7 +1,9 @@
 //! Sessions of operators on the pages of the admin listener, and the lock-out after failed tries.
 //!
-//! Both are in the memory of the process: a restart ends every session, and each of several proxies has its own. A session is
-//! named by a random token, of which the hash alone is kept.
+//! All is in the memory of the process: a restart ends every session, and each of several proxies has its own. A session is
+//! named by a random token, of which the hash alone is kept, and so is a browser that has signed in.
+//!
+//! Source: OWASP, "Slow Down Online Guessing Attacks with Device Cookies" (2025).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -24,6 +26,9 @@ const MAX_SESSIONS: usize = 200;
 const TRIES: u32 = 5;
 /// Failed tries from one address, with any names, before it is locked out.
 const TRIES_PER_ADDRESS: u32 = 20;
+/// Failed tries with one name from all addresses, which a client may invent behind a reverse proxy, before only browsers may
+/// try that have signed in with the name: others cannot lock out its operator.
+const TRIES_PER_NAME: u32 = 10;
 /// How long.
 const LOCKED: SignedDuration = SignedDuration::from_mins(15);
 /// Counts of failed tries. Above this number no name may try: the pages are for a few people.
@@ -34,10 +39,30 @@ const MAX_COUNTS: usize = 10_000;
 pub(crate) struct OperatorSessions {
     sessions: Mutex<HashMap<[u8; 32], Session>>,
     failures: Mutex<HashMap<FailureKey, Failures>>,
+    /// Browsers that have signed in, by the digests of their tokens: with which name, and when first.
+    browsers: Mutex<HashMap<[u8; 32], (String, Timestamp)>>,
 }
 
-/// A name from an address, or one of both alone.
-type FailureKey = (Option<String>, Option<IpAddr>);
+/// A try to sign in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignInAttempt<'a> {
+    /// The operator's name.
+    pub(crate) name: &'a str,
+    /// Where it comes from, as far as it is known.
+    pub(crate) address: Option<IpAddr>,
+    /// The token of a browser that has signed in before.
+    pub(crate) browser: Option<&'a str>,
+}
+
+/// What failed tries count for; names by their digests.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum FailureKey {
+    /// A browser that has signed in with this name. It counts for nothing else, and nothing else counts for it.
+    Browser([u8; 32]),
+    NameFrom([u8; 32], Option<IpAddr>),
+    Address(Option<IpAddr>),
+    Name([u8; 32]),
+}
 
 /// One signed-in operator.
 #[derive(Clone, Debug)]
@@ -145,24 +170,25 @@ impl OperatorSessions {
         self.sessions.lock().remove(&digest(token));
     }
 
-    /// Returns `true` if a name may try to sign in from an address.
-    pub(crate) fn may_try(&self, name: &str, address: Option<IpAddr>, now: Timestamp) -> bool {
+    /// Returns `true` if an attempt to sign in is allowed.
+    pub(crate) fn may_try(&self, attempt: &SignInAttempt<'_>, now: Timestamp) -> bool {
+        let counted = self.counted(attempt);
         let failures = self.failures.lock();
-        let count = |key: &(Option<String>, Option<IpAddr>)| {
+        let is_below = |(key, most): &(FailureKey, u32)| {
             let found = failures.get(key);
             let found = found.filter(|found| now.duration_since(found.latest) < LOCKED);
-            found.map_or(0, |found| found.count)
+            found.map_or(0, |found| found.count) < *most
         };
-        failures.len() < MAX_COUNTS
-            && count(&(Some(name.to_owned()), address)) < TRIES
-            && count(&(None, address)) < TRIES_PER_ADDRESS
+        let is_known = matches!(counted[..], [(FailureKey::Browser(_), _)]);
+        (is_known || failures.len() < MAX_COUNTS) && counted.iter().all(is_below)
     }
 
     /// Counts a failed try.
-    pub(crate) fn failed(&self, name: &str, address: Option<IpAddr>, now: Timestamp) {
+    pub(crate) fn failed(&self, attempt: &SignInAttempt<'_>, now: Timestamp) {
+        let counted = self.counted(attempt);
         let mut failures = self.failures.lock();
         failures.retain(|_, found| now.duration_since(found.latest) < LOCKED);
-        for key in [(Some(name.to_owned()), address), (None, address)] {
+        for (key, _) in counted {
             let found = failures.entry(key).or_insert(Failures {
                 count: 0,
                 latest: now,
@@ -172,10 +198,54 @@ impl OperatorSessions {
         }
     }
 
-    /// Forgets the failed tries with a name that has signed in.
-    pub(crate) fn succeeded(&self, name: &str, address: Option<IpAddr>) {
-        let mut failures = self.failures.lock();
-        failures.remove(&(Some(name.to_owned()), address));
+    /// Forgets the failed tries of a browser, or with a name from its address, that has signed in. Returns the token by which
+    /// a browser is known from then on; `None` if it has one.
+    pub(crate) fn succeeded(
+        &self,
+        attempt: &SignInAttempt<'_>,
+        random: &dyn RandomBytes,
+        now: Timestamp,
+    ) -> Option<String> {
+        let counted = self.counted(attempt);
+        let (key, _) = &counted[0];
+        self.failures.lock().remove(key);
+        if matches!(key, FailureKey::Browser(_)) {
+            return None;
+        }
+        let token = random_token(random);
+        let mut browsers = self.browsers.lock();
+        if browsers.len() >= MAX_SESSIONS {
+            let oldest = browsers.iter().min_by_key(|(_, (_, since))| *since);
+            if let Some(oldest) = oldest.map(|(key, _)| *key) {
+                browsers.remove(&oldest);
+            }
+        }
+        browsers.insert(digest(&token), (attempt.name.to_owned(), now));
+        Some(token)
+    }
+
+    /// What the failed tries of an attempt count for, and how many each may have. The first is forgotten after a success.
+    fn counted(&self, attempt: &SignInAttempt<'_>) -> Vec<(FailureKey, u32)> {
+        let SignInAttempt {
+            name,
+            address,
+            browser,
+        } = *attempt;
+        let browser = browser.map(digest).filter(|browser| {
+            let browsers = self.browsers.lock();
+            browsers
+                .get(browser)
+                .is_some_and(|(known, _)| known == name)
+        });
+        if let Some(browser) = browser {
+            return vec![(FailureKey::Browser(browser), TRIES)];
+        }
+        let name = digest(name);
+        vec![
+            (FailureKey::NameFrom(name, address), TRIES),
+            (FailureKey::Address(address), TRIES_PER_ADDRESS),
+            (FailureKey::Name(name), TRIES_PER_NAME),
+        ]
     }
 }
 
@@ -224,29 +294,71 @@ mod tests {
         assert!(sessions.find("", at(0)).is_none());
     }
 
+    fn attempt(name: &str, last: u8) -> SignInAttempt<'_> {
+        SignInAttempt {
+            name,
+            address: Some([192, 0, 2, last].into()),
+            browser: None,
+        }
+    }
+
     #[test]
     fn a_name_is_locked_out_after_five_failed_tries_from_one_address() {
         let sessions = OperatorSessions::default();
-        let (here, there) = (Some([192, 0, 2, 1].into()), Some([192, 0, 2, 2].into()));
+        let (here, there) = (attempt("ada", 1), attempt("ada", 2));
         for _ in 0..5 {
-            assert!(sessions.may_try("ada", here, at(0)));
-            sessions.failed("ada", here, at(0));
+            assert!(sessions.may_try(&here, at(0)));
+            sessions.failed(&here, at(0));
         }
-        assert!(!sessions.may_try("ada", here, at(14)));
-        assert!(sessions.may_try("bob", here, at(14)));
-        assert!(sessions.may_try("ada", there, at(14)));
-        assert!(sessions.may_try("ada", here, at(15)));
+        assert!(!sessions.may_try(&here, at(14)));
+        assert!(sessions.may_try(&attempt("bob", 1), at(14)));
+        assert!(sessions.may_try(&there, at(14)));
+        assert!(sessions.may_try(&here, at(15)));
+    }
+
+    #[test]
+    fn a_name_is_locked_out_after_ten_failed_tries_from_anywhere_but_for_a_browser_that_has_signed_in()
+     {
+        let sessions = OperatorSessions::default();
+        let token = sessions
+            .succeeded(&attempt("ada", 1), &SystemRandom, at(0))
+            .unwrap();
+        let known = |name| SignInAttempt {
+            browser: Some(&token),
+            ..attempt(name, 1)
+        };
+        for last in 0..10 {
+            assert!(sessions.may_try(&attempt("ada", last), at(0)));
+            sessions.failed(&attempt("ada", last), at(0));
+        }
+        assert!(!sessions.may_try(&attempt("ada", 99), at(14)));
+        assert!(sessions.may_try(&attempt("bob", 99), at(14)));
+        assert!(sessions.may_try(&known("ada"), at(14)));
+        assert_eq!(
+            sessions.succeeded(&known("ada"), &SystemRandom, at(14)),
+            None
+        );
+        // It guesses no more often than others, and is known for its own name alone.
+        for _ in 0..5 {
+            sessions.failed(&known("ada"), at(14));
+        }
+        assert!(!sessions.may_try(&known("ada"), at(14)));
+        for last in 0..10 {
+            sessions.failed(&attempt("bob", last), at(14));
+        }
+        assert!(!sessions.may_try(&known("bob"), at(14)));
+        assert!(sessions.may_try(&attempt("ada", 99), at(15)));
     }
 
     #[test]
     fn an_address_is_locked_out_after_twenty_failed_tries_with_any_names() {
         let sessions = OperatorSessions::default();
-        let here = Some([192, 0, 2, 1].into());
         for number in 0..20 {
-            sessions.failed(&format!("name {number}"), here, at(0));
+            sessions.failed(&attempt(&format!("name {number}"), 1), at(0));
         }
-        assert!(!sessions.may_try("ada", here, at(1)));
-        sessions.succeeded("ada", here);
-        assert!(!sessions.may_try("ada", here, at(1)));
+        let here = attempt("ada", 1);
+        assert!(!sessions.may_try(&here, at(1)));
+        sessions.succeeded(&here, &SystemRandom, at(1));
+        assert!(!sessions.may_try(&here, at(1)));
     }
 }

@@ -18,12 +18,15 @@ use crate::admin::pages::layout;
 use crate::admin::pages::signed_in::{COOKIE, SignedInOperator, session_token};
 use crate::admin::pages::viewer::{Place, SignedIn as _};
 use crate::auth::operator::by_password;
-use crate::auth::operator_session::{is_same, random_token};
+use crate::auth::operator_session::{SignInAttempt, is_same, random_token};
 use crate::http::middleware::client_address::ClientAddress;
 use crate::state::AppState;
 
 /// The cookie that the form of the sign-in repeats.
 const FORM_COOKIE: &str = "florin_form";
+/// The cookie of a browser that has signed in.
+const BROWSER_COOKIE: &str = "florin_browser";
+const BROWSER_COOKIE_SECONDS: u32 = 365 * 24 * 60 * 60;
 
 /// GET /login.
 pub(crate) async fn page(
@@ -117,8 +120,9 @@ pub(crate) async fn sign_in(
         name,
         password,
     }) = form_data?;
-    let repeated = headers.typed_get::<Cookie>();
-    let repeated = repeated.as_ref().and_then(|it| it.get(FORM_COOKIE));
+    let cookies = headers.typed_get::<Cookie>();
+    let cookie = |name| cookies.as_ref().and_then(|it| it.get(name));
+    let repeated = cookie(FORM_COOKIE);
     if !repeated.is_some_and(|repeated| is_same(repeated, &csrf)) {
         return Err(PageError::Forged);
     }
@@ -127,7 +131,12 @@ pub(crate) async fn sign_in(
     let peer: Option<IpAddr> = peer.map(|Extension(ConnectInfo(peer))| peer.ip());
     let address = client.or(peer);
     let sessions = &app.operator_sessions;
-    if !sessions.may_try(&name, address, app.now()) {
+    let attempt = SignInAttempt {
+        name: &name,
+        address,
+        browser: cookie(BROWSER_COOKIE),
+    };
+    if !sessions.may_try(&attempt, app.now()) {
         let mut response = form(
             &app,
             Some("Too many failed tries. Wait 15 minutes, and try again."),
@@ -146,12 +155,12 @@ pub(crate) async fn sign_in(
     let password_hash = checked.await.unwrap_or(None);
     drop(turn);
     let Some(password_hash) = password_hash else {
-        sessions.failed(&name, address, app.now());
+        sessions.failed(&attempt, app.now());
         let address = address.map(|address| address.to_string());
         tracing::warn!(address, "an operator failed to sign in");
         return Ok(form(&app, Some("The name or the password is wrong.")));
     };
-    sessions.succeeded(&name, address);
+    let browser = sessions.succeeded(&attempt, &*app.deps.random, app.now());
     let token = sessions.open(&name, &password_hash, &*app.deps.random, app.now());
     tracing::info!(operator = name, "an operator signed in");
     // The browser names the scheme that it used, also behind a proxy that ends TLS.
@@ -161,6 +170,12 @@ pub(crate) async fn sign_in(
     let mut response = Redirect::to("/").into_response();
     let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict{secure}");
     set_cookie(&mut response, &cookie);
+    if let Some(browser) = browser {
+        let kept = format!(
+            "{BROWSER_COOKIE}={browser}; Path=/login; HttpOnly; SameSite=Strict; Max-Age={BROWSER_COOKIE_SECONDS}{secure}"
+        );
+        set_cookie(&mut response, &kept);
+    }
     Ok(response)
 }
 
