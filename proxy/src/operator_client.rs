@@ -1,12 +1,14 @@
 //! Requests of the command line to the operator's API of a running proxy.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use florin_checkout_api::is_obeyed;
 use florin_proxy::config::{admin_address, operator_token};
 use reqwest::{Method, Response, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -247,20 +249,31 @@ fn refusal(status: u16, response: Option<&Value>) -> CommandError {
 
 /// A text of a customer, store or gateway without what a terminal obeys: control characters and changes of direction.
 pub(crate) fn visible(text: &str) -> String {
-    let is_obeyed =
-        |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars()
         .map(|c| if is_obeyed(c) { '\u{fffd}' } else { c })
         .collect()
 }
 
-/// Prints a result. A reader that ends early, such as `head`, is no failure.
+/// Escapes what a terminal obeys in a JSON text, which has such characters within strings alone.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_obeyed(c) && c != '\n' {
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
+/// Prints a result: lines made of [`visible`] texts, or JSON. A reader that ends early, such as `head`, is no failure.
 ///
 /// # Errors
 /// [`CommandError::Failed`] if standard output cannot be written.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     let mut output = std::io::stdout().lock();
-    let written = writeln!(output, "{}", text.trim_end()).and_then(|()| output.flush());
+    let written = writeln!(output, "{}", escaped(text.trim_end())).and_then(|()| output.flush());
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(CommandError::Failed(format!("standard output: {error}")))
@@ -278,6 +291,10 @@ mod tests {
         assert_eq!(
             visible("a\u{1b}[2Jb\u{9b}c\u{202e}d\u{2066}é\n"),
             "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}é\u{fffd}"
+        );
+        assert_eq!(
+            escaped("{\n\"a\u{202e}\u{9b}é\"}"),
+            "{\n\"a\\u202e\\u009bé\"}"
         );
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use reqwest::Response;
 use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
-use support::{Checkout, World, WorldConfig, secrets};
+use serde_json::json;
+use support::{Checkout, Program, World, WorldConfig, secrets};
 
 use crate::helpers::paid_event_count;
 
@@ -14,6 +15,8 @@ pub(crate) struct Pages<'w> {
     world: &'w World,
     base: String,
     pub(crate) cookies: Vec<(String, String)>,
+    /// `X-Forwarded-For` of a form.
+    forwarded_for: Option<String>,
 }
 
 /// A page as it came.
@@ -52,6 +55,7 @@ impl<'w> Pages<'w> {
             world,
             base: base.to_owned(),
             cookies: Vec::new(),
+            forwarded_for: None,
         }
     }
 
@@ -96,7 +100,10 @@ impl<'w> Pages<'w> {
         let body = reqwest::Url::parse_with_params("http://form", form).unwrap();
         let body = body.query().unwrap_or_default().to_owned();
         let request = self.world.http().post(url).header(COOKIE, self.cookie());
-        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let mut request = request.header("content-type", "application/x-www-form-urlencoded");
+        if let Some(address) = &self.forwarded_for {
+            request = request.header("x-forwarded-for", address);
+        }
         let response = request.body(body).send().await.unwrap();
         self.keep(response).await
     }
@@ -193,6 +200,35 @@ async fn a_name_is_locked_out_after_five_wrong_passwords() {
     world.end().await;
 }
 
+/// Behind a reverse proxy on the same machine, which the configuration lists, a client writes the header as it likes.
+#[tokio::test]
+async fn invented_addresses_lock_a_name_out_and_not_the_browser_of_its_operator() {
+    let world = World::start_with(WorldConfig {
+        trusted_proxies: vec!["127.0.0.1".to_owned()],
+        ..WorldConfig::default()
+    })
+    .await;
+    let mut known = ada(&world).await;
+    let mut eve = Pages::of(&world);
+    let mut refused = None;
+    for number in 1..=14 {
+        eve.forwarded_for = Some(format!("203.0.113.{number}"));
+        let page = eve.sign_in("ada", "a wrong password").await;
+        if page.status == 429 {
+            refused.get_or_insert(number);
+        }
+    }
+    assert_eq!(refused, Some(11));
+    eve.forwarded_for = Some("203.0.113.99".to_owned());
+    let right = eve.sign_in("ada", secrets::OPERATOR_PASSWORD).await;
+    right.with(429);
+    let csrf = known.get("/").await.hidden("csrf");
+    known.post("/logout", &[("csrf", &*csrf)]).await.with(303);
+    let again = known.sign_in("ada", secrets::OPERATOR_PASSWORD).await;
+    again.with(303);
+    world.end().await;
+}
+
 #[tokio::test]
 async fn the_form_of_the_sign_in_is_taken_from_its_own_page_alone() {
     let world = World::start().await;
@@ -234,6 +270,29 @@ async fn an_operator_decides_on_the_page() {
         ada.post(&path, &form).await.with(403);
     }
     assert_eq!(checkout.view().await["status"], "underpaid");
+    // What a person wrote is kept when it cannot be done, and no word of a library explains why.
+    let long = "refund agreed ".repeat(40);
+    for (version, reason, status, text) in [
+        (&*version, &*long, 400, "reason: write why"),
+        ("1", "refund agreed", 409, "Nothing was done: "),
+    ] {
+        let form = [
+            ("csrf", &*csrf),
+            ("version", version),
+            ("back", "/"),
+            ("reason", reason),
+            ("decision", "close"),
+        ];
+        let refused = ada.post(&path, &form).await.with(status).text;
+        let kept = format!("required maxlength=\"500\">{reason}</textarea>");
+        assert!(
+            refused.contains(text) && refused.contains(&kept),
+            "{refused}"
+        );
+    }
+    let incomplete = ada.post(&path, &[("csrf", &*csrf)]).await.with(400).text;
+    assert!(incomplete.contains("form: missing field"), "{incomplete}");
+    assert!(!incomplete.contains("deserialize"), "{incomplete}");
     let form = form(&csrf);
     let form: Vec<(&str, &str)> = form.iter().map(|(a, b)| (&**a, &**b)).collect();
     let decided = ada.post(&path, &form).await.with(303);
@@ -243,7 +302,9 @@ async fn an_operator_decides_on_the_page() {
     );
     assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     let again = ada.post(&path, &form).await.with(409);
-    assert!(again.text.contains("Nothing was done"), "{}", again.text);
+    for text in ["Nothing was done", "the customer sent the rest by bank</q>"] {
+        assert!(again.text.contains(text), "{text} in {}", again.text);
+    }
 
     let order = ada
         .get(&format!("/orders/{}", checkout.order))
@@ -265,6 +326,33 @@ async fn an_operator_decides_on_the_page() {
     assert!(lines[1].contains(&checkout.order) && lines[1].ends_with(",decision"));
     let settled = ada.get("/settlements").await.with(200);
     assert!(settled.text.contains("1 by a decision"), "{}", settled.text);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn no_text_of_a_store_turns_round_what_stands_beside_it() {
+    let world = World::start().await;
+    let order = json!({"amount": "5.00", "currency": "USD", "reference": "-1-1", "title": "mug \u{202e}00.1"});
+    let opened = world.store().open(&order).await.with(201);
+    let id = opened.text_at("/order/id");
+    let mut ada = ada(&world).await;
+    for path in ["/orders".to_owned(), format!("/orders/{id}")] {
+        let page = ada.get(&path).await.with(200).text;
+        assert!(page.contains("mug \u{fffd}00.1"), "{page}");
+        assert!(!page.contains('\u{202e}'), "{path}");
+    }
+    let config = world.config_file().display().to_string();
+    for (json, title) in [(false, "mug \u{fffd}00.1"), (true, "mug \\u202e00.1")] {
+        let (config, id) = (config.clone(), id.clone());
+        let show = move || {
+            let words = ["--config", &config, "orders", "show", &id, "--json"];
+            let words = &words[..if json { 6 } else { 5 }];
+            Program::run(words, &[("FLORIN_OPERATOR_TOKEN", secrets::OPERATOR_TOKEN)]).printed
+        };
+        let printed = tokio::task::spawn_blocking(show).await.unwrap();
+        assert!(printed.contains(title), "{printed}");
+        assert!(!printed.contains('\u{202e}'), "{printed}");
+    }
     world.end().await;
 }
 

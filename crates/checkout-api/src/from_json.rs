@@ -13,8 +13,9 @@ pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error
     serde_json::from_str(&clean(text))
 }
 
-/// Returns `true` if a browser obeys the character instead of showing it.
-fn is_obeyed(char: char) -> bool {
+/// Returns `true` if a browser or a terminal obeys the character instead of showing it: control characters, bidirectional
+/// overrides and isolates.
+pub fn is_obeyed(char: char) -> bool {
     char.is_control() || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

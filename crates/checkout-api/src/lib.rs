@@ -17,7 +17,7 @@ pub use attempt_view::{
     AttemptView, Confirmations, Quote, Unavailable, WalletTransaction, Warning, WarningKind,
 };
 pub use error::{ErrorBody, ErrorCode, Refusal};
-pub use from_json::from_json;
+pub use from_json::{from_json, is_obeyed};
 pub use order_view::{
     BlockedReason, DonationView, Environment, FailureReason, Flow, LatePayment, LineView,
     OrderView, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,

@@ -73,6 +73,17 @@ pub enum Method {
     Put,
 }
 
+impl Method {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+        }
+    }
+}
+
 /// Whether a PUT signs its body.
 ///
 /// The specification adds the body "for POST requests only". `Assumed:` that a PUT is therefore signed like a GET; a

@@ -26,7 +26,7 @@ pub enum DecisionError {
     #[error("the order is closed already")]
     AlreadyClosed,
     /// Nothing about the order is open.
-    #[error("nothing about this order needs a decision: its state is {0:?}")]
+    #[error("nothing about this order needs a decision: its status is {}", <&str>::from(.0))]
     NothingToDecide(OrderStatus),
     /// The gateway never reported a payment for any of its invoices.
     #[error(

@@ -71,7 +71,7 @@ pub(crate) enum PaymentError {
     #[error("the price is outside the gateway's limits")]
     HostedAmountOutOfRange,
     /// A hosted order lacks something that the gateway's page needs.
-    #[error("a hosted payment needs {0:?}")]
+    #[error("a hosted payment needs {0}")]
     MissingForHosted(MissingForHosted),
     /// The gateway's page did not pass the checks.
     #[error("the gateway's page did not pass the checks")]
@@ -102,13 +102,16 @@ pub(crate) enum PaymentError {
 }
 
 /// What a hosted payment needs and an order of the custom flow can do without.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum MissingForHosted {
     /// The customer's e-mail address.
+    #[error("the customer's email address")]
     Email,
     /// Where the customer returns to.
+    #[error("an address to return to")]
     ReturnUrl,
     /// The operator's setting `gateway.checkout_url`.
+    #[error("gateway.checkout_url")]
     CheckoutUrl,
 }
 

@@ -329,11 +329,24 @@ fn is_unknown_invoice(status: u16, error: &GatewayError) -> bool {
     status == 404 || error.code == Some(ErrorCode::InvalidInvoiceId)
 }
 
+/// What a refusal says: its code and its message, as far as it has them.
+fn refusal(error: &GatewayError) -> String {
+    let parts = [
+        error.code.as_ref().map(ErrorCode::as_str),
+        error.message.as_deref(),
+    ];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return "The gateway knows no such invoice, and says nothing more.".to_owned();
+    }
+    parts.join(": ")
+}
+
 /// An invoice that the gateway does not know is an observation too.
 fn unknown_invoice(app: &AppState, error: &GatewayError) -> Observation {
     Observation {
         observed_at: app.now(),
-        raw: format!("{:?}: {:?}", error.code, error.message),
+        raw: refusal(error),
         is_known: false,
         invoice_id: None,
         status: None,

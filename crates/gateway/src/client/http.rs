@@ -178,7 +178,7 @@ impl Exchange {
         let result = self.exchange(request, key, nonce).await;
         let elapsed = self.clock.now().duration_since(began);
         tracing::debug!(
-            method = ?request.method,
+            method = request.method.as_str(),
             path = request.path(),
             status = result.as_ref().ok().map(|response| response.status),
             error = result.as_ref().err().map(tracing::field::display),

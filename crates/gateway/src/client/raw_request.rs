@@ -33,6 +33,13 @@ pub enum Endpoint {
     UpdateSettings,
 }
 
+impl core::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (method, path) = self.method_and_path();
+        write!(f, "{} {path}", method.as_str())
+    }
+}
+
 impl Endpoint {
     fn method_and_path(self) -> (Method, &'static str) {
         match self {

@@ -155,7 +155,7 @@ async fn entry(
             @if let Some(history) = &history {
                 (timeline::comparison(history))
             }
-            (decision_form(viewer, aggregate, "/"))
+            (decision_form(viewer, aggregate, "/", ""))
         }
     })
 }

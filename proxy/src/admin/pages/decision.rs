@@ -20,8 +20,13 @@ pub(crate) fn causes(causes: &[AttentionCause]) -> Markup {
     }
 }
 
-/// The form of a decision; a sentence for a person who may not decide.
-pub(crate) fn decision_form(viewer: &Viewer, aggregate: &Aggregate, back: &str) -> Markup {
+/// The form of a decision, with the reason of one that was refused; a sentence for a person who may not decide.
+pub(crate) fn decision_form(
+    viewer: &Viewer,
+    aggregate: &Aggregate,
+    back: &str,
+    written: &str,
+) -> Markup {
     let order = &aggregate.order;
     if viewer.role == Role::Read {
         let another = match viewer.place {
@@ -41,7 +46,7 @@ pub(crate) fn decision_form(viewer: &Viewer, aggregate: &Aggregate, back: &str) 
             input type="hidden" name="version" value=(order.version);
             input type="hidden" name="back" value=(back);
             label for=(reason) { "Reason, for the audit log" }
-            textarea id=(reason) name="reason" rows="2" required maxlength="500" {}
+            textarea id=(reason) name="reason" rows="2" required maxlength="500" { (written) }
             div.buttons {
                 @for kind in &possible {
                     button class=(tone(*kind)) type="submit" name="decision" value=(<&str>::from(*kind)) {

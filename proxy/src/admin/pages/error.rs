@@ -4,6 +4,7 @@ use axum::extract::rejection::FormRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
+use crate::admin::api::cause;
 use crate::admin::error::OperatorError;
 
 /// Why a page or a form failed.
@@ -12,6 +13,8 @@ pub(crate) enum PageError {
     Forged,
     /// As in the API.
     Operator(OperatorError),
+    /// The same of a decision, with the reason that the person wrote.
+    Refused(OperatorError, String),
 }
 
 impl<E: Into<OperatorError>> From<E> for PageError {
@@ -22,7 +25,7 @@ impl<E: Into<OperatorError>> From<E> for PageError {
 
 impl From<FormRejection> for OperatorError {
     fn from(error: FormRejection) -> Self {
-        Self::invalid("form", &error.body_text())
+        Self::invalid("form", cause(&error.body_text()))
     }
 }
 
@@ -57,6 +60,12 @@ impl IntoResponse for PageError {
                 error.log();
                 let (status, _) = error.status();
                 (status, heading(status), error.to_string())
+            }
+            Self::Refused(error, written) => {
+                error.log();
+                let (status, _) = error.status();
+                let message = format!("{error}. Nothing was done. Your reason: “{written}”");
+                (status, heading(status), message)
             }
         };
         let title = title.to_owned();

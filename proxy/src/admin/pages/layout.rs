@@ -2,9 +2,10 @@
 
 use axum::http::header;
 use axum::response::IntoResponse;
+use florin_checkout_api::is_obeyed;
 use florin_orders::OrderStatus;
 use jiff::Timestamp;
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::admin::pages::viewer::{Place, Viewer};
 
@@ -116,7 +117,7 @@ pub(crate) fn failure(place: Place, title: &str, message: &str) -> Markup {
 }
 
 fn document(place: Place, title: &str, body: &Markup) -> Markup {
-    html! {
+    let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -129,7 +130,14 @@ fn document(place: Place, title: &str, body: &Markup) -> Markup {
             }
             body.theme { (body) }
         }
-    }
+    };
+    // A title of a store could turn round the amount beside it.
+    let visible = |c: char| match c {
+        '\n' | '\r' | '\t' => c,
+        _ if is_obeyed(c) => char::REPLACEMENT_CHARACTER,
+        _ => c,
+    };
+    PreEscaped(page.into_string().chars().map(visible).collect())
 }
 
 /// A time for people, in UTC.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Form, Path, Query, State};
-use axum::response::Redirect;
+use axum::response::{IntoResponse as _, Redirect, Response};
 use florin_orders::{Aggregate, OrderId, OrderStatus};
-use florin_storage::AuditEntry;
+use florin_storage::{AuditEntry, OrderHistory};
 use maud::{Markup, html};
 use serde::Deserialize;
 use strum::VariantArray as _;
@@ -15,6 +15,7 @@ use url::form_urlencoded;
 use crate::admin::api::deliveries::redeliver_as;
 use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide_as, history};
 use crate::admin::api::page_size;
+use crate::admin::error::OperatorError;
 use crate::admin::pages::decision::{causes, decision_form};
 use crate::admin::pages::error::PageError;
 use crate::admin::pages::viewer::{SignedIn, Viewer};
@@ -146,11 +147,28 @@ pub(crate) async fn show<V: SignedIn>(
 ) -> Result<Markup, PageError> {
     let viewer = visitor.viewer();
     let history = history(&app, viewer.scope(), &id).await?;
+    Ok(order_page(&viewer, &history, None))
+}
+
+/// A decision that was not carried out.
+struct Refused<'a> {
+    /// Why, and what to do.
+    problem: &'a str,
+    /// The reason that the person wrote.
+    written: &'a str,
+}
+
+/// One order, its open questions and its time line.
+fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<&Refused<'_>>) -> Markup {
     let aggregate = &history.aggregate;
     let order = &aggregate.order;
     let open = aggregate.attention_causes();
     let back = format!("/orders/{}", order.id);
+    let written = refused.map_or("", |refused| refused.written);
     let content = html! {
+        @if let Some(Refused { problem, .. }) = refused {
+            p.notice.bad role="alert" { "Nothing was done: " (problem) ". Your reason: " q { (written) } }
+        }
         div.title {
             (layout::status(order.status))
             span.money { (order.terms.amount) " " (order.terms.currency) }
@@ -173,15 +191,15 @@ pub(crate) async fn show<V: SignedIn>(
             section.card aria-labelledby="open" {
                 h2 #open { "Open questions" }
                 (causes(&open))
-                (timeline::comparison(&history))
-                (decision_form(&viewer, aggregate, &back))
+                (timeline::comparison(history))
+                (decision_form(viewer, aggregate, &back, written))
             }
         }
         (timeline::attempts(aggregate))
-        (timeline::timeline(&viewer, &history))
+        (timeline::timeline(viewer, history))
     };
     let title = format!("Order {}", order.terms.reference);
-    Ok(layout::page(&viewer, "/orders", &title, &content))
+    layout::page(viewer, "/orders", &title, &content)
 }
 
 /// The form of a decision.
@@ -200,24 +218,45 @@ pub(crate) async fn decide<V: SignedIn>(
     visitor: V,
     Path(id): Path<String>,
     form: Result<Form<DecisionForm>, FormRejection>,
-) -> Result<Redirect, PageError> {
+) -> Result<Response, PageError> {
     let viewer = visitor.viewer();
     let Form(form) = form?;
     viewer.check_form(&form.csrf)?;
     let base = viewer.base();
     let request = DecisionRequest {
         decision: form.decision,
-        reason: form.reason,
+        reason: form.reason.clone(),
         version: form.version,
     };
-    let decided = decide_as(&app, viewer.actor, &id, request).await?;
+    let decided = match decide_as(&app, viewer.actor.clone(), &id, request).await {
+        Ok(decided) => decided,
+        Err(error) => return refused(&app, &viewer, &id, error, &form.reason).await,
+    };
     // Two pages have the form; a page of another site is never gone to.
     let back = if form.back == "/" {
         format!("{base}/")
     } else {
         format!("{base}/orders/{}", decided.order.id)
     };
-    Ok(Redirect::to(&back))
+    Ok(Redirect::to(&back).into_response())
+}
+
+/// The order as it is, why the decision was refused, and the reason that the person wrote.
+async fn refused(
+    app: &AppState,
+    viewer: &Viewer,
+    id: &str,
+    error: OperatorError,
+    written: &str,
+) -> Result<Response, PageError> {
+    let (status, _) = error.status();
+    let history = match history(app, viewer.scope(), id).await {
+        Ok(history) if !status.is_server_error() => history,
+        _ => return Err(PageError::Refused(error, written.to_owned())),
+    };
+    let problem = &error.to_string();
+    let page = order_page(viewer, &history, Some(&Refused { problem, written }));
+    Ok((status, page).into_response())
 }
 
 /// The form of a redelivery.

@@ -7,6 +7,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderName, header};
 use axum::response::IntoResponse;
+use florin_checkout_api::is_obeyed;
 use florin_money::Amount;
 use florin_storage::{SettledOrder, StoreScope};
 use jiff::civil::Date;
@@ -226,15 +227,23 @@ pub(crate) async fn csv<V: SignedIn>(
     Ok((headers, lines))
 }
 
-/// A field. A store chooses its references: one that a spreadsheet would compute is made a text.
+/// A field. A store chooses its references: one that a spreadsheet would compute is made a text, and what a reader would not
+/// see is replaced. Source: OWASP, "CSV Injection" (2025), which names the full-width forms too.
 fn field(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@']);
-    let text = if is_formula {
-        format!("'{text}")
-    } else {
-        text.to_owned()
+    let visible = |c| {
+        if is_obeyed(c) {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
     };
-    if text.contains(['"', ',', '\n', '\r']) {
+    let mut text: String = text.chars().map(visible).collect();
+    let is_formula = (text.trim_start()).starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    if is_formula || text.starts_with(char::REPLACEMENT_CHARACTER) {
+        text.insert(0, '\'');
+    }
+    // Some spreadsheets split at semicolons.
+    if text.contains(['"', ',', ';']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
         text
@@ -249,6 +258,11 @@ mod tests {
     fn a_field_is_quoted_and_never_a_formula() {
         assert_eq!(field("r-1"), "r-1");
         assert_eq!(field("a,\"b\""), "\"a,\"\"b\"\"\"");
-        assert_eq!(field("-1+cmd"), "'-1+cmd");
+        for formula in ["-1-1", "=1", "+1", "@a", " =1", "＝1"] {
+            assert_eq!(field(formula), format!("'{formula}"));
+        }
+        assert_eq!(field("\t=1"), "'\u{fffd}=1");
+        assert_eq!(field("a\u{202e}b"), "a\u{fffd}b");
+        assert_eq!(field("a;=1"), "\"a;=1\"");
     }
 }

@@ -179,7 +179,7 @@ async fn change(
     let store = permitted(store, endpoint)?;
     let request = RawRequest::new(endpoint, "", Some(body))?;
     let request = for_its_merchant(store, endpoint, request)?;
-    tracing::info!(store = %store.id, ?endpoint, "store changes the account at the gateway");
+    tracing::info!(store = %store.id, %endpoint, "store changes the account at the gateway");
     pass(app, request, true).await
 }
 

@@ -340,3 +340,22 @@ async fn watched_and_paid_orders_keep_their_interval_while_others_are_polled_mor
         assert!(value >= least, "{name} {value}");
     }
 }
+
+#[test]
+fn a_refusal_is_kept_in_the_gateways_words() {
+    let refused = |body: &str| refusal(&GatewayError::from_body(body.as_bytes()));
+    for (body, text) in [
+        (
+            r#"{"code": "INVALID_INVOICE_ID", "message": "Unknown."}"#,
+            "INVALID_INVOICE_ID: Unknown.",
+        ),
+        (r#"{"code": "GONE"}"#, "GONE"),
+        (r#"{"message": "Unknown."}"#, "Unknown."),
+        (
+            "<html>",
+            "The gateway knows no such invoice, and says nothing more.",
+        ),
+    ] {
+        assert_eq!(refused(body), text);
+    }
+}
