@@ -19,6 +19,7 @@ use axum::{Json, Router};
 use florin_gateway::Health;
 use serde_json::{Value, json};
 
+use crate::admin::conditions::{Finding, conditions};
 use crate::admin::pages::error::PageFailure;
 use crate::admin::pages::signed_in::SignedInOperator;
 use crate::admin::pages::viewer::Place;
@@ -190,11 +191,23 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let database = storage_monitor::probe(&app).await;
     let ending = app.shutdown.is_cancelled();
     let gateway_health = app.deps.gateway.health();
-    // A server that does not answer would be asked in vain.
-    let server = match &database {
-        Ok(_) => database_server(&app).await,
-        Err(_) => Value::Null,
+    // A database that does not answer would be asked in vain.
+    let (server, totals) = match &database {
+        Ok(_) => (
+            database_server(&app).await,
+            app.deps.storage.totals().await.ok(),
+        ),
+        Err(_) => (Value::Null, None),
     };
+    let conditions = conditions(&app, totals.as_ref());
+    let conditions = conditions.iter().map(|Finding { condition, detail }| {
+        json!({
+            "title": condition.title(),
+            "detail": detail,
+            "sentence": condition.sentence(),
+            "page": condition.page(),
+        })
+    });
     let status = if database.is_ok() && !ending && !gateway_health.is_pause_excessive {
         StatusCode::OK
     } else {
@@ -209,6 +222,7 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
         "currencies": currencies(&app),
         "events_waiting": database.ok(),
         "ending": ending,
+        "conditions": conditions.collect::<Vec<_>>(),
         "roles": app.config().roles.words().collect::<Vec<_>>(),
     });
     (status, Json(report))

@@ -56,7 +56,7 @@ enum Command {
         #[command(subcommand)]
         action: commands::secrets::Action,
     },
-    /// Asks a running proxy for its health. Exits with 0 if it is ready, with 1 if it is not or does not answer.
+    /// Asks a running proxy for its health and conditions. Exits with 0 if it is ready, with 1 if it is not or does not answer.
     Health(commands::health::Health),
     /// Lists and shows the orders of a running proxy, and decides about them, as an operator.
     Orders(commands::orders::Orders),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{MovedFile, Reply, World, eventually, secrets};
+use support::{MovedFile, Program, Reply, World, eventually, secrets};
 
 use crate::operators_pages::{Pages, ada};
 use crate::program::start_program;
@@ -58,6 +58,16 @@ async fn the_page_shows_why_orders_cannot_be_stored_and_what_else_is_wrong() {
     change(&world, &program, &[(&right, wrong)]);
     let page = page_with(&world, &session, &["The gateway rejects the key"]).await;
     assert!(!page.contains("canary"), "{page}");
+    let config = world.config_file().display().to_string();
+    let health = Program::run(&["health", "--config", &config], &[]);
+    let condition = "The gateway rejects the key: It answers 401.";
+    assert_eq!(health.code, Some(0), "a restart would not help");
+    assert!(
+        health.printed.starts_with("The proxy is ready.\n"),
+        "{}",
+        health.printed
+    );
+    assert!(health.printed.contains(condition), "{}", health.printed);
     change(&world, &program, &[(wrong, &right)]);
     line(&program, 2, RELOADED).await;
     page_with(&world, &session, &[ALL_IS_WELL]).await;

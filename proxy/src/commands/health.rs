@@ -54,12 +54,17 @@ pub(crate) fn run(
     if json {
         println!("{}", json!({"healthy": status == 200, "report": report}));
     }
-    if status != 200 {
-        bail!("the proxy is not ready: {}", reason(status, &report));
-    }
-    if !json {
+    if !json && status == 200 {
         let word = if health.live { "alive" } else { "ready" };
         println!("The proxy is {word}.");
+    }
+    if !json {
+        for condition in report["conditions"].as_array().into_iter().flatten() {
+            println!("{}", line(condition));
+        }
+    }
+    if status != 200 {
+        bail!("the proxy is not ready: {}", reason(status, &report));
     }
     Ok(())
 }
@@ -85,6 +90,14 @@ async fn ask(url: &str, timeout: Duration) -> anyhow::Result<(u16, String)> {
         .build()?;
     let response = client.get(url).send().await?;
     Ok((response.status().as_u16(), response.text().await?))
+}
+
+/// What is wrong while the proxy is ready, and what to do.
+fn line(condition: &Value) -> String {
+    let text = |name: &str| condition[name].as_str().unwrap_or_default();
+    let (title, detail, sentence) = (text("title"), text("detail"), text("sentence"));
+    let gap = if detail.is_empty() { "" } else { " " };
+    format!("{title}: {detail}{gap}{sentence} ({})", text("page"))
 }
 
 /// What the report says, in words.
