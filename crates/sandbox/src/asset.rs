@@ -1,7 +1,7 @@
 //! Assets on their chains: prices and limits to begin with, and what a customer reads before paying.
 
 use florin_money::{Amount, Asset, CryptoCode, Currency};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Settings;
 
@@ -111,6 +111,21 @@ fn coin(asset: Asset, chain: Chain, usd: &str, min: &str, max: &str) -> Coin {
             min: limit(min),
             max: limit(max),
         },
+    }
+}
+
+/// As its code: the rest is a constant.
+impl Serialize for Coin {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.code.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Coin {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let code = CryptoCode::deserialize(deserializer)?;
+        let found = offered(true).into_iter().find(|coin| coin.code == code);
+        found.ok_or_else(|| serde::de::Error::custom(format!("{code} is not offered")))
     }
 }
 

@@ -5,6 +5,9 @@ use core::pin::Pin;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::kept::as_text;
 
 /// The future of [`Clock::sleep`].
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -43,8 +46,9 @@ impl Clock for SystemClock {
 /// The time of invoices, prices and payments: that of the clock, plus every jump.
 ///
 /// Nonces are compared with the clock itself, so that a caller still signs with the time of day after a jump.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct VirtualClock {
+    #[serde(with = "as_text")]
     ahead: SignedDuration,
 }
 

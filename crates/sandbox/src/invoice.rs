@@ -18,9 +18,11 @@
 
 use florin_money::{Amount, AmountError, AmountText, Currency, Rounding};
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::asset::{Coin, REQUIRED_CONFIRMATIONS};
+use crate::kept::as_text;
 use crate::prices::Terms;
 use crate::wire::Status;
 
@@ -30,10 +32,11 @@ const MAX_HISTORY: usize = 50;
 const MAX_TRANSACTIONS: usize = 100;
 
 /// A payment on the chain.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Transaction {
     pub(crate) hash: String,
     pub(crate) amount: Amount,
+    #[serde(with = "as_text")]
     pub(crate) seen_at: Timestamp,
     pub(crate) state: TransactionState,
     /// `true` if a node shows it: only the node changes it.
@@ -49,7 +52,7 @@ pub(crate) struct ChainPayment {
 }
 
 /// A transaction's state on its chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TransactionState {
     /// In the mempool.
     Pending,
@@ -72,7 +75,7 @@ impl Transaction {
 }
 
 /// The sum of an invoice's payments, counted from the mempool on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Received {
     pub(crate) crypto: Amount,
     pub(crate) usd: Amount,
@@ -116,7 +119,7 @@ impl Received {
 }
 
 /// An invoice.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Invoice {
     pub(crate) id: String,
     pub(crate) coin: Coin,
@@ -124,7 +127,9 @@ pub(crate) struct Invoice {
     pub(crate) local_currency: Currency,
     pub(crate) address: String,
     pub(crate) qr_string: String,
+    #[serde(with = "as_text")]
     pub(crate) created_at: Timestamp,
+    #[serde(with = "as_text")]
     pub(crate) expires_at: Timestamp,
     /// Members with which GET /invoice replaces its own; `null` removes one.
     pub(crate) overrides: Map<String, Value>,
@@ -138,11 +143,37 @@ pub(crate) struct Invoice {
     /// Failed by the developer; no transaction changes that.
     failed: bool,
     /// The statuses and since when, oldest first; the last [`MAX_HISTORY`] of them.
+    #[serde(with = "history_as_text")]
     history: Vec<(Timestamp, Status)>,
 }
 
+/// For serde: the times of a history as texts.
+mod history_as_text {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Entry(#[serde(with = "as_text")] Timestamp, Status);
+
+    pub(super) fn serialize<S: Serializer>(
+        history: &[(Timestamp, Status)],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(history.iter().map(|(at, status)| Entry(*at, *status)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<(Timestamp, Status)>, D::Error> {
+        let entries = Vec::<Entry>::deserialize(deserializer)?;
+        Ok(entries
+            .into_iter()
+            .map(|Entry(at, status)| (at, status))
+            .collect())
+    }
+}
+
 /// What an invoice takes over from its checkout session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hosted {
     pub(crate) session_id: String,
     pub(crate) email: String,

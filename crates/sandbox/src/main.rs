@@ -31,6 +31,9 @@ struct Arguments {
     /// A file to which every request and every event is appended, one JSON object per line.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// A file that keeps the invoices over a restart; without it the sandbox forgets them, and a proxy reports each open one.
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
     /// Where browsers reach the sandbox; default: the address it listens on.
     #[arg(long, value_name = "URL")]
     public_url: Option<Url>,
@@ -87,6 +90,7 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
         local_currency: arguments.local_currency.0,
         local_per_usd: arguments.local_currency.1,
         log_file: arguments.log,
+        state_file: arguments.state,
         public_url: arguments.public_url.map(String::from),
         ..Settings::default()
     };
@@ -123,6 +127,11 @@ fn print_welcome(address: SocketAddr, settings: &Settings) {
     if let Some(file) = &settings.log_file {
         text += &format!("  log       {}\n", file.display());
     }
+    text += &match &settings.state_file {
+        Some(file) => format!("  state     {}\n", file.display()),
+        None => "  state     in memory: a restart forgets every invoice; --state FILE keeps them\n"
+            .to_owned(),
+    };
     // A reader that is gone, like `head`, does not end the sandbox.
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

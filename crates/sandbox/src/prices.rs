@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use florin_money::{Amount, AmountError, AmountText, CryptoCode, Currency, Rounding};
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::asset::{Coin, Limits, offered};
 use crate::settings::{Seed, Settings};
@@ -46,7 +47,7 @@ pub(crate) struct Conversion {
 }
 
 /// The three amounts of an invoice, as they were written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Terms {
     pub(crate) crypto: AmountText,
     pub(crate) usd: AmountText,

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::callback::CallbackSender;
 use crate::faults::{ConnectionFault, FaultyListener};
 use crate::state::Sandbox;
-use crate::{Settings, api, control, evm, faults, hosted};
+use crate::{Settings, api, control, evm, faults, hosted, kept};
 
 /// How often expired invoices are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Serves until `shutdown` is cancelled; open requests then have two seconds.
 ///
 /// # Errors
-/// The callback URL is invalid, a price has no exact value, the log cannot be written, or the listener fails.
+/// The callback URL is invalid, a price has no exact value, the file of the state cannot be read, the log cannot be written, or the listener fails.
 pub async fn run(
     listener: TcpListener,
     settings: Settings,
@@ -45,13 +45,19 @@ pub async fn run(
     let sandbox = Arc::new(Sandbox::new(settings, public_url, queue)?);
     let stopped = shutdown.child_token();
     // One task runs them all: a panic in any of them ends the server instead of half of it.
-    let (served, (), (), ()) = tokio::join!(
+    let (served, (), (), (), ()) = tokio::join!(
         async {
             let served = serve(listener, sandbox.clone(), shutdown).await;
             stopped.cancel();
             served
         },
         expire_invoices(&sandbox, &stopped),
+        async {
+            if let Some(file) = &sandbox.settings.state_file {
+                let kept = || sandbox.update(|state, _| state.kept());
+                kept::write(file, kept, &stopped).await;
+            }
+        },
         sender.run(&sandbox, callbacks, &stopped),
         async {
             if let Some(url) = &sandbox.settings.evm_rpc_url {

@@ -11,21 +11,25 @@
 
 use florin_money::{Amount, AmountText, Currency};
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
+use crate::kept::as_text;
 use crate::wire::Status;
 
 /// A hosted checkout before it has an address.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) request: SessionRequest,
+    #[serde(with = "as_text")]
     pub(crate) created_at: Timestamp,
+    #[serde(with = "as_text")]
     pub(crate) expires_at: Timestamp,
     stage: Stage,
     recorded: Status,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     Choosing,
     Cancelled,
@@ -34,7 +38,7 @@ enum Stage {
 }
 
 /// The body of POST /checkout.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SessionRequest {
     pub(crate) email: String,
     pub(crate) currency: Currency,

@@ -41,6 +41,8 @@ pub struct Settings {
     /// Where every request and every event is appended, one JSON object per line; `None` keeps the newest ones in
     /// memory only.
     pub log_file: Option<PathBuf>,
+    /// The file that keeps invoices, hosted checkouts and the time; `None`: a restart forgets them.
+    pub state_file: Option<PathBuf>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
 }
@@ -60,6 +62,7 @@ impl Default for Settings {
             unknown_asset: false,
             evm_rpc_url: None,
             log_file: None,
+            state_file: None,
             clock: Arc::new(SystemClock),
         }
     }

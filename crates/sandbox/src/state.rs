@@ -17,6 +17,7 @@ use crate::clock::VirtualClock;
 use crate::faults::{Fault, Faults};
 use crate::invoice::{Invoice, InvoiceError, NewInvoice, Transaction, TransactionState};
 use crate::journal::{Event, Journal};
+use crate::kept;
 use crate::prices::Prices;
 use crate::session::{Session, SessionRequest};
 use crate::settings::Seed;
@@ -78,12 +79,14 @@ impl State {
     fn new(settings: &Settings, journal: Journal) -> anyhow::Result<Self> {
         let seed = Seed::new(settings.seed);
         let prices = Prices::new(settings, seed);
+        let kept = settings.state_file.as_deref().map(kept::read).transpose()?;
+        let (clock, invoices, sessions) = kept.flatten().unwrap_or_default();
         Ok(Self {
             seed,
-            clock: VirtualClock::default(),
+            clock,
             prices: prices.context("a price has no exact value in the local currency")?,
-            invoices: BoundedStore::default(),
-            sessions: BoundedStore::default(),
+            invoices,
+            sessions,
             accounts: Accounts::new(seed),
             faults: Faults::default(),
             journal,
@@ -91,6 +94,12 @@ impl State {
             invoice_minutes: settings.invoice_minutes,
             outgoing: Vec::new(),
         })
+    }
+
+    /// What a restart keeps, as [`State::new`] reads it.
+    pub(crate) fn kept(&self) -> String {
+        let kept = (&self.clock, &self.invoices, &self.sessions);
+        serde_json::to_string(&kept).expect("its maps have texts as keys")
     }
 
     /// Opens an invoice at a new address, or at that of [`State::next_invoice`].

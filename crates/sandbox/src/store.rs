@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Records that are kept; the oldest is removed for the next one.
 pub(crate) const CAPACITY: usize = 10_000;
@@ -109,6 +110,33 @@ impl<T> BoundedStore<T> {
     fn index(&self, of: u64) -> Option<usize> {
         let first = self.count - number(self.records.len());
         usize::try_from(of.checked_sub(first + 1)?).ok()
+    }
+}
+
+/// The number of removed records, and those that are left.
+impl<T: Serialize> Serialize for BoundedStore<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let removed = self.count - number(self.records.len());
+        let dated = self.ids.iter().zip(&self.records);
+        let dated: Vec<_> = dated
+            .map(|((id, due), record)| (id, due.to_string(), record))
+            .collect();
+        (removed, dated).serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for BoundedStore<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (removed, dated) = <(u64, Vec<(String, String, T)>)>::deserialize(deserializer)?;
+        let mut store = Self {
+            count: removed,
+            ..Self::default()
+        };
+        for (id, due, record) in dated {
+            let due = due.parse().map_err(serde::de::Error::custom)?;
+            store.insert(id, record, due);
+        }
+        Ok(store)
     }
 }
 

@@ -4,10 +4,11 @@
 //!
 //! Source: payment-service.md, "GET /prices", "POST /invoice", "GET /invoice" and "POST /checkout".
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// `transaction_status`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Status {
     /// Nothing is in a block.
     Checking,

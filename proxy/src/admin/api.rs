@@ -133,9 +133,18 @@ mod tests {
     #[test]
     fn the_words_of_a_library_are_left_out() {
         for (text, expected) in [
-            ("Failed to deserialize form body: missing field `csrf`", "missing field `csrf`"),
-            ("Failed to parse the request body as JSON: EOF at line 1", "EOF at line 1"),
-            ("Form requests must have `Content-Type: x`", "Form requests must have `Content-Type: x`"),
+            (
+                "Failed to deserialize form body: missing field `csrf`",
+                "missing field `csrf`",
+            ),
+            (
+                "Failed to parse the request body as JSON: EOF at line 1",
+                "EOF at line 1",
+            ),
+            (
+                "Form requests must have `Content-Type: x`",
+                "Form requests must have `Content-Type: x`",
+            ),
         ] {
             assert_eq!(cause(text), expected);
         }

@@ -160,6 +160,8 @@ async fn serve(
     };
     let sandbox_settings = florin_sandbox::Settings {
         evm_rpc_url: chain.as_ref().map(|chain| chain.url().to_owned()),
+        // With --folder, the orders of an earlier run are still open.
+        state_file: Some(folder.join("sandbox.json")),
         ..secrets.sandbox(ports)
     };
     running.start(

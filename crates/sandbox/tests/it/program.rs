@@ -106,6 +106,36 @@ async fn a_half_sent_request_does_not_delay_the_shutdown() {
     ended.expect("it ends in time").unwrap().unwrap();
 }
 
+#[tokio::test]
+async fn a_state_file_keeps_invoices_over_a_restart() {
+    let file = LogFile::new("state");
+    let settings = || Settings {
+        state_file: Some(file.0.clone()),
+        ..Settings::default()
+    };
+    let world = World::start_with(settings()).await;
+    let (paid, open) = (world.open().await, world.open().await);
+    world.pay_and_mine(&paid, "exact").await;
+    world.control("time", r#"{"jump_seconds": 60}"#).await;
+    let before = world.merchant().record(&paid).await;
+    world.shutdown.cancel();
+    world.server.await.unwrap().unwrap();
+    let world = World::start_with(settings()).await;
+    assert_eq!(world.merchant().record(&paid).await, before);
+    assert_eq!(world.status(&open).await, "CHECKING");
+    world.pay_and_mine(&open, "half").await;
+    assert_eq!(world.status(&open).await, "COMPLETED");
+    let next = world.open().await;
+    assert!(![paid, open].contains(&next), "an id is given once");
+    fs::write(&file.0, "{}").unwrap();
+    let refused = World::start_with(settings()).await.server.await.unwrap();
+    let refused = format!("{:#}", refused.unwrap_err());
+    assert!(
+        refused.contains("was not written by this version"),
+        "{refused}"
+    );
+}
+
 /// A file of one test, removed at the end.
 struct LogFile(PathBuf);
 
