@@ -153,6 +153,7 @@ async fn world() -> World {
 }
 
 async fn serves_the_checkout(world: World, front: ReverseProxy) {
+    assert!(front.offers_http2(), "{}", front.printed());
     events_stream(&world, &front).await;
     orders_are_counted_by_client(&world, &front).await;
     customers_behind_a_cdn_are_counted_apart(&world, &front).await;

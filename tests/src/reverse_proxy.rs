@@ -202,6 +202,20 @@ impl ReverseProxy {
             .ok()
     }
 
+    /// Returns `true` if it speaks HTTP/2 to browsers.
+    ///
+    /// # Panics
+    /// `openssl` is not installed.
+    pub fn offers_http2(&self) -> bool {
+        let tried = Command::new("openssl")
+            .args(["s_client", "-alpn", "h2,http/1.1", "-connect"])
+            .arg(format!("localhost:{}", self.port))
+            .stdin(Stdio::null())
+            .output()
+            .expect("`cargo xtask tools` installs openssl");
+        String::from_utf8_lossy(&tried.stdout).contains("ALPN protocol: h2")
+    }
+
     /// What it printed so far.
     pub fn printed(&self) -> String {
         std::fs::read_to_string(self.folder.file("log")).unwrap_or_default()
