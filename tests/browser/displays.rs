@@ -124,6 +124,47 @@ async fn several_elements_share_one_program() {
     world.end().await;
 }
 
+/// Over HTTP/1.1 a browser has six connections to a host.
+#[tokio::test]
+async fn each_of_eight_checkouts_on_a_page_can_be_paid() {
+    const CHECKOUTS: usize = 8;
+    let (site, world) = page_with("").await;
+    let frame = |number: usize| {
+        let token = world.token_signer().token(&format!("tea-{number}"), "7.50");
+        let page = format!("{}/pay?store=demo#order_token={token}", world.proxy_url());
+        format!("<iframe data-testid=\"tea-{number}\" src=\"{page}\" height=\"700\"></iframe>")
+    };
+    let frames: Vec<String> = (0..CHECKOUTS).map(frame).collect();
+    site.serve("", &frames.concat());
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    let enter = async |number: usize| {
+        browser.leave_checkout().await;
+        browser.enter_frame(&format!("tea-{number}")).await;
+    };
+    let mut addresses = Vec::new();
+    for number in 0..CHECKOUTS {
+        enter(number).await;
+        browser.press("asset-BTC").await;
+        browser.wait_for("status-awaiting_payment").await;
+        addresses.push(browser.text("address").await);
+    }
+    for (number, address) in addresses.iter().enumerate() {
+        enter(number).await;
+        browser.press("i-have-paid").await;
+        browser.wait_for("status-checking").await;
+        let invoice = world.sandbox().invoice_of(address).await;
+        world.sandbox().pay_invoice(&invoice, "exact").await;
+    }
+    world.sandbox().mine(3).await;
+    for number in 0..CHECKOUTS {
+        enter(number).await;
+        browser.wait_for("status-paid").await;
+    }
+    browser.end().await;
+    world.end().await;
+}
+
 /// Counts listeners of the window and the document, timers, and event streams.
 const COUNT: &str = r"
     const listeners = new Set(), timers = new Set(), streams = new Set();

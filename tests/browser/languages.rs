@@ -67,6 +67,18 @@ async fn the_closest_match_of_the_shops_language_is_used() {
         ("zh-SG", "zh", "ltr"),
         ("no", "nb", "ltr"),
         ("iw", "he", "rtl"),
+        ("sr-Cyrl-ME", "sr", "ltr"),
+        ("zh-Hant", "zh-TW", "ltr"),
+        ("zh-Hans-HK", "zh", "ltr"),
+        ("az-Latn", "az", "ltr"),
+        // Languages of a file in another script than the file's, by the tag's script and by its region.
+        ("sr-Latn-RS", "en", "ltr"),
+        ("sr-ME", "en", "ltr"),
+        ("az-Cyrl", "en", "ltr"),
+        ("kk-CN", "en", "ltr"),
+        ("hi-Latn", "en", "ltr"),
+        ("uz-Latn", "en", "ltr"),
+        ("pa-Arab", "en", "ltr"),
         ("tlh", "en", "ltr"),
         ("not a tag", "en", "ltr"),
     ] {

@@ -388,7 +388,7 @@ async fn a_page_of_another_version_asks_for_a_reload() {
                 const response = await fetched(request, options);
                 if (!isOurs) return response;
                 const { client_token, order } = await response.json();
-                return new Response(JSON.stringify({ client_token, order: { id: order?.id } }), { status: 201 });
+                return new Response(JSON.stringify({ client_token, order: { id: order?.id } }), { status: 201, headers: response.headers });
             };
         }";
     browser.run_before_every_page(older).await;

@@ -131,6 +131,58 @@ async fn a_suggested_amount_is_one_press_and_enter_submits() {
     world.end().await;
 }
 
+/// The table of notations is in widget/src/format/typed_amount.rs.
+#[tokio::test]
+async fn an_amount_is_read_as_the_page_writes_it_and_asked_where_it_could_be_two() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = format!(
+        "{}/pay?store=demo#store=demo&donation=coffee&locale=de",
+        world.proxy_url()
+    );
+    browser.goto(&page).await;
+    browser.fill("give-other", "1.000,00 $").await;
+    browser.press("give-go").await;
+    browser.wait_for_text("give-error", "500,00").await;
+    browser.fill("give-other", "2,500").await;
+    browser.press("give-go").await;
+    let meanings = browser.text("give-meanings").await;
+    assert!(
+        meanings.contains("2,50") && meanings.contains("2.500,00"),
+        "{meanings}"
+    );
+    assert!(!browser.is_visible("give-error").await);
+    browser.press("give-2.50").await;
+    browser.wait_for("status-open").await;
+    assert_eq!(orders(&world).await[0]["amount"], "2.50");
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_token_that_no_header_takes_is_an_unknown_order() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    for (source, words) in [
+        ("client_token=%00%ff", "This order is no longer available."),
+        (
+            "client_token=%E2%80%AE",
+            "This order is no longer available.",
+        ),
+        ("product=mugg", "The shop does not sell this."),
+    ] {
+        browser.goto("about:blank").await;
+        let page = format!("{}/pay?store=demo#store=demo&{source}", world.proxy_url());
+        browser.goto(&page).await;
+        let text = browser.text("status-stopped").await;
+        assert!(text.contains(words), "{source}: {text}");
+        assert!(!text.contains("already paid"), "there is no order: {text}");
+        assert!(!text.contains("Trying again"), "{source}: {text}");
+    }
+    browser.end().await;
+    world.end().await;
+}
+
 #[tokio::test]
 async fn an_amount_attribute_opens_the_donation_at_once() {
     let element =

@@ -273,3 +273,57 @@ async fn focus_elsewhere_on_the_shops_page_is_kept_and_the_change_announced() {
     browser.end().await;
     world.end().await;
 }
+
+/// Puts `<font>` elements in the places of all texts, as translators of browsers do.
+const TRANSLATE: &str = "
+    const inside = document.querySelector('florin-checkout').shadowRoot;
+    const walker = document.createTreeWalker(inside, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    for (const text of texts.filter(({ data, parentElement }) => data.trim() && !parentElement.closest('font'))) {
+        const [outer, inner] = ['font', 'font'].map((tag) => document.createElement(tag));
+        inner.textContent = `«${text.data}»`;
+        outer.append(inner);
+        if (window.inSteps ^= 1) {
+            text.before(outer);
+            text.remove();
+        } else text.replaceWith(outer);
+    }";
+
+#[tokio::test]
+async fn texts_change_on_a_translated_page() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.goto(&world.checkout_page()).await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
+    browser.wait_for_text("countdown", "Price held for").await;
+    browser.evaluate(TRANSLATE, &[]).await;
+    browser.wait_for_text("countdown", "«Price held for").await;
+    // The computer was asleep: the time left is another one, until the next response has the exact one.
+    let slept = "const now = Date.now; Date.now = () => now() + 720_000;";
+    browser.evaluate(slept, &[]).await;
+    eventually("the countdown continues", async || {
+        let left = browser.text("countdown").await;
+        left.starts_with("Price held for").then_some(())
+    })
+    .await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    browser
+        .wait_for_text("confirmations", "Confirming 1 of 3")
+        .await;
+    browser.evaluate(TRANSLATE, &[]).await;
+    browser
+        .wait_for_text("confirmations", "«Confirming 1 of 3»")
+        .await;
+    world.sandbox().mine(1).await;
+    eventually("the next confirmation is shown", async || {
+        let text = browser.text("confirmations").await;
+        (text == "Confirming 2 of 3").then_some(())
+    })
+    .await;
+    world.sandbox().mine(1).await;
+    browser.wait_for("status-paid").await;
+    browser.end().await;
+    world.end().await;
+}

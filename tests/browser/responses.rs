@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Browser, World, eventually, pay_in_full, within};
 
-use crate::helpers::{change_responses, choose_asset, only_order};
+use crate::helpers::{change_responses, choose_asset, only_order, page_with};
 
 /// Holds responses about the order while `window.held`, each until `release()`.
 const HELD: &str = "(() => {
@@ -55,22 +55,114 @@ async fn a_response_for_a_previous_order_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_request_in_progress_is_repeated_automatically() {
+async fn a_refusal_that_passes_is_repeated_automatically() {
+    let world = World::start().await;
+    for (status, code) in [(409, "request_in_progress"), (503, "of_a_later_version")] {
+        let browser = Browser::open().await;
+        let busy = format!(
+            "(() => {{
+                const fetched = window.fetch;
+                let refused = 0;
+                window.fetch = async (request, options) => {{
+                    if (options?.method !== 'POST' || refused++) return fetched(request, options);
+                    const body = {{ error: {{ code: '{code}', message: 'Still at work.', request_id: 'req_1' }} }};
+                    return new Response(JSON.stringify(body), {{ status: {status} }});
+                }};
+            }})();"
+        );
+        browser.run_before_every_page(&busy).await;
+        browser.goto(&world.checkout_page()).await;
+        browser.wait_for("status-stopped").await;
+        browser.wait_for("status-open").await;
+        browser.end().await;
+    }
+    world.end().await;
+}
+
+/// Loses or replaces the responses to so many POST requests, `losses`, of the path `lost`, by `kind`.
+const LOSE: &str = "(() => {
+    const fetched = window.fetch;
+    window.losses = 0;
+    window.fetch = async (request, options) => {
+        const { url, method } = request.url ? request : { url: String(request), method: options?.method };
+        if (method !== 'POST' || !url.endsWith(window.lost) || window.losses-- <= 0) return fetched(request, options);
+        if (window.kind === 'received') await fetched(request, options);
+        if (window.kind === '502') return new Response('<html><h1>502 Bad Gateway</h1>', { status: 502, headers: { 'content-type': 'text/html' } });
+        if (window.kind === 'portal') return new Response('<!doctype html><title>Sign in to the WLAN', { headers: { 'content-type': 'text/html' } });
+        throw new TypeError('the network is gone');
+    };
+})();";
+
+async fn lose(browser: &Browser, path: &str, kind: &str, losses: u32) {
+    let set = "[window.lost, window.kind, window.losses] = arguments";
+    let arguments = [json!(path), json!(kind), json!(losses)];
+    browser.evaluate(set, &arguments).await;
+}
+
+/// A press ends in what was asked, whatever happened to its first response.
+#[tokio::test]
+async fn a_press_survives_a_lost_response() {
+    for kind in ["unsent", "received", "502", "portal"] {
+        let world = World::start().await;
+        let browser = Browser::open().await;
+        browser.run_before_every_page(LOSE).await;
+        browser.goto(&world.checkout_page()).await;
+        browser.wait_for("asset-BTC").await;
+        lose(&browser, "/attempt", kind, 1).await;
+        browser.press("asset-BTC").await;
+        browser.wait_for("status-awaiting_payment").await;
+        assert_eq!(world.sandbox().count("POST", "/invoice").await, 1, "{kind}");
+        lose(&browser, "/paid", kind, 1).await;
+        browser.press("i-have-paid").await;
+        browser.wait_for("status-checking").await;
+        browser.wait_until_gone("press-again").await;
+        browser.end().await;
+        world.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_press_without_a_result_is_reported_until_it_is_done() {
     let world = World::start().await;
     let browser = Browser::open().await;
-    let busy = "(() => {
-        const fetched = window.fetch;
-        let refused = 0;
-        window.fetch = async (request, options) => {
-            if (options?.method !== 'POST' || refused++) return fetched(request, options);
-            const body = { error: { code: 'request_in_progress', message: 'Still at work.', request_id: 'req_1' } };
-            return new Response(JSON.stringify(body), { status: 409 });
-        };
-    })();";
-    browser.run_before_every_page(busy).await;
+    browser.run_before_every_page(LOSE).await;
     browser.goto(&world.checkout_page()).await;
-    browser.wait_for("status-stopped").await;
-    browser.wait_for("status-open").await;
+    browser.wait_for("asset-BTC").await;
+    lose(&browser, "/attempt", "portal", 1_000).await;
+    browser.press("asset-BTC").await;
+    let banner = async || {
+        browser.wait_for("press-again").await;
+        let banner = "return document.querySelector('florin-checkout').shadowRoot.querySelector('.banners').textContent";
+        let banner = browser.evaluate(banner, &[]).await;
+        let banner = banner.as_str().unwrap().to_owned();
+        assert!(
+            banner.contains("There’s no connection right now."),
+            "{banner}"
+        );
+    };
+    banner().await;
+    // Reads and prices arrive; the report stays, also while the press is tried again.
+    browser
+        .evaluate("dispatchEvent(new Event('focus'))", &[])
+        .await;
+    support::pause(Duration::from_secs(3)).await;
+    banner().await;
+    // Something else is done: the press is given up.
+    browser.press("asset-USDTTRC20").await;
+    browser.wait_until_gone("press-again").await;
+    browser.press("network-back").await;
+    browser.press("asset-BTC").await;
+    banner().await;
+    lose(&browser, "", "", 0).await;
+    browser.press("press-again").await;
+    browser.wait_for("status-awaiting_payment").await;
+    browser.wait_until_gone("press-again").await;
+    lose(&browser, "/paid", "unsent", 1_000).await;
+    browser.press("i-have-paid").await;
+    banner().await;
+    lose(&browser, "", "", 0).await;
+    browser.press("press-again").await;
+    browser.wait_for("status-checking").await;
     browser.end().await;
     world.end().await;
 }
@@ -157,6 +249,42 @@ async fn a_silent_stream_does_not_slow_polling_down() {
         browser.is_visible("status-processing").await.then_some(())
     });
     assert!(seen.await.is_some(), "it waits for a stream that is silent");
+    browser.end().await;
+    world.end().await;
+}
+
+/// Answers every GET request out of its cache, and what is not in it once the whole response is.
+const CACHING_WORKER: &str = "
+    addEventListener('install', () => skipWaiting());
+    addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+    const respond = async (request) => {
+        const cache = await caches.open('all');
+        const known = await cache.match(request);
+        if (known) return known;
+        const response = await fetch(request);
+        await cache.put(request, response.clone());
+        return response;
+    };
+    addEventListener('fetch', (event) => event.request.method === 'GET' && event.respondWith(respond(event.request)));";
+
+#[tokio::test]
+async fn a_shops_caching_service_worker_keeps_no_status_back() {
+    let element = "<script>navigator.serviceWorker.register('/worker.js')</script>\
+        <florin-checkout store=\"demo\" product=\"ebook\" display=\"inline\"></florin-checkout>";
+    let (site, world) = page_with(element).await;
+    site.set_script("worker.js", Some(CACHING_WORKER));
+    let browser = Browser::open().await;
+    let is_controlled = "return Boolean(navigator.serviceWorker.controller)";
+    browser.goto(site.url()).await;
+    browser
+        .wait_for_result("the worker runs", is_controlled, &json!(true))
+        .await;
+    browser.reload().await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
+    browser.reload().await;
+    browser.wait_for("status-awaiting_payment").await;
+    pay_in_full(&world, &checkout).await;
+    browser.wait_for("status-paid").await;
     browser.end().await;
     world.end().await;
 }

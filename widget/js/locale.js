@@ -16,7 +16,8 @@ export const chooseLanguage = (has, ...requested) => {
   for (const tag of [recall(CHOSEN), ...requested, ...(navigator.languages || [navigator.language])]) {
     // Most tags name the language themselves: a browser's first use of `Intl` takes 70 ms of a slow phone.
     const [, plain] = /^([a-z]{2})(?:-[A-Z]{2})?$/.exec(tag || '') || [];
-    if (plain && plain !== 'zh' && plain !== 'pt' && has(plain)) return [plain, tag + '-u-nu-latn'];
+    // Of these six the region can name another file, or another script.
+    if (plain && !/az|kk|ms|pt|sr|zh/.test(plain) && has(plain)) return [plain, tag + '-u-nu-latn'];
     try {
       const locale = new Intl.Locale(tag || '', { numberingSystem: 'latn' });
       const { language, script, region } = locale.maximize();
@@ -24,7 +25,8 @@ export const chooseLanguage = (has, ...requested) => {
       /** @type {Record<string, string | false>} */
       const other = { no: 'nb', nn: 'nb', zh: script === 'Hant' && 'zh-TW', pt: region !== 'BR' && 'pt-PT' };
       const file = other[language] || language;
-      if (has(file)) return [file, '' + locale];
+      // A language in another script is no closer than English: Serbian in Latin letters, Azerbaijani in Cyrillic ones.
+      if (has(file) && new Intl.Locale(file).maximize().script === script) return [file, '' + locale];
     } catch {
       // No tag.
     }

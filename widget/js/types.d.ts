@@ -175,4 +175,6 @@ export interface Opening {
   /** The prices, or a promise of them, where an asset is to be chosen. */
   quotes?: unknown;
   asks?: boolean;
+  /** Of a refusal. */
+  status?: number;
 }

@@ -6,3 +6,4 @@ pub mod links;
 pub mod networks;
 pub mod qr_path;
 pub mod time;
+pub mod typed_amount;

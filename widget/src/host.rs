@@ -3,7 +3,7 @@
 use js_sys::Promise;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use web_sys::{HtmlElement, Node};
+use web_sys::{AbortSignal, HtmlElement, Node};
 
 #[wasm_bindgen]
 extern "C" {
@@ -55,6 +55,16 @@ extern "C" {
     /// none.
     #[wasm_bindgen(method)]
     pub(crate) fn open(this: &Host, again: bool, amount: &str) -> Promise;
+    /// Returns `true` if an order may exist that this checkout has not shown: its token is known, or was signed by the shop.
+    #[wasm_bindgen(method)]
+    pub(crate) fn may_exist(this: &Host) -> bool;
+    /// What makes the address of a GET request one that a caching service worker has not answered: a query, or nothing.
+    #[wasm_bindgen(method)]
+    pub(crate) fn uncached(this: &Host) -> String;
+    /// Resolves with `true` if an event stream may be opened, which has a place until `signal` ends it: over HTTP/1.1 a
+    /// browser has six connections to a host.
+    #[wasm_bindgen(method)]
+    pub(crate) fn may_stream(this: &Host, signal: &AbortSignal) -> Promise;
     /// Shows the state of the order in the icon of the proxy's page: `paid`, `problem`, or empty for the usual icon.
     #[wasm_bindgen(method)]
     pub(crate) fn mark(this: &Host, state: &str);
@@ -78,6 +88,9 @@ extern "C" {
     /// The order; without a token a refusal, or the donation that needs an amount.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn body(this: &HostResponse) -> JsValue;
+    /// The response's status.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn status(this: &HostResponse) -> u16;
     /// The prices, or a promise of them or of nothing, where an asset is to be chosen.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn quotes(this: &HostResponse) -> JsValue;

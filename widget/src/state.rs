@@ -5,6 +5,7 @@
 
 pub mod announcements;
 pub mod phase;
+pub mod problem;
 
 #[cfg(target_arch = "wasm32")]
 mod actions;
@@ -13,12 +14,16 @@ mod checkout;
 #[cfg(target_arch = "wasm32")]
 mod connection;
 #[cfg(target_arch = "wasm32")]
+mod press;
+#[cfg(target_arch = "wasm32")]
 mod quotes;
 #[cfg(target_arch = "wasm32")]
 mod updates;
 
 #[cfg(target_arch = "wasm32")]
 pub(crate) use self::{
-    checkout::{Checkout, PaymentScreens, Quotes, use_checkout},
-    connection::{Connection, Done, Opened, Problem, Request},
+    checkout::{Checkout, PaymentScreens, Quotes, Shared, use_checkout},
+    connection::{Connection, Done, Opened, Request},
+    press::Press,
+    problem::Problem,
 };

@@ -34,7 +34,7 @@ const LIST: Part = Part {
 /// What is loaded before a press on an asset is carried out, beside what the list needs.
 const PROGRAM: Part = Part {
     name: "program",
-    promised: [128_000, 143_000],
+    promised: [134_300, 149_300],
     rows: &[
         ("WebAssembly", "assets/widget_bg-", ".wasm"),
         ("its JavaScript", "assets/widget-", ".js"),
@@ -47,13 +47,14 @@ const PAYMENT: Part = Part {
     promised: [67_000, 69_000],
     rows: &[
         ("WebAssembly", "assets/payment-", ".wasm"),
+        ("payment.js", "assets/payment-", ".js"),
         ("payment.css", "assets/payment-", ".css"),
         ("English", "assets/en.payment-", ".json"),
     ],
 };
 
 /// Brotli bytes of all parts, for the same two.
-const CHECKOUT_BYTES: [u64; 2] = [216_100, 235_100];
+const CHECKOUT_BYTES: [u64; 2] = [221_800, 240_800];
 /// Brotli bytes of the loader, which every page of the shop loads.
 const LOADER_BYTES: u64 = 3_000;
 /// Brotli bytes of any one language, both parts.

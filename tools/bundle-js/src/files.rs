@@ -63,7 +63,7 @@ const STYLES: [(&str, &[&str]); 2] = [
 
 /// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules
 /// whose addresses it has: its own name follows from its content.
-const MODULES: [&str; 2] = ["theme.js", "wallets.js"];
+const MODULES: [&str; 3] = ["theme.js", "payment.js", "wallets.js"];
 
 /// The modules that the loader loads. Their names have one hash, of all their contents, so that the loader has one as well.
 const LOADED: [&str; 4] = ["labels.js", "host.js", "dialog.js", "diagnostics.js"];

@@ -3,12 +3,11 @@ import { chooseLanguage } from '../locale.js';
 import { followTopLink } from '../top_links.js';
 import { recall, remember } from '../storage.js';
 import { createEarlyChoice, prepareAmounts } from './early_choice.js';
-import { BASE, loadPayment, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
+import { BASE, loadPayment, loadPaymentScript, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
 import { createContainer } from './container.js';
 import { GLYPHS } from './glyphs.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
-import { opener } from './order.js';
-import { printAlone } from './print.js';
+import { opener, uncached } from './order.js';
 import { createWallets } from './wallets.js';
 /** @import { Context, Labels, Opening, Read, Words } from '../types.d.ts' */
 
@@ -32,14 +31,14 @@ export const showCheckout = async (context, read, isPage) => {
   box.addEventListener('click', (event) => followTopLink(event, () => context.examine({ isSandboxed: true })), { signal });
   /** @param {string} name @param {unknown} [detail] */
   const emit = (name, detail) => element.dispatchEvent(new CustomEvent('florin-' + name, { bubbles: true, composed: true, detail }));
-  const open = opener(read);
+  const { open, mayExist } = opener(read);
   const first = open(false);
   let isFirst = true;
   /** Whether the order is beyond the asset choice. */
   const isChosen = first.then(({ body }) => !!body?.status && (body.status !== 'open' || body.flow === 'hosted'), () => false);
   // Then the payment's screens are needed at once: beside the program, not after it.
   isChosen.then(async (isNeeded) => {
-    if (isNeeded) await Promise.all([loadPayment(context.load), loadPaymentStyle(context.load)]);
+    if (isNeeded) await Promise.all([loadPayment(context.load), loadPaymentStyle(context.load), loadPaymentScript(context.load)]);
   }).catch(() => {});
   // The language of a shop's page counts; that of the proxy's page is set here.
   const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
@@ -117,6 +116,8 @@ export const showCheckout = async (context, read, isPage) => {
     reveal(words);
     const repeat = early?.remove(container);
     let isReady = false;
+    /** @type {typeof import('../payment.js') | undefined} */
+    let payment;
     const mounted = program.mount(container, {
       base: BASE,
       words,
@@ -144,21 +145,30 @@ export const showCheckout = async (context, read, isPage) => {
         applyThemeFor(opening).catch(() => {});
         return opening;
       },
-      load_payment: () => Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]).then(([words, sheet]) => {
-        const root = /** @type {ShadowRoot} */ (element.shadowRoot);
-        root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
-        return words;
-      }, (error) => {
-        console.error('florin:', error);
-        if (error.status !== 404) throw error;
-        return null;
-      }),
+      uncached,
+      may_exist: mayExist,
+      load_payment: () => {
+        const script = loadPaymentScript(context.load);
+        script.catch(() => {});
+        return Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]).then(async ([words, sheet]) => {
+          payment = await script;
+          payment.keepTexts(container, signal);
+          const root = /** @type {ShadowRoot} */ (element.shadowRoot);
+          root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+          return words;
+        }).catch((error) => {
+          console.error('florin:', error);
+          if (error.status !== 404) throw error;
+          return null;
+        });
+      },
       wallets: wallets.show,
       // The page receives the first status after `florin-ready`.
       emit: (/** @type {string} */ name, /** @type {unknown} */ detail) => (isReady ? emit(name, detail) : queueMicrotask(() => emit(name, detail))),
       mark: showIcon,
       // In the next frame the screens are up to date.
-      print: () => requestAnimationFrame(() => printAlone(element)),
+      print: () => requestAnimationFrame(() => payment?.printAlone(element)),
+      may_stream: async (/** @type {AbortSignal} */ ended) => payment?.mayStream(ended),
     });
     // An event of the first screen may have removed the element: an aborted signal calls no listener.
     if (signal.aborted) return program.unmount(mounted);

@@ -10,6 +10,7 @@ const FILES = {
   paymentCss: '%FLORIN:payment.css%',
   /** Empty where the program is one module. */
   payment: '%FLORIN:payment.wasm%',
+  paymentJs: '%FLORIN:payment.js%',
   theme: '%FLORIN:theme.js%',
   wallets: '%FLORIN:wallets.js%',
 };
@@ -73,6 +74,8 @@ const loadSheet = (path) => once(async () => {
   return sheet;
 });
 export const loadStyle = loadSheet(FILES.css);
+/** The script of the screens after the asset choice. */
+export const loadPaymentScript = once((load) => /** @type {Promise<typeof import('../payment.js')>} */ (load(FILES.paymentJs)));
 /** The style of the screens after the asset choice. */
 export const loadPaymentStyle = loadSheet(FILES.paymentCss);
 /** The wallets of this browser, for an asset that they can pay. */

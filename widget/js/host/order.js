@@ -24,13 +24,20 @@ const requestOf = (read) => {
   return request;
 };
 
+/** A query for a GET request where a service worker may have kept its response: `cache` does not reach that one. */
+export const uncached = () => (navigator.serviceWorker?.controller ? '?' + Date.now() : '');
+
 /**
  * @param {string} path @param {string} method @param {Record<string, string>} [headers] @param {string} [body]
  * @returns {Promise<[Response, any]>}
  */
 const call = async (path, method, headers, body) => {
   const response = await fetch(BASE + 'v1/checkout' + path, { method, headers, body, cache: 'no-store', signal: AbortSignal.timeout?.(REQUEST_TIMEOUT_MS) });
-  return [response, await response.json()];
+  const found = await response.json();
+  // Any other response is of a server in between: the network. See widget/src/state/problem.rs.
+  const isOurs = response.ok ? found.store || found.client_token || Array.isArray(found) || /^req_/.test(response.headers.get('x-request-id') || '') : typeof found.error?.code === 'string';
+  if (!isOurs) throw new Error('a response of another server: ' + response.status);
+  return [response, found];
 };
 
 /** @param {string} message @returns {Opening} */
@@ -46,7 +53,7 @@ const refuse = (message) => {
  */
 const prefetch = (token, body, given) => {
   const prices = async () => {
-    const [response, quotes] = await call('/quotes', 'GET', { authorization: 'Bearer ' + token });
+    const [response, quotes] = await call('/quotes' + uncached(), 'GET', { authorization: 'Bearer ' + token });
     return response.ok && quotes;
   };
   return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && (given || prices().catch(() => {})) };
@@ -54,7 +61,7 @@ const prefetch = (token, body, given) => {
 
 /**
  * Returns what opens the order: the one whose token is known, else a new one. Without a token in the result, `body` is a
- * refusal, or with `asks` a donation that needs an amount.
+ * refusal, or with `asks` a donation that needs an amount. `mayExist`: an order may have been opened before.
  *
  * @param {Read} read
  */
@@ -67,21 +74,23 @@ export const opener = (read) => {
   const key = 'florin:' + JSON.stringify(request);
   const named = SOURCES.filter(read);
   /** @type {(again: boolean, amount?: string) => Promise<Opening>} */
-  return async (again, amount) => {
+  const open = async (again, amount) => {
     if (named.length !== 1 || ((request.product || request.donation) && !request.store)) {
       return refuse('Name exactly one of ' + SOURCES.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.');
     }
+    // No header takes other characters, and no token has them.
+    if (given && !/^[!-~]+$/.test(given)) return refuse('client-token has characters that no token has.');
     if (again) remember(key);
     const token = given || recall(key);
     if (token) {
-      const [response, body] = await call('', 'GET', { authorization: 'Bearer ' + token });
+      const [response, body] = await call(uncached(), 'GET', { authorization: 'Bearer ' + token });
       if (response.ok) return known(token, body);
-      if (given || response.status !== 404) return { body };
+      if (given || response.status !== 404) return { body, status: response.status };
       remember(key);
     }
     if (request.donation && !request.amount && !amount) {
       const [response, body] = await call('/donation?' + new URLSearchParams({ store: String(request.store), donation: String(request.donation) }), 'GET');
-      return { asks: response.ok, body };
+      return { asks: response.ok, body, status: response.status };
     }
     const sent = JSON.stringify(amount ? { ...request, amount } : request);
     // Kept before it is sent: a lost response or a reload opens no second order.
@@ -92,6 +101,7 @@ export const opener = (read) => {
     if (response.ok) remember(key, body.client_token);
     // Done, or refused for good: the next call is another request.
     if (response.status < 409 || response.status === 422) remember(slot);
-    return response.ok ? known(body.client_token, body.order, body.quotes) : { body };
+    return response.ok ? known(body.client_token, body.order, body.quotes) : { body, status: response.status };
   };
+  return { open, mayExist: () => !!(given || request.order_token || recall(key)) };
 };

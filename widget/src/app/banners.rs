@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::components::{CheckedAgo, problem_text};
+use crate::components::{Button, CheckedAgo, Look, problem_text};
 use crate::i18n::use_i18n;
 use crate::state::phase::{Phase, is_partly_paid};
-use crate::state::{Checkout, Problem, use_checkout};
+use crate::state::{Checkout, use_checkout};
 
 /// The banners that apply. Each is announced as it appears.
 #[component]
@@ -111,11 +111,24 @@ fn RefusalBanner() -> impl IntoView {
         }
         let (text, reference) = problem_text(i18n, &problem);
         checkout.announce(text.clone());
-        let reference = reference.filter(|_| matches!(problem, Problem::Refused(_)));
+        let again = move || {
+            checkout.is_unfinished().then(|| {
+                view! {
+                    <Button
+                        look=Look::Secondary
+                        text=i18n.text("retry")
+                        on_press=move || checkout.press_again()
+                        test_id=Some("press-again")
+                        waits=true
+                    />
+                }
+            })
+        };
         Some(view! {
             <div class="banner" part="banner">
                 <p>{text}</p>
                 {reference.map(|reference| view! { <p class="quiet">{reference}</p> })}
+                {again}
             </div>
         })
     }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use florin_checkout_api::{DonationView, OrderView, Quote, Refusal, from_json};
+use florin_checkout_api::{DonationView, OrderView, Quote, from_json};
 use gloo_net::http::{RequestBuilder, Response};
 use js_sys::{JSON, Promise};
 use serde::Serialize;
@@ -69,7 +69,7 @@ impl Requests {
             return read::<DonationView>(&body).map(Opened::Donation);
         }
         let Some(token) = response.token() else {
-            return Err(refusal(&body));
+            return Err(Problem::of_refusal(response.status(), &body));
         };
         *self.token.borrow_mut() = token;
         *self.first_quotes.borrow_mut() = Some(response.quotes());
@@ -100,7 +100,7 @@ impl Requests {
             return Ok(None);
         }
         let etag = response.headers().get("etag");
-        let order = read(&body(response).await?)?;
+        let order = receive(response).await?;
         // The etag of an order that was left meanwhile is not for the next one.
         if *self.token.borrow() == token {
             *self.etag.borrow_mut() = etag.unwrap_or_default();
@@ -118,12 +118,12 @@ impl Requests {
         {
             return read(&stringify(&quotes)?);
         }
-        read(&self.get("/quotes").await?)
+        receive(self.get("/quotes").await?).await
     }
 
     /// The receipt of a paid order, as JSON.
     pub(super) async fn receipt(&self) -> Result<String, Problem> {
-        self.get("/receipt").await
+        body(self.get("/receipt").await?).await
     }
 
     /// Sends a request of the customer; the response is the order.
@@ -138,7 +138,7 @@ impl Requests {
             .request(path, Method::Post)
             .header("content-type", "application/json")
             .body(json);
-        read(&body(send(request).await?).await?)
+        receive(send(request).await?).await
     }
 
     /// The stream of the order's changes, which stays open until `signal` ends it.
@@ -150,15 +150,22 @@ impl Requests {
         Some(stream.get_reader().unchecked_into())
     }
 
-    async fn get(&self, path: &str) -> Result<String, Problem> {
-        let request = self.request(path, Method::Get);
-        body(send(request.build()).await?).await
+    /// Resolves with `true` if a stream may be opened: it has a place until `signal` ends it.
+    pub(super) fn may_stream(&self, signal: &AbortSignal) -> Promise {
+        self.host.may_stream(signal)
+    }
+
+    async fn get(&self, path: &str) -> Result<Response, Problem> {
+        send(self.request(path, Method::Get).build()).await
     }
 
     fn request(&self, path: &str, method: Method) -> RequestBuilder {
-        let url = format!("{}v1/checkout{path}", self.base);
+        let mut url = format!("{}v1/checkout{path}", self.base);
         let request = match method {
-            Method::Get => gloo_net::http::Request::get(&url),
+            Method::Get => {
+                url.push_str(&self.host.uncached());
+                gloo_net::http::Request::get(&url)
+            }
             Method::Post => gloo_net::http::Request::post(&url),
         };
         let timeout = AbortSignal::timeout_with_u32(TIMEOUT_MS);
@@ -182,26 +189,25 @@ async fn send(
     request.send().await.map_err(|_| Problem::Network)
 }
 
+/// The response, read.
+async fn receive<T: DeserializeOwned>(response: Response) -> Result<T, Problem> {
+    let id = response.headers().get("x-request-id");
+    read(&body(response).await?).map_err(|_| Problem::of_unread(id.as_deref()))
+}
+
 /// The response's JSON, or the refusal in it.
 async fn body(response: Response) -> Result<String, Problem> {
     let json = response.text().await.map_err(|_| Problem::Network)?;
     if response.ok() {
         Ok(json)
     } else {
-        Err(refusal(&json))
+        Err(Problem::of_refusal(response.status(), &json))
     }
 }
 
 /// A response's body.
 pub(super) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Problem> {
     from_json(json).map_err(|_| Problem::Unreadable)
-}
-
-fn refusal(json: &str) -> Problem {
-    match read(json) {
-        Ok(Refusal { error }) => Problem::Refused(error),
-        Err(problem) => problem,
-    }
 }
 
 fn write(request: &impl Serialize) -> String {

@@ -7,7 +7,7 @@ use leptos::html::Input;
 use leptos::prelude::*;
 
 use crate::components::{Heading, Ltr, focus};
-use crate::format::amount::canonical;
+use crate::format::typed_amount::{Notation, Typed};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Problem, use_checkout};
 
@@ -79,32 +79,55 @@ fn OtherAmount(donation: Arc<DonationView>, pressed: RwSignal<String>) -> impl I
     let label = format!("{} ({})", i18n.text("give_other"), donation.currency);
     let sign = i18n.sign(&donation.currency);
     let field = NodeRef::<Input>::new();
-    // Nothing was typed at all: the proxy need not be asked.
-    let is_empty = RwSignal::new(false);
+    let notation = Notation::of(
+        &i18n.money(Notation::SAMPLE, &donation.currency),
+        donation.min.as_str(),
+    );
+    // No amount was typed: the proxy need not be asked.
+    let is_nothing = RwSignal::new(false);
+    let meanings = RwSignal::new(Vec::new());
     let is_refused = Memo::new(move |_| {
         let is_refused = checkout
             .problem
             .with(|problem| problem.as_ref().is_some_and(Problem::is_about_amount));
-        is_refused || is_empty.get()
+        is_refused || is_nothing.get()
     });
     let give = move |event: web_sys::SubmitEvent| {
         event.prevent_default();
+        checkout.forget_press();
         let typed = field.get_untracked().map(|field| field.value());
-        let amount = canonical(&typed.unwrap_or_default());
-        is_empty.set(amount.is_empty());
+        let typed = notation.read(&typed.unwrap_or_default());
+        is_nothing.set(typed == Typed::Nothing);
         pressed.set(String::new());
-        if amount.is_empty() {
-            focus(checkout, String::from("#amount"));
-        } else {
-            checkout.donate(&amount);
+        meanings.set(Vec::new());
+        match typed {
+            Typed::Amount(amount) => checkout.donate(&amount),
+            Typed::Unclear(amounts) => meanings.set(amounts),
+            Typed::Nothing => focus(checkout, String::from("#amount")),
         }
+    };
+    // Which amount was meant, where the text could be two.
+    let currency = donation.currency.clone();
+    let question = move || {
+        let meanings = meanings.get();
+        (!meanings.is_empty()).then(|| {
+            let choices = meanings.into_iter().map(|amount| {
+                let price = i18n.money(&amount, &currency);
+                view! { <Suggestion amount=amount price=price pressed=pressed /> }
+            });
+            view! {
+                <p>{i18n.text("give")}</p>
+                <div class="line amounts">{choices.collect_view()}</div>
+            }
+        })
     };
     // The focus goes back to where the amount is corrected.
     let refusal = move || {
-        is_refused.get().then(|| {
-            focus(checkout, String::from("#amount"));
-            with_bounds(i18n, "give_refused", &donation)
-        })
+        if !is_refused.get() {
+            return String::new();
+        }
+        focus(checkout, String::from("#amount"));
+        with_bounds(i18n, "give_refused", &donation)
     };
     let is_leading = sign.leads;
     let sign = view! {
@@ -149,6 +172,9 @@ fn OtherAmount(donation: Arc<DonationView>, pressed: RwSignal<String>) -> impl I
             <p class="slip" id="slip" role="alert" data-testid="give-error">
                 {refusal}
             </p>
+            <div role="alert" data-testid="give-meanings">
+                {question}
+            </div>
         </form>
     }
 }

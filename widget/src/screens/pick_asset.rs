@@ -79,6 +79,7 @@ fn Back() -> impl IntoView {
     let checkout = use_checkout();
     let is_leaving = checkout.is_choosing.get_untracked();
     let back = move || {
+        checkout.forget_press();
         let coin = checkout.choosing_network.get_untracked();
         if coin.is_empty() {
             checkout.is_choosing.set(false);

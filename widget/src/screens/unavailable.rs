@@ -1,13 +1,15 @@
 //! Before there is an order, and while the screens after the asset choice are being loaded: waiting, and what to do when
 //! they do not come.
 
+use std::rc::Rc;
+
 use leptos::prelude::*;
 
 use super::load_payment_screens;
 use crate::browser::reload;
 use crate::components::{Button, Heading, Look, focus_heading, is_screen_focused, problem_text};
 use crate::i18n::use_i18n;
-use crate::state::{PaymentScreens, Problem, use_checkout};
+use crate::state::{PaymentScreens, Problem, Shared, use_checkout};
 
 /// The order has not arrived yet.
 #[component]
@@ -51,11 +53,21 @@ pub(super) fn Unavailable() -> impl IntoView {
         Some(Problem::Unreadable) if checkout.is_page() => reload(),
         _ => checkout.begin(),
     };
+    // Where no order exists, nothing was paid.
+    let nothing_lost = move || {
+        let is_temporary = checkout
+            .problem
+            .with(|problem| problem.as_ref().is_none_or(Problem::is_temporary));
+        let may_exist = |shared: Rc<Shared>| shared.host.may_exist();
+        let exists =
+            checkout.has_order() || is_temporary && checkout.shared().is_some_and(may_exist);
+        exists.then(|| view! { <p>{i18n.text("nothing_lost")}</p> })
+    };
     view! {
         <div class="screen" data-testid="status-stopped">
             <Heading text=i18n.text("stopped") />
             {reason}
-            <p>{i18n.text("nothing_lost")}</p>
+            {nothing_lost}
             <div class="actions">
                 <Button
                     look=Look::Primary
@@ -109,7 +121,11 @@ fn Missing(is_out_of_date: bool) -> impl IntoView {
     checkout.announce(text.clone());
     let loading = move || {
         let is_loading = matches!(checkout.payment_screens.get(), PaymentScreens::Loading(_));
-        is_loading.then(|| i18n.text("next_step_loading"))
+        if is_loading {
+            i18n.text("next_step_loading")
+        } else {
+            String::new()
+        }
     };
     let act = move || {
         if is_out_of_date {

@@ -8,9 +8,12 @@ use wasm_bindgen::JsValue;
 
 use super::connection::Request;
 use super::phase::Phase;
-use super::{Checkout, Opened, Problem, Quotes};
+use super::press::Print;
+use super::{Checkout, Opened, Press, Problem, Quotes};
 use crate::browser::later;
 
+/// Prints the receipt.
+const PRINT: Press = Press::Print(Print(Checkout::print_receipt));
 /// The pause before a transaction is passed on again.
 const REPORT_AGAIN_MS: i32 = 3_000;
 
@@ -98,10 +101,11 @@ impl Checkout {
                 Ok(receipt) => {
                     self.receipt.set(Some(Arc::new(receipt)));
                     if print {
+                        self.forget_press();
                         shared.host.print();
                     }
                 }
-                Err(problem) if print => self.report(problem),
+                Err(problem) if print => self.report_press(PRINT, problem),
                 Err(_) => {}
             }
         };
@@ -112,7 +116,8 @@ impl Checkout {
     pub(crate) fn print_receipt(self) {
         match self.shared() {
             Some(shared) if self.receipt.with_untracked(Option::is_some) => shared.host.print(),
-            _ => self.load_receipt(true),
+            _ if self.begin_press(&PRINT) => self.load_receipt(true),
+            _ => {}
         }
     }
 
@@ -123,23 +128,24 @@ impl Checkout {
         }
     }
 
-    fn send(self, request: Request) {
+    pub(super) fn send(self, request: Request) {
         let Some(shared) = self.shared() else { return };
-        if self.is_busy.get_untracked() {
+        let press = Press::Send(request.clone());
+        if !self.begin_press(&press) {
             return;
         }
         self.is_busy.set(true);
-        self.problem.set(None);
         let done = move |response| {
             let Some(shared) = self.shared() else { return };
             self.is_busy.set(false);
             match response {
                 Ok(order) => {
+                    self.forget_press();
                     self.is_choosing.set(false);
                     self.update(order);
                 }
                 Err(problem) => {
-                    self.report(problem);
+                    self.report_press(press, problem);
                     // The prices or the order may not be what the screen shows.
                     if self.phase.get_untracked() == Phase::Choosing {
                         self.load_quotes();
@@ -171,7 +177,7 @@ impl Checkout {
             shared.connection.cancel_retry();
         }
         self.order.set(None);
-        self.problem.set(None);
+        self.forget_press();
         self.is_stopped.set(false);
         self.is_choosing.set(false);
         self.donation.set(None);
@@ -189,16 +195,15 @@ impl Checkout {
 
     /// Opens the order of a donation of this amount, a decimal text: the proxy checks its form and its bounds.
     pub(crate) fn donate(self, amount: &str) {
-        if self.is_busy.get_untracked() {
-            return;
+        if self.begin_press(&Press::Donate(amount.to_owned())) {
+            self.open(false, amount);
         }
-        self.problem.set(None);
-        self.open(false, amount);
     }
 
     fn open(self, as_new: bool, amount: &str) {
         let Some(shared) = self.shared() else { return };
         self.is_busy.set(true);
+        let press = Press::Donate(amount.to_owned());
         let done = move |response: Result<Opened, Problem>| {
             if self.is_removed() {
                 return;
@@ -212,7 +217,7 @@ impl Checkout {
                     self.donation.set(Some(Arc::new(donation)));
                 }
                 // What was typed stays on the screen.
-                Err(problem) if self.has_screen() => self.report(problem),
+                Err(problem) if self.has_screen() => self.report_press(press, problem),
                 Err(problem) => self.show_stopped(problem),
             }
         };

@@ -10,7 +10,7 @@ use web_sys::HtmlElement;
 
 use super::announcements::Announcements;
 use super::phase::Phase;
-use super::{Connection, Problem};
+use super::{Connection, Press, Problem};
 use crate::host::Host;
 use crate::i18n::I18n;
 
@@ -21,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) root: HtmlElement,
     pub(crate) connection: Rc<dyn Connection>,
     pub(super) announcements: Cell<Announcements>,
+    /// What the customer has pressed without a result, and how many times in a row.
+    pub(super) unfinished: RwSignal<Option<(Press, i32)>>,
     /// When changed quotes were last announced, by the monotonic clock.
     pub(super) prices_announced_ms: Cell<Option<u64>>,
 }
@@ -142,6 +144,7 @@ impl Checkout {
             root,
             connection,
             announcements: Cell::default(),
+            unfinished: RwSignal::new(None),
             prices_announced_ms: Cell::default(),
         };
         Self {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
-use super::Problem;
 use super::checkout::{Checkout, Quotes, Shared};
+use super::{Press, Problem};
 use crate::browser::{later, now_ms};
 use crate::format::networks::needs_network_warning;
 
@@ -89,6 +89,7 @@ impl Checkout {
             return;
         };
         if self.has_several_networks(&quote) {
+            self.forget_press();
             self.confirming.set(quote.crypto_code);
         } else {
             self.accept(quote);
@@ -152,16 +153,20 @@ impl Checkout {
     /// Opens another attempt in the same asset at today's price; offers the choice when there is no price for it.
     pub(crate) fn renew(self, crypto_code: String) {
         let Some(shared) = self.shared() else { return };
-        if self.is_busy.get_untracked() {
+        let press = Press::Renew(crypto_code.clone());
+        if !self.begin_press(&press) {
             return;
         }
         self.is_busy.set(true);
-        let done = move |response: Result<Vec<Quote>, _>| {
+        let done = move |response: Result<Vec<Quote>, Problem>| {
             if self.is_removed() {
                 return;
             }
             self.is_busy.set(false);
-            let quotes = response.unwrap_or_default();
+            let quotes = match response {
+                Ok(quotes) => quotes,
+                Err(problem) => return self.report_press(press, problem),
+            };
             let quote = quotes
                 .into_iter()
                 .find(|quote| quote.available && quote.crypto_code == crypto_code);
@@ -176,7 +181,7 @@ impl Checkout {
     /// Shows the choice of assets.
     pub(crate) fn choose_again(self) {
         self.quotes.set(Quotes::Awaited);
-        self.problem.set(None);
+        self.forget_press();
         self.is_choosing.set(true);
     }
 }

@@ -67,13 +67,11 @@ impl Checkout {
                 let _ = self.is_back.try_set(false);
             });
         }
-        let is_over = self.problem.with_untracked(|problem| match problem {
-            Some(Problem::Network) => true,
-            Some(_) => is_new_status,
-            None => false,
-        });
-        if is_over {
-            self.problem.set(None);
+        // The report of a press stays until the press is done.
+        let is_over = untrack(|| !self.is_unfinished())
+            && self.problem.get_untracked() == Some(Problem::Network);
+        if is_over || is_new_status {
+            self.forget_press();
         }
     }
 

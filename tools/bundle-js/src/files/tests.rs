@@ -27,6 +27,7 @@ fn small_widget() -> TempDir {
         ("widget/js/diagnostics.js", "look('%FLORIN:theme.js%');"),
         ("packages/florin/element.d.ts", "export {};"),
         ("widget/js/theme.js", "export {};"),
+        ("widget/js/payment.js", "print();"),
         ("widget/js/wallets.js", "pay();"),
         ("widget/page.css", "b { color: red }"),
         (

@@ -1,8 +1,11 @@
 //! The stream of the order's events.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
+use florin_checkout_api::{OrderView, Status};
 use js_sys::{Reflect, Uint8Array};
+use leptos::prelude::WithUntracked as _;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, ReadableStreamDefaultReader};
@@ -24,9 +27,18 @@ impl Polling {
         self.stream.borrow().is_some() && active > 0 && now_ms() < active + SILENT_MS
     }
 
-    /// Returns `true` if a stream may be opened now.
+    /// Returns `true` if a stream may be opened now: not before there is an attempt, which alone makes an order change.
     pub(super) fn may_listen(&self) -> bool {
-        self.stream.borrow().is_none() && now_ms() >= self.stream_from_ms.get() && !is_hidden()
+        let is_open = |order: &Option<Arc<OrderView>>| {
+            let order = order.as_ref();
+            order.is_none_or(|order| order.status == Status::Open)
+        };
+        self.stream.borrow().is_none()
+            && now_ms() >= self.stream_from_ms.get()
+            && !is_hidden()
+            && self
+                .checkout()
+                .is_some_and(|checkout| !checkout.order.with_untracked(is_open))
     }
 
     /// Reads the order's events until they end; polling continues either way.
@@ -37,8 +49,11 @@ impl Polling {
         *self.stream.borrow_mut() = Some(controller.clone());
         self.stream_active_ms.set(0);
         spawn(async move {
-            let requests = Rc::clone(&polling.requests);
-            if let Some(reader) = requests.events(&controller.signal()).await {
+            let (requests, signal) = (Rc::clone(&polling.requests), controller.signal());
+            let place = JsFuture::from(requests.may_stream(&signal)).await;
+            if place.is_ok_and(|place| place.is_truthy())
+                && let Some(reader) = requests.events(&signal).await
+            {
                 polling.read_events(&reader).await;
             }
             polling.on_stream_end(&controller);

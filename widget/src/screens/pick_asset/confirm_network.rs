@@ -74,6 +74,7 @@ fn Actions<'a>(quote: &'a Quote) -> impl IntoView + use<> {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let (code, asset) = (quote.crypto_code.clone(), quote.asset.clone());
     let back = move || {
+        checkout.forget_press();
         checkout.confirming.set(String::new());
         // A network of a coin has no row in the list of coins, where `asset` may have led past it.
         let rows = [format!("asset-{code}"), format!("networks-{asset}")];
