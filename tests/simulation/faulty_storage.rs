@@ -14,8 +14,8 @@ use florin_storage::{
     NamedTransaction, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
     OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, OrderVersion,
     PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, SettledOrder,
-    SqliteStorage, StaffAccess, StaffStorage, Storage, StorageError, StoreScope, StoredResponse,
-    TokenGrant, Totals,
+    SqliteStorage, StaffAccess, StaffStorage, StaticFile, Storage, StorageError, StoreScope,
+    StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -326,6 +326,8 @@ shaken! {
     async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
     async fn backlog(&self) -> Result<u64, StorageError>;
     async fn totals(&self) -> Result<Totals, StorageError>;
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<(), StorageError>;
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError>;
     async fn check_database(&self) -> Result<(), StorageError>;
     async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
     {
