@@ -18,6 +18,8 @@ pub(crate) struct Stopped {
     pub(crate) directive: String,
     /// What it stops: `florin.js` or `the frame`.
     pub(crate) what: &'static str,
+    /// The directive that lets it in; `None` where hosts are ignored, and only a nonce does.
+    pub(crate) line: Option<String>,
 }
 
 /// What of the checkout the policies of a page stop; nothing without a policy.
@@ -38,8 +40,22 @@ pub(crate) fn stopped(policies: &[Policy], page: &Url, proxy: &Url) -> Vec<Stopp
             let is_script = directives == SCRIPT;
             let allows = |source: &String| matches(source, page, &wanted);
             if (is_script && is_strict) || !sources.iter().any(allows) {
-                let directive = directive.to_owned();
-                found.push(Stopped { directive, what });
+                // `default-src` is too wide for one address.
+                let name = if directive == "default-src" {
+                    if is_script { "script-src" } else { "frame-src" }
+                } else {
+                    directive
+                };
+                let kept = sources.iter().map(String::as_str);
+                let kept = kept.filter(|source| *source != "'none'");
+                let host = proxy.origin().ascii_serialization();
+                let line = [name].into_iter().chain(kept).chain([host.as_str()]);
+                let line = line.collect::<Vec<_>>().join(" ");
+                found.push(Stopped {
+                    directive: directive.to_owned(),
+                    what,
+                    line: (!is_script || !is_strict).then_some(line),
+                });
                 break;
             }
         }
@@ -160,10 +176,9 @@ fn is_path(source: &str, wanted: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn stops(policy: &str, page: &str, proxy: &str) -> Vec<String> {
+    fn stops(policy: &str, page: &str, proxy: &str) -> Vec<Stopped> {
         let url = |text: &str| Url::parse(text).unwrap();
-        let found = stopped(&Policy::of_header(policy), &url(page), &url(proxy));
-        found.into_iter().map(|stopped| stopped.directive).collect()
+        stopped(&Policy::of_header(policy), &url(page), &url(proxy))
     }
 
     #[test]
@@ -222,7 +237,24 @@ mod tests {
             ("default-src 'self'", "https://shop.example", &[]),
         ] {
             let found = stops(policy, "https://shop.example/cart", proxy);
-            assert_eq!(found, stopped, "{policy}");
+            let directives = found.iter().map(|stopped| stopped.directive.as_str());
+            assert_eq!(directives.collect::<Vec<_>>(), stopped, "{policy}");
+            for Stopped {
+                directive,
+                line,
+                what,
+            } in found
+            {
+                // The first directive of a name holds.
+                let Some(line) = line else {
+                    assert!(policy.contains("'strict-dynamic'"));
+                    continue;
+                };
+                let pasted = format!("{line}; {policy}");
+                let left = stops(&pasted, "https://shop.example/cart", proxy);
+                let is_left = left.iter().any(|left| left.what == what);
+                assert!(!is_left || policy.contains(','), "{directive}: {line}");
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use florin_gateway::{
     CallError, Client, Endpoint, KeyInUse, PaymentGateway as _, Prices, RawRequest,
 };
 use florin_proxy::clock::{Clock as _, MAX_SKEW, SystemClock, SystemRandom};
-use florin_proxy::config::{Config, Origin};
+use florin_proxy::config::{Config, Origin, Store};
 use florin_proxy::webhooks::{SendOutcome, WebhookSender, probe};
 use florin_proxy::{gateway_account, unpayable_offers, unpriced_stores};
 use florin_storage::{Database, StorageError, check_database, check_place, is_postgres};
@@ -379,10 +379,19 @@ pub(crate) async fn page(config: &Config, page: &Url) -> anyhow::Result<Vec<Find
     let mut findings = Vec::new();
     let origin = Origin::of(page);
     if !config.knows_origin(origin.as_str()) {
+        let named = |store: &&Store| html.contains(&format!("store=\"{}\"", store.id));
+        let store = config.stores.iter().find(named).or(config.stores.first());
+        let remedy = store.map(|store| {
+            let line = store.origins_with(&[origin.as_str()]);
+            line.map_or_else(
+                |refused| format!("show the page at an address that can be listed: {refused}"),
+                |line| format!("write below [[store]] id = \"{}\": {line}", store.id),
+            )
+        });
         findings.push(Finding::failed(
             "store.origins",
             format!("no store lists {origin}, the page's origin"),
-            format!("add \"{origin}\" to the store's origins"),
+            remedy.unwrap_or_default(),
         ));
     }
     if !html.contains(&format!("{base}/florin.js")) {
@@ -396,33 +405,22 @@ pub(crate) async fn page(config: &Config, page: &Url) -> anyhow::Result<Vec<Find
     let proxy = Url::parse(base)?;
     for stopped in stopped(&policies, page, &proxy) {
         let (directive, what) = (stopped.directive, stopped.what);
+        let nonce = "give the script tag the page's nonce";
+        let remedy = match stopped.line {
+            Some(line) if what == "florin.js" => format!("{nonce}, or send {line}"),
+            Some(line) => format!("send {line}"),
+            None => nonce.to_owned(),
+        };
         findings.push(Finding::failed(
             "page",
             format!("the page's Content-Security-Policy stops {what}, by {directive}"),
-            format!(
-                "add {base} to {}{}",
-                directive_to_add(&directive, what),
-                if what == "florin.js" {
-                    ", or give the script tag the page's nonce"
-                } else {
-                    ""
-                }
-            ),
+            remedy,
         ));
     }
     if findings.is_empty() {
         findings.push(Finding::ok("page", "lets the checkout in"));
     }
     Ok(findings)
-}
-
-/// `default-src` is too wide for one address.
-fn directive_to_add(directive: &str, what: &str) -> String {
-    match (directive, what) {
-        ("default-src", "florin.js") => "script-src".to_owned(),
-        ("default-src", _) => "frame-src".to_owned(),
-        (directive, _) => directive.to_owned(),
-    }
 }
 
 /// Fetches an address; the inner error is the innermost reason.

@@ -192,16 +192,25 @@ async fn the_doctor_finds_what_stops_payments_and_names_the_remedy() {
     // The page.
     all.site.serve("default-src 'self'", &all.tag());
     let found = all.findings(&[]).await;
+    let (script, frame) = (
+        format!("script-src 'self' {proxy}"),
+        format!("frame-src 'self' {proxy}"),
+    );
     one(
         &found,
         "page: the page's Content-Security-Policy stops florin.js, by default-src",
-        &format!("add {proxy} to script-src"),
+        &format!("send {script}"),
     );
     one(
         &found,
         "page: the page's Content-Security-Policy stops the frame, by default-src",
-        &format!("add {proxy} to frame-src"),
+        &format!("send {frame}"),
     );
+    all.site.serve(
+        &format!("default-src 'self'; {script}; {frame}"),
+        &all.tag(),
+    );
+    assert_eq!(all.findings(&[]).await, [""; 0], "the lines are pasted");
     all.site.serve("", "<p>Nothing</p>");
     one(
         &all.findings(&[]).await,
@@ -212,7 +221,10 @@ async fn the_doctor_finds_what_stops_payments_and_names_the_remedy() {
     one(
         &all.findings(&origin).await,
         "store.origins: no store lists",
-        &format!("add \"{}\"", all.site.url()),
+        &format!(
+            "below [[store]] id = \"demo\": origins = [\"https://shop.example\", \"{}\"]",
+            all.site.url()
+        ),
     );
 
     // The database.

@@ -85,7 +85,11 @@ async fn a_reference_at_another_price_is_rejected_and_logged_as_an_error() {
 
 #[tokio::test]
 async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reason() {
-    let world = World::start().await;
+    let world = World::start_with(WorldConfig {
+        environment: "production",
+        ..WorldConfig::default()
+    })
+    .await;
     let signer = world.token_signer();
     let with = |name: &str, value: Value| {
         let mut claims = signer.claims("lamp-1", "42.00");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{HttpResponse, World, pay_in_full, secrets};
+use support::{HttpResponse, World, WorldConfig, pay_in_full, secrets};
 
 #[tokio::test]
 async fn a_browser_cannot_set_a_price() {
@@ -355,21 +355,31 @@ async fn only_listed_origins_frame_the_page() {
             Some("same-origin")
         );
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+        // A page with a Cross-Origin-Embedder-Policy frames only what has one, and says that it may be framed.
+        assert_eq!(
+            page.header("cross-origin-embedder-policy"),
+            Some("require-corp")
+        );
+        assert_eq!(
+            page.header("cross-origin-resource-policy"),
+            Some("cross-origin")
+        );
     }
     let shop = world.shop_url();
-    for (query, listed) in [
-        (
-            format!("store=demo&origins={shop}+https://x.example"),
-            "[true,false]",
-        ),
-        (format!("store=other&origins={shop}"), "[false]"),
-        (format!("store=unknown&origins={shop}"), "null"),
+    for (query, store, page) in [
+        (format!("store=demo&pages={shop}"), "\"demo\"", "listed"),
+        (format!("store=other&pages={shop}"), "\"other\"", "unlisted"),
+        (format!("store=unknown&pages={shop}"), "null", "unlisted"),
         // Two stores: one must be named.
-        (format!("store=&origins={shop}"), "null"),
-        ("store=demo".to_owned(), "[false]"),
+        (format!("store=&pages={shop}"), "null", "unlisted"),
     ] {
-        let module = request(&format!("/origins.js?{query}")).await;
-        assert_eq!(module.text, format!("export default {listed};"), "{query}");
+        let module = request(&format!("/admission.js?{query}")).await;
+        for part in [
+            format!("\"store\":{store}"),
+            format!("\"pages\":[\"{page}\"]"),
+        ] {
+            assert!(module.text.contains(&part), "{query}: {}", module.text);
+        }
         for (name, value) in [
             ("content-type", "text/javascript; charset=utf-8"),
             ("cache-control", "no-store"),
@@ -378,5 +388,21 @@ async fn only_listed_origins_frame_the_page() {
             assert_eq!(module.header(name), Some(value), "{query}");
         }
     }
+    let hosted = request("/pay?store=demo&hosted=").await;
+    assert_eq!(hosted.header("cross-origin-embedder-policy"), None);
+    world.end().await;
+    let world = World::start_with(WorldConfig {
+        image_origins: vec!["https://cdn.example".to_owned()],
+        ..WorldConfig::default()
+    })
+    .await;
+    let page = format!("{}/pay?store=demo", world.proxy_url());
+    let page = world.http().get(page).send().await.unwrap();
+    let policy = HttpResponse::read(page).await;
+    assert_eq!(
+        policy.header("cross-origin-embedder-policy"),
+        Some("credentialless"),
+        "pictures of servers that do not send Cross-Origin-Resource-Policy are shown"
+    );
     world.end().await;
 }

@@ -174,7 +174,11 @@ async fn an_unlisted_origin_is_named_and_a_link_remains() {
             .await;
         }
         shop.wait_until(Outcome::Link).await;
-        let line = format!("origins = [\"{}\"]", shop.site.url());
+        let line = format!(
+            "origins = [\"{}\", \"{}\"]",
+            shop.world.shop_url(),
+            shop.site.url()
+        );
         let diagnosis = shop.wait_for_value(&line).await;
         assert!(
             diagnosis.console.contains("[[store]]"),
@@ -198,7 +202,11 @@ async fn in_production_the_customer_sees_a_message_and_a_link() {
     let shop = Shop::open(production, false).await;
     shop.open_page("", "frame").await;
     shop.wait_until(Outcome::Link).await;
-    let line = format!("origins = [\"{}\"]", shop.site.url());
+    let line = format!(
+        "origins = [\"{}\", \"{}\"]",
+        shop.world.shop_url(),
+        shop.site.url()
+    );
     let diagnosis = shop.wait_for_value(&line).await;
     assert_eq!(diagnosis.panel, None);
     let words = "return document.querySelector('florin-checkout').shadowRoot.textContent";
@@ -213,7 +221,8 @@ async fn in_production_the_customer_sees_a_message_and_a_link() {
 #[tokio::test]
 async fn a_blocked_clipboard_is_named_and_the_checkout_continues() {
     let shop = Shop::open(WorldConfig::default(), true).await;
-    shop.site.set_permissions_policy("clipboard-write=(self)");
+    shop.site
+        .set_header("permissions-policy", "clipboard-write=(self)");
     shop.open_page("", "frame").await;
     shop.wait_until(Outcome::Frame).await;
     let line = format!(

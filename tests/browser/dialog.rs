@@ -4,11 +4,48 @@ use serde_json::{Value, json};
 use support::{Browser, World, pay_in_full};
 use thirtyfour::Key;
 
-use crate::helpers::{IS_OPEN, choose_asset, open_dialog, orders, page_with, wait_for_value};
+use crate::helpers::{
+    HAS_BUTTON, IS_OPEN, choose_asset, open_dialog, orders, page_with, wait_for_value,
+};
 
 /// An element on a page that scrolls.
 pub(crate) const MODAL: &str = "<p>Above</p><florin-checkout store=\"demo\" product=\"ebook\" display=\"modal\">Pay <b>now</b>\
      </florin-checkout><p style=\"height: 3000px\">Below</p>";
+
+#[tokio::test]
+async fn a_link_or_script_around_the_element_takes_no_press_of_it() {
+    let card = |display: &str| {
+        format!(
+            "<a href=\"/elsewhere\"><div onclick=\"window.taken = true\">\
+                 <florin-checkout store=\"demo\" product=\"ebook\" display=\"{display}\">Pay <b data-testid=\"word\">now</b>\
+                 </florin-checkout></div></a>"
+        )
+    };
+    let (site, world) = page_with(&card("modal")).await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    wait_for_value(&browser, "the button", HAS_BUTTON, &json!(true)).await;
+    browser.press("word").await;
+    wait_for_value(&browser, "the dialog is open", IS_OPEN, &json!(true)).await;
+    browser.click_at(4, 500).await;
+    wait_for_value(&browser, "a press beside it closes", IS_OPEN, &json!(false)).await;
+    let taken = "[location.pathname, window.taken ?? false]";
+    wait_for_value(&browser, "the page stays", taken, &json!(["/", false])).await;
+    let script = format!(
+        "<script src=\"{}/florin.js\" async></script>",
+        world.proxy_url()
+    );
+    site.serve("", &[&script, &*card("redirect")].concat());
+    browser.goto(site.url()).await;
+    wait_for_value(&browser, "the link", HAS_BUTTON, &json!(true)).await;
+    browser.press("word").await;
+    let path = "return location.pathname";
+    browser
+        .wait_for_result("the checkout's page", path, &json!("/pay"))
+        .await;
+    browser.end().await;
+    world.end().await;
+}
 
 #[tokio::test]
 async fn a_closed_dialog_keeps_its_invoice() {

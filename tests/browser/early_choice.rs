@@ -191,6 +191,35 @@ async fn a_press_on_the_early_list_opens_one_attempt_once_the_program_runs() {
     world.end().await;
 }
 
+/// The program's file is lost once.
+const LOSE: &str = "
+    const held = window.fetch;
+    let isLost = false;
+    window.fetch = async (request, options) => {
+        const response = await held(request, options);
+        if (isLost || !String(request.url ?? request).includes('widget_bg')) return response;
+        isLost = true;
+        return Response.error();
+    };";
+
+#[tokio::test]
+async fn a_press_counts_when_the_program_is_lost_and_loaded_again() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    browser.run_before_every_page(HOLD).await;
+    browser.run_before_every_page(LOSE).await;
+    let url = format!("{}/pay#store=demo&product=ebook", world.proxy_url());
+    browser.goto(&url).await;
+    wait_for_list(&browser).await;
+    browser.press("asset-BTC").await;
+    // The sentence with its countdown, then the screens.
+    release(&browser).await;
+    browser.wait_for("status-awaiting_payment").await;
+    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
+    browser.end().await;
+    world.end().await;
+}
+
 #[tokio::test]
 async fn an_early_press_on_an_asset_of_several_networks_asks_for_the_network() {
     let world = World::start().await;

@@ -12,6 +12,8 @@ use crate::helpers::{another_site, choose_asset, wait_for_confirmations};
 async fn shop(display: &str) -> (StoreSite, World, String) {
     let (site, world, url) = another_site().await;
     let proxy = world.proxy_url();
+    // Only what allows it is shown on such a page.
+    site.set_header("cross-origin-embedder-policy", "require-corp");
     site.serve(
         "",
         &format!(

@@ -25,7 +25,7 @@ struct Page {
     policy: String,
     html: String,
     files: BTreeMap<String, String>,
-    features: Option<String>,
+    header: Option<(&'static str, String)>,
 }
 
 impl StoreSite {
@@ -81,10 +81,10 @@ impl StoreSite {
         page.html = format!("<!doctype html><html lang=\"en\"><title>Page</title>{body}");
     }
 
-    /// Sends this Permissions-Policy along from now on.
-    pub fn set_permissions_policy(&self, features: &str) {
+    /// Sends this header along from now on.
+    pub fn set_header(&self, name: &'static str, value: &str) {
         let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
-        page.features = Some(features.to_owned());
+        page.header = Some((name, value.to_owned()));
     }
 }
 
@@ -100,10 +100,11 @@ async fn show(State(page): State<Arc<Mutex<Page>>>) -> Response {
         (CONTENT_SECURITY_POLICY, page.policy),
         (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
     ];
-    let features = HeaderName::from_static("permissions-policy");
-    let features = page.features.map(|text| [(features, text)]);
-    match features {
-        Some(features) => (headers, features, page.html).into_response(),
+    let header = page
+        .header
+        .map(|(name, value)| [(HeaderName::from_static(name), value)]);
+    match header {
+        Some(header) => (headers, header, page.html).into_response(),
         None => (headers, page.html).into_response(),
     }
 }

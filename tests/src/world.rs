@@ -288,6 +288,11 @@ impl World {
         self.config.database_url = Some(url);
     }
 
+    /// Sets the store's origins beside the demo shop's, from the proxy's next start on.
+    pub fn set_origins(&mut self, origins: Vec<String>) {
+        self.config.origins = origins;
+    }
+
     /// The proxy's configuration.
     pub fn config_file(&self) -> PathBuf {
         self.file("florin.toml")

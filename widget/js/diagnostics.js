@@ -3,22 +3,25 @@
  * something is wrong. Its texts are for the merchant: on the console, and in the test environment on the page as well.
  */
 import { diagnostics, loader } from '../locales/en.json';
+import { ATTRIBUTES, read } from './attributes.js';
 import { brokenBuiltins } from './builtins.js';
 import { make } from './dom.js';
+import { takesMarkup } from './host/trusted_types.js';
 import { followTopLink } from './top_links.js';
 import { warnOfRenamedTokens } from './renamed_tokens.js';
 /** @import { Case, DiagnosticTexts } from './types.d.ts' */
 
 /**
- * What is wrong: a text with the values of its gaps, and the line to paste.
+ * What is wrong: a text with the values of its gaps, or the proxy's own; and the line to paste.
  *
- * @typedef {{ isFatal?: boolean, why: Text, line?: string }} Finding
+ * @typedef {{ isFatal?: boolean, why: Text | string, line?: string }} Finding
  * @typedef {[key: keyof DiagnosticTexts, values?: Record<string, string | number>]} Text
  */
 
 const BASE = new URL('..', import.meta.url).href;
 const ORIGIN = new URL(BASE).origin;
 const PROBE_TIMEOUT_MS = 3000;
+const ELEMENT = '<florin-checkout>';
 /** The pause after the third attempt of a frame. */
 const HEADER_AFTER_SECONDS = 8;
 
@@ -53,16 +56,17 @@ const repaired = (policy, name, lacks) => {
 };
 
 /**
- * What the page's policy forbade: one line for each directive.
+ * What the page's policy forbade: one line for each directive. Only inline, the page itself sends requests.
  *
- * @param {SecurityPolicyViolationEvent[]} blocked
+ * @param {SecurityPolicyViolationEvent[]} blocked @param {boolean} isInline
  */
-const forbidden = (blocked) => {
+const forbidden = (blocked, isInline) => {
   /** @type {Map<string, { lacks: Set<string>, originalPolicy: string }>} */
   const lines = new Map();
   for (const { effectiveDirective, violatedDirective, blockedURI, originalPolicy, disposition } of blocked) {
     const isCode = /eval/.test(blockedURI);
     if (disposition === 'report' || !(isCode || blockedURI.startsWith(ORIGIN))) continue;
+    if (effectiveDirective === 'connect-src' && !isInline) continue;
     const name = (effectiveDirective || violatedDirective).split(' ')[0].replace(/-(elem|attr)$/, '');
     const lacks = lines.get(name)?.lacks || new Set();
     lacks.add(isCode ? "'wasm-unsafe-eval'" : ORIGIN);
@@ -81,18 +85,78 @@ const isAlive = async () => {
   return Promise.race([late, loader]);
 };
 
+/** Browsers report what they did not send, but later. @param {number} time Milliseconds. */
+const pause = (time) => new Promise((done) => setTimeout(done, time));
+
 /**
- * Whether the proxy lists the origin of this page for a store; `undefined` if it does not say. A module, which needs no
- * connect-src.
+ * What the proxy says of these pages: `Admission` of proxy/src/http/admission.rs; nothing if it does not respond. It is a
+ * script, since a policy may let in scripts of the proxy and no requests.
  *
- * @param {string} store
- * @returns {Promise<boolean | undefined>}
+ * @param {string} store @param {string[]} pages
+ * @returns {Promise<{ public_url: string, store: string | null, pages: ('listed' | 'unlisted' | 'unencrypted')[], line: string } | undefined>}
  */
-const isListed = async (store) => {
-  const late = new Promise((done) => setTimeout(done, PROBE_TIMEOUT_MS));
-  const query = new URLSearchParams({ store, origins: self.origin, at: String(performance.now()) });
-  const response = import(BASE + 'origins.js?' + query).catch(() => {});
-  return (await Promise.race([late, response]))?.default?.[0];
+const admission = (store, pages) => {
+  const query = new URLSearchParams({ store, pages: pages.join(' '), at: String(performance.now()) });
+  return Promise.race([pause(PROBE_TIMEOUT_MS), import(BASE + 'admission.js?' + query).then((module) => module.default, () => {})]);
+};
+
+/** The origins of this page and of those around it, as far as the browser names them. */
+const origins = () => {
+  const { ancestorOrigins } = location;
+  const around = ancestorOrigins ? [...ancestorOrigins] : self !== top && document.referrer ? [new URL(document.referrer).origin] : [];
+  return [...new Set([self.origin, ...around])];
+};
+
+/** The frames around a page whose origin is `null` forbid what the checkout and wallets need. @returns {Finding} */
+const sandboxed = () => ({
+  isFatal: true,
+  why: ['sandboxed'],
+  line: 'sandbox="allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"',
+});
+
+/**
+ * What keeps pages out: their origins, the store that the element names, or the address that the loader came from.
+ *
+ * @param {string} named The store of the element. @param {string[]} pages @param {NonNullable<Awaited<ReturnType<typeof admission>>>} answer
+ * @returns {Finding[]}
+ */
+const unadmitted = (named, pages, { public_url, store, pages: states, line }) => {
+  const loader = public_url + '/florin.js';
+  if (new URL(loader).href !== BASE + 'florin.js') return [{ why: ['proxy_address'], line: '<script src="' + loader + '" async></script>' }];
+  if (!store) return [{ isFatal: true, why: ['store_unknown', { found: 'store="' + named + '"' }] }];
+  const those = (/** @type {string} */ state) => pages.filter((_, place) => states[place] === state).join(', ');
+  if (pages.includes('null')) return [sandboxed()];
+  if (those('unencrypted')) return [{ isFatal: true, why: ['page_unencrypted', { page: those('unencrypted') }] }];
+  if (those('unlisted')) return [{ isFatal: true, why: ['origin_not_allowed', { store: '[[store]] id = "' + store + '"' }], line }];
+  return [];
+};
+
+/**
+ * What a server in front of the proxy adds to the page that is framed.
+ *
+ * @param {string} store @returns {Promise<Finding[]>}
+ */
+const addedHeaders = async (store) => {
+  const address = BASE + 'pay';
+  const response = await fetch(address + '?store=' + encodeURIComponent(store), { signal: AbortSignal.timeout?.(PROBE_TIMEOUT_MS) }).catch(() => {});
+  if (!response) return [];
+  if (!response.ok) return [{ why: ['file_missing', { status: response.status }], line: address }];
+  // Each policy that was added stands after a comma.
+  const header = response.headers.has('x-frame-options') ? 'X-Frame-Options' : response.headers.get('content-security-policy')?.includes(',') && 'Content-Security-Policy';
+  return header ? [{ isFatal: true, why: ['header_added', { header, address }] }] : [];
+};
+
+/** Quotes that are letters to a browser: `store=“demo”`. */
+const TYPOGRAPHIC = /[\u00ab\u00bb\u201c-\u201f\u2033]/g;
+
+/** The attributes with such quotes. Texts of the shop may have them. @param {HTMLElement} element @returns {Finding[]} */
+const quoted = (element) => {
+  const found = ATTRIBUTES.filter((name) => name !== 'words' && read(element, name).search(TYPOGRAPHIC) >= 0);
+  return found.map((name) => ({
+    isFatal: true,
+    why: ['typographic_quotes', { found: name + '=' + read(element, name) }],
+    line: name + '="' + read(element, name).replace(TYPOGRAPHIC, '') + '"',
+  }));
 };
 
 /** The files that a checkout is loaded from, with their types. */
@@ -147,52 +211,56 @@ const RULES = {
  * @param {(...text: Text) => string} say
  */
 const mistakes = (element, say) => {
-  const read = (/** @type {string} */ name) => element.getAttribute(name);
-  const set = SOURCES.filter(read);
+  const quotes = quoted(element);
+  if (quotes.length) return quotes.map(({ why, line }) => say(.../** @type {Text} */ (why)) + ' ' + line);
+  const set = SOURCES.filter((name) => read(element, name));
   const wrong = set.length === 1 ? [] : [say('one_source', { attributes: SOURCES.join(', '), found: set.join(', ') || say('none') })];
   for (const [name, { form, text, needs }] of Object.entries(RULES)) {
-    const value = read(name);
+    const value = read(element, name);
     if (!value) continue;
     const found = name + '="' + value + '"';
     if (Array.isArray(form)) {
       if (!form.includes(value)) wrong.push(say('one_of', { found, values: form.join(', ') }));
     } else if (text && !form.test(value)) wrong.push(say(text, { found }));
-    if (needs && !read(needs)) wrong.push(say('needs_attribute', { found, attribute: needs }));
+    if (needs && !read(element, needs)) wrong.push(say('needs_attribute', { found, attribute: needs }));
   }
   return wrong.length ? wrong : [say('line_break')];
 };
 
-/** What a frame around the checkout must allow. */
-const SANDBOX = 'sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"';
-
 /** @param {Case} examined @returns {Promise<Finding[]>} */
-const findings = async ({ element, display, blocked, isRejected, isClipboardBlocked, isSandboxed, seconds }) => {
-  const names = brokenBuiltins();
-  if (names && display === 'inline') return [{ isFatal: true, why: ['page_broken', { names }] }];
-  const store = element.getAttribute('store');
-  // The frames around this one may forbid what the checkout and the wallets need.
-  if (self.origin === 'null' || isSandboxed) return [{ isFatal: !isSandboxed, why: ['sandboxed'], line: SANDBOX }];
-  if (isClipboardBlocked) return [{ why: ['clipboard_blocked'], line: 'Permissions-Policy: clipboard-write=(self "' + ORIGIN + '")' }];
-  const alive = await isAlive();
-  if (!alive) return forbidden(blocked);
-  const isHere = display === 'page' || display === 'inline';
-  if (display === 'inline') {
-    await fetch(BASE + 'v1/checkout', { signal: AbortSignal.timeout?.(PROBE_TIMEOUT_MS) }).catch(() => {});
-    // The browser reports afterwards what it did not send.
-    await new Promise((done) => setTimeout(done, 50));
+const findings = async ({ element, display, blocked, isRejected, isClipboardBlocked, isSandboxed, seconds, reason }) => {
+  const isInline = display === 'inline';
+  if (isInline && !takesMarkup()) {
+    await pause(50);
+    const directive = 'require-trusted-types-for';
+    if (blocked.some(({ effectiveDirective, disposition }) => effectiveDirective === directive && disposition !== 'report')) return [{ isFatal: true, why: ['inline_blocked', { directive }], line: 'display="frame"' }];
   }
-  /** @type {Finding[]} */
-  const found = forbidden(blocked);
-  if (!found.length && display !== 'page' && (isRejected || display === 'inline')) {
-    const is = await isListed(store || '');
-    if (is === false) {
-      found.push({
-        isFatal: true,
-        why: ['origin_not_allowed', { store: '[[store]]' + (store ? ' id = "' + store + '"' : '') }],
-        line: 'origins = ["' + location.origin + '"]',
-      });
+  const names = brokenBuiltins();
+  if (names && isInline) return [{ isFatal: true, why: ['page_broken', { names }] }];
+  if (self.origin === 'null' || isSandboxed) return [{ ...sandboxed(), isFatal: !isSandboxed }];
+  if (isClipboardBlocked) return [{ why: ['clipboard_blocked'], line: 'Permissions-Policy: clipboard-write=(self "' + ORIGIN + '")' }];
+  const quotes = quoted(element);
+  if (quotes.length) return quotes;
+  if (reason) return [{ why: reason }];
+  const store = display === 'page' ? new URLSearchParams(location.search).get('store') || '' : read(element, 'store');
+  // Requests of an inline checkout are the page's own, whatever is around it.
+  const pages = isInline ? [self.origin] : origins();
+  const [alive, answer] = await Promise.all([isAlive(), admission(store, pages)]);
+  if (!alive) return forbidden(blocked, isInline);
+  let isAdmitted = true;
+  if (isInline) {
+    isAdmitted = !isRejected && Boolean(await fetch(BASE + 'v1/checkout', { signal: AbortSignal.timeout?.(PROBE_TIMEOUT_MS) }).catch(() => {}));
+    await pause(50);
+  }
+  const isHere = isInline || display === 'page';
+  const found = forbidden(blocked, isInline);
+  if (!found.length && answer && (isRejected || !isAdmitted)) {
+    found.push(...unadmitted(store, pages, answer));
+    if (!found.length && !isHere) {
+      found.push(...(await addedHeaders(store)));
       // The page of a proxy that restarts is silent once; a page that may not be framed, always.
-    } else if (is && !isHere && seconds && seconds >= HEADER_AFTER_SECONDS) found.push({ why: ['header_added', { address: BASE + 'pay' }] });
+      if (!found.length && seconds && seconds >= HEADER_AFTER_SECONDS) found.push({ why: ['header_added', { address: BASE + 'pay' }] });
+    }
   }
   return isHere ? found.concat(await changedFiles()) : found;
 };
@@ -285,13 +353,14 @@ export const examine = async (examined) => {
   const loadingTexts = loadTexts(examined);
   const found = examined.isInvalid ? [] : await findings(examined);
   const texts = await loadingTexts;
-  /** @type {(...text: Text) => string} */
-  const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  const speaker = (/** @type {DiagnosticTexts} */ spoken) => /** @type {(...text: Text) => string} */ ((key, values = {}) => spoken[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name])));
+  const say = speaker(texts);
   if (examined.isInvalid) {
     const wrong = mistakes(element, say);
-    const message = '<florin-checkout>: ' + wrong.join(' ');
-    console.error('florin: ' + message);
-    showPanel(examined, say, say('attributes_wrong', { element: '<florin-checkout>' }), wrong.map((line) => make('code', {}, line)));
+    console.error('florin: ' + ELEMENT + ': ' + wrong.join(' '));
+    showPanel(examined, say, say('attributes_wrong', { element: ELEMENT }), wrong.map((line) => make('code', {}, line)));
+    // The event is for programs.
+    const message = ELEMENT + ': ' + mistakes(element, speaker(diagnostics)).join(' ');
     if (!signal.aborted) element.dispatchEvent(new CustomEvent('florin-error', { bubbles: true, composed: true, detail: { code: 'invalid_attributes', message } }));
     return false;
   }
@@ -300,13 +369,15 @@ export const examine = async (examined) => {
   let isFatal = false;
   // Without `map`: what is named may be that the page has broken it.
   for (const { why, line, isFatal: isThis } of found) {
-    const text = say(...why);
+    const text = typeof why === 'string' ? why : say(...why);
     console.error('florin: display="' + display + '" from ' + ORIGIN + '. ' + text + (line ? '\n\n    ' + line + '\n' : ''));
     lines.push(make('p', {}, text));
     if (line) lines.push(make('code', {}, line));
-    isFatal ||= Boolean(isThis);
+    // The page itself has no next display.
+    isFatal ||= Boolean(isThis) && display !== 'page';
   }
-  showPanel(examined, say, say('display_blocked', { display: 'display="' + display + '"' }), lines);
+  const title = examined.reason ? say('attributes_wrong', { element: ELEMENT }) : say('display_blocked', { display: 'display="' + display + '"' });
+  showPanel(examined, say, title, lines);
   await complete(examined, isFatal);
   return isFatal;
 };

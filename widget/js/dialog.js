@@ -54,7 +54,12 @@ export const create = (element, root, labels, signal, begin) => {
     ariaLabel: loader.checkout,
     // A drag that starts in the sheet selects text and closes nothing.
     onpointerdown: (/** @type {Event} */ event) => (isPressed = isBeside(event)),
-    onclick: (/** @type {Event} */ event) => isPressed && isBeside(event) && dialog.close(),
+    onclick: (/** @type {Event} */ event) => {
+      // A press in the dialog is the element's own, as on its button: links around the element take none.
+      event.stopPropagation();
+      if (!(/** @type {HTMLElement} */ (event.target).closest('a'))) event.preventDefault();
+      if (isPressed && isBeside(event)) dialog.close();
+    },
     onclose: () => {
       hold(dialog);
       element.dispatchEvent(new CustomEvent('florin-close', { bubbles: true, composed: true, detail: null }));

@@ -8,7 +8,7 @@
  * the dialog is dialog.js. What does not load is tried again; diagnostics.js finds out why, and completes the notice.
  */
 import { BASE, ORIGIN, TAG, VERSION, load } from './assets.js';
-import { ATTRIBUTES, VALID_ATTRIBUTES } from './attributes.js';
+import { ATTRIBUTES, VALID_ATTRIBUTES, read } from './attributes.js';
 import { make } from './dom.js';
 import { createFrame, localeOf, pageAddress } from './frame.js';
 import { loader } from '../locales/en.json';
@@ -122,7 +122,7 @@ if (ORIGIN && !customElements.get(TAG)) {
     #follow() {
       let key = '';
       // Pages are known to break `Array.prototype.map`.
-      if (this.isConnected) for (const name of ATTRIBUTES) key += (this.getAttribute(name) ?? '') + '\n';
+      if (this.isConnected) for (const name of ATTRIBUTES) key += read(this, name) + '\n';
       if (key === this.#key) return;
       this.#key = key;
       this.#failures = 0;
@@ -140,7 +140,7 @@ if (ORIGIN && !customElements.get(TAG)) {
       if (!this.#key) return;
       this.#blocked = [];
       document.addEventListener('securitypolicyviolation', (event) => this.#blocked.push(event), { signal });
-      const display = /** @type {Display} */ (this.getAttribute('display') || 'frame');
+      const display = /** @type {Display} */ (read(this, 'display') || 'frame');
       if (IS_PAGE) return this.#here(display);
       if (!VALID_ATTRIBUTES.test(this.#key)) {
         this.#show(this.#notice());
@@ -207,7 +207,12 @@ if (ORIGIN && !customElements.get(TAG)) {
 
     /** A button that opens a dialog, whose script is fetched ahead. */
     #modal() {
-      const button = make('button', { className: 'fl-open', part: 'button', onclick: () => this.open() });
+      const button = make('button', { className: 'fl-open', part: 'button', onclick: (/** @type {Event} */ event) => {
+        // Neither a script nor a link around the element takes the press.
+        event.stopPropagation();
+        event.preventDefault();
+        this.open();
+      } });
       /** @type {ReturnType<typeof import('./dialog.js').create> | undefined} */
       let dialog;
       this.#open = async () => {
@@ -252,7 +257,8 @@ if (ORIGIN && !customElements.get(TAG)) {
         else if (type) this.#emit(type, detail);
       });
       const place = make('div', { className: 'fl-place fl-wait' }, frame);
-      const wait = (/** @type {number} */ time, isRejected = false) => setTimeout(() => isAnswered || this.#fail(display, SILENT, (shown) => {
+      /** @type {(time: number, isRejected?: boolean) => any} */
+      const wait = (time, isRejected) => setTimeout(() => isAnswered || this.#fail(display, SILENT, (shown) => {
         if (isAnswered) return;
         // The frame stays where it is: moved, it would load anew, and one that answers late is shown.
         place.hidden = true;

@@ -1,10 +1,10 @@
 /** The checkout's page of the proxy, and the frame that shows it. */
 import { BASE, ORIGIN } from './assets.js';
-import { ATTRIBUTES, TOKENS } from './attributes.js';
+import { ATTRIBUTES, TOKENS, read } from './attributes.js';
 import { make } from './dom.js';
 
 /** The language that the page asks for, BCP 47; empty for none. @param {HTMLElement} element */
-export const localeOf = (element) => element.getAttribute('locale') || document.documentElement.lang;
+export const localeOf = (element) => read(element, 'locale') || document.documentElement.lang;
 
 /**
  * The address of the checkout's page; its fragment has what is bought and how it looks.
@@ -13,9 +13,10 @@ export const localeOf = (element) => element.getAttribute('locale') || document.
  * @param {string} display
  */
 export const pageAddress = (element, display) => {
-  const params = new URLSearchParams({ origin: location.origin, locale: localeOf(element) });
+  // That of `self`: `location` has none in a frame with `srcdoc`.
+  const params = new URLSearchParams({ origin, locale: localeOf(element) });
   for (const name of ATTRIBUTES) {
-    const value = element.getAttribute(name);
+    const value = read(element, name);
     if (value) params.set(name.replace('-', '_'), value);
   }
   const style = getComputedStyle(element);
@@ -25,7 +26,7 @@ export const pageAddress = (element, display) => {
     if (value) params.set(name, value);
   }
   params.set('display', display);
-  return BASE + 'pay?store=' + encodeURIComponent(element.getAttribute('store') || '') + '#' + params;
+  return BASE + 'pay?store=' + encodeURIComponent(read(element, 'store')) + '#' + params;
 };
 
 /**

@@ -2,12 +2,13 @@
  * The displays that show the checkout itself: the proxy's page, or inline the shop's. Loaded by florin.js, which hands
  * over a `Context`.
  */
+import { read } from './attributes.js';
 import { make } from './dom.js';
 import { BASE } from './host/files.js';
 import { LANGUAGES } from './host/language.js';
 import { showCheckout } from './host/checkout.js';
 import { showPage } from './host/page.js';
-import { createPolicy } from './host/trusted_types.js';
+import { createPolicy, takesMarkup } from './host/trusted_types.js';
 /** @import { Context } from './types.d.ts' */
 
 /** Whether the page has its policy: it can be created once. */
@@ -25,7 +26,9 @@ export const start = (context, isPage) => {
   if (!isPage) {
     // A shop's page shares what its scripts have broken; a frame does not. diagnostics.js names it.
     if (JSON.stringify(['a', ''].filter(Boolean).map((one) => one)) !== '["a"]') throw new Error('a script of this page has broken lists');
-    return showCheckout(context, (name) => context.element.getAttribute(name), false);
+    // The list of assets needs no markup, the screens after it do.
+    if (!takesMarkup()) throw new Error('this page does not take the markup of the screens');
+    return showCheckout(context, (name) => read(context.element, name), false);
   }
   if (!hasPolicy) createPolicy();
   hasPolicy = true;

@@ -31,6 +31,8 @@ export interface Signs {
   isClipboardBlocked?: boolean;
   /** A sandbox keeps a link from the whole window. */
   isSandboxed?: boolean;
+  /** Why the proxy refused to open the order, in English; the test environment alone says it. */
+  reason?: string;
 }
 
 /** What is known of a display that is tried again. */
@@ -88,7 +90,7 @@ export interface OrderBody {
   status?: string;
   flow?: string;
   store?: Store;
-  error?: { code: string; message: string };
+  error?: { code: string; message: string; reason?: string };
   [member: string]: unknown;
 }
 

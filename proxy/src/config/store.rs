@@ -68,6 +68,22 @@ impl Store {
         self.origins.iter().any(|known| known.as_str() == origin)
     }
 
+    /// The line `origins = […]` that lists these pages beside the ones that are listed.
+    ///
+    /// # Errors
+    /// Why one of them cannot be listed.
+    pub fn origins_with(&self, pages: &[&str]) -> Result<String, String> {
+        let mut origins = self.origins.clone();
+        for page in pages {
+            origins.push(origin(page)?);
+        }
+        let origins = origins.iter().map(|origin| format!("\"{origin}\""));
+        Ok(format!(
+            "origins = [{}]",
+            origins.collect::<Vec<_>>().join(", ")
+        ))
+    }
+
     /// Whether a picture may be shown: it is on one of the `image_origins`, and its address is at most 2048 characters of
     /// ASCII.
     ///

@@ -1,11 +1,11 @@
-//! GET /pay: the checkout page, and what every frame shows. GET /origins.js: which pages may frame it.
+//! GET /pay: the checkout page, and what every frame shows.
 
 use std::sync::{Arc, OnceLock};
 
 use axum::extract::{Query, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
+use axum::http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use florin_checkout_api::Environment;
@@ -21,7 +21,8 @@ use crate::http::openapi::information::FILES;
 use crate::http::openapi::operation::Operation;
 use crate::http::openapi::types::Types;
 use crate::http::static_files;
-use crate::http::static_files::{describe_file, file::public};
+use crate::http::static_files::describe_file;
+use crate::http::static_files::file::public;
 use crate::state::AppState;
 
 /// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
@@ -29,6 +30,8 @@ use crate::state::AppState;
 pub(crate) struct PageQuery {
     /// The store's id.
     store: Option<String>,
+    /// Present: this page frames the gateway's own page, which sends no `Cross-Origin-Embedder-Policy`.
+    hosted: Option<String>,
 }
 
 /// The page, under a policy that lets in no script but ours and no embedder but the store's pages.
@@ -42,7 +45,7 @@ pub(crate) async fn page(
         Environment::Test => "pay.test.html",
         Environment::Production => "pay.html",
     })?;
-    let mut response = static_files::file::response(file, &headers, "no-cache");
+    let mut response = public(static_files::file::response(file, &headers, "no-cache"));
     let hosted_page = config.gateway.checkout_url.as_ref().map(Origin::of);
     let store = named(&config.stores, framed.store.as_deref());
     let embedders = store.map_or(&[][..], |store| &store.origins);
@@ -62,6 +65,13 @@ pub(crate) async fn page(
     // Cuts the opener's reference to this window, by which it could navigate the checkout elsewhere.
     let opener = HeaderName::from_static("cross-origin-opener-policy");
     headers.insert(opener, HeaderValue::from_static("same-origin"));
+    // The diagnostics of the element read what a server in front of this one adds.
+    let policies = HeaderValue::from_static("content-security-policy, x-frame-options");
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, policies);
+    if framed.hosted.is_none() {
+        let embedder = HeaderName::from_static("cross-origin-embedder-policy");
+        headers.insert(embedder, embedder_policy(&pictures));
+    }
     let features = features(hosted_page.as_ref());
     let features = HeaderValue::from_str(&features).expect("origins are plain ASCII");
     headers.insert(HeaderName::from_static("permissions-policy"), features);
@@ -85,52 +95,16 @@ pub(crate) fn describe_page(types: &mut Types) -> Operation {
         .with_header(200, "ETag", "ETag"))
 }
 
-/// Pages that may frame the checkout, or not.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OriginsQuery {
-    /// The store's id; empty for an only store.
-    #[serde(default)]
-    store: String,
-    /// Origins of pages, separated by spaces.
-    #[serde(default)]
-    origins: String,
-}
-
-/// Which origins the store lists, as a module: a page that is not listed, or that may not call the proxy, can load it. It says
-/// no more than the policy of [`page`].
-pub(crate) async fn origins(
-    State(app): State<Arc<AppState>>,
-    Query(asked): Query<OriginsQuery>,
-) -> Response {
-    let config = app.config();
-    let listed = named(&config.stores, Some(&asked.store)).map(|store| {
-        let origins = asked.origins.split(' ');
-        origins
-            .map(|origin| store.lists_origin(origin))
-            .collect::<Vec<_>>()
-    });
-    let headers = [
-        (CONTENT_TYPE, "text/javascript; charset=utf-8"),
-        (CACHE_CONTROL, "no-store"),
-    ];
-    public((headers, format!("export default {};", json!(listed))).into_response())
-}
-
-pub(crate) fn describe_origins(types: &mut Types) -> Operation {
-    Operation::new("origins")
-        .of(FILES)
-        .does(
-            "Which origins a store lists",
-            "For the diagnostics of a page that shows no checkout. The module's default export has a truth value for each \
-             of the origins; it is `null` if there is no such store.",
-        )
-        .query::<OriginsQuery>(types)
-        .responds_as(
-            200,
-            "The module.",
-            "text/javascript",
-            &json!({ "type": "string" }),
-        )
+/// A page with a `Cross-Origin-Embedder-Policy` frames only pages that have one too. WebKit does not know `credentialless`, and
+/// `require-corp` blocks pictures whose servers do not send `Cross-Origin-Resource-Policy`.
+///
+/// Source: HTML, 7.1.4 "Cross-origin embedder policies", November 2026.
+fn embedder_policy(pictures: &[Origin]) -> HeaderValue {
+    HeaderValue::from_static(if pictures.is_empty() {
+        "require-corp"
+    } else {
+        "credentialless"
+    })
 }
 
 /// An address may be copied, here and on the gateway's page in a frame of this one; nothing else is asked for.
@@ -143,7 +117,7 @@ fn features(hosted_page: Option<&Origin>) -> String {
 /// The named store, whose own pages alone may frame the checkout. An only store needs no name. Among several, a page that
 /// names none cannot be framed: no shop's page may show another's checkout. An element without a store names an
 /// empty one.
-fn named<'a>(stores: &'a [Store], id: Option<&str>) -> Option<&'a Store> {
+pub(crate) fn named<'a>(stores: &'a [Store], id: Option<&str>) -> Option<&'a Store> {
     match (id.filter(|id| !id.is_empty()), stores) {
         (Some(id), _) => stores.iter().find(|store| store.id.as_str() == id),
         (None, [only]) => Some(only),

@@ -12,6 +12,7 @@ use axum::http::HeaderName;
 use florin_gateway::{GatewayError, RawRequestError};
 use florin_storage::StorageError;
 
+use crate::auth::order_token::OrderTokenError;
 use crate::orders::open::OpenOrderError;
 use crate::orders::price::PriceError;
 use crate::payments::error::PaymentError;
@@ -69,9 +70,9 @@ pub(crate) enum ApiError {
     /// The page is not on one of the store's origins.
     #[error("origin not allowed")]
     OriginNotAllowed,
-    /// The order token is not valid. The log has the reason.
-    #[error("invalid order token")]
-    InvalidOrderToken,
+    /// The order token is not valid.
+    #[error("the order token is rejected: {0}")]
+    InvalidOrderToken(#[source] Box<OrderTokenError>),
     /// The address opened too many orders or attempts, or an order token was used too often.
     #[error("too many requests of one client")]
     TooManyRequests {
@@ -82,8 +83,8 @@ pub(crate) enum ApiError {
     #[error("too many streams of one order")]
     TooManyStreams,
     /// No store has this id.
-    #[error("unknown store")]
-    UnknownStore,
+    #[error("no store has the id {0:?}")]
+    UnknownStore(String),
     /// The address has another name.
     #[error("the address is renamed")]
     RenamedAddress {
@@ -185,6 +186,21 @@ pub(crate) enum ApiError {
 }
 
 impl ApiError {
+    /// Why no order was opened for what a page names: for the shop's developer, in the test environment alone.
+    fn reason(&self) -> Option<String> {
+        match self {
+            Self::InvalidOrderToken(_) | Self::UnknownStore(_) | Self::Price(_) => {
+                Some(self.to_string())
+            }
+            Self::NoSuchOrder => Some(
+                "no order has this id or client token, or the token has expired: the client_token of POST /v1/orders \
+                 works until 30 days after the order's end"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
     /// A member, parameter or header of the request that is not valid.
     pub(crate) fn invalid(
         field: impl Into<Cow<'static, str>>,

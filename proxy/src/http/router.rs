@@ -18,7 +18,7 @@ use crate::http::openapi::operation::Operation;
 use crate::http::openapi::types::Types;
 use crate::http::store_api::{events, gateway, orders, staff_links};
 use crate::http::{
-    callbacks, checkout_page as page, openapi as docs, receipts, static_files as files,
+    admission, callbacks, checkout_page as page, openapi as docs, receipts, static_files as files,
 };
 use crate::state::AppState;
 
@@ -162,7 +162,11 @@ fn others() -> Routes {
             callbacks::describe_callback,
         )
         .get("/pay", page::page, page::describe_page)
-        .get("/origins.js", page::origins, page::describe_origins)
+        .get(
+            "/admission.js",
+            admission::admission,
+            admission::describe_admission,
+        )
         .get("/florin.js", files::loader, files::describe_loader)
         .get("/florin.d.ts", files::types, files::describe_types)
         .get(

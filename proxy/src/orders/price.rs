@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use florin_checkout_api::check_title;
 use florin_money::{Amount, AmountText, Currency, Price};
-use florin_orders::{Flow, NewOrder, OrderLine, PriceSource, Reference};
+use florin_orders::{Flow, NewOrder, OrderLine, PriceSource, Reference, StoreId};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::auth::order_token::Claims;
@@ -18,17 +18,33 @@ const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum PriceError {
     /// The catalogue has no such product.
-    #[error("the store does not sell this product")]
-    UnknownProduct,
+    #[error("the store {store} has no product {sku:?}; it has {known:?}")]
+    UnknownProduct {
+        /// The store.
+        store: StoreId,
+        /// The product that was named.
+        sku: String,
+        /// The store's products.
+        known: Vec<String>,
+    },
     /// The store sells 1 to `max` at once.
-    #[error("the store sells 1 to {max} of this product at once")]
+    #[error("quantity={quantity} is not 1 to {max}, the product's max_quantity")]
     QuantityOutOfRange {
+        /// How many were asked for.
+        quantity: u32,
         /// The most it sells.
         max: u32,
     },
     /// The store declares no such donation.
-    #[error("the store does not take this donation")]
-    UnknownDonation,
+    #[error("the store {store} has no donation {id:?}; it has {known:?}")]
+    UnknownDonation {
+        /// The store.
+        store: StoreId,
+        /// The donation that was named.
+        id: String,
+        /// The store's donations.
+        known: Vec<String>,
+    },
     /// The amount is outside the declared bounds, or has too many decimals.
     #[error("the store takes {min} to {max} {currency}")]
     DonationOutOfRange {
@@ -49,11 +65,21 @@ pub(crate) fn product(
     quantity: u32,
     now: Timestamp,
 ) -> Result<NewOrder, PriceError> {
-    let product = store.product(sku).ok_or(PriceError::UnknownProduct)?;
+    let product = store.product(sku);
+    let product = product.ok_or_else(|| PriceError::UnknownProduct {
+        store: store.id.clone(),
+        sku: sku.to_owned(),
+        known: store
+            .products
+            .iter()
+            .map(|known| known.sku.clone())
+            .collect(),
+    })?;
     let price = NonZeroU32::new(quantity)
         .filter(|quantity| quantity.get() <= product.max_quantity)
         .and_then(|quantity| product.price.times(quantity).ok())
         .ok_or(PriceError::QuantityOutOfRange {
+            quantity,
             max: product.max_quantity,
         })?;
     // A title that is too long with its quantity stands without it: the line below has it.
@@ -119,7 +145,17 @@ pub(crate) fn declared_donation<'a>(
     store: &'a Store,
     id: &str,
 ) -> Result<&'a Donation, PriceError> {
-    store.donation(id).ok_or(PriceError::UnknownDonation)
+    store
+        .donation(id)
+        .ok_or_else(|| PriceError::UnknownDonation {
+            store: store.id.clone(),
+            id: id.to_owned(),
+            known: store
+                .donations
+                .iter()
+                .map(|known| known.id.clone())
+                .collect(),
+        })
 }
 
 fn within_bounds(

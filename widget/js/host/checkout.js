@@ -20,6 +20,20 @@ const LAST_ASSET = 'florin:asset';
 const lastAsset = () => recall(LAST_ASSET, 'localStorage') || '';
 
 /**
+ * Loads the proxy's page again without its Cross-Origin-Embedder-Policy, unless it has none: the gateway's page, which this
+ * one is to frame, sends none either.
+ *
+ * @param {Opening} opening @returns {Opening | Promise<never>}
+ */
+const reopenWithoutPolicy = (opening) => {
+  const query = new URLSearchParams(location.search);
+  if (query.has('hosted')) return opening;
+  query.set('hosted', '');
+  location.replace('?' + query + location.hash);
+  return new Promise(() => {});
+};
+
+/**
  * Shows a checkout in the element.
  *
  * @param {Context} context
@@ -32,8 +46,11 @@ export const showCheckout = async (context, read, isPage) => {
   /** @param {string} name @param {unknown} [detail] */
   const emit = (name, detail) => element.dispatchEvent(new CustomEvent('florin-' + name, { bubbles: true, composed: true, detail }));
   const { open, mayExist } = opener(read);
-  const first = open(false);
+  /** Whether the gateway's page may be framed. */
+  const embed = isPage && parent !== window && read('display') !== 'redirect';
+  const first = open(false).then((opening) => (embed && opening.body?.flow === 'hosted' ? reopenWithoutPolicy(opening) : opening));
   let isFirst = true;
+  let isRefused = false;
   /** Whether the order is beyond the asset choice. */
   const isChosen = first.then(({ body }) => !!body?.status && (body.status !== 'open' || body.flow === 'hosted'), () => false);
   // Then the payment's screens are needed at once: beside the program, not after it.
@@ -43,8 +60,14 @@ export const showCheckout = async (context, read, isPage) => {
   // The language of a shop's page counts; that of the proxy's page is set here.
   const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
   if (isPage) document.documentElement.lang = file;
-  // A page that the proxy does not let in reads no response, or this one.
-  if (!isPage) first.then(({ body }) => void (body?.error?.code === 'origin_not_allowed' && context.examine({ isRejected: true })), () => context.examine({}));
+  first.then(({ body }) => {
+    const { code, reason } = body?.error || {};
+    if (code === 'origin_not_allowed') context.examine({ isRejected: true });
+    else if (reason) {
+      isRefused = true;
+      context.examine({ reason });
+    }
+  }, () => void (isPage || context.examine({})));
   const texts = createWords(file, read('words'));
   const wallets = createWallets(context, texts.wallets);
   const loadingWords = texts.first();
@@ -81,6 +104,11 @@ export const showCheckout = async (context, read, isPage) => {
     menu.ariaLabel = String(words.language);
     removeSkeleton();
   };
+  /** Repeats the press on a list that is gone. */
+  const press = () => {
+    const { pressed } = box.dataset;
+    if (pressed) [...container.querySelectorAll('button')].find(({ dataset }) => dataset.testid === pressed)?.click();
+  };
   /** @type {ReturnType<typeof createEarlyChoice>} */
   let early;
   const showEarlyChoice = async () => {
@@ -88,7 +116,7 @@ export const showCheckout = async (context, read, isPage) => {
     // An asset that the page names is chosen at once, without a list.
     if (signal.aborted || !isWaiting || !known || read('asset')) return;
     try {
-      early = createEarlyChoice(known, words, locale, { isPage, last: lastAsset(), menu });
+      early = createEarlyChoice(known, words, locale, { isPage, last: lastAsset(), menu, kept: box.dataset });
     } catch (error) {
       // The program shows the choice, or what is wrong with it.
       console.error('florin:', error);
@@ -96,6 +124,7 @@ export const showCheckout = async (context, read, isPage) => {
     if (!early) return;
     reveal(words);
     container.append(early.tree);
+    press();
   };
   showEarlyChoice().catch(() => {});
   try {
@@ -132,7 +161,7 @@ export const showCheckout = async (context, read, isPage) => {
       },
       heading: isPage ? 'h1' : 'p',
       repeatable: !read('client-token') && !read('order-token'),
-      embed: !!isPage && parent !== window && read('display') !== 'redirect',
+      embed,
       glyph: (/** @type {string} */ symbol) => GLYPHS.get(symbol),
       take_opening: () => {
         const opening = isFirst ? known : undefined;
@@ -175,9 +204,11 @@ export const showCheckout = async (context, read, isPage) => {
     signal.addEventListener('abort', () => program.unmount(mounted));
     context.onRefresh(() => program.refresh(mounted));
     repeat?.();
+    press();
+    delete box.dataset.pressed;
     focusAgain(element, menu);
     // The diagnostics of an earlier attempt no longer hold.
-    element.shadowRoot?.querySelector('.fl-diagnostics')?.remove();
+    if (!isRefused) element.shadowRoot?.querySelector('.fl-diagnostics')?.remove();
     isReady = true;
     emit('ready');
   } catch (error) {

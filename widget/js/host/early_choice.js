@@ -124,7 +124,8 @@ const isChoice = (body, quotes) => body.status === 'open' && body.flow !== 'host
  *
  * @param {Opening} opening With its prices.
  * @param {Words} texts @param {string} locale BCP 47
- * @param {{ isPage: boolean, last: string, menu: HTMLElement }} view `last`: the asset that was chosen last.
+ * @param {{ isPage: boolean, last: string, menu: HTMLElement, kept: DOMStringMap }} view `last`: the asset that was chosen last.
+ * `kept.pressed`: the test id of the row that was pressed, also before loading failed and was tried again.
  */
 export const createEarlyChoice = ({ token, body, quotes: prices }, texts, locale, view) => {
   if (!token || !isChoice(body, prices)) return undefined;
@@ -172,14 +173,12 @@ export const createEarlyChoice = ({ token, body, quotes: prices }, texts, locale
     return h('span', { class: 'cost' }, amounts.size === 1 && h('b', {}, ltr([...amounts][0])));
   };
 
-  /** The test id of the row that was pressed. */
-  let pressed = '';
   /** @param {string} name @param {string} id @param {Quote[]} listed @param {Child[]} what @param {Child} mark */
   const row = (name, id, listed, what, mark) => {
     const isOff = !listed.some(({ available }) => available);
     const button = h('button', { type: 'button', class: name, part: 'option', 'data-testid': id, 'aria-disabled': isOff && 'true', 'data-off': isOff && '' }, mark, h('span', { class: 'what' }, ...what), cost(listed));
     button.onclick = () => {
-      pressed = id;
+      view.kept.pressed = id;
       // As while the program requests the address: no other row can be pressed, and this one shows it.
       if (!isOff) options.querySelectorAll('button').forEach((other) => other.setAttribute('aria-disabled', 'true'));
     };
@@ -290,7 +289,6 @@ export const createEarlyChoice = ({ token, body, quotes: prices }, texts, locale
         }
         if (isMenuFocused) view.menu.focus();
         else if (id) find(id)?.focus();
-        if (pressed) find(pressed)?.click();
       };
     },
   };

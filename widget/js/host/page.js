@@ -34,6 +34,7 @@ export const showPage = (context, params = new URLSearchParams(location.hash.sli
   const store = new URLSearchParams(location.search).get('store');
   if (store) params.set('store', store);
   const origin = params.get('origin');
+  let { examine } = context;
   /** @type {Record<string, string | null>} */
   const provided = { 'client-token': params.get('client_token'), 'order-token': params.get('order_token') };
   const token = provided['client-token'] || provided['order-token'];
@@ -55,9 +56,10 @@ export const showPage = (context, params = new URLSearchParams(location.hash.sli
     const send = (/** @type {string} */ type, /** @type {unknown} */ detail) => parent.postMessage({ florin: 1, type, detail, width: innerWidth }, origin);
     // A key that is pressed in a frame does not reach the page around it.
     if (isModal) addEventListener('keydown', (event) => event.key === 'Escape' && !event.defaultPrevented && send('escape', null), { signal });
-    // The page around this one has the header to change, and its console.
+    // The page around this one has what is to be changed, and its console.
+    examine = async (signs) => send('examine', signs);
     const { featurePolicy } = /** @type {any} */ (document);
-    if (featurePolicy?.allowsFeature('clipboard-write') === false) send('examine', { isClipboardBlocked: true });
+    if (featurePolicy?.allowsFeature('clipboard-write') === false) examine({ isClipboardBlocked: true });
     // Read with the frame, and later than all that the customer waits for.
     element.addEventListener('florin-ready', () => findTitle(context).then((title) => title && send('title', title), () => {}), { signal });
     EVENTS.forEach((type) => element.addEventListener('florin-' + type, (event) => send(type, /** @type {CustomEvent} */ (event).detail), { signal }));
@@ -68,5 +70,5 @@ export const showPage = (context, params = new URLSearchParams(location.hash.sli
   addEventListener('hashchange', context.restart, { signal });
   loadTheme(context.load).then(({ applyTheme }) => applyTheme(element, '--florin-', TOKENS.map((name) => [name, params.get('--florin-' + name)])), () => {});
   document.documentElement.dataset.theme = params.get('theme') || '';
-  return showCheckout(context, (name) => (name in provided ? provided[name] : params.get(name.replace('-', '_'))), true);
+  return showCheckout({ ...context, examine }, (name) => (name in provided ? provided[name] : params.get(name.replace('-', '_'))), true);
 };

@@ -17,6 +17,20 @@ export const isInert = (html) => {
   return !html.replace(TAG, '').includes('<') && !ACTIVE_TAG.test(tags) && !ACTIVE_ATTRIBUTE.test(tags.replace(/"[^"]*"/g, ''));
 };
 
+/** Static markup as the screens set it. */
+const MARKUP = '<p hidden=""><!----></p>';
+
+/** Whether this page takes the markup of the screens: its Trusted Types may refuse or change it. */
+export const takesMarkup = () => {
+  const template = document.createElement('template');
+  try {
+    template.innerHTML = MARKUP;
+    return template.innerHTML === MARKUP;
+  } catch {
+    return false;
+  }
+};
+
 /** Lets inert markup into the page. Must run before the screens are mounted. */
 export const createPolicy = () => {
   const { trustedTypes } = /** @type {any} */ (window);

@@ -159,7 +159,7 @@ impl<'a> VerifiedRequest<'a> {
                 let verified = verify(&order_token, stores, audience, now);
                 let (store, claims) = verified.map_err(|reason| {
                     tracing::warn!(%reason, "an order token was rejected");
-                    ApiError::InvalidOrderToken
+                    ApiError::InvalidOrderToken(Box::new(reason))
                 })?;
                 Ok(Self::Signed { store, claims })
             }
@@ -239,7 +239,7 @@ pub(crate) fn store_of_page<'a>(
     headers: &HeaderMap,
 ) -> Result<&'a Store, ApiError> {
     let store = StoreId::parse(id).ok().and_then(|id| config.store(&id));
-    let store = store.ok_or(ApiError::UnknownStore)?;
+    let store = store.ok_or_else(|| ApiError::UnknownStore(id.to_owned()))?;
     require_listed_origin(config, store, headers)?;
     Ok(store)
 }

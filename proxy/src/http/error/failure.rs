@@ -136,7 +136,7 @@ impl Failure {
                 ErrorCode::OriginNotAllowed,
                 "This page may not use this shop's checkout. If it is yours, add its origin to the store's `origins`.",
             ),
-            ApiError::InvalidOrderToken => Self::new(
+            ApiError::InvalidOrderToken(_) => Self::new(
                 ErrorCode::InvalidOrderToken,
                 "This checkout link is not valid, or no longer. Go back to the shop and start again.",
             ),
@@ -150,7 +150,7 @@ impl Failure {
                 "This order is watched on many pages. Close some, or ask without a stream.",
             )
             .retry_after(Duration::from_secs(30)),
-            ApiError::UnknownStore => Self::new(
+            ApiError::UnknownStore(_) => Self::new(
                 ErrorCode::UnknownStore,
                 "There is no shop of this name here.",
             ),
@@ -293,15 +293,15 @@ fn not_forwarded(error: &RawRequestError) -> Failure {
 
 fn price_failure(error: &PriceError) -> Failure {
     match error {
-        PriceError::UnknownProduct => Failure::new(
+        PriceError::UnknownProduct { .. } => Failure::new(
             ErrorCode::UnknownProduct,
             "The shop does not sell this. Go back to the shop and choose again.",
         ),
-        PriceError::QuantityOutOfRange { max } => Failure::new(
+        PriceError::QuantityOutOfRange { max, .. } => Failure::new(
             ErrorCode::QuantityOutOfRange,
             format!("The shop sells 1 to {max} of this at once."),
         ),
-        PriceError::UnknownDonation => Failure::new(
+        PriceError::UnknownDonation { .. } => Failure::new(
             ErrorCode::UnknownDonation,
             "The shop does not take this donation. Go back to the shop and choose again.",
         ),

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::http::HeaderValue;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
-use florin_checkout_api::{ErrorBody, ErrorCode, Refusal};
+use florin_checkout_api::{Environment, ErrorBody, ErrorCode, Refusal};
 use serde_json::Value;
 
 use super::ApiError;
@@ -19,8 +19,8 @@ impl ApiError {
         Failure::of(self).code == ErrorCode::Internal
     }
 
-    /// The response, which people can quote by its request id.
-    pub(crate) fn response(&self, request_id: &str) -> Response {
+    /// The response, which people can quote by its request id. In the test environment it has the reason for developers.
+    pub(crate) fn response(&self, request_id: &str, environment: Environment) -> Response {
         let failure = Failure::of(self);
         let error = ErrorBody {
             code: Some(failure.code),
@@ -32,6 +32,9 @@ impl ApiError {
         let mut body = body.expect("texts become JSON");
         if let Some(message) = &failure.gateway {
             body["error"]["gateway"] = Value::clone(message);
+        }
+        if let (Environment::Test, Some(reason)) = (environment, self.reason()) {
+            body["error"]["reason"] = reason.into();
         }
         let mut response = (failure.status(), Json(body)).into_response();
         if let Some(seconds) = failure.retry_after_seconds {

@@ -242,7 +242,7 @@ impl LoggedRequest {
                 app.metrics.rate_limited(rule);
             }
             let kept = std::mem::take(response.headers_mut());
-            response = refusal.response(id);
+            response = refusal.response(id, app.config().environment);
             for (name, value) in &kept {
                 let is_ours = [VARY, CACHE_CONTROL].contains(name);
                 if is_ours || name.as_str().starts_with("access-control-") {

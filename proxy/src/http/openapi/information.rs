@@ -14,7 +14,7 @@ pub(crate) const FILES: &str = "Files";
 const INTRODUCTION: &str = "JSON in snake_case. Money is a decimal *string*, times are RFC 3339 in UTC, durations are \
 whole seconds. An unknown member of a request is refused by its name.
 
-Every refusal is `{\"error\": {code, message, field?, request_id}}`; its code is of a closed list, and each code has one \
+Every refusal is `{\"error\": {code, message, field?, reason?, request_id}}`; its code is of a closed list, and each code has one \
 status. Beside the refusals that an operation lists, any address answers an unexpected method with 405 \
 `method_not_allowed` and the header `Allow`, an address that is not here answers 404 `not_found`, and a header that may \
 come once and came twice (`Host`, `Authorization`, `Content-Type`, `Origin`, `Idempotency-Key`) 400 `invalid_request`. \
@@ -135,6 +135,10 @@ pub(crate) fn refusal() -> Value {
                         "code": { "type": "string", "description": "One of the gateway's own codes." },
                         "message": { "type": "string" },
                     },
+                },
+                "reason": {
+                    "type": "string",
+                    "description": "For the shop's developer, in the test environment alone: what of the page's request is wrong.",
                 },
                 "field": { "type": "string", "description": "The member or parameter at fault, when it is one." },
                 "request_id": {
