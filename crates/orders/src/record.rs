@@ -30,8 +30,9 @@ pub struct OrderRecord {
     pub title: String,
     /// The customer's email address, if the store gave one.
     pub customer_email: Option<String>,
-    /// The email address that the customer typed at the checkout, for the receipt and for what is delivered by email. Nobody has
-    /// checked that it is the customer's.
+    /// The email address that the customer typed at the checkout, for the receipt and for what is delivered by email; absent while
+    /// there is none. Nothing proves that it is the customer's.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt_email: Option<String>,
     /// Where the customer goes afterwards.
     pub return_url: Option<String>,
