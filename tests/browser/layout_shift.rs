@@ -25,7 +25,7 @@ const RECORD_SHIFTS: &str = "
 
 /// The space that a shop reserves according to docs/guide/embedding.md.
 const RESERVED_HEIGHT: &str = "<style>
-    florin-checkout { display: block; min-height: 740px }
+    florin-checkout { display: block; min-height: 800px }
     florin-checkout[display='modal'] { display: inline-block; min-height: 44px }
 </style>";
 
