@@ -46,7 +46,7 @@ async fn buy(circumstance: Circumstance) {
     world.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn an_order_is_paid_or_refused_by_name_in_each_circumstance() {
     for circumstance in CIRCUMSTANCES {
         buy(circumstance).await;

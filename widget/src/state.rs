@@ -22,8 +22,7 @@ mod updates;
 
 #[cfg(target_arch = "wasm32")]
 pub(crate) use self::{
-    checkout::{Checkout, PaymentScreens, Quotes, Shared, use_checkout},
+    checkout::{Checkout, PaymentScreens, Press, Quotes, Shared, use_checkout},
     connection::{Connection, Done, Opened, Request},
-    press::Press,
     problem::Problem,
 };

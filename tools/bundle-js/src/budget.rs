@@ -17,7 +17,7 @@ struct Part {
 /// What is loaded before the list of assets is on the screen, all displays together, with one language.
 const LIST: Part = Part {
     name: "list of assets",
-    promised: [22_100, 22_100],
+    promised: [22_400, 22_400],
     rows: &[
         ("florin.js", "florin.js", ""),
         ("host.js", "assets/host-", ".js"),

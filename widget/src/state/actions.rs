@@ -6,9 +6,9 @@ use florin_checkout_api::{MarkPaid, OpenAttempt, OrderView, ReceiptEmail, from_j
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
+use super::checkout::Print;
 use super::connection::Request;
 use super::phase::Phase;
-use super::press::Print;
 use super::{Checkout, Opened, Press, Problem, Quotes};
 use crate::browser::later;
 

@@ -10,7 +10,7 @@ use web_sys::HtmlElement;
 
 use super::announcements::Announcements;
 use super::phase::Phase;
-use super::{Connection, Press, Problem};
+use super::{Connection, Problem, Request};
 use crate::host::Host;
 use crate::i18n::I18n;
 
@@ -26,6 +26,31 @@ pub(crate) struct Shared {
     /// When changed quotes were last announced, by the monotonic clock.
     pub(super) prices_announced_ms: Cell<Option<u64>>,
 }
+
+/// What the customer has pressed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Press {
+    /// Sends this request.
+    Send(Request),
+    /// Opens another attempt in the asset of this `crypto_code`, at today's price.
+    Renew(String),
+    /// Opens the order of a donation of this amount.
+    Donate(String),
+    /// Gets the receipt and prints it, by this function of the payment module.
+    Print(Print),
+}
+
+/// A function that the first module does not call by its name: it would contain it then.
+#[derive(Clone)]
+pub(crate) struct Print(pub(super) fn(Checkout));
+
+impl PartialEq for Print {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Print {}
 
 /// How far the screens after the asset choice are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,38 +2,14 @@
 
 use leptos::prelude::*;
 
-use super::{Checkout, Problem, Request};
+use super::Problem;
+use super::checkout::{Checkout, Press, Print};
 use crate::browser::later;
 
 /// The pause before the first automatic try; one longer after each failure.
 const AGAIN_MS: i32 = 2_000;
 /// The longest pause, in such steps.
 const MOST_STEPS: i32 = 5;
-
-/// What the customer has pressed.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Press {
-    /// Sends this request.
-    Send(Request),
-    /// Opens another attempt in the asset of this `crypto_code`, at today's price.
-    Renew(String),
-    /// Opens the order of a donation of this amount.
-    Donate(String),
-    /// Gets the receipt and prints it, by this function of the payment module.
-    Print(Print),
-}
-
-/// A function that the first module does not call by its name: it would contain it then.
-#[derive(Clone)]
-pub(crate) struct Print(pub(super) fn(Checkout));
-
-impl PartialEq for Print {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Print {}
 
 impl Checkout {
     /// Begins what the customer has pressed, and ends the report of any other press. Returns `false` while a request is
