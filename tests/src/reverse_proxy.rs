@@ -208,7 +208,8 @@ impl ReverseProxy {
     /// `openssl` is not installed.
     pub fn offers_http2(&self) -> bool {
         let tried = Command::new("openssl")
-            .args(["s_client", "-alpn", "h2,http/1.1", "-connect"])
+            .args(["s_client", "-servername", "localhost"])
+            .args(["-alpn", "h2,http/1.1", "-connect"])
             .arg(format!("localhost:{}", self.port))
             .stdin(Stdio::null())
             .output()
