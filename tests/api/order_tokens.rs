@@ -15,6 +15,7 @@ async fn an_order_of_a_signed_token_is_paid_and_reported() {
     let mut claims = world.token_signer().claims("lamp-1", "42.00");
     claims["title"] = json!("A lamp");
     claims["return_url"] = json!(format!("{}/thanks?of=lamp-1", world.shop_url()));
+    claims["cancel_url"] = json!(format!("{}/cart?of=lamp-1", world.shop_url()));
     let token = world.token_signer().sign(&claims);
     let opened = world
         .customer()
@@ -24,13 +25,25 @@ async fn an_order_of_a_signed_token_is_paid_and_reported() {
     assert_eq!(opened.text_at("/order/title"), "A lamp");
     assert_eq!(opened.text_at("/order/amount"), "42.00");
     let checkout = world.customer().checkout_of(&opened);
+    let leads_to = async |claim: &str| {
+        let url = checkout.view().await["return_url"].clone();
+        let base = claims[claim].as_str().unwrap();
+        assert_eq!(
+            url,
+            format!("{base}&order_id={}", checkout.order),
+            "{claim}"
+        );
+    };
+    leads_to("cancel_url").await;
     checkout.choose("LTC").await;
     pay_in_full(&world, &checkout).await;
+    leads_to("return_url").await;
     world.wait_for_deliveries().await;
     let record = world.store().order(&checkout.order).await;
     assert_eq!(record["reference"], "lamp-1");
     assert_eq!(record["price_source"], "order_token");
     assert_eq!(record["return_url"], claims["return_url"]);
+    assert_eq!(record["cancel_url"], claims["cancel_url"]);
     let events = world.store().events_of(&checkout.order).await;
     assert_eq!(event_types(&events).last(), Some(&"order.paid"));
     world.end().await;

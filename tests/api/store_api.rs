@@ -83,6 +83,7 @@ async fn an_invalid_order_is_rejected_by_its_field() {
         ("amount", json!("1.999")),
         ("reference", json!("")),
         ("return_url", json!("https://evil.example/")),
+        ("cancel_url", json!("https://evil.example/")),
         ("expires_in_seconds", json!(1)),
         ("title", json!("x".repeat(121))),
         ("price", json!("1")),

@@ -39,6 +39,7 @@ pub fn terms(reference: &str) -> NewOrder {
         lines: Vec::new(),
         customer_email: None,
         return_url: None,
+        cancel_url: None,
         metadata: serde_json::Map::new(),
         assets: Vec::new(),
         flow: Flow::Custom,

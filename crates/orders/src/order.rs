@@ -30,6 +30,8 @@ pub struct NewOrder {
     pub customer_email: Option<String>,
     /// Where the customer goes afterwards.
     pub return_url: Option<String>,
+    /// Where the customer goes instead from an order that is not paid.
+    pub cancel_url: Option<String>,
     /// The store's own notes, handed back untouched: a JSON object.
     pub metadata: serde_json::Map<String, serde_json::Value>,
     /// The assets it may be paid in; empty for all.

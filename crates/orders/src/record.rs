@@ -36,6 +36,9 @@ pub struct OrderRecord {
     pub receipt_email: Option<String>,
     /// Where the customer goes afterwards.
     pub return_url: Option<String>,
+    /// Where the customer goes instead from an order that is not paid; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancel_url: Option<String>,
     /// The store's own notes.
     pub metadata: serde_json::Map<String, serde_json::Value>,
     /// When it was opened.
@@ -151,6 +154,7 @@ impl OrderRecord {
             customer_email: terms.customer_email.clone(),
             receipt_email: receipt_email.clone(),
             return_url: terms.return_url.clone(),
+            cancel_url: terms.cancel_url.clone(),
             metadata: terms.metadata.clone(),
             created_at: created_at.to_string(),
             expires_at: terms.expires_at.to_string(),

@@ -3,7 +3,7 @@
 //! ```text
 //! header   {"alg": "HS256", "kid": "k1", "typ": "JWT"?}
 //! payload  {"aud": public_url, "store": id, "reference": reference, "amount": "19.90", "currency": "USD", "iat": …, "exp": …,
-//!           "title": title?, "return_url": return URL?, "lines": [{"title", "quantity"?, "unit_amount"?, "amount"?, "image_url"?}]?}
+//!           "title": title?, "return_url": URL?, "cancel_url": URL?, "lines": [{"title", "quantity"?, "unit_amount"?, "amount"?, "image_url"?}]?}
 //! ```
 //!
 //! The signature is compared, in constant time, before anything of the payload is read. The key is found by its `kid`
@@ -129,6 +129,8 @@ pub(crate) struct Claims {
     pub lines: Vec<OrderLine>,
     /// An address on one of the store's origins.
     pub return_url: Option<String>,
+    /// An address on one of the store's origins.
+    pub cancel_url: Option<String>,
 }
 
 /// The payload as it is written. `amount` is a string: a number may have passed through a float.
@@ -144,6 +146,7 @@ struct Payload {
     exp: i64,
     title: Option<String>,
     return_url: Option<String>,
+    cancel_url: Option<String>,
     #[serde(default)]
     lines: Vec<Line>,
 }
@@ -181,13 +184,15 @@ pub(crate) fn read_claims(
         Price::new(payload.amount, currency).map_err(|error| field("amount")(error.to_string()))?;
     let title = payload.title.map(check_title).transpose();
     let title = title.map_err(|error| field("title")(error.to_string()))?;
-    if payload
-        .return_url
-        .as_ref()
-        .is_some_and(|link| !store.is_allowed_return_url(link))
-    {
-        let message = "write an http or https address on one of the store's origins";
-        return Err(field("return_url")(message.to_owned()));
+    for (name, link) in [
+        ("return_url", &payload.return_url),
+        ("cancel_url", &payload.cancel_url),
+    ] {
+        let link = link.as_ref();
+        if link.is_some_and(|link| !store.is_allowed_return_url(link)) {
+            let message = "write an http or https address on one of the store's origins";
+            return Err(field(name)(message.to_owned()));
+        }
     }
     let lines = lines::check(store, payload.lines, price).map_err(|wrong| {
         let error = format!("{}: {}", wrong.field, wrong.message);
@@ -199,6 +204,7 @@ pub(crate) fn read_claims(
         price,
         title,
         return_url: payload.return_url,
+        cancel_url: payload.cancel_url,
     })
 }
 
@@ -275,7 +281,7 @@ pub(crate) enum OrderTokenError {
     Signature(KeyId),
     /// Rightly signed, but not of this shape.
     #[error(
-        "its payload is not {{aud, store, reference, amount, currency, iat, exp, title?, return_url?, lines?}}: {0}"
+        "its payload is not {{aud, store, reference, amount, currency, iat, exp, title?, return_url?, cancel_url?, lines?}}: {0}"
     )]
     Payload(#[source] serde_json::Error),
     /// A claim by the name that it had before.

@@ -34,6 +34,8 @@ pub struct Store {
     pub token_keys: Vec<TokenKey>,
     /// Where customers go afterwards.
     pub return_url: Option<String>,
+    /// Where customers go instead from an order that is not paid.
+    pub cancel_url: Option<String>,
     /// Where customers get help.
     pub support_url: Option<String>,
     /// A picture that is shown beside its name: https, in the environment test also http on loopback.
@@ -100,7 +102,7 @@ impl Store {
         origins
     }
 
-    /// Whether a link leads back to the shop: to one of its origins, or to where its `return_url` is.
+    /// Whether a link leads back to the shop: to one of its origins, or to where its `return_url` or `cancel_url` is.
     pub(crate) fn is_allowed_return_url(&self, link: &str) -> bool {
         let Ok(url) = Url::parse(link) else {
             return false;
@@ -108,8 +110,9 @@ impl Store {
         let is_web = matches!(url.scheme(), "http" | "https")
             && url.username().is_empty()
             && url.password().is_none();
-        let home = self.return_url.as_deref().map(Url::parse);
-        let is_home = matches!(home, Some(Ok(home)) if home.origin() == url.origin());
+        let mut homes = [&self.return_url, &self.cancel_url].into_iter().flatten();
+        let is_home =
+            homes.any(|home| Url::parse(home).is_ok_and(|home| home.origin() == url.origin()));
         is_web && (is_home || self.lists_origin(&url.origin().ascii_serialization()))
     }
 
@@ -160,6 +163,9 @@ pub(crate) struct StoreTable {
     /// Where customers go afterwards. Gets `?order_id=…`, never a status.
     #[schemars(extend("x-default" = "none"))]
     pub(crate) return_url: Option<String>,
+    /// Where customers go instead from an order that is not paid: cancelled, expired, failed. Gets `?order_id=…` too.
+    #[schemars(extend("x-default" = "the return_url"))]
+    pub(crate) cancel_url: Option<String>,
     /// Where customers get help: `https:` or `mailto:`.
     #[schemars(extend("x-default" = "none"))]
     pub(crate) support_url: Option<String>,
@@ -232,6 +238,7 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
     let token_keys = token_keys(findings, &table.id, table.token_keys);
     for (name, link) in [
         ("return_url", &table.return_url),
+        ("cancel_url", &table.cancel_url),
         ("support_url", &table.support_url),
     ] {
         if let Some(text) = link {
@@ -277,6 +284,7 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         secret_key,
         token_keys,
         return_url: table.return_url,
+        cancel_url: table.cancel_url,
         support_url: table.support_url,
         logo_url: logo_url?,
         image_origins,

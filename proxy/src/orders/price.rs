@@ -133,6 +133,7 @@ pub(crate) fn order_token(store: &Store, claims: Claims, now: Timestamp) -> NewO
         title: claims.title.unwrap_or_else(|| store.name.clone()),
         lines: claims.lines,
         return_url: claims.return_url,
+        cancel_url: claims.cancel_url,
         ..unnamed(store, claims.reference, claims.price, now)
     }
 }
@@ -182,6 +183,7 @@ fn unnamed(store: &Store, reference: Reference, price: Price, now: Timestamp) ->
         lines: Vec::new(),
         customer_email: None,
         return_url: None,
+        cancel_url: None,
         metadata: serde_json::Map::new(),
         assets: Vec::new(),
         flow: Flow::Custom,

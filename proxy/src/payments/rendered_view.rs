@@ -194,6 +194,7 @@ mod tests {
             secret_key: None,
             token_keys: Vec::new(),
             return_url: Some("https://shop.example/thanks".to_owned()),
+            cancel_url: None,
             support_url: None,
             logo_url: None,
             image_origins: Vec::new(),
@@ -276,6 +277,40 @@ mod tests {
             }
         }
         assert!(shared > 10_000, "{shared}");
+    }
+
+    #[test]
+    fn an_order_that_is_not_paid_leads_to_the_cancel_url_if_there_is_one() {
+        let (thanks, cart, item) = (
+            "https://shop.example/thanks",
+            "https://shop.example/cart",
+            "https://shop.example/item/7",
+        );
+        for (of_store, of_order, unpaid) in [
+            (None, None, thanks),
+            (Some(cart), None, cart),
+            (None, Some(item), item),
+            (Some(cart), Some(item), item),
+        ] {
+            let mut store = store();
+            store.cancel_url = of_store.map(str::to_owned);
+            for mut snapshot in snapshots() {
+                snapshot.order.terms.cancel_url = of_order.map(str::to_owned);
+                let status = snapshot.order.status;
+                let context = ViewContext {
+                    store: &store,
+                    checkout_url: None,
+                    environment: Environment::Test,
+                    generation: 0,
+                    delayed: false,
+                    now: fixtures::at(300),
+                };
+                let base = if status.is_settled() { thanks } else { unpaid };
+                let expected = format!("{base}?order_id={}", snapshot.order.id);
+                let found = view(&snapshot, context).return_url;
+                assert_eq!(found, Some(expected), "{status:?}");
+            }
+        }
     }
 
     #[test]

@@ -282,12 +282,14 @@ fn wallet_transaction(transaction: florin_address::WalletTransaction) -> WalletT
     }
 }
 
-/// Where the customer goes afterwards: the order's own address, else the store's, with the order's id and no status.
+/// Where the customer goes from here: the order's own address, else the store's, with the order's id and no status. From an
+/// order that is not paid it is `cancel_url`, if there is one.
 fn return_url(order: &Order, store: &Store) -> Option<String> {
-    let base = order
-        .terms
-        .return_url
-        .as_ref()
+    let terms = &order.terms;
+    let cancel_url = terms.cancel_url.as_ref().or(store.cancel_url.as_ref());
+    let cancel_url = cancel_url.filter(|_| !order.status.is_settled());
+    let base = cancel_url
+        .or(terms.return_url.as_ref())
         .or(store.return_url.as_ref())?;
     let mut url = Url::parse(base).ok()?;
     url.query_pairs_mut()

@@ -29,6 +29,8 @@ pub(super) async fn what_was_opened_is_what_is_read(backend: Backend) {
         .insert("cart".into(), serde_json::json!({"lines": [1, 2]}));
     full.assets = vec![florin_money::CryptoCode::parse("BTC").unwrap()];
     full.customer_email = Some("a@b.example".into());
+    full.return_url = Some("https://shop.example/thanks".into());
+    full.cancel_url = Some("https://shop.example/cart".into());
     full.lines = vec![
         florin_orders::OrderLine {
             title: "A \"mug\"".into(),

@@ -64,6 +64,7 @@ pub(super) const TABLES: [Table; 12] = [
             ("customer_email", "customer_email", Text),
             ("receipt_email", "receipt_email", Text),
             ("return_url", "return_url", Text),
+            ("cancel_url", "cancel_url", Text),
             ("metadata", "metadata", Text),
             ("assets", "assets", Text),
             ("flow", "flow", Text),

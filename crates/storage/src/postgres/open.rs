@@ -20,7 +20,7 @@ use crate::StorageError;
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
 const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
 
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 11] = [
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 12] = [
     (
         1,
         "orders",
@@ -75,6 +75,11 @@ pub(crate) const MIGRATIONS: [(i64, &str, &str); 11] = [
         11,
         "early_tries",
         include_str!("../../migrations/postgres/0011_early_tries.sql"),
+    ),
+    (
+        12,
+        "cancel_url",
+        include_str!("../../migrations/postgres/0012_cancel_url.sql"),
     ),
 ];
 

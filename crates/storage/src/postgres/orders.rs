@@ -63,8 +63,8 @@ async fn insert(
     let metadata = serde_json::Value::Object(terms.metadata.clone()).to_string();
     let inserted = sqlx::query(
         "INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title,
-             lines, customer_email, return_url, metadata, assets, flow, tolerance, expires_at, created_at, traceparent, status)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 'open')
+             lines, customer_email, return_url, cancel_url, metadata, assets, flow, tolerance, expires_at, created_at, traceparent, status)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, 'open')
          ON CONFLICT (store_id, reference) DO NOTHING",
     )
     .bind(id.as_str())
@@ -77,6 +77,7 @@ async fn insert(
     .bind(lines)
     .bind(terms.customer_email.as_deref().map(without_nul))
     .bind(terms.return_url.as_deref().map(without_nul))
+    .bind(terms.cancel_url.as_deref().map(without_nul))
     .bind(metadata)
     .bind(assets.join(" "))
     .bind(<&str>::from(terms.flow))

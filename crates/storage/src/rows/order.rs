@@ -38,6 +38,7 @@ pub(crate) fn order(row: &impl Record) -> Result<Order, StorageError> {
         lines: row.parsed("lines", serde_json::from_str)?,
         customer_email: row.maybe_string("customer_email")?,
         return_url: row.maybe_string("return_url")?,
+        cancel_url: row.maybe_string("cancel_url")?,
         metadata: row.parsed("metadata", serde_json::from_str)?,
         assets: read("assets", assets)?,
         flow: row.word("flow")?,

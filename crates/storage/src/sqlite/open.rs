@@ -23,7 +23,7 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
 /// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 19] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 20] = [
     (
         1,
         "ledger",
@@ -118,6 +118,11 @@ pub(super) const MIGRATIONS: [(i64, &str, &str); 19] = [
         20,
         "early_tries",
         include_str!("../../migrations/sqlite/0020_early_tries.sql"),
+    ),
+    (
+        21,
+        "cancel_url",
+        include_str!("../../migrations/sqlite/0021_cancel_url.sql"),
     ),
 ];
 

@@ -62,8 +62,8 @@ async fn insert(
     let metadata = serde_json::Value::Object(terms.metadata.clone()).to_string();
     sqlx::query(
         "INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title,
-             lines, customer_email, return_url, metadata, assets, flow, tolerance, expires_at, created_at, traceparent, status)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
+             lines, customer_email, return_url, cancel_url, metadata, assets, flow, tolerance, expires_at, created_at, traceparent, status)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
     )
     .bind(id.as_str())
     .bind(terms.store_id.as_str())
@@ -75,6 +75,7 @@ async fn insert(
     .bind(lines)
     .bind(&terms.customer_email)
     .bind(&terms.return_url)
+    .bind(&terms.cancel_url)
     .bind(metadata)
     .bind(assets.join(" "))
     .bind(<&str>::from(terms.flow))

@@ -36,6 +36,7 @@ fn store(id: &str) -> Store {
             })
             .collect(),
         return_url: None,
+        cancel_url: None,
         support_url: None,
         logo_url: None,
         image_origins: vec![Origin::of(&Url::parse("https://cdn.example").unwrap())],
@@ -334,6 +335,7 @@ fn a_claim_of_another_shape_is_refused() {
         ("title", json!("")),
         ("title", json!("é".repeat(121))),
         ("return_url", json!("https://evil.example/")),
+        ("cancel_url", json!("https://evil.example/")),
         ("return_url", json!("https://shop.example.evil.example/")),
         ("return_url", json!("https://me@shop.example/")),
         ("return_url", json!("http://shop.example/")),

@@ -76,6 +76,10 @@ pub(crate) struct OpenOrder {
     /// Where the customer goes afterwards: an address on one of the store's origins, or on that of its `return_url`.
     #[schemars(extend("format" = "uri", "examples" = ["https://shop.example/thanks"]))]
     return_url: Option<String>,
+    /// Where the customer goes instead from an order that is not paid: cancelled, expired, failed. As `return_url`, which is
+    /// used when this is absent, here and in the store's configuration.
+    #[schemars(extend("format" = "uri", "examples" = ["https://shop.example/cart"]))]
+    cancel_url: Option<String>,
     /// The store's own notes, handed back untouched: at most 4096 bytes as JSON.
     #[serde(default)]
     #[schemars(extend("examples" = [{"seats": "A1"}]))]
@@ -255,11 +259,15 @@ fn terms(
         .map_err(|error| ApiError::invalid("title", format!("It is refused: {error}.")))?;
     let lines = lines::check(store, wanted.lines, price)
         .map_err(|wrong| ApiError::invalid(wrong.field, wrong.message))?;
-    if let Some(link) = &wanted.return_url
-        && !store.is_allowed_return_url(link)
-    {
-        let message = "Write an http or https address on one of the store's origins, like https://shop.example/thanks.";
-        return Err(ApiError::invalid("return_url", message));
+    for (field, link) in [
+        ("return_url", &wanted.return_url),
+        ("cancel_url", &wanted.cancel_url),
+    ] {
+        let link = link.as_ref();
+        if link.is_some_and(|link| !store.is_allowed_return_url(link)) {
+            let message = "Write an http or https address on one of the store's origins, like https://shop.example/thanks.";
+            return Err(ApiError::invalid(field, message));
+        }
     }
     if let Some(email) = &wanted.customer_email
         && !looks_like_email(email)
@@ -303,6 +311,7 @@ fn terms(
         lines,
         customer_email: wanted.customer_email,
         return_url: wanted.return_url,
+        cancel_url: wanted.cancel_url,
         metadata: wanted.metadata,
         assets: wanted.assets,
         flow: wanted.flow.into(),

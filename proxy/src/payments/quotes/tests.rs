@@ -17,6 +17,7 @@ fn order(amount: &str, currency: &str) -> Order {
             lines: Vec::new(),
             customer_email: None,
             return_url: None,
+            cancel_url: None,
             metadata: serde_json::Map::new(),
             assets: Vec::new(),
             flow: florin_orders::Flow::Custom,

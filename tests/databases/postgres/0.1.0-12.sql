@@ -1,0 +1,1642 @@
+--
+-- PostgreSQL database dump
+--
+
+
+-- Dumped from database version 15.18 (Debian 15.18-0+deb12u1)
+-- Dumped by pg_dump version 15.18 (Debian 15.18-0+deb12u1)
+
+SET statement_timeout = 0;
+SET lock_timeout = 0;
+SET idle_in_transaction_session_timeout = 0;
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SELECT pg_catalog.set_config('search_path', '', false);
+SET check_function_bodies = false;
+SET xmloption = content;
+SET client_min_messages = warning;
+SET row_security = off;
+
+--
+-- Name: refuse(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION '%', TG_ARGV[0];
+END $$;
+
+
+--
+-- Name: refuse_event_out_of_order(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_event_out_of_order() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM events WHERE order_id = NEW.order_id AND tx > NEW.tx) THEN
+        RAISE EXCEPTION 'a later transaction has written an event of this order' USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN NEW;
+END $$;
+
+
+--
+-- Name: refuse_paid_without_credit(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_paid_without_credit() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM credits WHERE order_id = NEW.id) THEN
+        RAISE EXCEPTION 'an order is paid only with its credit';
+    END IF;
+    RETURN NEW;
+END $$;
+
+
+--
+-- Name: refuse_unaudited_decision(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_unaudited_decision() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM audit WHERE order_id = NEW.id AND at = NEW.decided_at) THEN
+        RAISE EXCEPTION 'a decision needs its entry in the audit log';
+    END IF;
+    RETURN NEW;
+END $$;
+
+
+SET default_tablespace = '';
+
+SET default_table_access_method = heap;
+
+--
+-- Name: _sqlx_migrations; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public._sqlx_migrations (
+    version bigint NOT NULL,
+    description text NOT NULL,
+    installed_on timestamp with time zone DEFAULT now() NOT NULL,
+    success boolean NOT NULL,
+    checksum bytea NOT NULL,
+    execution_time bigint NOT NULL
+);
+
+
+--
+-- Name: assets; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.assets (
+    name text NOT NULL,
+    whole bytea NOT NULL,
+    brotli bytea,
+    used_at timestamp with time zone NOT NULL
+);
+
+
+--
+-- Name: attempts; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.attempts (
+    id text NOT NULL,
+    order_id text NOT NULL,
+    flow text NOT NULL,
+    crypto_code text,
+    conversion_id text,
+    requested_crypto text,
+    requested_usd text,
+    requested_local text,
+    local_currency text,
+    begun_at timestamp with time zone NOT NULL,
+    begun_clock timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    invoice_id text,
+    address text,
+    qr_string text,
+    warnings text,
+    page_url text,
+    opened_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    marked_as_paid_at timestamp with time zone,
+    payment_state text DEFAULT 'waiting'::text NOT NULL,
+    state_since timestamp with time zone,
+    received_crypto text DEFAULT '0'::text NOT NULL,
+    received_usd text DEFAULT '0'::text NOT NULL,
+    received_local text DEFAULT '0'::text NOT NULL,
+    confirmations bigint,
+    confirmations_required bigint,
+    transaction_hash text,
+    paid_in text,
+    was_seen boolean DEFAULT false NOT NULL,
+    late_amount_notified text,
+    observed_at timestamp with time zone,
+    needs_review boolean DEFAULT false NOT NULL,
+    transaction_hint text,
+    CONSTRAINT attempts_check CHECK (
+CASE flow
+    WHEN 'custom'::text THEN ((crypto_code IS NOT NULL) AND (conversion_id IS NOT NULL) AND (requested_crypto IS NOT NULL) AND (requested_usd IS NOT NULL) AND (requested_local IS NOT NULL) AND (local_currency IS NOT NULL) AND (page_url IS NULL))
+    WHEN 'hosted'::text THEN ((crypto_code IS NULL) AND (requested_crypto IS NULL) AND (address IS NULL) AND (qr_string IS NULL))
+    ELSE false
+END),
+    CONSTRAINT attempts_check1 CHECK (((state <> 'open'::text) OR ((invoice_id IS NOT NULL) AND (COALESCE(address, page_url) IS NOT NULL)))),
+    CONSTRAINT attempts_transaction_hint_check CHECK ((length(transaction_hint) = ANY (ARRAY[64, 66])))
+)
+WITH (fillfactor='85');
+
+
+--
+-- Name: audit; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.audit (
+    "position" bigint NOT NULL,
+    id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    operator text NOT NULL,
+    action text NOT NULL,
+    order_id text,
+    subject text,
+    reason text NOT NULL,
+    status_before text,
+    status_after text,
+    staff_of text
+);
+
+
+--
+-- Name: audit_position_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.audit ALTER COLUMN "position" ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.audit_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: client_tokens; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.client_tokens (
+    hash bytea NOT NULL,
+    order_id text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT client_tokens_hash_check CHECK ((octet_length(hash) = 32))
+);
+
+
+--
+-- Name: credits; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.credits (
+    order_id text NOT NULL,
+    attempt_id text NOT NULL,
+    observation_id bigint NOT NULL,
+    amount text NOT NULL,
+    currency text NOT NULL,
+    credited_at timestamp with time zone NOT NULL
+);
+
+
+--
+-- Name: delays; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE UNLOGGED TABLE public.delays (
+    holder text NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+
+
+--
+-- Name: deliveries; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.deliveries (
+    id bigint NOT NULL,
+    event_id text NOT NULL,
+    store_id text NOT NULL,
+    number bigint NOT NULL,
+    tried_at timestamp with time zone NOT NULL,
+    took_ms bigint NOT NULL,
+    http_status integer,
+    note text NOT NULL
+);
+
+
+--
+-- Name: deliveries_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.deliveries ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.deliveries_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: events; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.events (
+    order_id text NOT NULL,
+    sequence bigint NOT NULL,
+    id text NOT NULL,
+    store_id text NOT NULL,
+    type text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    payload text NOT NULL,
+    tx xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    "position" bigint NOT NULL
+);
+
+
+--
+-- Name: events_position_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.events ALTER COLUMN "position" ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.events_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: file_copies; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.file_copies (
+    id text NOT NULL,
+    copied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+
+--
+-- Name: gateway_accounts; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.gateway_accounts (
+    account text NOT NULL,
+    state jsonb,
+    version bigint DEFAULT 0 NOT NULL,
+    changed_by text,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='10', autovacuum_vacuum_threshold='200', autovacuum_vacuum_scale_factor='0');
+
+
+--
+-- Name: gone_endpoints; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.gone_endpoints (
+    store_id text NOT NULL,
+    endpoint bytea NOT NULL,
+    event_id text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    CONSTRAINT gone_endpoints_endpoint_check CHECK ((octet_length(endpoint) = 32))
+);
+
+
+--
+-- Name: identity; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.identity (
+    id smallint NOT NULL,
+    environment text NOT NULL,
+    CONSTRAINT identity_environment_check CHECK ((environment = ANY (ARRAY['test'::text, 'production'::text]))),
+    CONSTRAINT identity_id_check CHECK ((id = 1))
+);
+
+
+--
+-- Name: observations; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.observations (
+    id bigint NOT NULL,
+    attempt_id text NOT NULL,
+    poll_seq bigint NOT NULL,
+    last_poll_seq bigint NOT NULL,
+    observed_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    times bigint DEFAULT 1 NOT NULL,
+    raw text NOT NULL,
+    assessment text NOT NULL,
+    facts bytea
+);
+
+
+--
+-- Name: observations_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.observations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.observations_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: orders; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.orders (
+    id text NOT NULL,
+    store_id text NOT NULL,
+    reference text NOT NULL,
+    amount text NOT NULL,
+    currency text NOT NULL,
+    price_source text NOT NULL,
+    title text NOT NULL,
+    lines text NOT NULL,
+    customer_email text,
+    receipt_email text,
+    return_url text,
+    metadata text NOT NULL,
+    assets text NOT NULL,
+    flow text NOT NULL,
+    tolerance text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    status text NOT NULL,
+    current_attempt text,
+    sequence bigint DEFAULT 0 NOT NULL,
+    version bigint DEFAULT 0 NOT NULL,
+    settled_at timestamp with time zone,
+    reverted_at timestamp with time zone,
+    reverted_to text,
+    cancelled_at timestamp with time zone,
+    has_money boolean DEFAULT false NOT NULL,
+    late_payment text,
+    late_event_at timestamp with time zone,
+    decision text,
+    decided_at timestamp with time zone,
+    attention_since timestamp with time zone,
+    traceparent text,
+    cancel_url text,
+    CONSTRAINT orders_amount_check CHECK ((amount ~ '^[0-9]+(\.[0-9]+)?$'::text)),
+    CONSTRAINT orders_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'closed'::text]))),
+    CONSTRAINT orders_traceparent_check CHECK ((length(traceparent) = 55))
+)
+WITH (fillfactor='85');
+
+
+--
+-- Name: outbox; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.outbox (
+    order_id text NOT NULL,
+    sequence bigint NOT NULL,
+    "position" bigint NOT NULL,
+    store_id text NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    tries bigint DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    priority smallint DEFAULT 1 NOT NULL,
+    was_taken boolean DEFAULT false NOT NULL,
+    is_head boolean NOT NULL,
+    leased_by text,
+    leased_until timestamp with time zone,
+    planned_at timestamp with time zone DEFAULT now() NOT NULL,
+    retry_at timestamp with time zone,
+    early_from timestamp with time zone,
+    wakes bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT outbox_priority_check CHECK ((priority = ANY (ARRAY[0, 1])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.02');
+
+
+--
+-- Name: polls; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.polls (
+    attempt_id text NOT NULL,
+    order_id text NOT NULL,
+    invoice_id text NOT NULL,
+    payment_state text DEFAULT 'waiting'::text NOT NULL,
+    priority text DEFAULT 'planned'::text NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    next_poll_at timestamp with time zone,
+    polled_at timestamp with time zone,
+    poll_seq bigint DEFAULT 0 NOT NULL,
+    recorded_seq bigint DEFAULT 0 NOT NULL,
+    recorded_tx xid8,
+    leased_by text,
+    leased_until timestamp with time zone,
+    lease_next_at timestamp with time zone,
+    CONSTRAINT polls_priority_check CHECK ((priority = ANY (ARRAY['planned'::text, 'watched'::text, 'hinted'::text])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_cost_delay='0');
+
+
+--
+-- Name: price_lists; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.price_lists (
+    id bigint NOT NULL,
+    fetched_at timestamp with time zone NOT NULL,
+    body text NOT NULL
+);
+
+
+--
+-- Name: price_lists_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+ALTER TABLE public.price_lists ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.price_lists_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: rate_limits; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE UNLOGGED TABLE public.rate_limits (
+    key bytea NOT NULL,
+    used_until timestamp with time zone NOT NULL,
+    CONSTRAINT rate_limits_key_check CHECK ((octet_length(key) = 32))
+)
+WITH (fillfactor='70');
+
+
+--
+-- Name: requests; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.requests (
+    id bytea NOT NULL,
+    fingerprint bytea NOT NULL,
+    kept_until timestamp with time zone NOT NULL,
+    leased_until timestamp with time zone NOT NULL,
+    status integer,
+    body text,
+    CONSTRAINT requests_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
+    CONSTRAINT requests_id_check CHECK ((octet_length(id) = 32))
+);
+
+
+--
+-- Name: schema_compatibility; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.schema_compatibility (
+    id smallint NOT NULL,
+    min_schema bigint NOT NULL,
+    CONSTRAINT schema_compatibility_id_check CHECK ((id = 1))
+);
+
+
+--
+-- Name: staff_access; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.staff_access (
+    hash bytea NOT NULL,
+    state text NOT NULL,
+    store_id text NOT NULL,
+    secret_key bytea NOT NULL,
+    person text NOT NULL,
+    may_decide boolean NOT NULL,
+    session_seconds bigint NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT staff_access_hash_check CHECK ((length(hash) = 32)),
+    CONSTRAINT staff_access_secret_key_check CHECK ((length(secret_key) = 32)),
+    CONSTRAINT staff_access_session_seconds_check CHECK ((session_seconds > 0)),
+    CONSTRAINT staff_access_state_check CHECK ((state = ANY (ARRAY['link'::text, 'session'::text])))
+);
+
+
+--
+-- Name: store_deliveries; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.store_deliveries (
+    store_id text NOT NULL,
+    accepted_at timestamp with time zone,
+    probe_at timestamp with time zone
+);
+
+
+--
+-- Name: write_checks; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.write_checks (
+    id smallint NOT NULL,
+    written_at timestamp with time zone NOT NULL,
+    CONSTRAINT write_checks_id_check CHECK ((id = 1))
+);
+
+
+--
+-- Data for Name: _sqlx_migrations; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public._sqlx_migrations VALUES (1, 'orders', '2026-11-26 19:42:57.018611+00', true, '\xaafcecc5aaae8734755da4592909b4e28174a1022667e020db34f20c92c32719e793d6a64dbb256a654e13b02ff6ca2b', 381121859);
+INSERT INTO public._sqlx_migrations VALUES (2, 'gateway_account', '2026-11-26 19:42:57.409867+00', true, '\xafb34c8cc4d67735e7a7547228c1f2ac0ec7539a35faff5dfd4761520994e23698b34bf03345ecea479e262e09a26569', 23510343);
+INSERT INTO public._sqlx_migrations VALUES (3, 'replicas', '2026-11-26 19:42:57.43353+00', true, '\x4a1ebb6b4219c384a27e283e0829f43978b262934c2fa01178a1bb5fd7f886542315117e9736cf17d63968c8c3fd481b', 78190913);
+INSERT INTO public._sqlx_migrations VALUES (4, 'audit', '2026-11-26 19:42:57.51197+00', true, '\xddc45a2ba715cf6b0f6b3ddb0b790270607ca30553af4e80e6e37bdc4b8857a5b601d5c7fbc63e8bb84a63af651c5076', 74261651);
+INSERT INTO public._sqlx_migrations VALUES (5, 'transaction_hint', '2026-11-26 19:42:57.586464+00', true, '\x4de578039c4ed582dee7014e488171b68eeb26678fa767b94a160497d7c459d2985b4781556104e63de4fbd4e1746cb1', 671232);
+INSERT INTO public._sqlx_migrations VALUES (6, 'replanning', '2026-11-26 19:42:57.587292+00', true, '\x305f4e1fe8384a2cb1fd9a128f0400f1a44d9daf93b20af2442dcb697d292ca507760dc9f6675b7b82e290a8ed22eaa0', 14336704);
+INSERT INTO public._sqlx_migrations VALUES (7, 'compatibility', '2026-11-26 19:42:57.605353+00', true, '\x2e9237781a8c5b0560574bbb681770e5622ff94ebaf01b7ab77273c93654ff0cf2f300029903ff4a8072aaa6c5005ede', 24042616);
+INSERT INTO public._sqlx_migrations VALUES (8, 'staff', '2026-11-26 19:42:57.637166+00', true, '\xce2d2b5c03c0ba1bb221f6984aebf549f8f2dc211d8a66dc85b5557710e5a6a166068ac8b6f2bae1bf23b93ad5b739ac', 40212451);
+INSERT INTO public._sqlx_migrations VALUES (9, 'traceparent', '2026-11-26 19:42:57.673508+00', true, '\x40aeff62ae74cea23287fb17ab695c612d7e0237a875633eb1c3fd3d9b7d17936df1cfbcb5826239cfe5a2592b7e7986', 606221);
+INSERT INTO public._sqlx_migrations VALUES (10, 'planned_at', '2026-11-26 19:42:57.674222+00', true, '\x101e494a304d516cc4250edfb0a6af1f6697667d556edd477fa5028bb4f60ee06003b789a29d4427bc661e13b5e83a43', 19130169);
+INSERT INTO public._sqlx_migrations VALUES (11, 'early_tries', '2026-11-26 19:42:57.693453+00', true, '\xa9b7e7e4c3491558b31166eaf904d69230a9bd1e161172b1cf09f30190548f1ff55e7683795812e8f397326d47940c55', 3878448);
+INSERT INTO public._sqlx_migrations VALUES (12, 'cancel_url', '2026-11-26 19:42:57.697461+00', true, '\xdce08b85208f6c4a7351b3fd83d3a4f5182e807d47e93ff20e538cddf9effa891c1f02ff19ba2af011ddbb7f26a0cfa4', 378897);
+
+
+--
+-- Data for Name: attempts; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.attempts VALUES ('att_cd60b44b1e67f0c18811233a13d54edb', 'ord_4d7f0d8974e7b761916b7c94880b8f2b', 'custom', 'BTC', 'conv_1a181166650b1871c3c3c0c7', '0.00030798', '19.90', '19.90', 'USD', '2026-11-26 19:42:58.928+00', '2026-11-26 19:42:58.961232+00', 'open', 'inv_d0ae24cb939cd649da2efa5a', 'tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02', 'bitcoin:tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02?amount=0.00030798', '["Send only Bitcoin (BTC) on the Bitcoin network to this address. Other assets, or BTC on another network, will be lost.","Your payment is complete after 3 confirmations on the Bitcoin network.","Make sure that the network fee is sufficient: a Bitcoin transaction with a low fee may not be confirmed.","The price in BTC is held for 15 minutes. It may expire if your payment arrives later."]', NULL, '2026-11-26 19:42:58.985+00', '2026-11-26 19:57:58.985+00', NULL, 'settled', '2026-11-26 19:42:59.258+00', '0.00030798', '19.90', '19.90', 3, 3, 'd87b395d8abcba5e22d7bc241238fd7817b6aed0d13c59a4a2b8f66ec312c903', NULL, true, NULL, '2026-11-26 19:42:59.258+00', false, NULL);
+INSERT INTO public.attempts VALUES ('att_136fa01d597d61c97db863c7981256b5', 'ord_a4797939fc85651910970b834e74760a', 'custom', 'BTC', 'conv_1a181166650b1871c3c3c0c7', '0.00019345', '12.50', '12.50', 'USD', '2026-11-26 19:42:59.966+00', '2026-11-26 19:43:00.037263+00', 'open', 'inv_3a08979479a65d616e74ac78', 'tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec', 'bitcoin:tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec?amount=0.00019345', '["Send only Bitcoin (BTC) on the Bitcoin network to this address. Other assets, or BTC on another network, will be lost.","Your payment is complete after 3 confirmations on the Bitcoin network.","Make sure that the network fee is sufficient: a Bitcoin transaction with a low fee may not be confirmed.","The price in BTC is held for 15 minutes. It may expire if your payment arrives later."]', NULL, '2026-11-26 19:43:00.057+00', '2026-11-26 19:58:00.057+00', NULL, 'settled', '2026-11-26 19:43:00.37+00', '0.00038690', '25.00', '25.00', 3, 3, '140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6', NULL, true, NULL, '2026-11-26 19:43:00.37+00', false, NULL);
+INSERT INTO public.attempts VALUES ('att_bee133605b3e1cf601bdedac8e5552da', 'ord_18d5cd7504052be61b0f52ad0acdc60c', 'custom', 'LTC', 'conv_f150c438d208cc03b08fdf1d', '0.14820412', '12.50', '12.50', 'USD', '2026-11-26 19:42:59.417+00', '2026-11-26 19:42:59.430914+00', 'open', 'inv_6a7956e6801d1499d0380c71', 'tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8', 'litecoin:tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8?amount=0.14820412', '["Send only Litecoin (LTC) on the Litecoin network to this address. Other assets, or LTC on another network, will be lost.","Your payment is complete after 3 confirmations on the Litecoin network.","Make sure that the network fee is sufficient: a Litecoin transaction with a low fee may not be confirmed.","The price in LTC is held for 15 minutes. It may expire if your payment arrives later."]', NULL, '2026-11-26 19:42:59.432+00', '2026-11-26 19:57:59.432+00', NULL, 'short', '2026-11-26 19:42:59.733+00', '0.07410206', '6.25', '6.25', 6, 3, '38e759037b816c0fa8fad8198374b1a5b3808e3942958245ccd4d20390264141', NULL, true, NULL, '2026-11-26 19:43:00.625+00', false, NULL);
+INSERT INTO public.attempts VALUES ('att_7a7e8d8cc71985819ad38fae859c7490', 'ord_7bcbda520012ad2d10094ee20747db4b', 'custom', 'ETH', 'conv_1fa6f028f990386edecebad6', '0.00640061', '19.90', '19.90', 'USD', '2026-11-26 19:43:00.777+00', '2026-11-26 19:43:00.835075+00', 'open', 'inv_673d4bfcbd5173a8f58cd2b5', '0xbD644dE5F4419fF0C91BA004b2D347545E2a0b8a', 'ethereum:0xbD644dE5F4419fF0C91BA004b2D347545E2a0b8a@11155111?value=6400610000000000', '["Send only Ether (ETH) on the Ethereum network to this address. Other assets, or ETH on another network, will be lost.","Your payment is complete after 3 confirmations on the Ethereum network.","Make sure that the network fee is sufficient: a Ethereum transaction with a low fee may not be confirmed.","The price in ETH is held for 15 minutes. It may expire if your payment arrives later."]', NULL, '2026-11-26 19:43:00.861+00', '2026-11-26 19:58:00.861+00', NULL, 'waiting', '2026-11-26 19:43:00.861+00', '0', '0', '0', NULL, NULL, NULL, NULL, false, NULL, NULL, false, NULL);
+
+
+--
+-- Data for Name: audit; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: client_tokens; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.client_tokens VALUES ('\x42ba98daabdccff7b19a0ba1cdc8637db980e34d805251aaf137fdea02988023', 'ord_4d7f0d8974e7b761916b7c94880b8f2b', '2026-12-27 19:42:58.481+00');
+INSERT INTO public.client_tokens VALUES ('\xeb85dcce517489a88904021c019b307ab1c6445cfbddd0f5fe5934045ebbb1e4', 'ord_18d5cd7504052be61b0f52ad0acdc60c', '2026-12-27 19:42:59.339+00');
+INSERT INTO public.client_tokens VALUES ('\x377a32cab27a955b90a5553d8b18dc6b009c0e31f994f5ab53d2c4295bee2b5c', 'ord_a4797939fc85651910970b834e74760a', '2026-12-27 19:42:59.89+00');
+INSERT INTO public.client_tokens VALUES ('\x9762b115dc45f28f95ae47c29d7cd23d2593db5f3c1a37afc688436b994085e7', 'ord_7bcbda520012ad2d10094ee20747db4b', '2026-12-27 19:43:00.643+00');
+INSERT INTO public.client_tokens VALUES ('\xfc4410918d182b36368d5a78504e6185af4b2e3ca42faf6dc13bb50feaaaaaeb', 'ord_80a1fbb40c39f3634a2d981112c1a79c', '2026-12-27 19:43:00.991+00');
+
+
+--
+-- Data for Name: credits; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.credits VALUES ('ord_4d7f0d8974e7b761916b7c94880b8f2b', 'att_cd60b44b1e67f0c18811233a13d54edb', 1, '19.90', 'USD', '2026-11-26 19:42:59.258+00');
+INSERT INTO public.credits VALUES ('ord_a4797939fc85651910970b834e74760a', 'att_136fa01d597d61c97db863c7981256b5', 3, '12.50', 'USD', '2026-11-26 19:43:00.37+00');
+
+
+--
+-- Data for Name: delays; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: deliveries; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (1, 'evt_4d7f0d8974e7b761916b7c94880b8f2b_1_96a6e508118df46f', 'demo', 1, '2026-11-26 19:42:58.877+00', 4, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (2, 'evt_4d7f0d8974e7b761916b7c94880b8f2b_2_1811442d3fd2b989', 'demo', 1, '2026-11-26 19:42:59.247+00', 14, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (3, 'evt_18d5cd7504052be61b0f52ad0acdc60c_1_d4204b62bc3529fd', 'demo', 1, '2026-11-26 19:42:59.418+00', 7, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (4, 'evt_4d7f0d8974e7b761916b7c94880b8f2b_3_8df0c7e431fc2bd3', 'demo', 1, '2026-11-26 19:42:59.418+00', 2, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (5, 'evt_18d5cd7504052be61b0f52ad0acdc60c_2_f56aa1a1944048ae', 'demo', 1, '2026-11-26 19:42:59.705+00', 1, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (6, 'evt_18d5cd7504052be61b0f52ad0acdc60c_3_6a77ff01e2086cad', 'demo', 1, '2026-11-26 19:42:59.921+00', 1, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (7, 'evt_a4797939fc85651910970b834e74760a_1_6ea0870714a37703', 'demo', 1, '2026-11-26 19:42:59.968+00', 1, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (8, 'evt_a4797939fc85651910970b834e74760a_2_1969c6ffe331f359', 'demo', 1, '2026-11-26 19:43:00.254+00', 1, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (9, 'evt_a4797939fc85651910970b834e74760a_3_4b0c8efcd9d7258d', 'demo', 1, '2026-11-26 19:43:00.669+00', 1, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (10, 'evt_a4797939fc85651910970b834e74760a_4_3037471c0bd9f10d', 'demo', 1, '2026-11-26 19:43:00.781+00', 2, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (11, 'evt_7bcbda520012ad2d10094ee20747db4b_1_e11800d358d80d0d', 'demo', 1, '2026-11-26 19:43:00.781+00', 2, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (12, 'evt_7bcbda520012ad2d10094ee20747db4b_2_403f68b2358420f4', 'demo', 1, '2026-11-26 19:43:01.021+00', 1, 204, 'answered 204');
+INSERT INTO public.deliveries OVERRIDING SYSTEM VALUE VALUES (13, 'evt_80a1fbb40c39f3634a2d981112c1a79c_1_9f36fae0e2345ffb', 'demo', 1, '2026-11-26 19:43:01.049+00', 1, 204, 'answered 204');
+
+
+--
+-- Data for Name: events; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.events VALUES ('ord_4d7f0d8974e7b761916b7c94880b8f2b', 1, 'evt_4d7f0d8974e7b761916b7c94880b8f2b_1_96a6e508118df46f', 'demo', 'order.created', '2026-11-26 19:42:58.481+00', '{"type":"order.created","timestamp":"2026-11-26T19:42:58.481942627Z","data":{"sequence":1,"order":{"id":"ord_4d7f0d8974e7b761916b7c94880b8f2b","reference":"catalogue-4800c7fc71e7405b64da812fee4384b4","status":"open","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-26T19:42:58.481Z","expires_at":"2026-11-27T19:42:58.481Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '756', 1);
+INSERT INTO public.events VALUES ('ord_4d7f0d8974e7b761916b7c94880b8f2b', 2, 'evt_4d7f0d8974e7b761916b7c94880b8f2b_2_1811442d3fd2b989', 'demo', 'order.attempt_opened', '2026-11-26 19:42:59.022+00', '{"type":"order.attempt_opened","timestamp":"2026-11-26T19:42:59.022454308Z","data":{"sequence":2,"order":{"id":"ord_4d7f0d8974e7b761916b7c94880b8f2b","reference":"catalogue-4800c7fc71e7405b64da812fee4384b4","status":"awaiting_payment","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-26T19:42:58.481Z","expires_at":"2026-11-27T19:42:58.481Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_cd60b44b1e67f0c18811233a13d54edb","crypto_code":"BTC","invoice_id":"inv_d0ae24cb939cd649da2efa5a","address":"tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02","payment_process_url":null,"amount_in_crypto":"0.00030798","amount_in_usd":"19.90","amount_in_local_currency":"19.90","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}', '766', 2);
+INSERT INTO public.events VALUES ('ord_4d7f0d8974e7b761916b7c94880b8f2b', 3, 'evt_4d7f0d8974e7b761916b7c94880b8f2b_3_8df0c7e431fc2bd3', 'demo', 'order.paid', '2026-11-26 19:42:59.258+00', '{"type":"order.paid","timestamp":"2026-11-26T19:42:59.258800657Z","data":{"sequence":3,"order":{"id":"ord_4d7f0d8974e7b761916b7c94880b8f2b","reference":"catalogue-4800c7fc71e7405b64da812fee4384b4","status":"paid","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-26T19:42:58.481Z","expires_at":"2026-11-27T19:42:58.481Z","flow":"custom","settled_at":"2026-11-26T19:42:59.258800657Z","reverted":null,"attempt":{"id":"att_cd60b44b1e67f0c18811233a13d54edb","crypto_code":"BTC","invoice_id":"inv_d0ae24cb939cd649da2efa5a","address":"tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02","payment_process_url":null,"amount_in_crypto":"0.00030798","amount_in_usd":"19.90","amount_in_local_currency":"19.90","local_currency_code":"USD","received_in_crypto":"0.00030798","received_in_usd":"19.90","received_in_local_currency":"19.90","transaction_hash":"d87b395d8abcba5e22d7bc241238fd7817b6aed0d13c59a4a2b8f66ec312c903"}}}}', '773', 3);
+INSERT INTO public.events VALUES ('ord_18d5cd7504052be61b0f52ad0acdc60c', 1, 'evt_18d5cd7504052be61b0f52ad0acdc60c_1_d4204b62bc3529fd', 'demo', 'order.created', '2026-11-26 19:42:59.339+00', '{"type":"order.created","timestamp":"2026-11-26T19:42:59.33979965Z","data":{"sequence":1,"order":{"id":"ord_18d5cd7504052be61b0f52ad0acdc60c","reference":"catalogue-bade664775233210504322f37bdcb3e0","status":"open","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-26T19:42:59.339Z","expires_at":"2026-11-27T19:42:59.339Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '778', 4);
+INSERT INTO public.events VALUES ('ord_18d5cd7504052be61b0f52ad0acdc60c', 2, 'evt_18d5cd7504052be61b0f52ad0acdc60c_2_f56aa1a1944048ae', 'demo', 'order.attempt_opened', '2026-11-26 19:42:59.45+00', '{"type":"order.attempt_opened","timestamp":"2026-11-26T19:42:59.450865472Z","data":{"sequence":2,"order":{"id":"ord_18d5cd7504052be61b0f52ad0acdc60c","reference":"catalogue-bade664775233210504322f37bdcb3e0","status":"awaiting_payment","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-26T19:42:59.339Z","expires_at":"2026-11-27T19:42:59.339Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_bee133605b3e1cf601bdedac8e5552da","crypto_code":"LTC","invoice_id":"inv_6a7956e6801d1499d0380c71","address":"tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8","payment_process_url":null,"amount_in_crypto":"0.14820412","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}', '785', 5);
+INSERT INTO public.events VALUES ('ord_18d5cd7504052be61b0f52ad0acdc60c', 3, 'evt_18d5cd7504052be61b0f52ad0acdc60c_3_6a77ff01e2086cad', 'demo', 'order.underpaid', '2026-11-26 19:42:59.733+00', '{"type":"order.underpaid","timestamp":"2026-11-26T19:42:59.733316189Z","data":{"sequence":3,"order":{"id":"ord_18d5cd7504052be61b0f52ad0acdc60c","reference":"catalogue-bade664775233210504322f37bdcb3e0","status":"underpaid","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-26T19:42:59.339Z","expires_at":"2026-11-27T19:42:59.339Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_bee133605b3e1cf601bdedac8e5552da","crypto_code":"LTC","invoice_id":"inv_6a7956e6801d1499d0380c71","address":"tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8","payment_process_url":null,"amount_in_crypto":"0.14820412","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0.07410206","received_in_usd":"6.25","received_in_local_currency":"6.25","transaction_hash":"38e759037b816c0fa8fad8198374b1a5b3808e3942958245ccd4d20390264141"}}}}', '794', 6);
+INSERT INTO public.events VALUES ('ord_a4797939fc85651910970b834e74760a', 1, 'evt_a4797939fc85651910970b834e74760a_1_6ea0870714a37703', 'demo', 'order.created', '2026-11-26 19:42:59.89+00', '{"type":"order.created","timestamp":"2026-11-26T19:42:59.890258591Z","data":{"sequence":1,"order":{"id":"ord_a4797939fc85651910970b834e74760a","reference":"catalogue-ca150fac621e39a5c36cab829ea87aa2","status":"open","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-26T19:42:59.89Z","expires_at":"2026-11-27T19:42:59.89Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '797', 7);
+INSERT INTO public.events VALUES ('ord_a4797939fc85651910970b834e74760a', 2, 'evt_a4797939fc85651910970b834e74760a_2_1969c6ffe331f359', 'demo', 'order.attempt_opened', '2026-11-26 19:43:00.077+00', '{"type":"order.attempt_opened","timestamp":"2026-11-26T19:43:00.077508481Z","data":{"sequence":2,"order":{"id":"ord_a4797939fc85651910970b834e74760a","reference":"catalogue-ca150fac621e39a5c36cab829ea87aa2","status":"awaiting_payment","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-26T19:42:59.89Z","expires_at":"2026-11-27T19:42:59.89Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_136fa01d597d61c97db863c7981256b5","crypto_code":"BTC","invoice_id":"inv_3a08979479a65d616e74ac78","address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","payment_process_url":null,"amount_in_crypto":"0.00019345","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}', '805', 8);
+INSERT INTO public.events VALUES ('ord_a4797939fc85651910970b834e74760a', 3, 'evt_a4797939fc85651910970b834e74760a_3_4b0c8efcd9d7258d', 'demo', 'order.paid', '2026-11-26 19:43:00.37+00', '{"type":"order.paid","timestamp":"2026-11-26T19:43:00.370764639Z","data":{"sequence":3,"order":{"id":"ord_a4797939fc85651910970b834e74760a","reference":"catalogue-ca150fac621e39a5c36cab829ea87aa2","status":"overpaid","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-26T19:42:59.89Z","expires_at":"2026-11-27T19:42:59.89Z","flow":"custom","settled_at":"2026-11-26T19:43:00.370764639Z","reverted":null,"attempt":{"id":"att_136fa01d597d61c97db863c7981256b5","crypto_code":"BTC","invoice_id":"inv_3a08979479a65d616e74ac78","address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","payment_process_url":null,"amount_in_crypto":"0.00019345","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0.00038690","received_in_usd":"25.00","received_in_local_currency":"25.00","transaction_hash":"140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6"}}}}', '813', 9);
+INSERT INTO public.events VALUES ('ord_a4797939fc85651910970b834e74760a', 4, 'evt_a4797939fc85651910970b834e74760a_4_3037471c0bd9f10d', 'demo', 'order.overpaid', '2026-11-26 19:43:00.37+00', '{"type":"order.overpaid","timestamp":"2026-11-26T19:43:00.370764639Z","data":{"sequence":4,"order":{"id":"ord_a4797939fc85651910970b834e74760a","reference":"catalogue-ca150fac621e39a5c36cab829ea87aa2","status":"overpaid","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-26T19:42:59.89Z","expires_at":"2026-11-27T19:42:59.89Z","flow":"custom","settled_at":"2026-11-26T19:43:00.370764639Z","reverted":null,"attempt":{"id":"att_136fa01d597d61c97db863c7981256b5","crypto_code":"BTC","invoice_id":"inv_3a08979479a65d616e74ac78","address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","payment_process_url":null,"amount_in_crypto":"0.00019345","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0.00038690","received_in_usd":"25.00","received_in_local_currency":"25.00","transaction_hash":"140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6"}}}}', '813', 10);
+INSERT INTO public.events VALUES ('ord_7bcbda520012ad2d10094ee20747db4b', 1, 'evt_7bcbda520012ad2d10094ee20747db4b_1_e11800d358d80d0d', 'demo', 'order.created', '2026-11-26 19:43:00.643+00', '{"type":"order.created","timestamp":"2026-11-26T19:43:00.643874784Z","data":{"sequence":1,"order":{"id":"ord_7bcbda520012ad2d10094ee20747db4b","reference":"catalogue-45bc1f47b6185a1351c8aa10858ee189","status":"open","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-26T19:43:00.643Z","expires_at":"2026-11-27T19:43:00.643Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '821', 11);
+INSERT INTO public.events VALUES ('ord_7bcbda520012ad2d10094ee20747db4b', 2, 'evt_7bcbda520012ad2d10094ee20747db4b_2_403f68b2358420f4', 'demo', 'order.attempt_opened', '2026-11-26 19:43:00.873+00', '{"type":"order.attempt_opened","timestamp":"2026-11-26T19:43:00.873480914Z","data":{"sequence":2,"order":{"id":"ord_7bcbda520012ad2d10094ee20747db4b","reference":"catalogue-45bc1f47b6185a1351c8aa10858ee189","status":"awaiting_payment","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-26T19:43:00.643Z","expires_at":"2026-11-27T19:43:00.643Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_7a7e8d8cc71985819ad38fae859c7490","crypto_code":"ETH","invoice_id":"inv_673d4bfcbd5173a8f58cd2b5","address":"0xbD644dE5F4419fF0C91BA004b2D347545E2a0b8a","payment_process_url":null,"amount_in_crypto":"0.00640061","amount_in_usd":"19.90","amount_in_local_currency":"19.90","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}', '830', 12);
+INSERT INTO public.events VALUES ('ord_80a1fbb40c39f3634a2d981112c1a79c', 1, 'evt_80a1fbb40c39f3634a2d981112c1a79c_1_9f36fae0e2345ffb', 'demo', 'order.created', '2026-11-26 19:43:00.991+00', '{"type":"order.created","timestamp":"2026-11-26T19:43:00.991759395Z","data":{"sequence":1,"order":{"id":"ord_80a1fbb40c39f3634a2d981112c1a79c","reference":"catalogue-1bf6efaee2e4f304012b8eb0879a3f8b","status":"open","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-26T19:43:00.991Z","expires_at":"2026-11-27T19:43:00.991Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}', '833', 13);
+
+
+--
+-- Data for Name: file_copies; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: gateway_accounts; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.gateway_accounts VALUES ('http://127.0.0.1:20013/api', '{"pause": {"until": null, "strikes": 0, "cut_short": 0, "is_cut_short": false}, "budget": {"full": 100000000, "rate": 100000000, "epoch": 0, "bucket": 199000000, "reserve": {"left": 40000000, "callbacks": 20000000, "unwatched": 1000000}, "callbacks": 100000000, "filled_at": "2026-11-26T19:43:00.862Z", "raised_at": "2026-11-26T19:43:00.973Z", "unwatched": 40000000}, "grants": 10, "nonces": {"last": 1795722180, "rule": "may_repeat", "skew_s": 0, "accepted": 1795722180, "correction_s": 0}, "circuit": {"phase": {"phase": "closed"}, "probes": 0, "recent": [false, false, false, false, false, false, false, false, false, false], "straight": 0}, "in_flight": null, "retry_budget": 100}', 14, '929a5046e316f9fe', '2026-11-26 19:43:00.973979+00');
+
+
+--
+-- Data for Name: gone_endpoints; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: identity; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.identity VALUES (1, 'test');
+
+
+--
+-- Data for Name: observations; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (1, 'att_cd60b44b1e67f0c18811233a13d54edb', 1, 1, '2026-11-26 19:42:59.258+00', '2026-11-26 19:42:59.258+00', 1, '{"data":{"invoice_id":"inv_d0ae24cb939cd649da2efa5a","transaction_status":"COMPLETED","invoice_amount_in_local_currency":"19.90","invoice_amount_in_usd":"19.90","invoice_crypto_amount":"0.00030798","received_amount_in_local_currency":"19.90","received_amount_in_usd":"19.90","received_crypto_amount":"0.00030798","local_currency_code":"USD","transaction_crypto":"BTC","invoice_creation_time":"1795722179","depositor_email_id":"","blockchain_transaction_status":"CONFIRMED","transaction_hash":"d87b395d8abcba5e22d7bc241238fd7817b6aed0d13c59a4a2b8f66ec312c903","blockchain_confirmations":"3/3","wallet_address":"tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02","transaction_time":"1795722179"}}', 'settled', '\xcd9526630aee266c42079057ef01abb9');
+INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (3, 'att_136fa01d597d61c97db863c7981256b5', 1, 1, '2026-11-26 19:43:00.37+00', '2026-11-26 19:43:00.37+00', 1, '{"data":{"invoice_id":"inv_3a08979479a65d616e74ac78","transaction_status":"COMPLETED","invoice_amount_in_local_currency":"12.50","invoice_amount_in_usd":"12.50","invoice_crypto_amount":"0.00019345","received_amount_in_local_currency":"25.00","received_amount_in_usd":"25.00","received_crypto_amount":"0.00038690","local_currency_code":"USD","transaction_crypto":"BTC","invoice_creation_time":"1795722180","depositor_email_id":"","blockchain_transaction_status":"CONFIRMED","transaction_hash":"140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6","blockchain_confirmations":"3/3","wallet_address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","transaction_time":"1795722180"}}', 'settled', '\xad05d9f1a9354c9d4be8dd6409c82060');
+INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (2, 'att_bee133605b3e1cf601bdedac8e5552da', 1, 2, '2026-11-26 19:42:59.733+00', '2026-11-26 19:43:00.625+00', 2, '{"data":{"invoice_id":"inv_6a7956e6801d1499d0380c71","transaction_status":"COMPLETED","invoice_amount_in_local_currency":"12.50","invoice_amount_in_usd":"12.50","invoice_crypto_amount":"0.14820412","received_amount_in_local_currency":"6.25","received_amount_in_usd":"6.25","received_crypto_amount":"0.07410206","local_currency_code":"USD","transaction_crypto":"LTC","invoice_creation_time":"1795722179","depositor_email_id":"","blockchain_transaction_status":"CONFIRMED","transaction_hash":"38e759037b816c0fa8fad8198374b1a5b3808e3942958245ccd4d20390264141","blockchain_confirmations":"3/3","wallet_address":"tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8","transaction_time":"1795722179"}}', 'short', '\x42b80acd0a9fe172ea52bbdf1dbdfb75');
+
+
+--
+-- Data for Name: orders; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.orders VALUES ('ord_4d7f0d8974e7b761916b7c94880b8f2b', 'demo', 'catalogue-4800c7fc71e7405b64da812fee4384b4', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-27 19:42:58.481+00', '2026-11-26 19:42:58.481+00', 'paid', 'att_cd60b44b1e67f0c18811233a13d54edb', 3, 4, '2026-11-26 19:42:59.258+00', NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_a4797939fc85651910970b834e74760a', 'demo', 'catalogue-ca150fac621e39a5c36cab829ea87aa2', '12.50', 'USD', 'catalogue', 'Enamel mug', '[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]', NULL, NULL, NULL, '{"sku":"mug","quantity":1}', '', 'custom', '0', '2026-11-27 19:42:59.89+00', '2026-11-26 19:42:59.89+00', 'overpaid', 'att_136fa01d597d61c97db863c7981256b5', 4, 4, '2026-11-26 19:43:00.37+00', NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_18d5cd7504052be61b0f52ad0acdc60c', 'demo', 'catalogue-bade664775233210504322f37bdcb3e0', '12.50', 'USD', 'catalogue', 'Enamel mug', '[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]', NULL, NULL, NULL, '{"sku":"mug","quantity":1}', '', 'custom', '0', '2026-11-27 19:42:59.339+00', '2026-11-26 19:42:59.339+00', 'underpaid', 'att_bee133605b3e1cf601bdedac8e5552da', 3, 5, NULL, NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, '2026-11-26 19:42:59.733+00', NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_7bcbda520012ad2d10094ee20747db4b', 'demo', 'catalogue-45bc1f47b6185a1351c8aa10858ee189', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-27 19:43:00.643+00', '2026-11-26 19:43:00.643+00', 'awaiting_payment', 'att_7a7e8d8cc71985819ad38fae859c7490', 2, 3, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_80a1fbb40c39f3634a2d981112c1a79c', 'demo', 'catalogue-1bf6efaee2e4f304012b8eb0879a3f8b', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-27 19:43:00.991+00', '2026-11-26 19:43:00.991+00', 'open', NULL, 1, 1, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+
+
+--
+-- Data for Name: outbox; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.outbox VALUES ('ord_4d7f0d8974e7b761916b7c94880b8f2b', 1, 1, 'demo', 'delivered', 1, '2026-11-26 19:43:28.799+00', 1, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:42:58.882+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_4d7f0d8974e7b761916b7c94880b8f2b', 2, 2, 'demo', 'delivered', 1, '2026-11-26 19:43:29.149+00', 0, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:42:59.261+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_18d5cd7504052be61b0f52ad0acdc60c', 1, 4, 'demo', 'delivered', 1, '2026-11-26 19:43:29.347+00', 1, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:42:59.425+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_4d7f0d8974e7b761916b7c94880b8f2b', 3, 3, 'demo', 'delivered', 1, '2026-11-26 19:43:29.347+00', 0, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:42:59.421+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_18d5cd7504052be61b0f52ad0acdc60c', 2, 5, 'demo', 'delivered', 1, '2026-11-26 19:43:29.581+00', 1, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:42:59.706+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_18d5cd7504052be61b0f52ad0acdc60c', 3, 6, 'demo', 'delivered', 1, '2026-11-26 19:43:29.854+00', 0, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:42:59.923+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_a4797939fc85651910970b834e74760a', 1, 7, 'demo', 'delivered', 1, '2026-11-26 19:43:29.93+00', 1, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:42:59.97+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_a4797939fc85651910970b834e74760a', 2, 8, 'demo', 'delivered', 1, '2026-11-26 19:43:30.188+00', 1, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:43:00.255+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_a4797939fc85651910970b834e74760a', 3, 9, 'demo', 'delivered', 1, '2026-11-26 19:43:30.573+00', 0, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:43:00.671+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_a4797939fc85651910970b834e74760a', 4, 10, 'demo', 'delivered', 1, '2026-11-26 19:43:30.722+00', 0, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:43:00.784+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_7bcbda520012ad2d10094ee20747db4b', 1, 11, 'demo', 'delivered', 1, '2026-11-26 19:43:30.722+00', 1, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:43:00.784+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_7bcbda520012ad2d10094ee20747db4b', 2, 12, 'demo', 'delivered', 1, '2026-11-26 19:43:30.979+00', 1, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:43:01.023+00', NULL, NULL, 0);
+INSERT INTO public.outbox VALUES ('ord_80a1fbb40c39f3634a2d981112c1a79c', 1, 13, 'demo', 'delivered', 1, '2026-11-26 19:43:31.021+00', 1, false, false, '929a5046e316f9fe', NULL, '2026-11-26 19:43:01.05+00', NULL, NULL, 0);
+
+
+--
+-- Data for Name: polls; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.polls VALUES ('att_cd60b44b1e67f0c18811233a13d54edb', 'ord_4d7f0d8974e7b761916b7c94880b8f2b', 'inv_d0ae24cb939cd649da2efa5a', 'settled', 'planned', '2026-11-26 19:42:58.985+00', '2026-11-26 19:43:44.258+00', '2026-11-26 19:42:59.258+00', 1, 1, '773', NULL, NULL, NULL);
+INSERT INTO public.polls VALUES ('att_136fa01d597d61c97db863c7981256b5', 'ord_a4797939fc85651910970b834e74760a', 'inv_3a08979479a65d616e74ac78', 'settled', 'planned', '2026-11-26 19:43:00.057+00', '2026-11-26 19:43:45.37+00', '2026-11-26 19:43:00.37+00', 1, 1, '813', NULL, NULL, NULL);
+INSERT INTO public.polls VALUES ('att_bee133605b3e1cf601bdedac8e5552da', 'ord_18d5cd7504052be61b0f52ad0acdc60c', 'inv_6a7956e6801d1499d0380c71', 'short', 'planned', '2026-11-26 19:42:59.432+00', '2026-11-26 19:44:00.625+00', '2026-11-26 19:43:00.625+00', 2, 2, '820', NULL, NULL, NULL);
+INSERT INTO public.polls VALUES ('att_7a7e8d8cc71985819ad38fae859c7490', 'ord_7bcbda520012ad2d10094ee20747db4b', 'inv_673d4bfcbd5173a8f58cd2b5', 'waiting', 'planned', '2026-11-26 19:43:00.861+00', '2026-11-26 19:43:15.873+00', NULL, 0, 0, NULL, NULL, NULL, NULL);
+
+
+--
+-- Data for Name: price_lists; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.price_lists OVERRIDING SYSTEM VALUE VALUES (1, '2026-11-26 19:42:58.892+00', '{"BCH":{"rates":{"amount_in_local_currency":"415.9964","amount_in_crypto":"1","amount_in_usd":"415.9964","local_currency_code":"USD"},"limits":{"min":"0.01","max":"100"},"conversion_id":"conv_01352d6b120f7b0a827e1b2b"},"BNB":{"rates":{"amount_in_local_currency":"593.127","amount_in_crypto":"1","amount_in_usd":"593.127","local_currency_code":"USD"},"limits":{"min":"","max":"8"},"conversion_id":"conv_c244526a5279ec921a6f34d3"},"BTC":{"rates":{"amount_in_local_currency":"64616.225","amount_in_crypto":"1","amount_in_usd":"64616.225","local_currency_code":"USD"},"limits":{"min":"0.0001","max":"2"},"conversion_id":"conv_1a181166650b1871c3c3c0c7"},"DOGE":{"rates":{"amount_in_local_currency":"0.160816","amount_in_crypto":"1","amount_in_usd":"0.160816","local_currency_code":"USD"},"limits":{"min":"50","max":"250000"},"conversion_id":"conv_2e39a183bb5815e89da4cc1c"},"ETH":{"rates":{"amount_in_local_currency":"3109.08","amount_in_crypto":"1","amount_in_usd":"3109.08","local_currency_code":"USD"},"limits":{"min":"0.001","max":"50"},"conversion_id":"conv_1fa6f028f990386edecebad6"},"LTC":{"rates":{"amount_in_local_currency":"84.34314","amount_in_crypto":"1","amount_in_usd":"84.34314","local_currency_code":"USD"},"limits":{"min":"0.01","max":"500"},"conversion_id":"conv_f150c438d208cc03b08fdf1d"},"TRX":{"rates":{"amount_in_local_currency":"0.129207","amount_in_crypto":"1","amount_in_usd":"0.129207","local_currency_code":"USD"},"limits":{"min":"5","max":""},"conversion_id":"conv_4582b385a3114428883b817b"},"USDTERC20":{"rates":{"amount_in_local_currency":"1.00","amount_in_crypto":"1","amount_in_usd":"1.00","local_currency_code":"USD"},"limits":{"min":"5","max":"50000"},"conversion_id":"conv_e29407f02d173312e907c176"},"USDTTRC20":{"rates":{"amount_in_local_currency":"1.00","amount_in_crypto":"1","amount_in_usd":"1.00","local_currency_code":"USD"},"limits":{"min":"1","max":"50000"},"conversion_id":"conv_1601f9822031413ba666905a"}}');
+
+
+--
+-- Data for Name: rate_limits; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: requests; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: schema_compatibility; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.schema_compatibility VALUES (1, 7);
+
+
+--
+-- Data for Name: staff_access; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: store_deliveries; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.store_deliveries VALUES ('demo', NULL, NULL);
+
+
+--
+-- Data for Name: write_checks; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.write_checks VALUES (1, '2026-11-26 19:43:01.023+00');
+
+
+--
+-- Name: audit_position_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.audit_position_seq', 1, false);
+
+
+--
+-- Name: deliveries_id_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.deliveries_id_seq', 13, true);
+
+
+--
+-- Name: events_position_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.events_position_seq', 13, true);
+
+
+--
+-- Name: observations_id_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.observations_id_seq', 3, true);
+
+
+--
+-- Name: price_lists_id_seq; Type: SEQUENCE SET; Schema: public; Owner: -
+--
+
+SELECT pg_catalog.setval('public.price_lists_id_seq', 1, true);
+
+
+--
+-- Name: _sqlx_migrations _sqlx_migrations_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public._sqlx_migrations
+    ADD CONSTRAINT _sqlx_migrations_pkey PRIMARY KEY (version);
+
+
+--
+-- Name: assets assets_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.assets
+    ADD CONSTRAINT assets_pkey PRIMARY KEY (name);
+
+
+--
+-- Name: attempts attempts_invoice_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.attempts
+    ADD CONSTRAINT attempts_invoice_id_key UNIQUE (invoice_id);
+
+
+--
+-- Name: attempts attempts_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: audit audit_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_id_key UNIQUE (id);
+
+
+--
+-- Name: audit audit_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY ("position");
+
+
+--
+-- Name: client_tokens client_tokens_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.client_tokens
+    ADD CONSTRAINT client_tokens_pkey PRIMARY KEY (hash);
+
+
+--
+-- Name: credits credits_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_pkey PRIMARY KEY (order_id);
+
+
+--
+-- Name: delays delays_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delays
+    ADD CONSTRAINT delays_pkey PRIMARY KEY (holder);
+
+
+--
+-- Name: deliveries deliveries_event_id_number_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_event_id_number_key UNIQUE (event_id, number);
+
+
+--
+-- Name: deliveries deliveries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: events events_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_id_key UNIQUE (id);
+
+
+--
+-- Name: events events_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (order_id, sequence);
+
+
+--
+-- Name: file_copies file_copies_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.file_copies
+    ADD CONSTRAINT file_copies_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: gateway_accounts gateway_accounts_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.gateway_accounts
+    ADD CONSTRAINT gateway_accounts_pkey PRIMARY KEY (account);
+
+
+--
+-- Name: gone_endpoints gone_endpoints_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.gone_endpoints
+    ADD CONSTRAINT gone_endpoints_pkey PRIMARY KEY (store_id);
+
+
+--
+-- Name: identity identity_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.identity
+    ADD CONSTRAINT identity_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: observations observations_attempt_id_poll_seq_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.observations
+    ADD CONSTRAINT observations_attempt_id_poll_seq_key UNIQUE (attempt_id, poll_seq);
+
+
+--
+-- Name: observations observations_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.observations
+    ADD CONSTRAINT observations_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: orders orders_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.orders
+    ADD CONSTRAINT orders_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: orders orders_store_id_reference_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.orders
+    ADD CONSTRAINT orders_store_id_reference_key UNIQUE (store_id, reference);
+
+
+--
+-- Name: outbox outbox_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (order_id, sequence);
+
+
+--
+-- Name: polls polls_invoice_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.polls
+    ADD CONSTRAINT polls_invoice_id_key UNIQUE (invoice_id);
+
+
+--
+-- Name: polls polls_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.polls
+    ADD CONSTRAINT polls_pkey PRIMARY KEY (attempt_id);
+
+
+--
+-- Name: price_lists price_lists_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.price_lists
+    ADD CONSTRAINT price_lists_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: rate_limits rate_limits_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.rate_limits
+    ADD CONSTRAINT rate_limits_pkey PRIMARY KEY (key);
+
+
+--
+-- Name: requests requests_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.requests
+    ADD CONSTRAINT requests_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: schema_compatibility schema_compatibility_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.schema_compatibility
+    ADD CONSTRAINT schema_compatibility_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: staff_access staff_access_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.staff_access
+    ADD CONSTRAINT staff_access_pkey PRIMARY KEY (hash);
+
+
+--
+-- Name: store_deliveries store_deliveries_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.store_deliveries
+    ADD CONSTRAINT store_deliveries_pkey PRIMARY KEY (store_id);
+
+
+--
+-- Name: write_checks write_checks_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.write_checks
+    ADD CONSTRAINT write_checks_pkey PRIMARY KEY (id);
+
+
+--
+-- Name: attempts_by_address; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_by_address ON public.attempts USING btree (lower(address)) WHERE (address IS NOT NULL);
+
+
+--
+-- Name: attempts_by_order; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_by_order ON public.attempts USING btree (order_id);
+
+
+--
+-- Name: attempts_by_transaction; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_by_transaction ON public.attempts USING btree (lower(transaction_hash)) WHERE (transaction_hash IS NOT NULL);
+
+
+--
+-- Name: attempts_creating; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_creating ON public.attempts USING btree (begun_clock) WHERE (state = 'creating'::text);
+
+
+--
+-- Name: attempts_needing_review; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_needing_review ON public.attempts USING btree (id) WHERE needs_review;
+
+
+--
+-- Name: audit_by_order; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX audit_by_order ON public.audit USING btree (order_id, "position") WHERE (order_id IS NOT NULL);
+
+
+--
+-- Name: client_tokens_over; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX client_tokens_over ON public.client_tokens USING btree (expires_at);
+
+
+--
+-- Name: credits_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX credits_by_time ON public.credits USING btree (credited_at, order_id);
+
+
+--
+-- Name: deliveries_by_store; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX deliveries_by_store ON public.deliveries USING btree (store_id, id DESC);
+
+
+--
+-- Name: deliveries_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX deliveries_by_time ON public.deliveries USING btree (tried_at);
+
+
+--
+-- Name: events_by_position; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX events_by_position ON public.events USING btree ("position");
+
+
+--
+-- Name: events_by_store; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX events_by_store ON public.events USING btree (store_id, tx, "position");
+
+
+--
+-- Name: events_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX events_by_time ON public.events USING btree (created_at);
+
+
+--
+-- Name: orders_by_amount; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_amount ON public.orders USING btree (amount);
+
+
+--
+-- Name: orders_by_customer_email; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_customer_email ON public.orders USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
+
+
+--
+-- Name: orders_by_receipt_email; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_receipt_email ON public.orders USING btree (lower(receipt_email)) WHERE (receipt_email IS NOT NULL);
+
+
+--
+-- Name: orders_by_reference; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_reference ON public.orders USING btree (reference);
+
+
+--
+-- Name: orders_by_status; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_status ON public.orders USING btree (store_id, status, created_at DESC, id DESC);
+
+
+--
+-- Name: orders_by_status_and_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_status_and_time ON public.orders USING btree (status, created_at DESC, id DESC);
+
+
+--
+-- Name: orders_by_store; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_store ON public.orders USING btree (store_id, created_at DESC, id DESC);
+
+
+--
+-- Name: orders_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_time ON public.orders USING btree (created_at DESC, id DESC);
+
+
+--
+-- Name: orders_untried; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_untried ON public.orders USING btree (expires_at) WHERE (status = 'open'::text);
+
+
+--
+-- Name: orders_waiting_for_a_person; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_waiting_for_a_person ON public.orders USING btree (attention_since, id) WHERE (attention_since IS NOT NULL);
+
+
+--
+-- Name: outbox_by_plan; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_by_plan ON public.outbox USING btree (planned_at) WHERE (state = 'pending'::text);
+
+
+--
+-- Name: outbox_given_up; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_given_up ON public.outbox USING btree ("position") WHERE (state = 'given_up'::text);
+
+
+--
+-- Name: outbox_given_up_by_store; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_given_up_by_store ON public.outbox USING btree (store_id, "position") WHERE (state = 'given_up'::text);
+
+
+--
+-- Name: outbox_heads; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_heads ON public.outbox USING btree (store_id, priority, next_at, "position") WHERE is_head;
+
+
+--
+-- Name: outbox_leased; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_leased ON public.outbox USING btree (store_id, leased_until) WHERE (leased_until IS NOT NULL);
+
+
+--
+-- Name: outbox_pending; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_pending ON public.outbox USING btree (store_id, "position") WHERE (state = 'pending'::text);
+
+
+--
+-- Name: outbox_waiting; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX outbox_waiting ON public.outbox USING btree (store_id, priority, early_from) WHERE (is_head AND (early_from IS NOT NULL));
+
+
+--
+-- Name: polls_by_opening; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_by_opening ON public.polls USING btree (opened_at);
+
+
+--
+-- Name: polls_by_order; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_by_order ON public.polls USING btree (order_id);
+
+
+--
+-- Name: polls_by_poll; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_by_poll ON public.polls USING btree (COALESCE(polled_at, opened_at)) WHERE (next_poll_at IS NOT NULL);
+
+
+--
+-- Name: polls_due; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_due ON public.polls USING btree (priority, next_poll_at) WHERE (next_poll_at IS NOT NULL);
+
+
+--
+-- Name: polls_leased; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX polls_leased ON public.polls USING btree (leased_by) WHERE (leased_by IS NOT NULL);
+
+
+--
+-- Name: price_lists_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX price_lists_by_time ON public.price_lists USING btree (fetched_at);
+
+
+--
+-- Name: rate_limits_over; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX rate_limits_over ON public.rate_limits USING btree (used_until);
+
+
+--
+-- Name: requests_over; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX requests_over ON public.requests USING btree (kept_until);
+
+
+--
+-- Name: staff_access_by_expiry; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX staff_access_by_expiry ON public.staff_access USING btree (expires_at);
+
+
+--
+-- Name: staff_access_by_store; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX staff_access_by_store ON public.staff_access USING btree (store_id, expires_at DESC);
+
+
+--
+-- Name: store_orders_waiting_for_a_person; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX store_orders_waiting_for_a_person ON public.orders USING btree (store_id, attention_since, id) WHERE (attention_since IS NOT NULL);
+
+
+--
+-- Name: orders accepted_stays_accepted; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER accepted_stays_accepted BEFORE UPDATE OF decision ON public.orders FOR EACH ROW WHEN (((old.decision = 'accepted'::text) AND (new.decision IS DISTINCT FROM 'accepted'::text))) EXECUTE FUNCTION public.refuse('an acceptance is not taken back');
+
+
+--
+-- Name: attempts attempts_keep_their_invoice; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER attempts_keep_their_invoice BEFORE UPDATE OF order_id, flow, crypto_code, requested_crypto, requested_usd, requested_local, local_currency, invoice_id, address, qr_string, page_url ON public.attempts FOR EACH ROW WHEN ((old.state <> 'creating'::text)) EXECUTE FUNCTION public.refuse('an invoice never changes');
+
+
+--
+-- Name: audit audit_is_kept; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER audit_is_kept BEFORE DELETE ON public.audit FOR EACH ROW EXECUTE FUNCTION public.refuse('entries of the audit log are never deleted');
+
+
+--
+-- Name: audit audit_is_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('entries of the audit log are never deleted');
+
+
+--
+-- Name: audit audit_stays; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER audit_stays BEFORE UPDATE ON public.audit FOR EACH ROW EXECUTE FUNCTION public.refuse('entries of the audit log never change');
+
+
+--
+-- Name: orders cancelled_stays_cancelled; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER cancelled_stays_cancelled BEFORE UPDATE OF cancelled_at ON public.orders FOR EACH ROW WHEN ((old.cancelled_at IS NOT NULL)) EXECUTE FUNCTION public.refuse('a cancellation is not taken back');
+
+
+--
+-- Name: credits credits_are_kept; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER credits_are_kept BEFORE DELETE ON public.credits FOR EACH ROW EXECUTE FUNCTION public.refuse('credits are never deleted');
+
+
+--
+-- Name: credits credits_are_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER credits_are_not_emptied BEFORE TRUNCATE ON public.credits FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('credits are never deleted');
+
+
+--
+-- Name: credits credits_stay; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER credits_stay BEFORE UPDATE ON public.credits FOR EACH ROW EXECUTE FUNCTION public.refuse('credits never change');
+
+
+--
+-- Name: orders decisions_are_audited; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER decisions_are_audited BEFORE UPDATE OF decision, decided_at ON public.orders FOR EACH ROW WHEN (((new.decision IS NOT NULL) AND ((new.decision IS DISTINCT FROM old.decision) OR (new.decided_at IS DISTINCT FROM old.decided_at)))) EXECUTE FUNCTION public.refuse_unaudited_decision();
+
+
+--
+-- Name: events events_are_kept; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER events_are_kept BEFORE DELETE ON public.events FOR EACH ROW EXECUTE FUNCTION public.refuse('events are never deleted');
+
+
+--
+-- Name: events events_are_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER events_are_not_emptied BEFORE TRUNCATE ON public.events FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('events are never deleted');
+
+
+--
+-- Name: events events_follow_their_order; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER events_follow_their_order BEFORE INSERT ON public.events FOR EACH ROW EXECUTE FUNCTION public.refuse_event_out_of_order();
+
+
+--
+-- Name: events events_stay; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER events_stay BEFORE UPDATE OF order_id, sequence, id, store_id, type, created_at, payload ON public.events FOR EACH ROW EXECUTE FUNCTION public.refuse('events never change');
+
+
+--
+-- Name: observations observations_are_counted; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER observations_are_counted BEFORE UPDATE OF last_poll_seq, last_at, times ON public.observations FOR EACH ROW WHEN (((new.times <> (old.times + 1)) OR (new.last_poll_seq <= old.last_poll_seq))) EXECUTE FUNCTION public.refuse('a repeated observation is counted');
+
+
+--
+-- Name: observations observations_are_kept; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER observations_are_kept BEFORE DELETE ON public.observations FOR EACH ROW EXECUTE FUNCTION public.refuse('observations are never deleted');
+
+
+--
+-- Name: observations observations_are_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER observations_are_not_emptied BEFORE TRUNCATE ON public.observations FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('observations are never deleted');
+
+
+--
+-- Name: observations observations_stay; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER observations_stay BEFORE UPDATE OF id, attempt_id, poll_seq, observed_at, raw, assessment, facts ON public.observations FOR EACH ROW EXECUTE FUNCTION public.refuse('observations never change');
+
+
+--
+-- Name: orders orders_are_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER orders_are_not_emptied BEFORE TRUNCATE ON public.orders FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('orders are never deleted');
+
+
+--
+-- Name: orders orders_keep_their_lines; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER orders_keep_their_lines BEFORE UPDATE OF lines ON public.orders FOR EACH ROW EXECUTE FUNCTION public.refuse('the lines of an order never change');
+
+
+--
+-- Name: orders orders_keep_their_terms; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER orders_keep_their_terms BEFORE UPDATE OF id, store_id, reference, amount, currency, price_source, tolerance, flow, created_at ON public.orders FOR EACH ROW EXECUTE FUNCTION public.refuse('the terms of an order never change');
+
+
+--
+-- Name: orders orders_stay; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER orders_stay BEFORE DELETE ON public.orders FOR EACH ROW EXECUTE FUNCTION public.refuse('orders are never deleted');
+
+
+--
+-- Name: orders paid_has_a_credit; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER paid_has_a_credit BEFORE UPDATE OF status ON public.orders FOR EACH ROW WHEN ((new.status = ANY (ARRAY['paid'::text, 'overpaid'::text]))) EXECUTE FUNCTION public.refuse_paid_without_credit();
+
+
+--
+-- Name: orders paid_stays_paid; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER paid_stays_paid BEFORE UPDATE OF status ON public.orders FOR EACH ROW WHEN (((old.status = ANY (ARRAY['paid'::text, 'overpaid'::text])) AND (new.status <> old.status))) EXECUTE FUNCTION public.refuse('a paid order stays paid');
+
+
+--
+-- Name: attempts attempts_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.attempts
+    ADD CONSTRAINT attempts_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: audit audit_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: client_tokens client_tokens_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.client_tokens
+    ADD CONSTRAINT client_tokens_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: credits credits_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES public.attempts(id);
+
+
+--
+-- Name: credits credits_observation_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_observation_id_fkey FOREIGN KEY (observation_id) REFERENCES public.observations(id);
+
+
+--
+-- Name: credits credits_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.credits
+    ADD CONSTRAINT credits_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: deliveries deliveries_event_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES public.events(id);
+
+
+--
+-- Name: events events_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: gone_endpoints gone_endpoints_event_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.gone_endpoints
+    ADD CONSTRAINT gone_endpoints_event_id_fkey FOREIGN KEY (event_id) REFERENCES public.events(id);
+
+
+--
+-- Name: observations observations_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.observations
+    ADD CONSTRAINT observations_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES public.attempts(id);
+
+
+--
+-- Name: orders orders_current_attempt_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.orders
+    ADD CONSTRAINT orders_current_attempt_fkey FOREIGN KEY (current_attempt) REFERENCES public.attempts(id) DEFERRABLE;
+
+
+--
+-- Name: outbox outbox_order_id_sequence_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_order_id_sequence_fkey FOREIGN KEY (order_id, sequence) REFERENCES public.events(order_id, sequence);
+
+
+--
+-- Name: polls polls_attempt_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.polls
+    ADD CONSTRAINT polls_attempt_id_fkey FOREIGN KEY (attempt_id) REFERENCES public.attempts(id);
+
+
+--
+-- Name: polls polls_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.polls
+    ADD CONSTRAINT polls_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- PostgreSQL database dump complete
+--
+
+
