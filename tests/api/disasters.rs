@@ -163,7 +163,7 @@ impl SmallDisk {
     fn mount(folder: &Path) -> Option<Self> {
         fs::create_dir_all(folder).unwrap();
         let mount = std::process::Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=3m", "florin-test"])
+            .args(["-t", "tmpfs", "-o", "size=24m", "florin-test"])
             .arg(folder)
             .output();
         mount
@@ -202,7 +202,7 @@ async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let ballast = folder.join("ballast");
-    let full = fs::write(&ballast, vec![1; 4 << 20]).unwrap_err();
+    let full = fs::write(&ballast, vec![1; 32 << 20]).unwrap_err();
     assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
     // The journal has separate room until it has to grow.
     let refused = within(Duration::from_secs(30), async || {
