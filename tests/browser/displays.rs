@@ -225,11 +225,13 @@ const COUNT: &str = r"
 
 #[tokio::test]
 async fn a_removed_element_frees_everything() {
-    let (site, world) = page_with(INLINE).await;
+    // An order with an attempt has a stream.
+    let element = INLINE.replace(" display", " asset=\"BTC\" display");
+    let (site, world) = page_with(&element).await;
     let browser = Browser::open().await;
     browser.run_before_every_page(COUNT).await;
     browser.goto(site.url()).await;
-    let open = "element?.shadowRoot?.querySelector('[data-testid=status-open]') !== null && window.held().streams";
+    let open = "element?.shadowRoot?.querySelector('[data-testid=status-awaiting_payment]') !== null && window.held().streams";
     let mut after = Vec::new();
     for turn in 0..20 {
         wait_for_value(
@@ -258,7 +260,7 @@ async fn a_removed_element_frees_everything() {
         .await;
         after.push(browser.evaluate("return window.held()", &[]).await);
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
-        browser.evaluate(again, &[json!(INLINE)]).await;
+        browser.evaluate(again, &[json!(element)]).await;
     }
     // The first rounds fill what the page keeps: the program and its memory.
     assert_eq!(after[3], after[19], "{after:#?}");

@@ -82,7 +82,7 @@ pub(crate) fn pictures() -> Option<String> {
 async fn axe_finds_nothing_on_any_page_of_the_operator() {
     let world = World::start().await;
     let order = with_orders(&world).await;
-    let browser = Browser::open().await;
+    let browser = Browser::open_with(BrowserOptions::default()).await;
     sign_in(&browser, &world).await;
     let mut found = Vec::new();
     for (width, dark) in [
@@ -127,7 +127,7 @@ async fn axe_finds_nothing_on_any_page_of_the_operator() {
 async fn an_operator_decides_by_keyboard_on_a_page_without_scripts() {
     let world = World::start().await;
     let order = with_orders(&world).await;
-    let browser = Browser::open().await;
+    let browser = Browser::open_with(BrowserOptions::default()).await;
     sign_in(&browser, &world).await;
     browser
         .goto(&format!("{}/orders/{order}", world.admin_url()))

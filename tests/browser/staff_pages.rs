@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use support::{Browser, World, eventually};
+use support::{Browser, BrowserOptions, World, eventually};
 
 use crate::axe::axe_findings;
 use crate::operators_pages::{options, pictures, wait_for_heading, with_orders};
@@ -49,7 +49,7 @@ async fn findings(browser: &Browser, name: &str) -> Vec<String> {
 async fn axe_finds_nothing_on_any_page_of_staff() {
     let world = World::start().await;
     let order = with_orders(&world).await;
-    let browser = Browser::open().await;
+    let browser = Browser::open_with(BrowserOptions::default()).await;
     sign_in(&browser, &world).await;
     let order = format!("/staff/orders/{order}");
     let unopened = link(&world).await.replace(&world.proxy_url(), "");
@@ -82,7 +82,7 @@ async fn axe_finds_nothing_on_any_page_of_staff() {
 async fn staff_comes_from_the_shops_site_and_decides_by_keyboard() {
     let world = World::start().await;
     let order = with_orders(&world).await;
-    let browser = Browser::open().await;
+    let browser = Browser::open_with(BrowserOptions::default()).await;
     sign_in(&browser, &world).await;
     let page = format!("{}/staff/orders/{order}", world.proxy_url());
     browser.goto(&page).await;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, StoreSite, World, WorldConfig, eventually, within};
+use support::{Browser, BrowserOptions, StoreSite, World, WorldConfig, eventually, within};
 
 use crate::helpers::choose_asset;
 
@@ -360,7 +360,7 @@ pub(crate) const SET: &str = r#"
 async fn the_theme_builders_snippet_gives_the_shown_theme() {
     let site = StoreSite::open().await;
     let world = world_of(&site, "auto", "").await;
-    let browser = Browser::open().await;
+    let browser = Browser::open_with(BrowserOptions::default()).await;
     browser
         .goto(&format!("{}/theme-builder", world.shop_url()))
         .await;

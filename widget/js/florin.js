@@ -308,11 +308,11 @@ if (ORIGIN && !customElements.get(TAG)) {
      * @param {Display} display @param {Signs & Retry} signs @returns {Promise<boolean | void>}
      */
     async #examine(display, signs) {
-      const { signal } = this.#attempt;
+      const context = this.#context();
       try {
         const { examine } = await load('diagnostics', 3000);
-        const found = await examine({ ...this.#context(), isTest: ENVIRONMENT === 'test', labels: findLabels(this), display, blocked: this.#blocked, ...signs });
-        return !signal.aborted && found;
+        const found = await examine({ ...context, isTest: ENVIRONMENT === 'test', labels: findLabels(this), display, blocked: this.#blocked, ...signs });
+        return !context.signal.aborted && found;
       } catch {
         if (signs.isInvalid) this.#emit('error', { code: 'invalid_attributes', message: '' });
         if (this.#blocked[0]) console.error('florin:', 'Content-Security-Policy needs script-src ' + ORIGIN);

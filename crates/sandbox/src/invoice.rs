@@ -18,7 +18,7 @@
 
 use florin_money::{Amount, AmountError, AmountText, Currency, Rounding};
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::asset::{Coin, REQUIRED_CONFIRMATIONS};
@@ -149,7 +149,9 @@ pub(crate) struct Invoice {
 
 /// For serde: the times of a history as texts.
 mod history_as_text {
-    use super::*;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Status, Timestamp, as_text};
 
     #[derive(Serialize, Deserialize)]
     struct Entry(#[serde(with = "as_text")] Timestamp, Status);

@@ -95,7 +95,7 @@ pub(crate) fn describe_page(types: &mut Types) -> Operation {
         .with_header(200, "ETag", "ETag"))
 }
 
-/// A page with a `Cross-Origin-Embedder-Policy` frames only pages that have one too. WebKit does not know `credentialless`, and
+/// A page with a `Cross-Origin-Embedder-Policy` frames only pages that have one too. `WebKit` does not know `credentialless`, and
 /// `require-corp` blocks pictures whose servers do not send `Cross-Origin-Resource-Policy`.
 ///
 /// Source: HTML, 7.1.4 "Cross-origin embedder policies", November 2026.

@@ -57,9 +57,9 @@ pub(crate) fn unpriced(config: &Config, priced: &BTreeSet<Currency>) -> Vec<Unpa
 
 /// The products and donations that no asset's limits allow at these prices.
 pub fn unpayable_offers(config: &Config, prices: &Prices) -> Vec<Unpayable> {
-    let priced = priced_currencies(prices);
+    let currencies = priced_currencies(prices);
     let stores = config.stores.iter();
-    let stores = stores.filter(|store| priced.contains(&store.currency));
+    let stores = stores.filter(|store| currencies.contains(&store.currency));
     stores.flat_map(|store| offers(store, prices)).collect()
 }
 

@@ -176,11 +176,11 @@ pub(crate) fn priced_currencies(prices: &Prices) -> BTreeSet<Currency> {
         .entries
         .values()
         .filter_map(|entry| Currency::parse_stored(&entry.rates.local_currency_code).ok());
-    let mut priced: BTreeSet<Currency> = local.collect();
-    if !priced.is_empty() {
-        priced.insert(Currency::USD);
+    let mut currencies: BTreeSet<Currency> = local.collect();
+    if !currencies.is_empty() {
+        currencies.insert(Currency::USD);
     }
-    priced
+    currencies
 }
 
 /// `USD and EUR`

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use florin_checkout_api::ErrorCode;
 use florin_gateway::{GatewayError, RawRequestError};
+use florin_money::Currency;
 use florin_storage::StorageError;
 use serde_json::{Value, json};
 
@@ -316,6 +317,32 @@ fn price_failure(error: &PriceError) -> Failure {
     }
 }
 
+fn not_priced(currency: Currency, priced: &str) -> Failure {
+    let message = format!(
+        "The gateway's account prices orders in {priced}, not in {currency}: write the price in one of those. The gateway \
+         sets the account's local currency."
+    );
+    Failure::new(ErrorCode::CurrencyUnavailable, message).at("currency")
+}
+
+fn missing_for_hosted(missing: MissingForHosted) -> Failure {
+    let (message, field) = match missing {
+        MissingForHosted::Email => (
+            "The gateway's page needs the customer's e-mail address.",
+            "customer_email",
+        ),
+        MissingForHosted::ReturnUrl => (
+            "The gateway's page needs an address to return to: here, or as the store's return_url.",
+            "return_url",
+        ),
+        MissingForHosted::CheckoutUrl => (
+            "The hosted flow is not set up: the operator has to set gateway.checkout_url, the address of the gateway's page.",
+            "flow",
+        ),
+    };
+    Failure::new(ErrorCode::InvalidRequest, message).at(field)
+}
+
 fn payment_failure(error: &PaymentError) -> Failure {
     match error {
         PaymentError::NoOrder => Failure::of(&ApiError::NoSuchOrder),
@@ -365,14 +392,7 @@ fn payment_failure(error: &PaymentError) -> Failure {
             ErrorCode::AssetUnavailable,
             "There is no price for this asset now. Choose another.",
         ),
-        PaymentError::CurrencyNotPriced { currency, priced } => Failure::new(
-            ErrorCode::CurrencyUnavailable,
-            format!(
-                "The gateway's account prices orders in {priced}, not in {currency}: write the price in one of those. The \
-                 gateway sets the account's local currency."
-            ),
-        )
-        .at("currency"),
+        PaymentError::CurrencyNotPriced { currency, priced } => not_priced(*currency, priced),
         PaymentError::NoAssetOffered => Failure::new(
             ErrorCode::AssetUnavailable,
             "None of these assets can be paid with here. Write crypto codes that GET /v1/gateway/currencies lists, like \
@@ -395,22 +415,7 @@ fn payment_failure(error: &PaymentError) -> Failure {
             ErrorCode::AmountOutOfRange,
             "This price is outside what the gateway takes.",
         ),
-        PaymentError::MissingForHosted(MissingForHosted::Email) => Failure::new(
-            ErrorCode::InvalidRequest,
-            "The gateway's page needs the customer's e-mail address.",
-        )
-        .at("customer_email"),
-        PaymentError::MissingForHosted(MissingForHosted::ReturnUrl) => Failure::new(
-            ErrorCode::InvalidRequest,
-            "The gateway's page needs an address to return to: here, or as the store's return_url.",
-        )
-        .at("return_url"),
-        PaymentError::MissingForHosted(MissingForHosted::CheckoutUrl) => Failure::new(
-            ErrorCode::InvalidRequest,
-            "The hosted flow is not set up: the operator has to set gateway.checkout_url, the address of the gateway's \
-             page.",
-        )
-        .at("flow"),
+        PaymentError::MissingForHosted(missing) => missing_for_hosted(*missing),
         PaymentError::HostedPageBlocked => Failure::new(
             ErrorCode::GatewayUnavailable,
             "The gateway's page did not pass our checks, so the customer is not sent there. Nothing was charged; \

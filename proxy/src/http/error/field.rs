@@ -1,5 +1,7 @@
 //! A request that does not have the shape of its type: the member at fault, and what to write there, from the type's schema.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -46,7 +48,7 @@ fn refusal<'a, T: JsonSchema>(path: impl Iterator<Item = &'a Segment>, reason: &
     for segment in path {
         match segment {
             Segment::Seq { index } => {
-                field.push_str(&format!("[{index}]"));
+                let _ = write!(field, "[{index}]");
                 shape = shape.and_then(Schema::item);
             }
             Segment::Map { key } => {
