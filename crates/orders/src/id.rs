@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_reference_is_refused_with_its_shape() {
         let error = Reference::parse("order 17").unwrap_err();
-        let text = "\"order 17\" is not a reference: write 1 to 64 letters, digits and _ . : -";
+        let text = "\"order 17\" is not a reference: write 1 to 64 letters, digits and _ . : -, like order-1017";
         assert_eq!(error.to_string(), text);
         for text in ["", "a/b", "ä", "a\n", &"a".repeat(65)] {
             assert!(Reference::parse(text).is_err(), "{text:?}");

@@ -148,6 +148,18 @@ impl Addresses {
     }
 }
 
+/// Endpoints of this machine are for the test environment alone.
+fn webhook_section(environment: &str, webhook: SocketAddr) -> String {
+    if environment == "production" {
+        return String::new();
+    }
+    let secret = secrets::WEBHOOK;
+    format!(
+        "[store.webhook]\nurl = \"http://{webhook}/florin\"\nsecret = \"{secret}\"\n\
+         dangerous_allow_private_targets = true"
+    )
+}
+
 /// The text of `florin.toml`: the demo shop's store with its catalogue, and another one.
 pub(crate) fn florin_toml(
     addresses: &Addresses,
@@ -172,7 +184,6 @@ pub(crate) fn florin_toml(
     }
     let (key, token) = (secrets::API_KEY, secrets::CALLBACK_TOKEN);
     let (store_key, other_key) = (secrets::STORE_KEY, secrets::OTHER_STORE_KEY);
-    let webhook_secret = secrets::WEBHOOK;
     let (rate, gateway_access) = (config.requests_per_second, config.gateway_access);
     let merchant = config.merchant_id.as_ref();
     let merchant = merchant.map_or_else(String::new, |id| format!("merchant_id = {id:?}"));
@@ -197,15 +208,7 @@ pub(crate) fn florin_toml(
     let (token_key, next_token_key) = (secrets::TOKEN_KEY, secrets::NEXT_TOKEN_KEY);
     let other_token_key = secrets::OTHER_TOKEN_KEY;
     let environment = config.environment;
-    // Endpoints of this machine are for the test environment alone.
-    let webhook = if environment == "production" {
-        String::new()
-    } else {
-        format!(
-            "[store.webhook]\nurl = \"http://{webhook}/florin\"\nsecret = \"{webhook_secret}\"\n\
-             dangerous_allow_private_targets = true"
-        )
-    };
+    let webhook = webhook_section(environment, *webhook);
     let rate_limit = rate_limit(config.orders_per_minute_per_ip);
     let (staff_pages, operators) = (config.staff_pages, operators(config.has_operators));
     format!(

@@ -139,14 +139,14 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
         let content = module(name, &assets)?;
         add(&mut assets, name, content);
     }
-    let loaded = LOADED.map(|name| Ok((name, module(name, &assets)?)));
-    let loaded = loaded.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
-    let all: Vec<u8> = loaded
+    let modules = LOADED.map(|name| Ok((name, module(name, &assets)?)));
+    let modules = modules.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    let all: Vec<u8> = modules
         .iter()
         .flat_map(|(_, content)| content.clone())
         .collect();
     let version = hash(&all);
-    for (name, content) in loaded {
+    for (name, content) in modules {
         add_as(&mut assets, name, &version, content);
     }
 

@@ -216,12 +216,12 @@ mod tests {
     #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Item {
-        #[schemars(extend("examples" = ["A mug"]))]
-        #[expect(dead_code, reason = "read alone")]
-        title: String,
         #[schemars(range(min = 2))]
         #[expect(dead_code, reason = "read alone")]
         count: u32,
+        #[schemars(extend("examples" = ["A mug"]))]
+        #[expect(dead_code, reason = "read alone")]
+        title: String,
     }
 
     #[derive(Debug, Deserialize, JsonSchema)]
