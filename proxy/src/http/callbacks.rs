@@ -59,7 +59,7 @@ pub(crate) fn describe_callback(_: &mut Types) -> Operation {
         "type": "object",
         "required": ["invoice_id"],
         "additionalProperties": true,
-        "properties": { "invoice_id": { "type": "string", "description": "The invoice that something happened to." } },
+        "properties": { "invoice_id": { "type": "string", "description": "The invoice that something happened to.", "examples": ["inv_51"] } },
     });
     Operation::new("receive_callback")
         .of(GATEWAY)
