@@ -130,6 +130,10 @@ async fn each_member_of_a_wrong_kind_is_named_with_an_example() {
     let checkout = world.customer().open("ebook").await;
     let mut count = 0;
     for (path, item) in CONTRACT.document()["paths"].as_object().unwrap() {
+        // The gateway is answered 200 whatever it says.
+        if path.starts_with("/callbacks/") {
+            continue;
+        }
         for (method, operation) in item.as_object().unwrap() {
             let method: Method = method.to_uppercase().parse().unwrap();
             let address = (&method, path.as_str());
