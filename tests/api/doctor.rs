@@ -104,6 +104,19 @@ fn one(findings: &[String], start: &str, remedy: &str) {
     assert!(found[0].contains(remedy), "{remedy}: {findings:?}");
 }
 
+async fn finds_an_unpriced_currency(all: &Installation) {
+    let euros = [("FLORIN_STORE__0__CURRENCY", "EUR")];
+    let problem = "store.demo.currency: the gateway's account prices orders in USD, not in EUR";
+    one(
+        &all.findings(&euros).await,
+        problem,
+        "write USD, or let the gateway",
+    );
+    let online = all.run(&["check-config", "--online"], &euros).await;
+    assert_eq!(online.code, Some(2));
+    assert!(online.printed.contains(problem), "{}", online.printed);
+}
+
 #[tokio::test]
 async fn the_doctor_finds_what_stops_payments_and_names_the_remedy() {
     let receiver = Receiver::start(Language::Rust, secrets::WEBHOOK)
@@ -144,17 +157,7 @@ async fn the_doctor_finds_what_stops_payments_and_names_the_remedy() {
         "firewall",
     );
 
-    // The currency.
-    let euros = [("FLORIN_STORE__0__CURRENCY", "EUR")];
-    let problem = "store.demo.currency: the gateway's account prices orders in USD, not in EUR";
-    one(
-        &all.findings(&euros).await,
-        problem,
-        "write USD, or let the gateway",
-    );
-    let online = all.run(&["check-config", "--online"], &euros).await;
-    assert_eq!(online.code, Some(2));
-    assert!(online.printed.contains(problem), "{}", online.printed);
+    finds_an_unpriced_currency(&all).await;
 
     // The clock.
     all.world.sandbox().set_clock(60).await;

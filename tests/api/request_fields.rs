@@ -118,7 +118,7 @@ fn refused(response: HttpResponse, field: &str, schema: Option<&Value>) {
             "boolean" => "true or false".to_owned(),
             _ => example(schema).to_string(),
         },
-        |word| word.to_string(),
+        ToString::to_string,
     );
     let expected = expected.trim_matches('"');
     assert!(message.contains(expected), "{field}: {message}");

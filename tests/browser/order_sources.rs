@@ -131,7 +131,7 @@ async fn a_suggested_amount_is_one_press_and_enter_submits() {
     world.end().await;
 }
 
-/// The table of notations is in widget/src/format/typed_amount.rs.
+/// The table of notations is in `widget/src/format/typed_amount.rs`.
 #[tokio::test]
 async fn an_amount_is_read_as_the_page_writes_it_and_asked_where_it_could_be_two() {
     let world = World::start().await;
