@@ -114,26 +114,26 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
 
 fn print_welcome(address: SocketAddr, settings: &Settings) {
     let (key, secret) = (&settings.api_key, settings.api_secret.expose());
-    let mut text = format!(
+    let mut lines = vec![format!(
         "The sandbox is ready. No real money moves here.\n\n  page      http://{address}/sandbox\n  \
          gateway   http://{address}/api\n  apikey    {key}\n  secret    {secret}\n"
-    );
+    )];
     if let Some(url) = &settings.callback_url {
-        text += &format!("  callback  {url}\n");
+        lines.push(format!("  callback  {url}\n"));
     }
     if let Some(url) = &settings.evm_rpc_url {
-        text += &format!("  chain     {url}\n");
+        lines.push(format!("  chain     {url}\n"));
     }
     if let Some(file) = &settings.log_file {
-        text += &format!("  log       {}\n", file.display());
+        lines.push(format!("  log       {}\n", file.display()));
     }
-    text += &match &settings.state_file {
+    lines.push(match &settings.state_file {
         Some(file) => format!("  state     {}\n", file.display()),
         None => "  state     in memory: a restart forgets every invoice; --state FILE keeps them\n"
             .to_owned(),
-    };
+    });
     // A reader that is gone, like `head`, does not end the sandbox.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let _ = std::io::stdout().write_all(lines.concat().as_bytes());
 }
 
 /// SIGINT and SIGTERM shut the program down.

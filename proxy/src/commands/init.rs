@@ -410,7 +410,8 @@ fn write_secrets(
         let file = folder.join(name);
         write_new(&file, &format!("{value}\n"), 0o600)?;
         for problem in missing.iter_mut().filter(|problem| problem.key == *secret) {
-            problem.message += &format!(" (the file {})", file.display());
+            let message = format!("{} (the file {})", problem.message, file.display());
+            problem.message = message;
         }
         (*key, *value) = (file_key, file.display().to_string());
         files.insert(*secret, file);
