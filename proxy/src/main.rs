@@ -321,7 +321,7 @@ mod tests {
             line.match_indices("florin-proxy ").filter_map(|(at, _)| {
                 let before = line[..at].trim_end();
                 let rest = line[at..]
-                    .split(['`', '#', '|', '>', '<', ';', '&', '…'])
+                    .split(['`', '#', '|', '>', '<', ';', '&', '…', '['])
                     .next()?;
                 (before.is_empty() || before.ends_with('`')).then_some(rest)
             })

@@ -279,7 +279,7 @@ mod tests {
                 "items",
                 item("size", json!(1)),
                 "items[0].size",
-                "It is refused: unknown field `size`, expected `title` or `count`.",
+                "It is refused: unknown field `size`, expected `count` or `title`.",
             ),
             ("way", json!("plane"), "way", "Write \"hand\" or \"post\"."),
             ("way", json!(true), "way", "Write \"hand\" or \"post\"."),
