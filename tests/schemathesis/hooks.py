@@ -36,7 +36,8 @@ def before_call(ctx, case, kwargs):
     body = {name: int(value) if _is_whole(value) else value for name, value in body.items()}
     if case.operation.definition.raw["operationId"] == "open_order":
         # Only an address of the store itself will do, and an amount that its currency can be paid in.
-        body.pop("return_url", None)
+        for name in ("return_url", "cancel_url"):
+            body.pop(name, None)
         whole = body["amount"].split(".")[0]
         body["amount"] = whole if whole != "0" else "1"
         # Amounts of lines must add up to the price, and pictures are on the store's own hosts.
