@@ -151,10 +151,10 @@ pub(super) struct Display {
 }
 
 impl Display {
-    /// Starts it, large enough for the window at the highest ratio that `WebKit` takes, 2.
+    /// Starts it, as large as the window: without a window manager the focus belongs to the window at the screen's centre.
     pub(super) fn start(options: BrowserOptions) -> Self {
         let (width, height) = options.size;
-        let [width, height] = [width, height].map(|size| size * 2);
+        let [width, height] = [width, height].map(|size| f64::from(size) * options.ratio);
         let mut command = Command::new(program("Xvfb", "xvfb"));
         command
             .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0"])

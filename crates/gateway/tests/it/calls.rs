@@ -232,7 +232,7 @@ async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
     );
     assert!(
         ours.iter()
-            .any(|line| line.contains("method=Post path=\"/invoice\" error=the gateway"))
+            .any(|line| line.contains("method=\"POST\" path=\"/invoice\" error=the gateway"))
     );
     assert!(!ours.iter().any(|line| line.contains("inv_canary_55")));
     let signature = server.seen()[0].headers["signature"]
