@@ -76,6 +76,24 @@ async fn the_same_reference_at_another_price_is_rejected_and_logged_as_an_error(
 }
 
 #[tokio::test]
+async fn a_reference_of_an_order_that_ended_is_named_and_calls_no_person() {
+    let world = World::start().await;
+    let first = world.store().open(&lamp()).await.with(201);
+    assert_eq!(first.body.get("notice"), None);
+    let cancel = format!("/v1/orders/{}/cancel", first.text_at("/order/id"));
+    world.store().post(&cancel, &json!({})).await.with(200);
+    let again = world.store().open(&lamp()).await.with(200);
+    assert!(again.text_at("/notice").contains("use a new reference"));
+    let mut order = lamp();
+    order["amount"] = json!("42.01");
+    let refused = world.store().open(&order).await;
+    refused.refused(409, "order_conflict");
+    order["reference"] = json!("lamp-1-2");
+    world.store().open(&order).await.with(201);
+    world.end().await;
+}
+
+#[tokio::test]
 async fn an_invalid_order_is_rejected_by_its_field() {
     let world = World::start().await;
     for (field, value) in [

@@ -205,6 +205,15 @@ impl Order {
         outcome == Some(DecisionOutcome::Closed)
     }
 
+    /// Returns `true` if it ended without a payment and takes no further attempt. A late payment is still found.
+    pub fn ended_unpaid(&self, now: Timestamp) -> bool {
+        let has_ended = matches!(
+            self.status,
+            OrderStatus::Expired | OrderStatus::Failed | OrderStatus::Cancelled
+        );
+        has_ended && !self.has_money && !self.takes_attempts(now)
+    }
+
     /// Returns `true` if another attempt may be opened at `now`: not once credited, closed by an operator or cancelled by
     /// the store, not after the order's expiry, and not while a payment is detected on any attempt,
     /// because the customer would pay twice.

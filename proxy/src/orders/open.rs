@@ -2,7 +2,7 @@
 
 use florin_orders::{EventType, NewOrder, OrderId, Snapshot};
 use florin_storage::{OpenError, StorageError};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::auth::client_token::ClientToken;
 use crate::state::AppState;
@@ -53,7 +53,7 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
     let opened = storage
         .open_order(&id, terms, token.hash(), ends_at, now)
         .await;
-    let opened = opened.map_err(|error| refused(terms, error))?;
+    let opened = opened.map_err(|error| refused(terms, error, now))?;
     app.wake_dispatcher();
     let (order, is_new) = (opened.order, opened.is_new);
     if is_new {
@@ -95,12 +95,16 @@ pub(crate) async fn issue_client_token(
     Ok(Some(token))
 }
 
-/// Two prices under one reference: the store's code is wrong, or its key has leaked. A person should look.
-fn refused(terms: &NewOrder, error: OpenError) -> OpenOrderError {
+/// Two prices under one reference: the store's code is wrong, or its key has leaked. A person should look, unless the store sells
+/// again what was not paid.
+fn refused(terms: &NewOrder, error: OpenError, now: Timestamp) -> OpenOrderError {
     let known = match error {
         OpenError::Storage(error) => return OpenOrderError::Storage(error),
         OpenError::Conflict(known) => known,
     };
+    if known.ended_unpaid(now) {
+        return OpenOrderError::Conflict;
+    }
     tracing::error!(
         store = %terms.store_id,
         order = %known.id,

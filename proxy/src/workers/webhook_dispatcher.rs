@@ -161,7 +161,6 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
             (Some(sent), outcome)
         }
     };
-    report(event, sent.as_ref(), outcome);
     let took = app.now().duration_since(tried_at);
     let outcome_name = app.metrics.delivery(&outcome, took);
     if let Some(mut span) = span {
@@ -186,6 +185,7 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
     if let Err(error) = app.deps.storage.record_delivery(&delivery, outcome).await {
         error_unless_outage!(error, event = %event.id, "failed to record a delivery");
     }
+    report(event, sent.as_ref(), outcome);
 }
 
 /// Logs a delivery. The store's response body stays out of the log.

@@ -247,8 +247,8 @@ impl Failure {
             ApiError::Price(error) => price_failure(error),
             ApiError::OpenOrder(OpenOrderError::Conflict) => Self::new(
                 ErrorCode::OrderConflict,
-                "This reference already names an order of another price or currency. Use a new reference for \
-                 every order.",
+                "This reference already names an order of another price or currency, also after that order has ended. \
+                 Use a new reference for every order, like cart-1234-2.",
             ),
             ApiError::OpenOrder(OpenOrderError::OtherFlow) => Self::new(
                 ErrorCode::OtherFlow,

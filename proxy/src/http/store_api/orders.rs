@@ -58,7 +58,7 @@ pub(crate) struct OpenOrder {
     amount: Amount,
     /// The price's currency.
     currency: Currency,
-    /// The store's own name for it: one order per reference.
+    /// The store's own name for it: one order per reference, also after the order has ended.
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"), extend("examples" = ["order-1017"]))]
     reference: String,
     /// What is sold, for the customer; the shop's name when absent.
@@ -130,7 +130,14 @@ pub(crate) struct OpenedOrder {
     /// The gateway's page; there while a hosted order can be paid.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_process_url: Option<String>,
+    /// What to do if the reference names an order that ended without a payment; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<&'static str>,
 }
+
+/// What to do if the reference names an order that ended without a payment.
+const ENDED: &str = "The order of this reference has ended without a payment and takes none: a reference is one order for ever. To \
+                     sell the same again, use a new reference, like cart-1234-2.";
 
 /// What is stored of an order that was opened.
 #[derive(Serialize, Deserialize)]
@@ -139,6 +146,7 @@ struct StoredOrder {
     id: String,
     order: OrderJson,
     payment_process_url: Option<String>,
+    ended_unpaid: bool,
 }
 
 /// POST /v1/orders: opens an order. The same reference at the same price is the same order; at another price a conflict.
@@ -170,6 +178,7 @@ pub(crate) async fn open_order(
         client_token: token.to_owned(),
         checkout_url: format!("{base}/pay?store={}#client_token={token}", store.id),
         payment_process_url: stored.payment_process_url,
+        notice: stored.ended_unpaid.then_some(ENDED),
     };
     Ok((created_or_ok(stored.is_new), replayed, Json(opened)))
 }
@@ -198,6 +207,7 @@ async fn open_and_prepare(
             app.config().gateway.checkout_url.as_ref(),
             app.now(),
         ),
+        ended_unpaid: snapshot.order.ended_unpaid(app.now()),
     };
     Ok((stored, token))
 }
