@@ -219,6 +219,33 @@ async fn in_production_the_customer_sees_a_message_and_a_link() {
 }
 
 #[tokio::test]
+async fn an_element_that_swallows_the_rest_of_the_page_is_named() {
+    let shop = Shop::open(WorldConfig::default(), true).await;
+    let script = format!(
+        "<script src=\"{}/florin.js\" async></script>",
+        shop.world.proxy_url()
+    );
+    let element = "<florin-checkout store=\"demo\" product=\"mug\"";
+    shop.site
+        .serve("", &format!("{script}{element} /><p>Terms</p>"));
+    shop.browser.goto(shop.site.url()).await;
+    let line = format!("{element}></florin-checkout>");
+    let diagnosis = shop.wait_for_value(&line).await;
+    assert!(diagnosis.console.contains("<florin-checkout /> needs"));
+    let named = "inside?.querySelector('[part=diagnostics]')?.textContent.includes('<florin-checkout />')";
+    wait_for_value(&shop.browser, "the panel", named, &json!(true)).await;
+    shop.wait_until(Outcome::Frame).await;
+    // The shop's own content, and a page that continues after it.
+    let page = format!("{script}{element}><p>Wait</p></florin-checkout><p>Terms</p>");
+    shop.site.serve("", &page);
+    shop.browser.goto(shop.site.url()).await;
+    shop.wait_until(Outcome::Frame).await;
+    let console = shop.browser.console_warnings().await.join("\n");
+    assert!(!console.contains("<florin-checkout />"), "{console}");
+    shop.end().await;
+}
+
+#[tokio::test]
 async fn a_blocked_clipboard_is_named_and_the_checkout_continues() {
     let shop = Shop::open(WorldConfig::default(), true).await;
     shop.site

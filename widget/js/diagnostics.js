@@ -22,6 +22,7 @@ const BASE = new URL('..', import.meta.url).href;
 const ORIGIN = new URL(BASE).origin;
 const PROBE_TIMEOUT_MS = 3000;
 const ELEMENT = '<florin-checkout>';
+const UNCLOSED = '<florin-checkout />';
 /** The pause after the third attempt of a frame. */
 const HEADER_AFTER_SECONDS = 8;
 
@@ -227,8 +228,17 @@ const mistakes = (element, say) => {
   return wrong.length ? wrong : [say('line_break')];
 };
 
+/** Written as `<florin-checkout />`, an element has the rest of the page inside: only then does nothing follow it. @param {Element} element */
+const isFollowed = (element) => {
+  /** @type {Element | null} */
+  let node = element;
+  while (node && node !== document.body && !node.nextElementSibling) node = node.parentElement;
+  return node !== document.body;
+};
+
 /** @param {Case} examined @returns {Promise<Finding[]>} */
-const findings = async ({ element, display, blocked, isRejected, isClipboardBlocked, isSandboxed, seconds, reason }) => {
+const findings = async ({ element, display, blocked, isUnclosed, isRejected, isClipboardBlocked, isSandboxed, seconds, reason }) => {
+  if (isUnclosed) return [{ why: ['display_blocked', { display: UNCLOSED }], line: /** @type {Element} */ (element.cloneNode()).outerHTML }];
   const isInline = display === 'inline';
   if (isInline && !takesMarkup()) {
     await pause(50);
@@ -349,6 +359,7 @@ export const examine = async (examined) => {
     link.addEventListener('click', (event) => followTopLink(event, () => examine({ ...examined, link: undefined, isSandboxed: true })));
     return false;
   }
+  if (examined.isUnclosed && isFollowed(element)) return false;
   warnOfRenamedTokens(element);
   const loadingTexts = loadTexts(examined);
   const found = examined.isInvalid ? [] : await findings(examined);
@@ -376,7 +387,7 @@ export const examine = async (examined) => {
     // The page itself has no next display.
     isFatal ||= Boolean(isThis) && display !== 'page';
   }
-  const title = examined.reason ? say('attributes_wrong', { element: ELEMENT }) : say('display_blocked', { display: 'display="' + display + '"' });
+  const title = examined.reason ? say('attributes_wrong', { element: ELEMENT }) : say('display_blocked', { display: examined.isUnclosed ? UNCLOSED : 'display="' + display + '"' });
   showPanel(examined, say, title, lines);
   await complete(examined, isFatal);
   return isFatal;

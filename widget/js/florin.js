@@ -142,6 +142,8 @@ if (ORIGIN && !customElements.get(TAG)) {
       document.addEventListener('securitypolicyviolation', (event) => this.#blocked.push(event), { signal });
       const display = /** @type {Display} */ (read(this, 'display') || 'frame');
       if (IS_PAGE) return this.#here(display);
+      // The rest of the page, where the element was written as `<florin-checkout />`.
+      addEventListener('load', () => this.querySelector('p,div') && this.#examine(display, { isUnclosed: true }), { signal });
       if (!VALID_ATTRIBUTES.test(this.#key)) {
         this.#show(this.#notice());
         this.#examine(display, { isInvalid: true });

@@ -25,6 +25,8 @@ export type Words = Record<string, string | Record<string, string>>;
 export interface Signs {
   /** The attributes are not valid. */
   isInvalid?: boolean;
+  /** The element has content that may be the rest of the page. */
+  isUnclosed?: boolean;
   /** The proxy did not let this page in. */
   isRejected?: boolean;
   /** The page keeps the clipboard from the frame. */
