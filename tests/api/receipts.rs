@@ -103,6 +103,23 @@ async fn an_order_that_is_not_paid_has_no_receipt() {
 }
 
 #[tokio::test]
+async fn a_product_asks_for_an_address_and_the_store_delivers_to_it() {
+    let world = World::start().await;
+    let checkout = world.customer().open("guide").await;
+    checkout.choose("BTC").await;
+    assert_eq!(checkout.view().await["email_required"], true);
+    let email = json!({ "email": "ada@example.org" });
+    let view = checkout.post("/email", &email).await.with(200).body;
+    assert_eq!(view.get("email_required"), None);
+    pay_in_full(&world, &checkout).await;
+    let events = world.store().events_of(&checkout.order).await;
+    let paid = events.iter().find(|event| event["type"] == "order.paid");
+    let order = &paid.unwrap()["data"]["order"];
+    assert_eq!(order["receipt_email"], "ada@example.org");
+    world.end().await;
+}
+
+#[tokio::test]
 async fn an_address_that_is_named_after_the_payment_is_an_event() {
     let world = World::start().await;
     let checkout = paid_order(&world).await;

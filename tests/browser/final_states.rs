@@ -276,6 +276,29 @@ async fn a_paid_order_without_an_email_asks_for_one() {
 }
 
 #[tokio::test]
+async fn what_is_delivered_by_email_has_its_address_before_the_one_to_pay_to() {
+    let world = World::start().await;
+    let browser = Browser::open().await;
+    let page = world.checkout_page().replace("ebook", "guide");
+    browser.goto(&page).await;
+    choose_asset(&world, &browser, "BTC").await;
+    browser.press("email-receipt").await;
+    let wrong = browser.text("email-wrong").await;
+    assert_eq!(wrong, "Enter an email address like name@example.com.");
+    assert!(!browser.is_visible("address").await);
+    browser.fill("email", "me@shop.example").await;
+    browser.press("email-receipt").await;
+    browser.wait_for("address").await;
+    let focused =
+        "return document.querySelector('florin-checkout').shadowRoot.activeElement?.tagName";
+    browser
+        .wait_for_result("the focus is on the heading", focused, &json!("H2"))
+        .await;
+    browser.end().await;
+    world.end().await;
+}
+
+#[tokio::test]
 async fn the_page_icon_shows_a_problem() {
     let world = World::start().await;
     let browser = Browser::open().await;

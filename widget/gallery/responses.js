@@ -74,7 +74,7 @@ export const response = (table, state, params) => {
       const { transaction_hash: hash } = await asked.json();
       return changed({ status: 'checking' }, { marked_as_paid: true, transaction_hint: hash });
     },
-    '/email': () => changed({ email_kept: true }),
+    '/email': () => changed({ email_kept: true, email_required: false }),
     '/session': () => changed({ status: 'awaiting_payment', payment_process_url: 'http://127.0.0.1:9/checkout/gallery' }),
   };
   const open = (asked) => {

@@ -130,6 +130,10 @@ pub struct OrderView {
     /// `true` if an address for the receipt is kept with the order. The address itself is not shown: a page's link can be
     /// shared.
     pub email_kept: bool,
+    /// `true` if the store delivers to an email address that the customer has not named yet: it is asked for before the
+    /// address to pay to is shown. Absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub email_required: bool,
     /// Where the customer goes afterwards; carries the order's id and no status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub return_url: Option<String>,

@@ -151,6 +151,7 @@ fn order() -> (OrderView, Value) {
         late_payment: None,
         attempt: None,
         email_kept: false,
+        email_required: false,
         return_url: None,
         can_open_attempt: true,
         delayed: false,
@@ -253,6 +254,8 @@ fn an_order_is_on_the_wire_with_what_it_has() {
     ]);
     view.email_kept = true;
     json["email_kept"] = true.into();
+    view.email_required = true;
+    json["email_required"] = true.into();
     view.failure_reason = Some(FailureReason::NothingReceived);
     json["failure_reason"] = "nothing_received".into();
     view.blocked_reason = Some(BlockedReason::AddressChanged);

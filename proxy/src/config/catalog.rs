@@ -20,6 +20,8 @@ pub struct Product {
     pub price: Price,
     /// The most that is sold at once.
     pub max_quantity: u32,
+    /// `true` if the customer names an email address before the payment.
+    pub asks_for_email: bool,
 }
 
 /// Something that the store sells at a fixed price.
@@ -41,6 +43,11 @@ pub(crate) struct ProductTable {
     /// The most that is sold at once, 1 to 10000.
     #[schemars(extend("x-default" = "1"))]
     pub(crate) max_quantity: Option<u32>,
+    /// What the customer has to name before the payment: `["email"]` for what is delivered by email. The order has it as
+    /// `receipt_email`. Without this the address is optional.
+    #[schemars(extend("x-default" = "none"))]
+    #[serde(default)]
+    pub(crate) ask: Vec<String>,
 }
 
 /// The largest part of a price that a store may forgive. More is a discount, or a mistake.
@@ -73,6 +80,9 @@ pub(crate) fn product(
     if !(1..=10_000).contains(&max_quantity) {
         return Err("max_quantity: write 1 to 10000".into());
     }
+    if let Some(unknown) = table.ask.iter().find(|ask| *ask != "email") {
+        return Err(format!("ask: {unknown:?} is unknown, write [\"email\"]"));
+    }
     price
         .amount()
         .checked_mul(max_quantity)
@@ -83,6 +93,7 @@ pub(crate) fn product(
         image_url: table.image_url,
         price,
         max_quantity,
+        asks_for_email: !table.ask.is_empty(),
     })
 }
 

@@ -178,6 +178,11 @@ fn what_would_cost_money_or_secrets_is_refused() {
             "store.demo.product.ebook",
         ),
         (
+            "max_quantity = 5",
+            "ask = [\"phone\"]",
+            "store.demo.product.ebook",
+        ),
+        (
             "https://shop.example/florin",
             "http://shop.example/florin",
             "store.demo.webhook",

@@ -6,7 +6,8 @@ use florin_checkout_api::{
 };
 use florin_money::{Amount, Asset, Rounding};
 use florin_orders::{
-    Attempt, Destination, Invoice, Order, OrderLine, OrderStatus, PaymentState, Snapshot,
+    Attempt, Destination, Invoice, Order, OrderLine, OrderStatus, PaymentState, PriceSource,
+    Snapshot,
 };
 use jiff::{SignedDuration, Timestamp};
 use url::Url;
@@ -82,6 +83,7 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
         attempt: shown
             .and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, context)),
         email_kept: order.receipt_email.is_some(),
+        email_required: requires_email(order, context.store),
         return_url: return_url(order, context.store),
         can_open_attempt: order.takes_attempts(context.now),
         delayed: context.delayed && !status.is_settled(),
@@ -89,6 +91,17 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
         checked_seconds_ago: observed_at.map(|at| whole_seconds(context.now, at)),
         as_of: context.now.to_string(),
     }
+}
+
+/// Returns `true` if the product of a catalogue's order asks for an email address, and there is none. Once it is paid, nothing
+/// waits for the address.
+fn requires_email(order: &Order, store: &Store) -> bool {
+    let sku = order.terms.metadata.get("sku");
+    let product = sku.and_then(|sku| store.product(sku.as_str()?));
+    order.terms.price_source == PriceSource::Catalogue
+        && product.is_some_and(|product| product.asks_for_email)
+        && order.receipt_email.is_none()
+        && !order.status.is_settled()
 }
 
 fn line_view(line: &OrderLine) -> LineView {

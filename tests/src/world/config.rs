@@ -160,6 +160,10 @@ fn webhook_section(environment: &str, webhook: SocketAddr) -> String {
     )
 }
 
+/// A product that is delivered by email.
+const ASKING_PRODUCT_TOML: &str =
+    "[[store.product]]\nsku = \"guide\"\nprice = \"9.00\"\nask = [\"email\"]\n";
+
 /// The text of `florin.toml`: the demo shop's store with its catalogue, and another one.
 pub(crate) fn florin_toml(
     addresses: &Addresses,
@@ -201,7 +205,7 @@ pub(crate) fn florin_toml(
     };
     let currency = config.currency;
     let catalogue = if currency == "USD" {
-        format!("{PRODUCTS_TOML}\n{DONATIONS_TOML}")
+        format!("{PRODUCTS_TOML}\n{ASKING_PRODUCT_TOML}\n{DONATIONS_TOML}")
     } else {
         String::new()
     };

@@ -1,12 +1,12 @@
 //! The order is paid.
 
-use florin_checkout_api::{LatePayment, OrderView, looks_like_email};
+use florin_checkout_api::{LatePayment, OrderView};
 use leptos::prelude::*;
 
-use super::receipt::{Email, EmailField, PrintButton, ReceiptSheet, Saved};
+use super::receipt::{AskForEmail, PrintButton, ReceiptSheet};
 use crate::components::{
-    Button, CopyButton, Drawing, ExplorerLink, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink,
-    Sentence, TICK, coins, focus,
+    CopyButton, Drawing, ExplorerLink, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink,
+    Sentence, TICK, coins,
 };
 use crate::format::amount::trimmed;
 use crate::i18n::{I18n, use_i18n};
@@ -67,7 +67,12 @@ pub(super) fn Paid() -> impl IntoView {
                 <NewPurchaseButton look=Look::Plain />
             </div>
             <Facts />
-            {asks_for_email.then(|| view! { <ReceiptByEmail /> })}
+            {asks_for_email
+                .then(|| {
+                    view! {
+                        <AskForEmail label="email" action="email_receipt" look=Look::Secondary />
+                    }
+                })}
             <ReceiptSheet />
         </div>
     })
@@ -115,46 +120,6 @@ fn Afterwards() -> impl IntoView {
                 {asks_for_help.then(|| view! { <HelpLink class="plain" part="button plain" /> })}
             </div>
         })
-    }
-}
-
-/// Asks for an address while none is kept.
-#[component]
-fn ReceiptByEmail() -> impl IntoView {
-    let (checkout, i18n) = (use_checkout(), use_i18n());
-    let is_kept = checkout.follow(|order, _| order.email_kept);
-    let email = Email::new();
-    let sent = StoredValue::new(String::new());
-    let ask = move || {
-        let typed = email.typed();
-        if looks_like_email(&typed) {
-            sent.set_value(typed.clone());
-            checkout.ask_for_receipt(typed);
-        } else {
-            email.reject(checkout);
-        }
-    };
-    move || {
-        if is_kept.get() {
-            let email = sent.get_value();
-            // Another page of this order has sent one, and its address is not shown. This one's was refused, if any.
-            if email.is_empty() || checkout.problem.with_untracked(Option::is_some) {
-                return ().into_any();
-            }
-            // The focus was on the button, which goes away.
-            focus(checkout, String::from(".saved"));
-            return view! { <Saved email=&email /> }.into_any();
-        }
-        let button = view! {
-            <Button
-                look=Look::Secondary
-                text=i18n.text("email_receipt")
-                on_press=ask
-                test_id=Some("email-receipt")
-                waits=true
-            />
-        };
-        view! { <EmailField email=email button=Some(button.into_any()) /> }.into_any()
     }
 }
 

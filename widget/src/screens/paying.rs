@@ -13,7 +13,7 @@ use crate::components::{
 };
 use crate::format::networks::{coin_name, needs_network_warning};
 use crate::i18n::{I18n, use_i18n};
-use crate::screens::receipt::{Email, EmailField, KeptEmail, is_none_or_email};
+use crate::screens::receipt::{AskForEmail, Email, EmailField, KeptEmail, is_none_or_email};
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
 
@@ -28,6 +28,9 @@ pub(super) fn Paying() -> impl IntoView {
     let is_over = Memo::new(move |_| checkout.seconds_left.get() == 0);
     // The rest of a part payment is still due: its screen stays as it is.
     let is_time_up = Memo::new(move |_| is_over.get() && !is_partly.get());
+    // What is delivered by email has its address before anything is paid.
+    let needs_email = checkout.follow(|order, _| order.email_required);
+    let asks_first = needs_email.get_untracked();
     let can_change = checkout.follow(|order: &OrderView, _| order.can_open_attempt);
     Some(view! {
         <div class="screen" data-testid="status-awaiting_payment">
@@ -37,8 +40,22 @@ pub(super) fn Paying() -> impl IntoView {
                 </h2>
                 {move || (!is_over.get()).then(|| view! { <Countdown /> })}
             </div>
-            <WhatToSend />
-            <ConfirmSent />
+            {move || {
+                if needs_email.get() {
+                    return view! {
+                        <AskForEmail label="email_delivery" action="give_go" look=Look::Primary />
+                    }
+                        .into_any();
+                }
+                if asks_first {
+                    focus(checkout, String::from("h2"));
+                }
+                view! {
+                    <WhatToSend />
+                    <ConfirmSent />
+                }
+                    .into_any()
+            }}
             {move || {
                 can_change
                     .get()
@@ -111,7 +128,9 @@ fn ConfirmSent() -> impl IntoView {
                 <p class="quiet detected">{i18n.text("detected_automatically")}</p>
                 {move || {
                     if asks.get() {
-                        view! { <EmailField email=email kept=kept on_change=keep.into() /> }
+                        view! {
+                            <EmailField email=email label="email" kept=kept on_change=keep.into() />
+                        }
                             .into_any()
                     } else {
                         view! { <KeptEmail on_change=change.into() /> }.into_any()

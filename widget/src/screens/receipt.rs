@@ -144,6 +144,7 @@ pub(super) fn is_none_or_email(text: &str) -> bool {
 #[component]
 pub(super) fn EmailField(
     email: Email,
+    label: &'static str,
     #[prop(optional)] kept: RwSignal<String>,
     #[prop(optional)] on_change: Option<Press>,
     #[prop(optional_no_strip)] button: Option<AnyView>,
@@ -161,7 +162,7 @@ pub(super) fn EmailField(
     };
     view! {
         <div class="email">
-            <label for="email">{i18n.text("email")}</label>
+            <label for="email">{i18n.text(label)}</label>
             <div class="line">
                 <input
                     part="input"
@@ -184,6 +185,46 @@ pub(super) fn EmailField(
                 {move || is_wrong.get().then(|| view! { <p>{i18n.text("email_wrong")}</p> })}
             </div>
         </div>
+    }
+}
+
+/// Asks for an address while none is kept: the texts of the field and of its button.
+#[component]
+pub(super) fn AskForEmail(label: &'static str, action: &'static str, look: Look) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let is_kept = checkout.follow(|order, _| order.email_kept);
+    let email = Email::new();
+    let sent = StoredValue::new(String::new());
+    let ask = move || {
+        let typed = email.typed();
+        if looks_like_email(&typed) {
+            sent.set_value(typed.clone());
+            checkout.ask_for_receipt(typed);
+        } else {
+            email.reject(checkout);
+        }
+    };
+    move || {
+        if is_kept.get() {
+            let email = sent.get_value();
+            // Another page of this order has sent one, and its address is not shown. This one's was refused, if any.
+            if email.is_empty() || checkout.problem.with_untracked(Option::is_some) {
+                return ().into_any();
+            }
+            // The focus was on the button, which goes away.
+            focus(checkout, String::from(".saved"));
+            return view! { <Saved email=&email /> }.into_any();
+        }
+        let button = view! {
+            <Button
+                look=look
+                text=i18n.text(action)
+                on_press=ask
+                test_id=Some("email-receipt")
+                waits=true
+            />
+        };
+        view! { <EmailField email=email label=label button=Some(button.into_any()) /> }.into_any()
     }
 }
 

@@ -184,6 +184,7 @@ mod tests {
             late_payment: None,
             attempt: Some(attempt("0", "0.5")),
             email_kept: false,
+            email_required: false,
             return_url: None,
             can_open_attempt: true,
             delayed: false,

@@ -30,10 +30,9 @@ impl Checkout {
         let failures = self.failures_of(&press) + 1;
         let is_undecided = problem.is_undecided();
         let unfinished = problem.is_temporary().then_some((press, failures));
-        let is_reported = failures > 1
-            && self
-                .problem
-                .with_untracked(|reported| reported.as_ref() == Some(&problem));
+        let is_reported = self
+            .problem
+            .with_untracked(|reported| reported.as_ref() == Some(&problem));
         if !is_reported {
             self.report(problem);
         }

@@ -162,6 +162,7 @@ fn what_may_be_there_or_not_can_be_looked_at_both_ways() {
     both("delayed", &|order| order.delayed);
     both("can_open_attempt", &|order| order.can_open_attempt);
     both("email_kept", &|order| order.email_kept);
+    both("email_required", &|order| order.email_required);
     both("return_url", &|order| order.return_url.is_some());
     both("support_url", &|order| order.store.support_url.is_some());
     both("logo_url", &|order| order.store.logo_url.is_some());
