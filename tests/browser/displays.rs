@@ -225,34 +225,31 @@ const COUNT: &str = r"
 
 #[tokio::test]
 async fn a_removed_element_frees_everything() {
-    let (site, world) = page_with(INLINE).await;
+    // With an attempt there is a stream.
+    let element = INLINE.replace("display", "asset=\"BTC\" display");
+    let (site, world) = page_with(&element).await;
     let browser = Browser::open().await;
     browser.run_before_every_page(COUNT).await;
     browser.goto(site.url()).await;
-    let open = "element?.shadowRoot?.querySelector('[data-testid=status-open]') !== null && window.held().streams";
+    let open =
+        "inside?.querySelector('[data-testid=status-awaiting_payment]') && window.held().streams";
     let mut after = Vec::new();
     for turn in 0..20 {
         wait_for_value(
             &browser,
             &format!("the checkout, {turn} times removed"),
             open,
-            // Without an attempt there is no stream.
-            &json!(0),
+            &json!(1),
         )
         .await;
         browser
             .evaluate("document.querySelector('florin-checkout').remove()", &[])
             .await;
-        wait_for_value(
-            &browser,
-            "its timers are ended",
-            "window.held().timers",
-            &json!(0),
-        )
-        .await;
+        let rest = "[window.held().streams, window.held().timers]";
+        wait_for_value(&browser, "nothing is active", rest, &json!([0, 0])).await;
         after.push(browser.evaluate("return window.held()", &[]).await);
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
-        browser.evaluate(again, &[json!(INLINE)]).await;
+        browser.evaluate(again, &[json!(element)]).await;
     }
     // The first rounds fill what the page keeps: the program and its memory.
     assert_eq!(after[3], after[19], "{after:#?}");

@@ -145,8 +145,7 @@ export const showCheckout = async (context, read, isPage) => {
     reveal(words);
     const repeat = early?.remove(container);
     let isReady = false;
-    /** @type {typeof import('../payment.js') | undefined} */
-    let payment;
+    const paymentScript = () => loadPaymentScript(context.load);
     const mounted = program.mount(container, {
       base: BASE,
       words,
@@ -177,11 +176,10 @@ export const showCheckout = async (context, read, isPage) => {
       uncached,
       may_exist: mayExist,
       load_payment: () => {
-        const script = loadPaymentScript(context.load);
+        const script = paymentScript();
         script.catch(() => {});
         return Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]).then(async ([words, sheet]) => {
-          payment = await script;
-          payment.keepTexts(container, signal);
+          (await script).keepTexts(container, signal);
           const root = /** @type {ShadowRoot} */ (element.shadowRoot);
           root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
           return words;
@@ -196,8 +194,8 @@ export const showCheckout = async (context, read, isPage) => {
       emit: (/** @type {string} */ name, /** @type {unknown} */ detail) => (isReady ? emit(name, detail) : queueMicrotask(() => emit(name, detail))),
       mark: showIcon,
       // In the next frame the screens are up to date.
-      print: () => requestAnimationFrame(() => payment?.printAlone(element)),
-      may_stream: async (/** @type {AbortSignal} */ ended) => payment?.mayStream(ended),
+      print: () => requestAnimationFrame(async () => (await paymentScript()).printAlone(element)),
+      may_stream: async (/** @type {AbortSignal} */ ended) => (await paymentScript()).mayStream(ended),
     });
     // An event of the first screen may have removed the element: an aborted signal calls no listener.
     if (signal.aborted) return program.unmount(mounted);
