@@ -113,5 +113,15 @@ async fn what_an_endpoint_receives() {
         add(&mut text, "POST, a webhook", &delivery.unwrap().body);
     }
     insta::assert_snapshot!("webhooks", text);
+    let paid = &delivered.last().unwrap().body;
+    assert_eq!(redacted(&documented_event(), ""), redacted(paid, ""));
     world.end().await;
+}
+
+/// The complete event of the page about webhooks.
+fn documented_event() -> Value {
+    let page = include_str!("../../docs/reference/webhooks.md");
+    let (_, rest) = page.split_once("```json\n").unwrap();
+    let (event, _) = rest.split_once("```").unwrap();
+    serde_json::from_str(event).unwrap()
 }
