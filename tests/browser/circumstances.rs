@@ -36,15 +36,15 @@ async fn shop(kind: Kind, elements: &str) -> (StoreSite, World) {
     (site, world)
 }
 
-/// Statements: `parts` are the frame or the screens of each element.
+/// Statements: `parts()` are the frame or the screens of each element. The program replaces the first list.
 const PARTS: &str = "
-    const parts = [...document.querySelectorAll('florin-checkout')]
+    const parts = () => [...document.querySelectorAll('florin-checkout')]
         .map((element) => element.shadowRoot?.querySelector('.fl-place:not(.fl-wait) iframe, .florin:not([aria-busy])'))
         .filter((part) => part?.style.height || part?.querySelector('[data-testid=status-open], [data-testid=status-awaiting_payment]'));";
 
 /// Waits until so many elements show a checkout.
 async fn wait_until_shown(browser: &Browser, count: usize) {
-    let are_shown = [PARTS, "return parts.length === arguments[0];"].concat();
+    let are_shown = [PARTS, "return parts().length === arguments[0];"].concat();
     browser
         .wait_until("the checkouts are shown", &are_shown, &[json!(count)])
         .await;
@@ -60,7 +60,7 @@ async fn sizes(browser: &Browser, what: &str) -> Vec<(i64, i64)> {
         const seen = [];
         const timer = setInterval(() => {
             const size = ({ width, height }) => [Math.round(width * 10), Math.round(height * 10)];
-            seen.push(parts.map((part) => size(part.getBoundingClientRect())));
+            seen.push(parts().map((part) => size(part.getBoundingClientRect())));
             const isStill = seen.slice(-6).every((sizes) => String(sizes) === String(seen.at(-1)));
             if (seen.length < 6 || (!isStill && seen.length < 50)) return;
             clearInterval(timer);

@@ -205,31 +205,6 @@ async fn an_invalid_token_value_does_not_reach_the_frame() {
 }
 
 #[tokio::test]
-async fn a_token_by_its_old_name_is_named_on_the_console_with_its_new_name() {
-    let site = StoreSite::open().await;
-    let world = world_of(&site, "auto", "").await;
-    let browser = Browser::open().await;
-    let style_of_page = "--florin-ground: #fff; --florin-soft: #444";
-    // The loader is too small to know the old names: a frame names them only when something is wrong as well.
-    for (attributes, sentence) in [
-        (
-            "display=inline",
-            "--florin-ground is named --florin-background now",
-        ),
-        (
-            "display=frame quantity=none",
-            "--florin-soft is named --florin-text-muted now",
-        ),
-    ] {
-        site.serve("", &page(&world.proxy_url(), style_of_page, attributes));
-        browser.goto(site.url()).await;
-        assert!(has_warning(&browser, sentence).await, "{attributes}");
-    }
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
 async fn every_theme_respects_the_systems_settings() {
     let world = World::start().await;
     let browser = Browser::open().await;

@@ -8,7 +8,6 @@ import { brokenBuiltins } from './builtins.js';
 import { make } from './dom.js';
 import { takesMarkup } from './host/trusted_types.js';
 import { followTopLink } from './top_links.js';
-import { warnOfRenamedTokens } from './renamed_tokens.js';
 /** @import { Case, DiagnosticTexts } from './types.d.ts' */
 
 /**
@@ -23,6 +22,8 @@ const ORIGIN = new URL(BASE).origin;
 const PROBE_TIMEOUT_MS = 3000;
 const ELEMENT = '<florin-checkout>';
 const UNCLOSED = '<florin-checkout />';
+/** The origin of this page. A page from a disk has none, without any frame around it. */
+const OWN = location.protocol === 'file:' ? 'file://' : self.origin;
 /** The pause after the third attempt of a frame. */
 const HEADER_AFTER_SECONDS = 8;
 
@@ -47,7 +48,7 @@ const FALLBACKS = {
 const repaired = (policy, name, lacks) => {
   const directives = new Map(policy.split(';').map((one) => one.trim().split(/\s+/)).map(([known, ...sources]) => /** @type {[string, string[]]} */ ([known.toLowerCase(), sources])));
   const found = (FALLBACKS[name] || [name]).find((one) => directives.has(one));
-  const sources = ((found && directives.get(found)) || []).filter((one) => one !== "'none'" && !lacks.includes(one));
+  const sources = ((found && directives.get(found)) || []).filter((one) => one !== "'none'" && !lacks.includes(one)).map((one) => one.replace(/^'nonce-.*/, "'nonce-…'"));
   const isThere = found && found !== 'default-src';
   return {
     isFatal: true,
@@ -105,7 +106,7 @@ const admission = (store, pages) => {
 const origins = () => {
   const { ancestorOrigins } = location;
   const around = ancestorOrigins ? [...ancestorOrigins] : self !== top && document.referrer ? [new URL(document.referrer).origin] : [];
-  return [...new Set([self.origin, ...around])];
+  return [...new Set([OWN, ...around])];
 };
 
 /** The frames around a page whose origin is `null` forbid what the checkout and wallets need. @returns {Finding} */
@@ -247,14 +248,14 @@ const findings = async ({ element, display, blocked, isUnclosed, isRejected, isC
   }
   const names = brokenBuiltins();
   if (names && isInline) return [{ isFatal: true, why: ['page_broken', { names }] }];
-  if (self.origin === 'null' || isSandboxed) return [{ ...sandboxed(), isFatal: !isSandboxed }];
+  if (OWN === 'null' || isSandboxed) return [{ ...sandboxed(), isFatal: !isSandboxed }];
   if (isClipboardBlocked) return [{ why: ['clipboard_blocked'], line: 'Permissions-Policy: clipboard-write=(self "' + ORIGIN + '")' }];
   const quotes = quoted(element);
   if (quotes.length) return quotes;
   if (reason) return [{ why: reason }];
   const store = display === 'page' ? new URLSearchParams(location.search).get('store') || '' : read(element, 'store');
   // Requests of an inline checkout are the page's own, whatever is around it.
-  const pages = isInline ? [self.origin] : origins();
+  const pages = isInline ? [OWN] : origins();
   const [alive, answer] = await Promise.all([isAlive(), admission(store, pages)]);
   if (!alive) return forbidden(blocked, isInline);
   let isAdmitted = true;
@@ -360,7 +361,6 @@ export const examine = async (examined) => {
     return false;
   }
   if (examined.isUnclosed && isFollowed(element)) return false;
-  warnOfRenamedTokens(element);
   const loadingTexts = loadTexts(examined);
   const found = examined.isInvalid ? [] : await findings(examined);
   const texts = await loadingTexts;

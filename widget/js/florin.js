@@ -143,7 +143,7 @@ if (ORIGIN && !customElements.get(TAG)) {
       const display = /** @type {Display} */ (read(this, 'display') || 'frame');
       if (IS_PAGE) return this.#here(display);
       // The rest of the page, where the element was written as `<florin-checkout />`.
-      addEventListener('load', () => this.children[0] && this.#examine(display, { isUnclosed: true }), { signal });
+      addEventListener('load', () => this.querySelector('p,div') && this.#examine(display, { isUnclosed: true }), { signal });
       if (!VALID_ATTRIBUTES.test(this.#key)) {
         this.#show(this.#notice());
         this.#examine(display, { isInvalid: true });

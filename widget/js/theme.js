@@ -2,7 +2,6 @@
  * Themes: the tokens that a shop sets, and the contrast of what comes of them. Presets, and the text's colour on the
  * accent, are in florin.css.
  */
-import { warnOfRenamedTokens } from './renamed_tokens.js';
 /** @import { Store } from './types.d.ts' */
 
 /**
@@ -97,13 +96,12 @@ export const applyStoreTheme = (place, wished, { theme, theme_tokens }, isPage) 
 };
 
 /**
- * Warns on the console of tokens with an old name, and of colours that cannot be read, in each scheme of the checkout.
- * Returns the least contrast of a text with its background.
+ * Warns on the console of colours that cannot be read, in each scheme of the checkout. Returns the least contrast of a text
+ * with its background.
  *
  * @param {Element} place
  */
 export const checkContrast = (place) => {
-  warnOfRenamedTokens(place);
   // Forced colours are the system's.
   if (matchMedia('(forced-colors: active)').matches) return 21;
   let least = 21;

@@ -36,6 +36,7 @@ impl fmt::Display for TooManyDecimals {
         let Self { amount, currency } = self;
         let decimals = currency.decimals();
         let cut = amount.mul_div(Amount::ONE, Amount::ONE, decimals, Rounding::Down);
+        let cut = cut.ok().filter(|cut| !cut.is_zero());
         let cut = cut.unwrap_or(Amount::ONE).with_min_decimals(decimals);
         write!(
             f,
@@ -137,6 +138,8 @@ mod tests {
         let refused = price("19.905", "USD").unwrap_err();
         let text = "19.905 has more than the 2 decimals of USD: write an amount like 19.90";
         assert_eq!(refused.to_string(), text);
+        let refused = price("0.005", "USD").unwrap_err();
+        assert!(refused.to_string().ends_with("like 1.00"), "{refused}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! does not offer, a price outside all limits.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use florin_gateway::Prices;
 use florin_money::{Amount, Asset, Currency};
@@ -12,6 +13,9 @@ use crate::config::{Config, Problem, Store};
 use crate::payments::error::PaymentError;
 use crate::payments::quotes::{listed, priced_currencies, quoted};
 use crate::state::{AppState, Dependencies};
+
+/// An order is opened without the currencies of a gateway that takes longer to answer.
+const LONGEST_READ: Duration = Duration::from_secs(2);
 
 /// A key of the configuration by which something cannot be paid.
 #[derive(Debug)]
@@ -157,9 +161,10 @@ async fn currencies(app: &AppState, currency: Currency) -> BTreeSet<Currency> {
         clock,
         ..
     } = &app.deps;
-    match app.prices.fresh(&**gateway, &**storage, &**clock).await {
-        Ok(priced) => priced_currencies(&priced.prices),
-        Err(_) => known,
+    let fresh = app.prices.fresh(&**gateway, &**storage, &**clock);
+    match tokio::time::timeout(LONGEST_READ, fresh).await {
+        Ok(Ok(priced)) => priced_currencies(&priced.prices),
+        Ok(Err(_)) | Err(_) => known,
     }
 }
 

@@ -147,6 +147,11 @@ pub(crate) fn quoted(
 ) -> Result<QuotedAmounts, QuoteError> {
     let requested = price(amount, currency, asset, &entry.rates)?;
     Range::of(&entry.limits)?.check(requested.amounts.crypto)?;
+    let Amounts { usd, local, .. } = requested.amounts;
+    // Received amounts are compared with both.
+    if usd.is_zero() || local.is_zero() {
+        return Err(QuoteError::NotPriced);
+    }
     Ok(requested)
 }
 

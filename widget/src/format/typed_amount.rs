@@ -1,7 +1,7 @@
 //! An amount as a customer types it.
 //!
 //! It is read in the notation of the page, as the amounts beside the field are written, and in any other notation that
-//! leaves no doubt. Nothing is rounded, and what could be two amounts is asked: never is one of them assumed.
+//! leaves no doubt. Nothing is rounded. An ambiguous text is shown as a choice: no meaning is assumed.
 
 /// The zeros of the scripts whose keyboards write their own digits, each followed by its nine others: Arabic, Persian,
 /// Devanagari, Bengali, Gurmukhi, Gujarati, Odia, Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Tibetan, Burmese, Khmer,
@@ -74,7 +74,10 @@ impl Notation {
         };
         let mark = typed[last..].chars().next().unwrap_or_default();
         let (before, after) = (&typed[..last], &typed[last + mark.len_utf8()..]);
-        let is_decimal = matches!(mark, '.' | ',' | ARABIC_DECIMAL) && !before.contains(mark);
+        // Without decimals, the mark of the page's groups is that alone.
+        let is_decimal = matches!(mark, '.' | ',' | ARABIC_DECIMAL)
+            && !before.contains(mark)
+            && (self.decimals > 0 || mark != self.group);
         let with_decimals = whole(before)
             .filter(|_| is_decimal)
             .and_then(|whole| self.amount(&whole, after));
@@ -97,7 +100,7 @@ impl Notation {
         }
     }
 
-    /// A decimal text with the currency's decimals; `None` if there are more than those and zeros, or no digits.
+    /// A decimal text with the currency's decimals; `None` without digits, or with other decimals than those and zeros.
     fn amount(&self, whole: &str, decimals: &str) -> Option<String> {
         let kept = decimals.trim_end_matches('0');
         let are_digits = decimals.bytes().all(|b| b.is_ascii_digit());
@@ -105,6 +108,10 @@ impl Notation {
         let are_many = decimals.len() > GROUP || kept.len() > self.decimals;
         if !are_digits || is_empty || are_many {
             return None;
+        }
+        let mut whole = whole;
+        while let Some(rest) = whole.strip_prefix('0') {
+            whole = rest;
         }
         let whole = if whole.is_empty() { "0" } else { whole };
         let point = if self.decimals == 0 { "" } else { "." };
@@ -114,7 +121,7 @@ impl Notation {
 
 /// Digits of a group.
 const GROUP: usize = 3;
-/// It begins decimals in every notation.
+/// The Arabic decimal mark, which begins decimals in every notation.
 const ARABIC_DECIMAL: char = '\u{66b}';
 
 /// The digits of a whole number, without the marks between its groups: `1234567` for `1.234.567`, and for `12,34,567` as in
@@ -139,7 +146,7 @@ fn whole(text: &str) -> Option<String> {
 }
 
 /// The character with Western digits, and marks that have one meaning as one character: a space for what only separates
-/// groups. `None` for what steers the direction of writing.
+/// groups. `None` for marks of the writing direction.
 fn plain(c: char) -> Option<char> {
     match c {
         '\u{61c}' | '\u{200e}' | '\u{200f}' => None,
@@ -265,7 +272,9 @@ mod tests {
             (ENGLISH, "5.", "5.00"),
             (ENGLISH, "5", "5.00"),
             (ENGLISH, "5000", "5000.00"),
-            (JAPANESE, "1,00", "1"),
+            (JAPANESE, "1.00", "1"),
+            (ENGLISH, "005", "5.00"),
+            (ENGLISH, "00", "0.00"),
         ] {
             is(page, typed, amount);
         }
@@ -322,7 +331,9 @@ mod tests {
         ] {
             assert_eq!(read(ENGLISH, typed), Typed::Nothing, "{typed}");
         }
-        assert_eq!(read(JAPANESE, "1.5"), Typed::Nothing);
+        for typed in ["1.5", "1,00"] {
+            assert_eq!(read(JAPANESE, typed), Typed::Nothing, "{typed}");
+        }
     }
 
     #[test]

@@ -470,8 +470,23 @@ pub(super) async fn money_that_waits_is_tried_by_one_event_at_a_time(backend: Ba
     assert_eq!(due.len(), 1);
     accept(storage, &due[0], 101).await;
     // The event after the accepted one, and those that waited.
-    let due = due_at(storage, 101).await;
+    let mut due = due_at(storage, 101).await;
     assert_eq!(orders(&due), [id(1), id(2), id(3)]);
+    // One of them is rejected, also once nothing else waits.
+    let mut rejected = Vec::new();
+    for second in 102..200 {
+        for due in due {
+            if due.event.order_id == id(2) {
+                rejected.push(second);
+                let pause = 8 << (due.wakes - 1);
+                fail(storage, &due, second, 0, second + pause).await;
+            } else {
+                accept(storage, &due, second).await;
+            }
+        }
+        due = due_at(storage, second).await;
+    }
+    assert_eq!(rejected, [102, 112, 130, 164]);
 }
 
 pub(super) async fn money_makes_the_waiting_event_of_its_order_due(backend: Backend) {

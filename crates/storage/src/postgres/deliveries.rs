@@ -44,14 +44,14 @@ pub(super) async fn due(
             continue;
         }
         if let Some(accepted_at) = accepted_at {
-            early_tries::make_due(tx, store, priority, accepted_at, 1, left, lease.now).await?;
+            early_tries::make_due(tx, store, priority, accepted_at, true, left, lease.now).await?;
         }
         if priority == MONEY
             && probe_at.is_none_or(|Time(at)| at <= lease.now)
-            && early_tries::make_due(tx, store, priority, Time(Timestamp::MAX), 0, 1, lease.now)
+            && early_tries::make_due(tx, store, priority, Time(lease.now), false, 1, lease.now)
                 .await?
         {
-            early_tries::put_off_probe(tx, store.as_str(), lease.now + PROBE_INTERVAL).await?;
+            early_tries::postpone_probe(tx, store.as_str(), lease.now + PROBE_INTERVAL).await?;
         }
         let leased = sqlx::query(
             "WITH due AS (
@@ -118,8 +118,8 @@ pub(super) async fn may_be_due(
              WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND priority = ANY ($3)
                  AND early_from < (SELECT accepted_at FROM store_deliveries WHERE store_id = $1))
          OR EXISTS (SELECT 1 FROM outbox
-             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND priority = 0)
-             AND NOT EXISTS (SELECT 1 FROM store_deliveries WHERE store_id = $1 AND probe_at > $2)";
+             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND priority = 0
+                 AND early_from < $2) AND NOT EXISTS (SELECT 1 FROM store_deliveries WHERE store_id = $1 AND probe_at > $2)";
     let waits = sqlx::query_scalar(waits)
         .bind(store.as_str())
         .bind(Time(now))
@@ -181,7 +181,7 @@ pub(super) async fn record(
             .bind(delivery.event_id.as_str())
             .fetch_one(&mut **tx)
             .await?;
-        early_tries::put_off_probe(tx, &store, retry.probe_at).await?;
+        early_tries::postpone_probe(tx, &store, retry.probe_at).await?;
     }
     if outcome == DeliveryOutcome::Delivered {
         early_tries::note_as_accepting(tx, delivery, &order, sequence).await?;

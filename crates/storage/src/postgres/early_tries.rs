@@ -1,7 +1,7 @@
 //! Tries of events ahead of their schedule: an endpoint that was away is noticed soon after it is back.
 //!
 //! A failed event waits for its retry. An acceptance by the endpoint makes all waiting events of the store due, and money makes
-//! those of its order due. Without either, one waiting event with money is tried every few seconds, each in its turn.
+//! those of its order due. Without either, every few seconds the event with money that has waited longest since its last try is tried.
 
 use florin_orders::StoreId;
 use jiff::Timestamp;
@@ -31,14 +31,14 @@ pub(super) async fn lock_store(
     Ok(times)
 }
 
-/// Makes up to `limit` events due that wait for a retry and may be tried early from before `early_before`. Returns `true` if
-/// there was one.
+/// Makes up to `limit` events due that may be tried early from before `early_before`, the longest waiting first. Returns `true`
+/// if there was one. `accepts`: the endpoint accepts other events. One that it rejects meanwhile counts each early try.
 pub(super) async fn make_due(
     tx: &mut PgConnection,
     store: &StoreId,
     priority: i64,
     early_before: Time,
-    wakes: i64,
+    accepts: bool,
     limit: i64,
     now: Timestamp,
 ) -> Result<bool, StorageError> {
@@ -47,11 +47,11 @@ pub(super) async fn make_due(
              SELECT order_id, sequence FROM outbox
              WHERE is_head AND early_from IS NOT NULL AND store_id = $3 AND priority = $4 AND early_from < $5
              ORDER BY early_from LIMIT $6 FOR UPDATE SKIP LOCKED)
-         UPDATE outbox SET next_at = $1, planned_at = $1, early_from = NULL, wakes = wakes + $2
+         UPDATE outbox SET next_at = $1, planned_at = $1, early_from = NULL, wakes = wakes + ($2 OR wakes > 0)::int
          FROM waiting WHERE outbox.order_id = waiting.order_id AND outbox.sequence = waiting.sequence",
     )
     .bind(Time(now))
-    .bind(wakes)
+    .bind(accepts)
     .bind(store.as_str())
     .bind(priority)
     .bind(early_before)
@@ -62,7 +62,7 @@ pub(super) async fn make_due(
 }
 
 /// Keeps waiting events with money from being tried early until a time.
-pub(super) async fn put_off_probe(
+pub(super) async fn postpone_probe(
     tx: &mut PgConnection,
     store: &str,
     until: Timestamp,
@@ -94,8 +94,7 @@ pub(super) async fn make_due_of_order(
     Ok(())
 }
 
-/// Notes for the waiting events of a store that its endpoint accepts. If this one had failed before, the next waiting one with
-/// money is tried at once. Without waiting events it writes nothing: all deliveries of a store would wait for its row.
+/// Notes for the waiting events of a store that its endpoint accepts. Without waiting events it writes nothing: all deliveries of a store would wait for its row.
 pub(super) async fn note_as_accepting(
     tx: &mut PgConnection,
     delivery: &Delivery,
@@ -103,9 +102,7 @@ pub(super) async fn note_as_accepting(
     sequence: i64,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "UPDATE store_deliveries AS store SET accepted_at = $1,
-             probe_at = CASE WHEN accepted.retry_at IS NULL THEN store.probe_at ELSE $1 END
-         FROM outbox AS accepted
+        "UPDATE store_deliveries AS store SET accepted_at = $1 FROM outbox AS accepted
          WHERE accepted.order_id = $2 AND accepted.sequence = $3 AND store.store_id = accepted.store_id AND EXISTS (
              SELECT 1 FROM outbox AS waiting WHERE waiting.is_head AND waiting.early_from IS NOT NULL
                  AND waiting.store_id = accepted.store_id)",

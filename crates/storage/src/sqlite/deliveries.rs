@@ -35,13 +35,13 @@ pub(super) async fn due(
             continue;
         }
         if let Some(accepted_at) = accepted_at {
-            early_tries::make_due(tx, store, priority, accepted_at, 1, left, now).await?;
+            early_tries::make_due(tx, store, priority, accepted_at, true, left, now).await?;
         }
         if priority == MONEY
             && probe_at.is_none_or(|at| at <= millis(now))
-            && early_tries::make_due(tx, store, priority, i64::MAX, 0, 1, now).await?
+            && early_tries::make_due(tx, store, priority, millis(now), false, 1, now).await?
         {
-            early_tries::put_off_probe(tx, store.as_str(), now + PROBE_INTERVAL).await?;
+            early_tries::postpone_probe(tx, store.as_str(), now + PROBE_INTERVAL).await?;
         }
         let of_priority: Vec<i64> = sqlx::query_scalar(
             "UPDATE outbox SET next_at = ?2, planned_at = ?1, early_from = NULL WHERE position IN (
@@ -81,8 +81,8 @@ pub(super) async fn is_money_due(
     let waits = "SELECT EXISTS (SELECT 1 FROM outbox WHERE is_head AND store_id = ?1 AND priority = ?2 AND next_at <= ?3)
          OR EXISTS (SELECT 1 FROM outbox WHERE is_head AND early_from IS NOT NULL AND store_id = ?1 AND priority = ?2
              AND early_from < (SELECT accepted_at FROM store_deliveries WHERE store_id = ?1))
-         OR EXISTS (SELECT 1 FROM outbox WHERE is_head AND early_from IS NOT NULL AND store_id = ?1 AND priority = ?2)
-             AND NOT EXISTS (SELECT 1 FROM store_deliveries WHERE store_id = ?1 AND probe_at > ?3)";
+         OR EXISTS (SELECT 1 FROM outbox WHERE is_head AND early_from IS NOT NULL AND store_id = ?1 AND priority = ?2
+             AND early_from < ?3) AND NOT EXISTS (SELECT 1 FROM store_deliveries WHERE store_id = ?1 AND probe_at > ?3)";
     let waits = sqlx::query_scalar(waits)
         .bind(store.as_str())
         .bind(MONEY)
@@ -120,7 +120,7 @@ pub(super) async fn record(
             .bind(delivery.event_id.as_str())
             .fetch_one(&mut *tx)
             .await?;
-        early_tries::put_off_probe(tx, &store, retry.probe_at).await?;
+        early_tries::postpone_probe(tx, &store, retry.probe_at).await?;
     }
     if outcome == DeliveryOutcome::Delivered {
         early_tries::note_as_accepting(tx, delivery).await?;

@@ -1,7 +1,7 @@
 //! Tries of events ahead of their schedule: an endpoint that was away is noticed soon after it is back.
 //!
 //! A failed event waits for its retry. An acceptance by the endpoint makes all waiting events of the store due, and money makes
-//! those of its order due. Without either, one waiting event with money is tried every few seconds, each in its turn.
+//! those of its order due. Without either, every few seconds the event with money that has waited longest since its last try is tried.
 
 use florin_orders::StoreId;
 use jiff::Timestamp;
@@ -20,24 +20,24 @@ pub(super) async fn endpoint_times(
     Ok(times.fetch_optional(tx).await?.unwrap_or_default())
 }
 
-/// Makes up to `limit` events due that wait for a retry and may be tried early from before `early_before`. Returns `true` if
-/// there was one.
+/// Makes up to `limit` events due that may be tried early from before `early_before`, the longest waiting first. Returns `true`
+/// if there was one. `accepts`: the endpoint accepts other events. One that it rejects meanwhile counts each early try.
 pub(super) async fn make_due(
     tx: &mut SqliteConnection,
     store: &StoreId,
     priority: i64,
     early_before: i64,
-    wakes: i64,
+    accepts: bool,
     limit: u32,
     now: Timestamp,
 ) -> Result<bool, StorageError> {
     let made_due = sqlx::query(
-        "UPDATE outbox SET next_at = ?1, planned_at = ?1, early_from = NULL, wakes = wakes + ?2 WHERE position IN (
+        "UPDATE outbox SET next_at = ?1, planned_at = ?1, early_from = NULL, wakes = wakes + (?2 OR wakes > 0) WHERE position IN (
              SELECT position FROM outbox WHERE is_head AND early_from IS NOT NULL AND store_id = ?3 AND priority = ?4
                  AND early_from < ?5 ORDER BY early_from LIMIT ?6)",
     )
     .bind(millis(now))
-    .bind(wakes)
+    .bind(accepts)
     .bind(store.as_str())
     .bind(priority)
     .bind(early_before)
@@ -48,7 +48,7 @@ pub(super) async fn make_due(
 }
 
 /// Keeps waiting events with money from being tried early until a time.
-pub(super) async fn put_off_probe(
+pub(super) async fn postpone_probe(
     tx: &mut SqliteConnection,
     store: &str,
     until: Timestamp,
@@ -81,16 +81,13 @@ pub(super) async fn make_due_of_order(
     Ok(())
 }
 
-/// Notes for the waiting events of a store that its endpoint accepts. If this one had failed before, the next waiting one with
-/// money is tried at once.
+/// Notes for the waiting events of a store that its endpoint accepts.
 pub(super) async fn note_as_accepting(
     tx: &mut SqliteConnection,
     delivery: &Delivery,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "UPDATE store_deliveries SET accepted_at = ?1, probe_at = iif(retry_at IS NULL, probe_at, ?1)
-         FROM events JOIN outbox USING (position)
-         WHERE events.id = ?2 AND store_deliveries.store_id = events.store_id AND EXISTS (
+        "UPDATE store_deliveries SET accepted_at = ?1 FROM events WHERE events.id = ?2 AND store_deliveries.store_id = events.store_id AND EXISTS (
              SELECT 1 FROM outbox AS waiting WHERE waiting.is_head AND waiting.early_from IS NOT NULL
                  AND waiting.store_id = events.store_id)",
     )

@@ -136,8 +136,9 @@ pub(crate) struct OpenedOrder {
 }
 
 /// What to do if the reference names an order that ended without a payment.
-const ENDED: &str = "The order of this reference has ended without a payment and takes none: a reference is one order for ever. To \
-                     sell the same again, use a new reference, like cart-1234-2.";
+const ENDED: &str = "The order of this reference has ended without a payment, and no payment of it can be started: a reference is one \
+                     order for ever. To sell the same again, use a new reference, like cart-1234-2. A payment that was already \
+                     sent may still arrive, and counts.";
 
 /// What is stored of an order that was opened.
 #[derive(Serialize, Deserialize)]
@@ -146,6 +147,8 @@ struct StoredOrder {
     id: String,
     order: OrderJson,
     payment_process_url: Option<String>,
+    /// A version before may have stored the response without it.
+    #[serde(default)]
     ended_unpaid: bool,
 }
 

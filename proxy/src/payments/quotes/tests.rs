@@ -100,6 +100,16 @@ fn a_currency_that_the_gateway_does_not_price_is_not_guessed_at() {
 }
 
 #[test]
+fn a_price_that_is_nothing_in_the_accounts_currency_is_not_requested() {
+    let mut entry = entry("EUR");
+    let refused = quote(&order("0.01", "USD"), Asset::BTC, &entry);
+    assert_eq!(refused, Err(QuoteError::BelowMinimum));
+    entry.limits.min = String::new();
+    let refused = quote(&order("0.01", "USD"), Asset::BTC, &entry);
+    assert_eq!(refused, Err(QuoteError::NotPriced));
+}
+
+#[test]
 fn limits_are_kept_to_the_last_unit() {
     let mut entry = entry("USD");
     entry.limits = Limits {
