@@ -15,7 +15,6 @@ mod operator_token;
 mod problems;
 pub(crate) mod rate_limit;
 mod reference;
-mod renamed;
 pub(crate) mod roles;
 mod schema;
 mod secrets;

@@ -10,13 +10,6 @@ use tracing_subscriber::EnvFilter;
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn check(directives: &str) -> Result<(), String> {
-    let is_renamed = |directive: &str| {
-        let target = directive.trim().split(['=', '[', ':']).next();
-        target == Some("proxy")
-    };
-    if directives.split(',').any(is_renamed) {
-        return Err("the lines of proxy are named florin_proxy now".to_owned());
-    }
     // Each by itself, so that the message can name it.
     for directive in directives.split(',').map(str::trim) {
         if let Err(error) = EnvFilter::try_new(directive) {

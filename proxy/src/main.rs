@@ -93,12 +93,6 @@ enum Command {
         #[command(subcommand)]
         call: commands::gateway::Call,
     },
-    /// The name that `gateway` had in early versions.
-    #[command(hide = true)]
-    Service {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        rest: Vec<String>,
-    },
 }
 
 fn main() -> ExitCode {
@@ -116,10 +110,6 @@ fn main() -> ExitCode {
         Some(Command::HelpReference) => {
             print!("{}", commands::reference::reference(Arguments::command()));
             ExitCode::SUCCESS
-        }
-        Some(Command::Service { .. }) => {
-            eprintln!("florin-proxy: `service` is named `gateway` now");
-            ExitCode::from(2)
         }
         Some(Command::Init(init)) => ended(commands::init::run(&init, file, json)),
         Some(Command::Secrets { action }) => ended(commands::secrets::run(&action, json)),

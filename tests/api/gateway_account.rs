@@ -276,31 +276,6 @@ async fn the_command_line_calls_the_gateway() {
 }
 
 #[tokio::test]
-async fn an_earlier_name_is_refused_with_its_new_name() {
-    let world = World::start().await;
-    let store = world.store();
-    for (path, new) in [
-        ("/v1/service/currencies", "/v1/gateway/currencies"),
-        ("/v1/service/invoice?id=inv_1", "/v1/gateway/invoice"),
-    ] {
-        let refused = store.get(path).await.refused(404, "not_found");
-        assert_eq!(
-            refused.body["error"]["message"],
-            format!("This address is named {new} now.")
-        );
-    }
-    let output = tokio::task::spawn_blocking(|| {
-        Program::run(&["service", "invoice", "inv_1", "--hist"], &[])
-    });
-    let output = output.await.unwrap();
-    assert_eq!(
-        (output.code, output.printed.trim()),
-        (Some(2), "florin-proxy: `service` is named `gateway` now")
-    );
-    world.end().await;
-}
-
-#[tokio::test]
 async fn a_rejection_on_the_command_line_prints_a_message_and_exits_with_an_error() {
     let world = World::start().await;
     let config = world.config_file().display().to_string();

@@ -160,8 +160,7 @@ pub(crate) fn read_claims(
     if !json.starts_with(b"{") {
         return Err(OrderTokenError::NoObject("payload"));
     }
-    let payload: Payload = serde_json::from_slice(json)
-        .map_err(|error| renamed_claim(json).unwrap_or(OrderTokenError::Payload(error)))?;
+    let payload: Payload = serde_json::from_slice(json).map_err(OrderTokenError::Payload)?;
     if payload.aud != audience {
         return Err(OrderTokenError::Audience {
             found: payload.aud,
@@ -206,24 +205,6 @@ pub(crate) fn read_claims(
         return_url: payload.return_url,
         cancel_url: payload.cancel_url,
     })
-}
-
-/// Claims that had shorter names in early versions: the old one, then the new one.
-const RENAMED: [(&str, &str); 5] = [
-    ("ord", "reference"),
-    ("amt", "amount"),
-    ("cur", "currency"),
-    ("ttl", "title"),
-    ("ret", "return_url"),
-];
-
-/// The first claim of the payload that has an old name.
-fn renamed_claim(json: &[u8]) -> Option<OrderTokenError> {
-    let payload: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(json).ok()?;
-    RENAMED
-        .into_iter()
-        .find(|(old, _)| payload.contains_key(*old))
-        .map(|(old, new)| OrderTokenError::Renamed { old, new })
 }
 
 /// Times are whole Unix seconds. Source: RFC 7519, section 2, "`NumericDate`"; fractions are refused.
@@ -284,14 +265,6 @@ pub(crate) enum OrderTokenError {
         "its payload is not {{aud, store, reference, amount, currency, iat, exp, title?, return_url?, cancel_url?, lines?}}: {0}"
     )]
     Payload(#[source] serde_json::Error),
-    /// A claim by the name that it had before.
-    #[error("its claim {old} is named {new} now: write {new}")]
-    Renamed {
-        /// Its name in the token.
-        old: &'static str,
-        /// Its name today.
-        new: &'static str,
-    },
     /// Meant for another proxy.
     #[error("its aud is {found:?}, and this proxy's public_url is {wanted:?}")]
     Audience {

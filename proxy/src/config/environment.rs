@@ -9,7 +9,6 @@ use toml::{Table, Value};
 
 use crate::config::operator_token;
 use crate::config::problems::Findings;
-use crate::config::renamed;
 use crate::config::schema::{Kind, element, kinds, property, taking};
 
 const PREFIX: &str = "FLORIN_";
@@ -39,14 +38,7 @@ pub(crate) fn overlay(
 ) {
     let mut found = Vec::new();
     for (variable, text) in variables {
-        let mut name = variable.as_str();
-        if let Some(new) = renamed::variable(name) {
-            findings.add(name, format!("is named {new} now"));
-            if variables.contains_key(new) {
-                continue;
-            }
-            name = new;
-        }
+        let name = variable.as_str();
         match key_of(schema, name) {
             Some((path, schema)) => found.push((path, schema, variable, text)),
             None if is_of_kubernetes(name, text) => {}

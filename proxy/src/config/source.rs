@@ -14,7 +14,7 @@ use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::schema::schema;
 use crate::config::server::{self, Config, File, check};
 use crate::config::shape::{self, Text, check_table};
-use crate::config::{environment, file_permissions, in_force, operator_token as token, renamed};
+use crate::config::{environment, file_permissions, in_force, operator_token as token};
 
 /// Reads and checks the configuration.
 ///
@@ -97,7 +97,6 @@ fn checked(
 ) -> Result<Config, Problems> {
     let mut findings = Findings::default();
     let (schema, text) = (schema(), Text(text));
-    renamed::keys(&mut findings, &text, &mut settings);
     let written = settings.clone();
     environment::overlay(&mut findings, &mut settings, &schema, variables);
     let file = file.map(|path| (path, &written));

@@ -85,12 +85,6 @@ pub(crate) enum ApiError {
     /// No store has this id.
     #[error("no store has the id {0:?}")]
     UnknownStore(String),
-    /// The address has another name.
-    #[error("the address is renamed")]
-    RenamedAddress {
-        /// Its name.
-        new: String,
-    },
     /// The one response to an unknown, foreign and expired order or token.
     #[error("no such order")]
     NoSuchOrder,

@@ -78,9 +78,6 @@ impl Failure {
             ApiError::NoSuchAddress => {
                 Self::new(ErrorCode::NotFound, "There is nothing at this address.")
             }
-            ApiError::RenamedAddress { new } => {
-                Self::new(ErrorCode::NotFound, format!("This address is named {new} now."))
-            }
             ApiError::MethodNotAllowed => Self::new(
                 ErrorCode::MethodNotAllowed,
                 "This address takes another method: the header Allow says which.",

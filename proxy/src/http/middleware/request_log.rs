@@ -95,10 +95,6 @@ where
         } else {
             id.span()
         };
-        let renamed = match route {
-            None => renamed(request.uri().path()),
-            Some(_) => None,
-        };
         let name = name_of(route.as_ref());
         let headers = request.headers();
         let caller = (method == Method::POST && name == TRACED)
@@ -137,7 +133,6 @@ where
                 span,
                 trace,
                 recording,
-                renamed,
             },
         }
     }
@@ -224,8 +219,6 @@ struct LoggedRequest {
     trace: Option<TraceParent>,
     /// The span that a collector gets.
     recording: Option<Recording>,
-    /// Today's address of one that had another name.
-    renamed: Option<String>,
 }
 
 impl LoggedRequest {
@@ -234,7 +227,7 @@ impl LoggedRequest {
         let recording = self.recording.take();
         let (app, id, method) = (&*self.app, self.id.as_str(), &self.method);
         let refusal = response.extensions_mut().remove::<Arc<ApiError>>();
-        if let Some(refusal) = refusal.or_else(|| self.unrouted(&response).map(Arc::new)) {
+        if let Some(refusal) = refusal.or_else(|| Self::unrouted(&response).map(Arc::new)) {
             if refusal.is_internal() {
                 tracing::error!(request_id = id, error = %refusal, "a request failed");
             }
@@ -274,12 +267,9 @@ impl LoggedRequest {
     }
 
     /// What the router and its extractors refuse by themselves gets the same shape as every other refusal.
-    fn unrouted(&self, response: &Response) -> Option<ApiError> {
+    fn unrouted(response: &Response) -> Option<ApiError> {
         let failure = match response.status() {
-            StatusCode::NOT_FOUND => match self.renamed.clone() {
-                Some(new) => ApiError::RenamedAddress { new },
-                None => ApiError::NoSuchAddress,
-            },
+            StatusCode::NOT_FOUND => ApiError::NoSuchAddress,
             StatusCode::METHOD_NOT_ALLOWED => ApiError::MethodNotAllowed,
             StatusCode::BAD_REQUEST => ApiError::UnreadableAddress,
             _ => return None,
@@ -322,14 +312,6 @@ fn rule(route: Route, refusal: &ApiError) -> Option<Rule> {
         ApiError::Payment(PaymentError::TooManyAttempts) => Some(Rule::AttemptsOfOrder),
         _ => None,
     }
-}
-
-/// The beginning that some addresses had in early versions, and today's.
-const RENAMED: (&str, &str) = ("/v1/service/", "/v1/gateway/");
-
-fn renamed(path: &str) -> Option<String> {
-    let rest = path.strip_prefix(RENAMED.0)?;
-    Some(format!("{}{rest}", RENAMED.1))
 }
 
 /// Source for `Host`: RFC 9112, section 3.2.
