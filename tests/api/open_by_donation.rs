@@ -33,6 +33,9 @@ async fn a_donation_is_paid_and_reported_only_as_a_donation() {
         "{kinds:?}"
     );
     assert_eq!(world.webhooks.event_types(&checkout.order), kinds);
+    let deliveries = world.store().get("/v1/deliveries").await.with(200);
+    let first = deliveries.text_at("/deliveries/0/type");
+    assert_eq!(first, "donation.paid");
     for event in &events {
         assert_eq!(event["data"]["order"]["price_source"], "customer");
         assert_eq!(

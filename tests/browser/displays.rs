@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::json;
 use support::{Browser, eventually};
@@ -235,13 +236,12 @@ async fn a_removed_element_frees_everything() {
         "inside?.querySelector('[data-testid=status-awaiting_payment]') && window.held().streams";
     let mut after = Vec::new();
     for turn in 0..20 {
-        wait_for_value(
-            &browser,
-            &format!("the checkout, {turn} times removed"),
-            open,
-            &json!(1),
-        )
-        .await;
+        let what = format!("the checkout, {turn} times removed");
+        let one = json!(1);
+        let opening = wait_for_value(&browser, &what, open, &one);
+        // One that is refused its stream asks again after 30 seconds.
+        let opened = tokio::time::timeout(Duration::from_secs(20), opening).await;
+        opened.expect("the stream begins at once");
         browser
             .evaluate("document.querySelector('florin-checkout').remove()", &[])
             .await;
