@@ -1,7 +1,5 @@
 //! A purchase in each of the circumstances that real merchants have.
 
-use std::time::Duration;
-
 use serde_json::json;
 use support::{CIRCUMSTANCES, Circumstance, World, pay_in_full};
 
@@ -53,17 +51,4 @@ async fn an_order_is_paid_or_refused_by_name_in_each_circumstance() {
     for circumstance in CIRCUMSTANCES {
         buy(circumstance).await;
     }
-}
-
-#[tokio::test]
-async fn an_order_does_not_wait_for_the_currencies_of_a_gateway_that_hangs() {
-    let world = World::start().await;
-    world.skip(Duration::from_hours(1));
-    let slow = json!({ "endpoint": "prices", "kind": "slow", "delay_ms": 60_000, "times": 9 });
-    world.sandbox().inject_fault(slow).await;
-    let order = json!({ "amount": "18", "currency": "EUR", "reference": "cart-1" });
-    let store = world.store();
-    let opened = tokio::time::timeout(Duration::from_secs(15), store.open(&order)).await;
-    opened.unwrap().with(201);
-    world.end().await;
 }
