@@ -23,7 +23,7 @@ async fn connect(world: &World) -> SqliteConnection {
     options.create_if_missing(true).connect().await.unwrap()
 }
 
-/// `<version>-<schema>.sql` of a kind of database: of each release, and of schemas in between.
+/// `<version>-<schema>.sql` of a kind of database: of each release.
 fn dumps(kind: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(format!("{FOLDER}/{kind}")).unwrap();
     let mut dumps: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
@@ -205,7 +205,7 @@ async fn fill(world: &World) {
     world.wait_for_deliveries().await;
 }
 
-/// Writes the databases of this version: run it once for each release and for each new schema.
+/// Writes the databases of this version: run it for each release, and until then for each new schema.
 #[tokio::test]
 #[ignore = "writes files of the repository"]
 async fn writes_the_databases_of_this_version() {
