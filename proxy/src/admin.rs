@@ -1,10 +1,9 @@
-//! The operator's listener: health, readiness, metrics, the API reference, the operator's API and pages. Never on the public
+//! The operator's listener: health, readiness, metrics, the operator's API and pages. Never on the public
 //! listener; the pages for a store's staff there are made of the same parts.
 
 mod api;
 mod attention;
 mod conditions;
-mod docs;
 pub(crate) mod error;
 pub(crate) mod pages;
 
@@ -32,13 +31,12 @@ use crate::workers::storage_monitor;
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 
-/// The health pages, the metrics, and the description to read.
+/// The health pages and the metrics, the operator's API and pages.
 pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
     Router::new()
         .route("/health/live", get(|| async { "alive" }))
         .route("/health/ready", get(ready))
         .route("/metrics", get(scrape))
-        .route("/docs", get(docs::reference))
         .merge(api_routes())
         .merge(page_routes())
         .with_state(app)

@@ -80,30 +80,6 @@ async fn the_document_is_compressed_and_revalidated() {
     world.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_reference_page_is_on_the_admin_port_and_loads_nothing() {
-    let world = World::start().await;
-    let page = world.http().get(format!("{}/docs", world.admin_url()));
-    let page = HttpResponse::read(page.send().await.unwrap())
-        .await
-        .with(200);
-    assert_eq!(
-        page.header("content-type"),
-        Some("text/html; charset=utf-8")
-    );
-    let policy = page.header("content-security-policy").unwrap();
-    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
-    assert!(page.text.contains(&world.proxy_url()));
-    for (_, path) in CONTRACT.operations() {
-        let shown = path.replace('/', "/<wbr>");
-        assert!(page.text.contains(&shown), "{path}");
-    }
-    let customer = world.customer();
-    let public = customer.send(Method::GET, "/docs", None, None);
-    public.await.refused(404, "not_found");
-    world.end().await;
-}
-
 #[test]
 fn every_example_of_a_body_matches_its_schema() {
     let mut examples = 0;
