@@ -221,7 +221,6 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
         "events_waiting": database.ok(),
         "ending": ending,
         "conditions": conditions.collect::<Vec<_>>(),
-        "roles": app.config().roles.words().collect::<Vec<_>>(),
     });
     (status, Json(report))
 }

@@ -19,7 +19,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use florin_gateway::Client;
 use florin_proxy::clock::{SystemClock, SystemRandom};
 use florin_proxy::config::{
-    Config, Problem, Problems, ProcessRole, admin_address, load, reference, reference_json,
+    Config, Problem, Problems, admin_address, load, reference, reference_json,
 };
 use florin_proxy::webhooks::WebhookSender;
 use florin_proxy::{Dependencies, Listeners, gateway_account};
@@ -210,14 +210,9 @@ fn serve(config: Config, file: Option<&Path>) -> anyhow::Result<()> {
         let open_files = florin_proxy::open_files::raise_limit()?;
         let public_connections =
             florin_proxy::open_files::public_connections(open_files, config.stores.len());
-        let public = if config.roles.has(ProcessRole::Http) {
-            Some(bind(config.listen, "listen").await?)
-        } else {
-            None
-        };
         let listeners = Listeners {
             public_connections,
-            public,
+            public: bind(config.listen, "listen").await?,
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
         let database = commands::database::open(&config).await?;
@@ -225,14 +220,13 @@ fn serve(config: Config, file: Option<&Path>) -> anyhow::Result<()> {
         let gateway = gateway_account::client(settings, &database, Arc::new(SystemClock));
         let gateway = gateway.context("gateway")?;
         let dependencies = dependencies(database.storage(), gateway.clone())?;
-        let public = listeners.public.as_ref().map(TcpListener::local_addr);
-        let public = public.transpose()?.map(tracing::field::display);
+        let public = listeners.public.local_addr()?;
         let admin = listeners.admin.local_addr()?;
-        let (environment, roles) = (config.environment.as_str(), config.roles.to_string());
+        let environment = config.environment.as_str();
         for Problem { key, message } in &config.warnings {
             tracing::warn!(key, "{message}");
         }
-        tracing::info!(public, %admin, environment, roles, public_connections, "listening");
+        tracing::info!(%public, %admin, environment, public_connections, "listening");
         let ended =
             florin_proxy::run_reloading(listeners, config, dependencies, shutdown, reloads).await;
         gateway.flush().await;

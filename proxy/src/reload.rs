@@ -98,7 +98,6 @@ fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
             current.database_url_direct == next.database_url_direct,
         ),
         ("database", current.database == next.database),
-        ("roles", current.roles == next.roles),
         ("environment", current.environment == next.environment),
         ("tracing", current.tracing == next.tracing),
         ("gateway.url", gateway.url == next_gateway.url),

@@ -1,4 +1,4 @@
-//! Running the proxy: two listeners, six workers, and an orderly shutdown. `roles` leaves out some of them.
+//! Running the proxy: two listeners, six workers, and an orderly shutdown.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::admin_routes;
-use crate::config::{Config, Problems, ProcessRole};
+use crate::config::{Config, Problems};
 use crate::connection_slots::{ConnectionLimits, Slots};
 use crate::http::connections::{Server, Timeouts, serve};
 use crate::http::middleware::client_address::counted_address;
@@ -30,8 +30,8 @@ use crate::workers::{
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
 pub struct Listeners {
-    /// For browsers, stores and the gateway; `None` without the role `http`.
-    pub public: Option<TcpListener>,
+    /// For browsers, stores and the gateway.
+    pub public: TcpListener,
     /// For the operator.
     pub admin: TcpListener,
     /// How many connections the public listener may hold. See [`crate::open_files`].
@@ -65,8 +65,7 @@ pub async fn run_reloading(
     mut reloads: mpsc::Receiver<Result<Config, Problems>>,
 ) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
-    let roles = core.app.config().roles.clone();
-    if roles.has(ProcessRole::Http) && core.app.deps.storage.has_other_writers() {
+    if core.app.deps.storage.has_other_writers() {
         change_exchange::keep_static_files(&core.app).await;
     }
     let mut components = JoinSet::new();
@@ -76,19 +75,17 @@ pub async fn run_reloading(
         per_address: core.app.config().rate_limit.connections_per_ip,
     });
     let public_slots = core.app.public_slots.get_or_init(|| slots);
-    if let Some(listener) = listeners.public {
-        let public = Server {
-            listener,
-            routes: core.router(),
-            timeouts: Timeouts::DEFAULT,
-            slots: public_slots.clone(),
-            counted_address: Arc::new(move |peer| {
-                counted_address(peer, &counting.config().trusted_proxies)
-            }),
-        };
-        let public = endless(serve(public, shutdown.clone()));
-        components.spawn(named("the public listener", public));
-    }
+    let public = Server {
+        listener: listeners.public,
+        routes: core.router(),
+        timeouts: Timeouts::DEFAULT,
+        slots: public_slots.clone(),
+        counted_address: Arc::new(move |peer| {
+            counted_address(peer, &counting.config().trusted_proxies)
+        }),
+    };
+    let public = endless(serve(public, shutdown.clone()));
+    components.spawn(named("the public listener", public));
     let admin = Server {
         listener: listeners.admin,
         routes: core.admin_router(),
@@ -115,17 +112,11 @@ pub async fn run_reloading(
             shutdown.run_until_cancelled(reloads).await;
         }
     };
-    if roles.has(ProcessRole::Poller) {
-        let poller = endless(payment_poller::run(app.clone()));
-        components.spawn(named("the payment poller", poller));
-    }
-    if roles.has(ProcessRole::Dispatcher) {
-        let dispatcher = endless(webhook_dispatcher::run(app.clone()));
-        components.spawn(named("the webhook dispatcher", dispatcher));
-    }
-    if roles.has(ProcessRole::Cleanup) {
-        components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
-    }
+    let poller = endless(payment_poller::run(app.clone()));
+    components.spawn(named("the payment poller", poller));
+    let dispatcher = endless(webhook_dispatcher::run(app.clone()));
+    components.spawn(named("the webhook dispatcher", dispatcher));
+    components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
     components.spawn(named(
         "the replanning",
         endless(replanning::run(app.clone())),

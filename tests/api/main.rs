@@ -67,7 +67,6 @@ mod restart;
 mod restores;
 
 mod reverted_payments;
-mod roles;
 mod secret_leaks;
 mod source_imports;
 mod staff_pages;

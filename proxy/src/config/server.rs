@@ -20,7 +20,6 @@ use crate::config::network::{network, open_to_all};
 use crate::config::operator::{Operator, OperatorTable, operators};
 use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
-use crate::config::roles::{Roles, roles};
 use crate::config::secrets::SecretPair;
 use crate::config::setting::Setting;
 use crate::config::store::{Store, StoreTable, store};
@@ -43,8 +42,6 @@ pub struct Config {
     pub database_url_direct: Option<DatabaseUrl>,
     /// Limits of the connections to PostgreSQL.
     pub database: PostgresOptions,
-    /// What this process does.
-    pub roles: Roles,
     /// Which money moves.
     pub environment: Environment,
     /// The payment gateway.
@@ -176,10 +173,6 @@ pub(crate) struct File {
     /// `test` or `production`; production must be set explicitly.
     #[schemars(extend("x-default" = "test"))]
     pub(crate) environment: Option<String>,
-    /// What this process does: some of `http`, `poller`, `dispatcher` and `cleanup`. Processes on one PostgreSQL may share
-    /// the work; each role needs one process at least. On SQLite one process does all.
-    #[schemars(extend("x-default" = "all of them"))]
-    pub(crate) roles: Option<Vec<String>>,
     /// A `tracing` filter, like `info` or `florin_proxy=debug`. Log lines are JSON when they do not go to a terminal.
     #[schemars(extend("x-default" = "info"))]
     pub(crate) log: Option<String>,
@@ -240,12 +233,6 @@ pub(crate) fn check(
         is_server,
     );
     let database = database(&mut findings, &mut warnings, &file.database, is_server);
-    let roles = roles(
-        &mut findings,
-        &mut warnings,
-        file.roles.as_deref(),
-        is_server,
-    );
     // Port 0 is whichever port is free: two of them differ.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
         findings.add(
@@ -288,7 +275,6 @@ pub(crate) fn check(
             database_url: DatabaseUrl(database_url?),
             database_url_direct: database_url_direct.map(DatabaseUrl),
             database,
-            roles,
             environment: environment?,
             gateway: gateway?,
             stores,

@@ -454,32 +454,3 @@ fn the_connections_to_postgresql_have_limits_with_defaults() {
         .find(|warning| warning.key == "database");
     assert!(warned.is_some_and(|warning| warning.message.contains("SQLite")));
 }
-
-#[test]
-fn roles_are_all_unless_the_list_says_otherwise() {
-    let server = (
-        "FLORIN_DATABASE_URL",
-        "postgres://florin:pw@127.0.0.1/florin",
-    );
-    let words = |variables: &[(&str, &str)]| {
-        let config = loaded(COMPLETE, variables).unwrap();
-        (config.roles.to_string(), config.warnings)
-    };
-    let all = "http, poller, dispatcher, cleanup";
-    assert_eq!(words(&[]), (all.to_owned(), Vec::new()));
-    assert_eq!(
-        words(&[("FLORIN_ROLES", all)]),
-        (all.to_owned(), Vec::new())
-    );
-    let (roles, warnings) = words(&[server, ("FLORIN_ROLES", "poller,http")]);
-    assert_eq!(roles, "http, poller");
-    assert_eq!(warnings[0].key, "roles");
-    assert!(
-        warnings[0].message.contains("dispatcher, cleanup"),
-        "{warnings:?}"
-    );
-    for list in ["[]", "watcher", "poller"] {
-        let refused = loaded(COMPLETE, &[("FLORIN_ROLES", list)]).unwrap_err().0;
-        assert_eq!(refused[0].key, "roles", "{refused:?}");
-    }
-}

@@ -58,7 +58,7 @@ impl RunningProxy {
         };
         let shutdown = CancellationToken::new();
         let listeners = Listeners {
-            public: Some(public),
+            public,
             admin,
             public_connections: 10_000,
         };

@@ -265,7 +265,7 @@ async fn start_proxies(
         return Ok(Some(replicas));
     }
     let listeners = Listeners {
-        public: Some(front),
+        public: front,
         admin: bind(ports.admin).await?,
         public_connections: 1_000,
     };

@@ -55,7 +55,7 @@ pub(crate) async fn run_replica(config: PathBuf, listen: &str, admin: &str) -> a
         listener.with_context(|| format!("{address} cannot be opened"))
     };
     let listeners = Listeners {
-        public: Some(bind(listen).await?),
+        public: bind(listen).await?,
         admin: bind(admin).await?,
         public_connections: 1_000,
     };
