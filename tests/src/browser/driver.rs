@@ -154,7 +154,9 @@ impl Display {
     /// Starts it, as large as the window: without a window manager the focus belongs to the window at the screen's centre.
     pub(super) fn start(options: BrowserOptions) -> Self {
         let (width, height) = options.size;
-        let [width, height] = [width, height].map(|size| f64::from(size) * options.ratio);
+        // `WebKit` takes the ratios 1 and 2.
+        let ratio = if options.ratio > 1.0 { 2 } else { 1 };
+        let [width, height] = [width, height].map(|size| size * ratio);
         let mut command = Command::new(program("Xvfb", "xvfb"));
         command
             .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0"])
