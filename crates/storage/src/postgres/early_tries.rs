@@ -1,7 +1,8 @@
 //! Tries of events ahead of their schedule: an endpoint that was away is noticed soon after it is back.
 //!
 //! A failed event waits for its retry. An acceptance by the endpoint makes all waiting events of the store due, and money makes
-//! those of its order due. Without either, every few seconds the event with money that has waited longest since its last try is tried.
+//! those of its order due. Without either, every few seconds one waiting event with money is tried: the one that has waited longest
+//! since its last try.
 
 use florin_orders::StoreId;
 use jiff::Timestamp;
@@ -94,7 +95,8 @@ pub(super) async fn make_due_of_order(
     Ok(())
 }
 
-/// Notes for the waiting events of a store that its endpoint accepts. Without waiting events it writes nothing: all deliveries of a store would wait for its row.
+/// Notes for the waiting events of a store that its endpoint accepts. Without waiting events it writes nothing: all deliveries of
+/// a store would wait for its row.
 pub(super) async fn note_as_accepting(
     tx: &mut PgConnection,
     delivery: &Delivery,

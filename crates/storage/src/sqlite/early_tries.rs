@@ -1,7 +1,8 @@
 //! Tries of events ahead of their schedule: an endpoint that was away is noticed soon after it is back.
 //!
 //! A failed event waits for its retry. An acceptance by the endpoint makes all waiting events of the store due, and money makes
-//! those of its order due. Without either, every few seconds the event with money that has waited longest since its last try is tried.
+//! those of its order due. Without either, every few seconds one waiting event with money is tried: the one that has waited longest
+//! since its last try.
 
 use florin_orders::StoreId;
 use jiff::Timestamp;
@@ -87,7 +88,8 @@ pub(super) async fn note_as_accepting(
     delivery: &Delivery,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "UPDATE store_deliveries SET accepted_at = ?1 FROM events WHERE events.id = ?2 AND store_deliveries.store_id = events.store_id AND EXISTS (
+        "UPDATE store_deliveries SET accepted_at = ?1 FROM events
+         WHERE events.id = ?2 AND store_deliveries.store_id = events.store_id AND EXISTS (
              SELECT 1 FROM outbox AS waiting WHERE waiting.is_head AND waiting.early_from IS NOT NULL
                  AND waiting.store_id = events.store_id)",
     )
