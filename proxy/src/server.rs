@@ -1,4 +1,4 @@
-//! Running the proxy: two listeners, six workers, and an orderly shutdown.
+//! Running the proxy: two listeners, the workers, and an orderly shutdown.
 
 use std::future::Future;
 use std::sync::Arc;

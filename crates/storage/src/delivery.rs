@@ -10,7 +10,7 @@ pub struct DueDelivery {
     pub event: Event,
     /// Tries by the schedule so far.
     pub tries: u32,
-    /// How often an acceptance has made it due early.
+    /// Early tries since the endpoint accepted another event while this one waited; 0 before.
     pub wakes: u32,
     /// The retry that this try comes ahead of; absent for a try of the schedule.
     pub ahead_of: Option<Timestamp>,
@@ -52,7 +52,7 @@ impl DeliveryOutcome {
 pub struct Retry {
     /// By the schedule.
     pub at: Timestamp,
-    /// An acceptance by the endpoint after this time makes the event due before.
+    /// The event is tried early only after this time.
     pub early_from: Timestamp,
     /// Until then no waiting event with money is tried early at this endpoint.
     pub probe_at: Timestamp,
