@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwap;
 use florin_gateway::{Clock, PaymentGateway};
 use florin_orders::{AttemptId, OrderId, Reference, StoreId, Stretch};
-use florin_storage::Storage;
+use florin_storage::{SharedStorage as _, Storage};
 use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;

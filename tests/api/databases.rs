@@ -215,7 +215,7 @@ async fn writes_the_databases_of_this_version() {
     let dump = Command::new("sqlite3")
         .arg(world.database())
         // Megabytes, which the next start writes.
-        .arg("DELETE FROM assets")
+        .arg("DELETE FROM static_files")
         .arg(".dump")
         .output();
     let dump = dump.expect("apt-get install sqlite3");

@@ -583,7 +583,7 @@ async fn twenty_thousand_orders_that_ended_meanwhile_delay_no_customer() {
     assert!(expired > 0, "the cleanup works meanwhile");
     for statement in [
         "UPDATE orders SET expires_at = 99999999999999 WHERE status = 'open'",
-        "UPDATE outbox SET state = 'not_wanted', is_head = 0",
+        "UPDATE outbox SET state = 'no_webhook', is_head = 0",
     ] {
         sqlx::query(statement).execute(&mut file).await.unwrap();
     }

@@ -196,13 +196,13 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
     (
         "a lost invoice belongs to no abandoned attempt",
         "lost-is-explained",
-        Database("UPDATE attempts SET state = 'refused' WHERE state = 'unclear'"),
+        Database("UPDATE attempts SET state = 'refused' WHERE state = 'outcome_unknown'"),
     ),
     (
         "an invoice was paid before it was stored",
         "paid-is-held",
         Database(
-            "UPDATE attempts SET state = 'unclear', invoice_id = NULL
+            "UPDATE attempts SET state = 'outcome_unknown', invoice_id = NULL
              WHERE id = (SELECT min(attempt_id) FROM credits)",
         ),
     ),
@@ -215,13 +215,13 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
         "an attempt is not polled any more",
         "still-polled",
         Database(
-            "UPDATE attempts SET next_poll_at = NULL WHERE state = 'open' AND standing <> 'settled'",
+            "UPDATE polls SET next_poll_at = NULL WHERE payment_state <> 'settled'",
         ),
     ),
     (
         "an attempt stays in `creating`",
         "nothing-half-made",
-        Database("UPDATE attempts SET state = 'creating' WHERE state = 'unclear'"),
+        Database("UPDATE attempts SET state = 'creating' WHERE state = 'outcome_unknown'"),
     ),
     (
         "a credit refers to an observation of another attempt",
@@ -259,7 +259,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
         "an attempt requested less than the price",
         "requests-the-price",
         Database(
-            "UPDATE attempts SET asked_usd = '0.01', asked_local = '0.01'
+            "UPDATE attempts SET requested_usd = '0.01', requested_local = '0.01'
              WHERE id = (SELECT min(id) FROM attempts WHERE flow = 'custom')",
         ),
     ),
@@ -274,7 +274,7 @@ const CORRUPTIONS: [(&str, &str, Corruption); 47] = [
         "an event was delivered that the store had not subscribed to",
         "delivery-is-wanted",
         Database(
-            "UPDATE outbox SET state = 'not_wanted' WHERE position =
+            "UPDATE outbox SET state = 'no_webhook' WHERE position =
                  (SELECT max(position) FROM outbox WHERE state = 'delivered')",
         ),
     ),

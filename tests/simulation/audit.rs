@@ -154,8 +154,8 @@ impl World {
             ),
             (
                 "assessments",
-                "SELECT CASE WHEN instr(verdict, ':') THEN substr(verdict, 1, instr(verdict, ':') - 1)
-                     ELSE verdict END AS kind, count(*) AS n FROM observations GROUP BY 1",
+                "SELECT CASE WHEN instr(assessment, ':') THEN substr(assessment, 1, instr(assessment, ':') - 1)
+                     ELSE assessment END AS kind, count(*) AS n FROM observations GROUP BY 1",
             ),
             (
                 "events",

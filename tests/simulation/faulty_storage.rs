@@ -14,8 +14,8 @@ use florin_storage::{
     NamedTransaction, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
     OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, OrderVersion,
     PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, SettledOrder,
-    SqliteStorage, StaffAccess, StaffStorage, StaticFile, Storage, StorageError, StoreScope,
-    StoredResponse, TokenGrant, Totals,
+    SharedStorage, SqliteStorage, StaffAccess, StaffStorage, StaticFile, Storage, StorageError,
+    StoreScope, StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -212,7 +212,7 @@ fn is_read(name: &str) -> bool {
 }
 
 /// Every method of the storage, through [`FaultyStorage::call`].
-macro_rules! shaken {
+macro_rules! with_faults {
     ($storage:ident; $(async fn $name:ident(&self $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty;)* $({ $($own:tt)* })?) => {
         #[async_trait]
         impl $storage for FaultyStorage {
@@ -224,7 +224,7 @@ macro_rules! shaken {
     };
 }
 
-shaken! {
+with_faults! {
     OperatorStorage;
     async fn decide(&self, order: &OrderId, decision: &NewDecision, now: Timestamp) -> Result<Snapshot, DecideError>;
     async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError>;
@@ -239,7 +239,7 @@ shaken! {
     ) -> Result<Vec<SettledOrder>, StorageError>;
 }
 
-shaken! {
+with_faults! {
     StaffStorage;
     async fn add_staff_link(
         &self, token: TokenHash, access: &StaffAccess, expires_at: Timestamp,
@@ -253,7 +253,7 @@ shaken! {
     async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64, StorageError>;
 }
 
-shaken! {
+with_faults! {
     Storage;
     async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError>;
     async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError>;
@@ -325,6 +325,10 @@ shaken! {
     async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError>;
     async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
     async fn backlog(&self) -> Result<u64, StorageError>;
+}
+
+with_faults! {
+    SharedStorage;
     async fn totals(&self) -> Result<Totals, StorageError>;
     async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<(), StorageError>;
     async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError>;

@@ -22,9 +22,9 @@ const MAX_SLEEP: Millis = 3_600_000;
 
 /// Due times of the next poll and the next delivery.
 const NEXT: &str = "SELECT
-    (SELECT min(max(next_poll_at, lease_until)) FROM attempts WHERE next_poll_at IS NOT NULL),
+    (SELECT min(max(next_poll_at, coalesce(leased_until, 0))) FROM polls WHERE next_poll_at IS NOT NULL),
     (SELECT min(next_at) FROM outbox AS mine WHERE state = 'pending'
-        AND store_id NOT IN (SELECT store_id FROM gone_endpoints)
+        AND store_id NOT IN (SELECT store_id FROM disabled_endpoints)
         AND position = (SELECT min(position) FROM outbox WHERE order_id = mine.order_id AND state = 'pending'))";
 
 /// Runs steps until the process ends.

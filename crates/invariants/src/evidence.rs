@@ -169,7 +169,7 @@ pub struct Event {
     pub kind: String,
     /// The text that is delivered.
     pub payload: String,
-    /// `pending`, `delivered`, `given_up` or `not_wanted`; `None` if it is in no outbox.
+    /// `pending`, `delivered`, `given_up` or `no_webhook`; `None` if it is in no outbox.
     pub outbox: Option<String>,
 }
 
@@ -387,7 +387,7 @@ impl Evidence {
     pub fn is_wanted(&self, event: &Event) -> bool {
         match &self.shop.subscribed {
             Some(stores) => stores.contains(&event.store),
-            None => event.outbox.as_deref() != Some("not_wanted"),
+            None => event.outbox.as_deref() != Some("no_webhook"),
         }
     }
 

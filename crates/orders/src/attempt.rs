@@ -90,7 +90,6 @@ pub enum Abandoned {
     Refused,
     /// The outcome is ambiguous: the gateway may have made an invoice. The request is never sent
     /// again for this attempt: an invoice whose address was never shown cannot be paid.
-    #[strum(serialize = "unclear")]
     OutcomeUnknown,
     /// The invoice did not pass our checks.
     Blocked,
@@ -160,14 +159,12 @@ pub enum PaymentState {
     /// Nothing arrived.
     Waiting,
     /// A transaction without a confirmation.
-    #[strum(serialize = "seen")]
     Detected,
     /// A transaction with too few confirmations.
     Confirming,
     /// Completed, and the price is covered.
     Settled,
     /// Completed, and less than the price.
-    #[strum(serialize = "short")]
     Underpaid,
     /// Failed.
     Failed,
@@ -176,7 +173,6 @@ pub enum PaymentState {
     /// Ran out with nothing arrived.
     Expired,
     /// The gateway named another address: the attempt is no longer shown.
-    #[strum(serialize = "frozen")]
     AddressChanged,
 }
 

@@ -12,12 +12,10 @@ use crate::{Invoice, PaymentState};
 #[strum(serialize_all = "snake_case")]
 pub enum PollPriority {
     /// No page of the customer shows the order.
-    #[strum(serialize = "planned")]
     Unwatched,
     /// The order is watched: a page of the customer shows it.
     Watched,
     /// A callback hinted at a change.
-    #[strum(serialize = "hinted")]
     Callback,
 }
 

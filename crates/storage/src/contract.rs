@@ -49,7 +49,6 @@ macro_rules! contract {
     ) => {
         contract!(@ sqlite, Sqlite, $($module { $($name,)* })* ; $($any_module { $any_name })*);
         contract!(@ postgres, Postgres, $($module { $($name,)* })* ; $($any_module { $any_name })*);
-        contract!(@ pooled, Pooled, $($module { $($name,)* })* ; $($any_module { $any_name })*);
     };
     (
         @ $backend:ident, $variant:ident, $($module:ident { $($name:ident,)* })*
@@ -304,3 +303,24 @@ pub(crate) async fn status(storage: &Store, number: u8) -> OrderStatus {
         .order
         .status
 }
+
+// Behind a pooler each transaction may have another connection: these begin, read, lease, repeat and list.
+contract!(
+    @ pooled, Pooled,
+    attempts { one_attempt_is_opened_at_a_time, a_wallets_transaction_is_kept_as_a_hint, }
+    credits {
+        the_first_sale_is_credited_once_and_reported_in_order,
+        two_paid_attempts_credit_one_order_once,
+    }
+    decisions {
+        an_acceptance_credits_once_and_is_audited,
+        orders_are_found_by_status_store_and_text,
+    }
+    deliveries { events_of_an_order_are_delivered_in_their_order, }
+    polling { a_slow_response_never_overwrites_a_later_one, }
+    replanning { what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right, }
+    schema { a_database_serves_one_environment, }
+    staff { staff_finds_and_decides_in_its_store_alone, }
+    totals { the_oldest_waiting_event_of_each_store_is_found, }
+    ;
+);

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use sqlx::postgres::{PgCopyIn, PgTransaction};
 use sqlx::{AssertSqlSafe, PgConnection, Row as _, SqliteConnection};
 
-use self::tables::{Kind, TABLES, Table};
+use self::tables::{Table, tables};
 use crate::sqlite::WriteTransaction;
 use crate::{PostgresStorage, SqliteStorage, StorageError};
 
@@ -25,7 +25,7 @@ const PIECE: usize = 64 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopiedTable {
     /// Its name.
-    pub table: &'static str,
+    pub table: String,
     /// Its rows.
     pub rows: u64,
     /// SHA-256 of its lines, in hexadecimal; the same on both sides.
@@ -33,10 +33,10 @@ pub struct CopiedTable {
 }
 
 /// How far a copy is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyStep {
     /// The table that is read.
-    pub table: &'static str,
+    pub table: String,
     /// Its place among all tables, from 1.
     pub number: usize,
     /// All tables.
@@ -56,7 +56,7 @@ pub enum CopyError {
     NotEmpty,
     /// The target holds something else than was sent.
     #[error("table {0} differs from the source after it was copied; nothing was kept")]
-    Differs(&'static str),
+    Differs(String),
     /// The target holds the whole copy, and the source can still be opened.
     #[error(
         "everything was copied, and the file could not be marked as copied: run the same command again before any proxy starts ({0})"
@@ -113,34 +113,43 @@ async fn copy_tables(
     let has_orders: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM orders)")
         .fetch_one(&mut *to)
         .await?;
+    let tables = tables(&mut from, &mut to).await?;
+    let count = tables.len();
     let mut copied = Vec::new();
-    if has_orders {
-        for table in &TABLES {
-            copied.push(lines(table, &mut from, None, on_step).await?);
+    for (table, number) in tables.iter().zip(1..) {
+        let on_rows = |rows| {
+            on_step(CopyStep {
+                table: table.name.clone(),
+                number,
+                count,
+                rows,
+            });
+        };
+        if has_orders {
+            copied.push(lines(table, &mut from, None, &on_rows).await?);
+            continue;
         }
+        let sent = send(table, &mut from, &mut to, &on_rows).await?;
+        if read_back(table, &mut to).await? != sent {
+            return Err(CopyError::Differs(table.name.clone()));
+        }
+        copied.push(sent);
+    }
+    if has_orders {
         if !is_copied(&copied, &mut to).await? {
             return Err(CopyError::NotEmpty);
         }
         mark(from, place).await?;
         return Ok(copied);
     }
-    for table in &TABLES {
-        let sent = send(table, &mut from, &mut to, on_step).await?;
-        if read_back(table, &mut to).await? != sent {
-            return Err(CopyError::Differs(table.name));
+    for table in &tables {
+        for column in table.columns.iter().filter(|column| column.is_numbered) {
+            let (table, column) = (&table.name, &column.name);
+            let next = format!(
+                "SELECT setval(pg_get_serial_sequence('{table}', '{column}'), coalesce(max({column}), 0) + 1, false) FROM {table}"
+            );
+            sqlx::query(AssertSqlSafe(next)).execute(&mut *to).await?;
         }
-        copied.push(sent);
-    }
-    for (table, column) in [
-        ("events", "position"),
-        ("observations", "id"),
-        ("deliveries", "id"),
-        ("audit", "position"),
-    ] {
-        let next = format!(
-            "SELECT setval(pg_get_serial_sequence('{table}', '{column}'), coalesce(max({column}), 0) + 1, false) FROM {table}"
-        );
-        sqlx::query(AssertSqlSafe(next)).execute(&mut *to).await?;
     }
     sqlx::query("INSERT INTO file_copies (id) VALUES ($1)")
         .bind(id(&copied))
@@ -179,21 +188,8 @@ async fn mark(mut from: WriteTransaction, place: &str) -> Result<(), CopyError> 
     marked.await.map_err(CopyError::NotMarked)
 }
 
-/// Each copied column, as `table.column`, of the target and of the source.
-#[cfg(test)]
-pub(crate) fn columns() -> Vec<(String, String)> {
-    let of_table = |table: &Table| {
-        let (name, source) = (table.name, table.source_table());
-        let named = |value: &str| match value.split_once('.') {
-            Some(_) => value.to_owned(),
-            None => format!("{source}.{value}"),
-        };
-        let fields = table.fields.iter();
-        let columns = fields.map(|(column, value, _)| (format!("{name}.{column}"), named(value)));
-        columns.collect::<Vec<_>>()
-    };
-    TABLES.iter().flat_map(of_table).collect()
-}
+/// Takes the number of rows of a table that were read so far.
+type OnRows<'a> = &'a (dyn Fn(u64) + Send + Sync);
 
 /// Counts and digests lines.
 #[derive(Default)]
@@ -212,7 +208,7 @@ impl Lines {
 
     fn of(self, table: &Table) -> CopiedTable {
         CopiedTable {
-            table: table.name,
+            table: table.name.clone(),
             rows: self.rows,
             sha256: hex::encode(self.digest.finalize()),
         }
@@ -223,12 +219,11 @@ async fn send(
     table: &Table,
     from: &mut SqliteConnection,
     to: &mut PgTransaction<'_>,
-    on_step: OnCopyStep<'_>,
+    on_rows: OnRows<'_>,
 ) -> Result<CopiedTable, CopyError> {
-    let columns = table.columns().collect::<Vec<_>>().join(", ");
-    let into = format!("COPY {} ({columns}) FROM STDIN", table.name);
+    let into = format!("COPY {} ({}) FROM STDIN", table.name, table.columns());
     let mut into = to.copy_in_raw(&into).await?;
-    let sent = lines(table, from, Some(&mut into), on_step).await?;
+    let sent = lines(table, from, Some(&mut into), on_rows).await?;
     into.finish().await?;
     Ok(sent)
 }
@@ -238,29 +233,21 @@ async fn lines(
     table: &Table,
     from: &mut SqliteConnection,
     mut into: Option<&mut PgCopyIn<&mut PgConnection>>,
-    on_step: OnCopyStep<'_>,
+    on_rows: OnRows<'_>,
 ) -> Result<CopiedTable, CopyError> {
-    let place = TABLES.iter().position(|it| it.name == table.name);
-    let number = place.map_or(0, |place| place + 1);
-    let step = |rows| CopyStep {
-        table: table.name,
-        number,
-        count: TABLES.len(),
-        rows,
-    };
     let mut lines = Lines::default();
-    on_step(step(0));
+    on_rows(0);
     let mut piece = String::new();
-    let select = sqlx::query(AssertSqlSafe(table.select()));
+    let select = sqlx::query(AssertSqlSafe(table.select_from_file()));
     let mut rows = select.fetch(from);
     while let Some(row) = rows.try_next().await? {
-        for (index, (_, _, kind)) in table.fields.iter().enumerate() {
+        for (index, column) in table.columns.iter().enumerate() {
             if index > 0 {
                 piece.push('\t');
             }
             match row.try_get::<Option<String>, _>(index)? {
                 None => piece.push_str("\\N"),
-                Some(value) => write_value(&mut piece, *kind, &value)?,
+                Some(value) => write_value(&mut piece, &column.kind, &value)?,
             }
         }
         piece.push('\n');
@@ -270,7 +257,7 @@ async fn lines(
                 into.send(piece.as_bytes()).await?;
             }
             piece.clear();
-            on_step(step(lines.rows));
+            on_rows(lines.rows);
         }
     }
     lines.add(piece.as_bytes());
@@ -281,12 +268,7 @@ async fn lines(
 }
 
 async fn read_back(table: &Table, to: &mut PgTransaction<'_>) -> Result<CopiedTable, CopyError> {
-    let columns = table.columns().collect::<Vec<_>>().join(", ");
-    let out = format!(
-        "COPY (SELECT {columns} FROM {} ORDER BY {}) TO STDOUT",
-        table.name, table.target_key
-    );
-    let mut out = to.copy_out_raw(&out).await?;
+    let mut out = to.copy_out_raw(&table.copy_from_target()).await?;
     let mut lines = Lines::default();
     while let Some(piece) = out.try_next().await? {
         lines.add(&piece);
@@ -295,9 +277,9 @@ async fn read_back(table: &Table, to: &mut PgTransaction<'_>) -> Result<CopiedTa
 }
 
 /// Writes a value as `COPY` writes it. Source: PostgreSQL, "COPY", "Text Format".
-fn write_value(line: &mut String, kind: Kind, value: &str) -> Result<(), StorageError> {
+fn write_value(line: &mut String, kind: &str, value: &str) -> Result<(), StorageError> {
     match kind {
-        Kind::Text => {
+        "text" => {
             for character in value.chars() {
                 match character {
                     '\\' => line.push_str("\\\\"),
@@ -313,13 +295,13 @@ fn write_value(line: &mut String, kind: Kind, value: &str) -> Result<(), Storage
                 }
             }
         }
-        Kind::Number => line.push_str(value),
-        Kind::Truth => line.push(if value == "0" { 'f' } else { 't' }),
-        Kind::Bytes => {
+        "boolean" => line.push(if value == "0" { 'f' } else { 't' }),
+        "bytea" => {
             line.push_str("\\\\x");
             line.push_str(&value.to_ascii_lowercase());
         }
-        Kind::Time => write_time(line, value)?,
+        "timestamp with time zone" => write_time(line, value)?,
+        _ => line.push_str(value),
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub enum DeliveryOutcome {
     /// enabled again.
     Gone(EndpointHash),
     /// The store has no webhook.
-    NotWanted,
+    NoWebhook,
 }
 
 impl DeliveryOutcome {
@@ -40,7 +40,7 @@ impl DeliveryOutcome {
         match self {
             Self::Delivered => ("delivered", None),
             Self::GivenUp => ("given_up", None),
-            Self::NotWanted => ("not_wanted", None),
+            Self::NoWebhook => ("no_webhook", None),
             Self::Retry(retry) => ("pending", Some(retry)),
             Self::Gone(_) => ("pending", None),
         }

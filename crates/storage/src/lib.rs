@@ -22,6 +22,7 @@ mod database;
 mod delivery;
 mod error;
 mod idempotency;
+mod lease;
 mod limits;
 mod observation;
 mod operator;
@@ -34,8 +35,6 @@ mod totals;
 mod traits;
 mod verified;
 
-#[cfg(test)]
-pub(crate) use copy::columns as copied_columns;
 pub use copy::{CopiedTable, CopyError, CopyStep, OnCopyStep, copy};
 pub use database::{
     Database, backup, backup_part, backup_source, check_database, check_place, is_postgres,
@@ -49,18 +48,19 @@ pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
 };
 pub use idempotency::{Claim, Fingerprint, RequestId, StoredResponse};
+pub use lease::LeaseClock;
 pub use limits::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL};
 pub use operator::{
     AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
     OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StoredObservation,
 };
 pub use postgres::{
-    GatewayAccount, GatewayAccountStep, LeaseClock, NewGatewayAccount, PostgresOptions,
-    PostgresStorage, migrate as migrate_postgres,
+    GatewayAccount, GatewayAccountStep, NewGatewayAccount, PostgresOptions, PostgresStorage,
+    migrate as migrate_postgres,
 };
 pub use shared::{
-    ChangeListener, Changed, LimitKey, OrderVersion, PoolState, PriceList, ServerState, Standbys,
-    StaticFile,
+    ChangeListener, Changed, LimitKey, OrderVersion, PoolState, PriceList, ServerState,
+    SharedStorage, Standbys, StaticFile,
 };
 pub use sqlite::SqliteStorage;
 pub use staff::{Actor, MAX_STAFF_ACCESS_PER_STORE, StaffAccess, StaffStorage, StoreScope};

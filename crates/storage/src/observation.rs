@@ -1,6 +1,6 @@
 //! The record of an observation, the same in every store.
 
-use florin_orders::{Assessment, Observation};
+use florin_orders::{Assessment, EventType, Observation};
 use sha2::{Digest as _, Sha256};
 
 /// The most of a response, and of its assessment, that is stored.
@@ -11,7 +11,7 @@ pub(crate) fn text_of(assessment: &Assessment) -> String {
     match assessment {
         Assessment::NeedsReview(reason) => format!("needs_review: {reason}"),
         Assessment::AddressChanged { address } => {
-            format!("frozen: the gateway names the address {address}")
+            format!("address_changed: the gateway names the address {address}")
         }
         decided => {
             let payment_state = decided
@@ -22,8 +22,8 @@ pub(crate) fn text_of(assessment: &Assessment) -> String {
     }
 }
 
-/// A digest of the members that are understood. Two responses with the same facts are one observation.
-pub(crate) fn facts(observation: &Observation) -> [u8; 16] {
+/// A digest of the members that are assessed. Two responses with the same digest are one observation.
+pub(crate) fn digest(observation: &Observation) -> [u8; 16] {
     let Observation {
         observed_at: _,
         raw: _,
@@ -64,6 +64,17 @@ pub(crate) fn facts(observation: &Observation) -> [u8; 16] {
 }
 
 /// The beginning of a text: an honest response is a tenth of this.
-pub(crate) fn bounded(text: &str) -> &str {
+pub(crate) fn truncated(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_BYTES)]
+}
+
+/// The outcome of marking a poll as recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fence {
+    /// It is the latest.
+    Passed,
+    /// An earlier run of this transaction, whose commit had no response, has recorded it and emitted these events.
+    Recorded(Vec<EventType>),
+    /// It, or a later one, was recorded before.
+    Refused,
 }

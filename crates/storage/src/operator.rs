@@ -198,7 +198,7 @@ pub enum EventState {
     /// No further retry.
     GivenUp,
     /// The store has no webhook.
-    NotWanted,
+    NoWebhook,
 }
 
 /// An event and its delivery.

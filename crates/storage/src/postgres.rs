@@ -8,71 +8,86 @@ mod macros;
 
 mod account;
 mod announcements;
-mod attempts;
-mod clock;
 mod dead_connections;
-mod deliveries;
-mod early_tries;
-mod events;
+mod dialect;
+mod event_pages;
 mod failure;
-mod idempotency;
-mod observe;
 mod open;
-mod operator;
 mod options;
-mod orders;
-mod polls;
 mod pooler;
 mod pools;
+mod replanning;
 mod rows;
 mod server;
 mod shared;
-mod staff;
+mod statements;
 mod storage;
 #[cfg(test)]
 pub(crate) mod tests;
-mod totals;
 mod transaction;
 mod verify;
+mod versions;
+
+// The same text for both databases, compiled for each with the names of its `dialect`.
+#[path = "queries/attempts.rs"]
+mod attempts;
+#[path = "queries/deliveries.rs"]
+mod deliveries;
+#[path = "queries/early_tries.rs"]
+mod early_tries;
+#[path = "queries/events.rs"]
+mod events;
+#[path = "queries/observe.rs"]
+mod observe;
+#[path = "queries/operator.rs"]
+mod operator;
+#[path = "queries/orders.rs"]
+mod orders;
+#[path = "queries/polls.rs"]
+mod polls;
+#[path = "queries/prices.rs"]
+mod prices;
+#[path = "queries/requests.rs"]
+mod requests;
+#[path = "queries/staff.rs"]
+mod staff;
+#[path = "queries/storage.rs"]
+mod storage_queries;
+#[path = "queries/totals.rs"]
+mod totals;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use florin_orders::{
-    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
-};
+use florin_orders::OrderId;
 use jiff::{SignedDuration, Timestamp};
 
 pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
-pub use self::clock::LeaseClock;
-use self::dead_connections::{Reading, close_idle, in_time};
-use self::failure::{Failure as _, is_of_old_schema};
+use self::failure::Failure as _;
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
 pub use self::options::PostgresOptions;
 pub use self::storage::PostgresStorage;
-use self::transaction::{OnLoss, Transaction, run};
 pub(crate) use self::verify::verify;
-use crate::limits::{BATCH, InvoiceKind, RESTART_BATCH};
+use crate::limits::BATCH;
 use crate::{
-    ChangeListener, Changed, Claim, Commits, Credit, Delivery, DeliveryFilter, DeliveryOutcome,
-    DueAttempt, DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid,
-    NamedTransaction, OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError,
-    OrderVersion, PollQueue, PoolState, PriceList, RecordedDelivery, RecordedObservation,
-    RequestId, ServerState, StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    ChangeListener, Changed, Commits, LimitKey, OrderVersion, PoolState, ServerState,
+    SharedStorage, StaticFile, StorageError, Totals,
 };
 
 #[cfg(test)]
 impl PostgresStorage {
     /// One attempt.
-    pub(crate) async fn attempt(&self, id: &AttemptId) -> Result<Attempt, StorageError> {
+    pub(crate) async fn attempt(
+        &self,
+        id: &florin_orders::AttemptId,
+    ) -> Result<florin_orders::Attempt, StorageError> {
         read!(self, |reader| orders::attempt(reader, id))
     }
 }
 
 #[async_trait]
-impl Storage for PostgresStorage {
+impl SharedStorage for PostgresStorage {
     async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
         read!(self, |reader| server::state(reader)).map(Some)
     }
@@ -85,7 +100,7 @@ impl Storage for PostgresStorage {
         &self,
         orders: &[OrderId],
     ) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
-        read!(self, |reader| orders::versions(reader, orders))
+        read!(self, |reader| versions::versions(reader, orders))
     }
 
     async fn announce(&self, changed: &Changed) -> Result<(), StorageError> {
@@ -105,37 +120,13 @@ impl Storage for PostgresStorage {
         Ok(Some(Box::new(listener)))
     }
 
-    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [prices], |tx| shared::keep_prices(
-            tx, &prices
-        )
-        .await)
-    }
-
-    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError> {
-        read!(self, |reader| shared::prices_after(reader, fetched_after))
-    }
-
-    async fn invalidate_prices(&self) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [], |tx| shared::invalidate_prices(tx).await)
-    }
-
-    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {
-        transaction!(self, Repeat, [], |tx| shared::delete_expired_prices(
-            tx,
-            fetched_until,
-            BATCH
-        )
-        .await)
-    }
-
     async fn count_request(
         &self,
         key: LimitKey,
         each: SignedDuration,
         now: Timestamp,
     ) -> Result<Option<SignedDuration>, StorageError> {
-        let clock = self.clock.now(now);
+        let clock = self.clock(now);
         transaction!(self, Fail, [], |tx| shared::count_request(
             tx, key, each, clock
         )
@@ -143,7 +134,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64, StorageError> {
-        let clock = self.clock.now(now);
+        let clock = self.clock(now);
         transaction!(self, Fail, [], |tx| shared::delete_unused_counts(
             tx, clock, BATCH
         )
@@ -151,7 +142,7 @@ impl Storage for PostgresStorage {
     }
 
     async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool, StorageError> {
-        let (holder, clock) = (&self.holder, self.clock.now(now));
+        let (holder, clock) = (&self.holder, self.clock(now));
         transaction!(self, Repeat, [holder], |tx| shared::share_delay(
             tx, &holder, is_delayed, clock
         )
@@ -163,7 +154,7 @@ impl Storage for PostgresStorage {
         files: &[StaticFile],
         now: Timestamp,
     ) -> Result<(), StorageError> {
-        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock.now(now));
+        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock(now));
         transaction!(self, Repeat, [files], |tx| shared::keep_static_files(
             tx, &files, clock
         )
@@ -172,398 +163,6 @@ impl Storage for PostgresStorage {
 
     async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError> {
         read!(self, |reader| shared::static_file(reader, name))
-    }
-
-    async fn open_order(
-        &self,
-        id: &OrderId,
-        terms: &NewOrder,
-        token: TokenHash,
-        token_expires_at: Timestamp,
-        now: Timestamp,
-    ) -> Result<Opened, OpenError> {
-        transaction!(self, Repeat, [id, terms], |tx| {
-            let opened = orders::open(tx, &id, &terms, now).await?;
-            orders::add_token(tx, &opened.order.id, token, token_expires_at).await?;
-            Ok(opened)
-        })
-    }
-
-    async fn add_token(
-        &self,
-        order: &OrderId,
-        token: TokenHash,
-        token_expires_at: Timestamp,
-    ) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [order], |tx| orders::add_token(
-            tx,
-            &order,
-            token,
-            token_expires_at
-        )
-        .await)
-    }
-
-    async fn claim_request(
-        &self,
-        request: RequestId,
-        fingerprint: Fingerprint,
-        now: Timestamp,
-        lease_until: Timestamp,
-    ) -> Result<Claim, StorageError> {
-        let lease = self.lease(now, lease_until);
-        transaction!(self, Repeat, [lease], |tx| idempotency::claim(
-            tx,
-            request,
-            fingerprint,
-            &lease
-        )
-        .await)
-    }
-
-    async fn store_response(
-        &self,
-        request: RequestId,
-        lease_until: Timestamp,
-        response: &StoredResponse,
-        kept_until: Timestamp,
-    ) -> Result<bool, StorageError> {
-        transaction!(self, Repeat, [response], |tx| idempotency::store_response(
-            tx,
-            request,
-            lease_until,
-            &response,
-            kept_until
-        )
-        .await)
-    }
-
-    async fn release_request(
-        &self,
-        request: RequestId,
-        lease_until: Timestamp,
-    ) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [], |tx| idempotency::release(
-            tx,
-            request,
-            lease_until
-        )
-        .await)
-    }
-
-    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError> {
-        let clock = self.clock.now(now);
-        transaction!(self, Repeat, [], |tx| idempotency::delete_expired(
-            tx, now, clock, BATCH
-        )
-        .await)
-    }
-
-    async fn order_of_token(
-        &self,
-        token: TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<Snapshot>, StorageError> {
-        read!(self, |reader| orders::of_token(reader, token, now))
-    }
-
-    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
-        read!(self, |reader| orders::token_grant(reader, token))
-    }
-
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
-        read!(self, |reader| orders::snapshot(reader, id))
-    }
-
-    async fn orders(
-        &self,
-        store: &StoreId,
-        filter: &OrderFilter,
-    ) -> Result<Vec<Snapshot>, StorageError> {
-        read!(self, |reader| orders::list(reader, store, filter))
-    }
-
-    async fn cancel_order(
-        &self,
-        id: &OrderId,
-        now: Timestamp,
-    ) -> Result<Snapshot, OrderOperationError> {
-        transaction!(self, Repeat, [id], |tx| orders::cancel(tx, &id, now).await)
-    }
-
-    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError> {
-        transaction!(self, Repeat, [], |tx| orders::delete_expired_tokens(
-            tx, now, BATCH
-        )
-        .await)
-    }
-
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError> {
-        transaction!(self, Fail, [], |tx| orders::expire(tx, now, BATCH).await)
-    }
-
-    async fn begin_attempt(
-        &self,
-        order: &OrderId,
-        terms: &NewAttempt,
-        now: Timestamp,
-    ) -> Result<Attempt, OrderOperationError> {
-        let clock = self.clock.now(now);
-        transaction!(self, Repeat, [order, terms], |tx| attempts::begin(
-            tx, &order, &terms, now, clock
-        )
-        .await)
-    }
-
-    async fn open_attempt(
-        &self,
-        attempt: &AttemptId,
-        invoice: &Invoice,
-        now: Timestamp,
-    ) -> Result<(), OpenAttemptError> {
-        transaction!(self, Repeat, [attempt, invoice], |tx| attempts::open(
-            tx, &attempt, &invoice, now
-        )
-        .await)
-    }
-
-    async fn abandon_attempt(
-        &self,
-        attempt: &AttemptId,
-        reason: Abandoned,
-        now: Timestamp,
-    ) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [attempt], |tx| attempts::abandon(
-            tx, &attempt, reason, now
-        )
-        .await)
-    }
-
-    async fn abandon_stale_attempts(
-        &self,
-        begun_before: Timestamp,
-        now: Timestamp,
-    ) -> Result<u64, StorageError> {
-        let (clock, age) = (self.clock.now(now), now.duration_since(begun_before));
-        transaction!(self, Repeat, [], |tx| {
-            let stale = attempts::stale(tx, age, clock, BATCH).await?;
-            for attempt in &stale {
-                attempts::abandon(tx, attempt, Abandoned::OutcomeUnknown, now).await?;
-            }
-            Ok(stale.len() as u64)
-        })
-    }
-
-    async fn mark_as_paid(
-        &self,
-        order: &OrderId,
-        named: Option<&NamedTransaction>,
-        now: Timestamp,
-    ) -> Result<MarkedAsPaid, OrderOperationError> {
-        let named = named.cloned();
-        transaction!(self, Repeat, [order, named], |tx| attempts::mark_as_paid(
-            tx,
-            &order,
-            named.as_ref(),
-            now
-        )
-        .await)
-    }
-
-    async fn keep_receipt_email(
-        &self,
-        order: &OrderId,
-        email: Option<&str>,
-        now: Timestamp,
-    ) -> Result<Option<KeptEmail>, StorageError> {
-        let email = email.map(str::to_owned);
-        transaction!(self, Repeat, [order, email], |tx| {
-            orders::keep_receipt_email(tx, &order, email.as_deref(), now).await
-        })
-    }
-
-    async fn due_attempts(
-        &self,
-        priority: PollPriority,
-        now: Timestamp,
-        lease_until: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<DueAttempt>, StorageError> {
-        let lease = self.lease(now, lease_until);
-        transaction!(self, Fail, [lease], |tx| polls::due(
-            tx, priority, &lease, limit
-        )
-        .await)
-    }
-
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
-        transaction!(self, Repeat, [order], |tx| polls::schedule(tx, &order, at)
-            .await)
-    }
-
-    async fn schedule_polls_of_order(
-        &self,
-        order: &OrderId,
-        pause: SignedDuration,
-        now: Timestamp,
-    ) -> Result<bool, StorageError> {
-        transaction!(self, Repeat, [order], |tx| {
-            orders::lock(tx, &order).await?;
-            polls::schedule_of_order(tx, &order, pause, now).await
-        })
-    }
-
-    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
-        let clock = self.clock.now(now);
-        transaction!(self, Repeat, [], |tx| {
-            let now = polls::not_before_the_server(tx, now, clock).await?;
-            let polls = polls::replan_future(tx, now, clock).await?;
-            Ok(polls + deliveries::replan_future(tx, now, clock).await?)
-        })
-    }
-
-    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
-        read!(self, |reader| polls::queue(reader, until, most))
-    }
-
-    async fn schedule_poll_of_invoice(
-        &self,
-        invoice: &InvoiceId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
-        self.schedule_poll_of(invoice, InvoiceKind::Unsettled, at)
-            .await
-    }
-
-    async fn schedule_recheck(
-        &self,
-        invoice: &InvoiceId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
-        self.schedule_poll_of(invoice, InvoiceKind::Settled, at)
-            .await
-    }
-
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
-        read!(self, |reader| polls::store_of(reader, invoice))
-    }
-
-    async fn reschedule_poll(
-        &self,
-        due: &DueAttempt,
-        until: Timestamp,
-        now: Timestamp,
-    ) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [due], |tx| polls::reschedule(
-            tx, &due, until, now
-        )
-        .await)
-    }
-
-    async fn record_observation(
-        &self,
-        due: &DueAttempt,
-        observation: &Observation,
-    ) -> Result<Option<RecordedObservation>, StorageError> {
-        transaction!(self, Repeat, [due, observation], |tx| observe::record(
-            tx,
-            &due,
-            &observation
-        )
-        .await)
-    }
-
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError> {
-        read!(self, |reader| observe::credit_of(reader, order))
-    }
-
-    async fn events(
-        &self,
-        store: &StoreId,
-        after: Option<&EventId>,
-        limit: u32,
-    ) -> Result<Option<Vec<Event>>, StorageError> {
-        read!(self, |reader| events::page(reader, store, after, limit))
-    }
-
-    async fn due_deliveries(
-        &self,
-        store: &StoreId,
-        now: Timestamp,
-        lease_until: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<DueDelivery>, StorageError> {
-        if !read!(self, |reader| deliveries::may_be_due(
-            reader, store, now, limit
-        ))? {
-            return Ok(Vec::new());
-        }
-        let lease = self.lease(now, lease_until);
-        transaction!(self, Fail, [store, lease], |tx| deliveries::due(
-            tx, &store, &lease, limit
-        )
-        .await)
-    }
-
-    async fn record_delivery(
-        &self,
-        delivery: &Delivery,
-        outcome: DeliveryOutcome,
-    ) -> Result<(), StorageError> {
-        let holder = &self.holder;
-        transaction!(self, Repeat, [delivery, holder], |tx| deliveries::record(
-            tx, &delivery, outcome, &holder
-        )
-        .await)
-    }
-
-    async fn deliveries(
-        &self,
-        store: &StoreId,
-        filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
-        read!(self, |reader| deliveries::page(reader, store, filter))
-    }
-
-    async fn redeliver(
-        &self,
-        store: &StoreId,
-        event: &EventId,
-        now: Timestamp,
-    ) -> Result<bool, StorageError> {
-        transaction!(self, Repeat, [store, event], |tx| deliveries::again(
-            tx, &store, &event, now
-        )
-        .await)
-    }
-
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError> {
-        read!(self, |reader| deliveries::endpoint_status(reader, store))
-    }
-
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError> {
-        if !read!(self, |reader| deliveries::is_gone(reader, store))? {
-            return Ok(false);
-        }
-        // Nothing is delivered meanwhile: the endpoint is enabled last.
-        let mut after = 0;
-        loop {
-            let last = transaction!(self, Repeat, [store], |tx| {
-                let last = deliveries::restart(tx, &store, after, now, RESTART_BATCH).await?;
-                if last.is_none() {
-                    deliveries::enable(tx, &store).await?;
-                }
-                Ok::<_, StorageError>(last)
-            })?;
-            match last {
-                Some(last) => after = last,
-                None => return Ok(true),
-            }
-        }
-    }
-
-    async fn backlog(&self) -> Result<u64, StorageError> {
-        read!(self, |reader| deliveries::backlog(reader))
     }
 
     async fn totals(&self) -> Result<Totals, StorageError> {

@@ -4,6 +4,7 @@ mod event;
 mod operator;
 mod order;
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -18,17 +19,21 @@ pub(crate) use self::event::{
 pub(crate) use self::operator::{audit_entry, observation, settled_order, staff_access};
 pub(crate) use self::order::{aggregate, attempt, order, traceparent};
 
+/// A time in whole milliseconds: Unix milliseconds in SQLite, `timestamptz` in PostgreSQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Time(pub(crate) Timestamp);
+
+/// A text from outside without NUL, which PostgreSQL stores in no text.
+pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') {
+        Cow::Owned(text.replace('\0', "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
 /// A row of either database. A column of another type, or without the value that is asked for, is an error.
 pub(crate) trait Record {
-    /// The columns of the requested amounts: crypto, dollars, local currency.
-    const REQUESTED: [&str; 3];
-    /// The column of an attempt's payment state.
-    const PAYMENT_STATE: &str;
-    /// The column of the time since which it holds.
-    const STATE_SINCE: &str;
-    /// The column of an observation's assessment.
-    const ASSESSMENT: &str;
-
     /// A text, or NULL.
     fn maybe_text(&self, column: &str) -> Result<Option<&str>, StorageError>;
 

@@ -1,11 +1,13 @@
 //! State that the processes on one database share besides orders: announcements, files, prices, limits.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use florin_orders::OrderId;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 
-use crate::StorageError;
+use crate::{StorageError, Totals};
 
 /// Which orders changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +33,9 @@ impl OrderVersion {
 /// Receives what other processes announce.
 ///
 /// An announcement only says that it is time to read. It may be lost with the connection: a reader compares versions
-/// ([`crate::Storage::versions`]) when it begins to listen, and now and then.
+/// ([`SharedStorage::versions`]) when it begins to listen, and now and then.
 #[async_trait]
-pub trait ChangeListener: Send + std::fmt::Debug {
+pub trait ChangeListener: Send + fmt::Debug {
     /// Waits for the next announcement. To be called until it fails, and never cancelled.
     ///
     /// # Errors
@@ -110,4 +112,89 @@ pub struct Standbys {
     pub connected: i64,
     /// Those that a commit waits for, or may wait for.
     pub synchronous: i64,
+}
+
+/// The database itself, and what the processes that use it share besides orders. A database without other writers has the
+/// defaults.
+#[async_trait]
+pub trait SharedStorage: fmt::Debug + Send + Sync {
+    /// Returns `true` if other processes write to the same database. What this process has read may then be out of date
+    /// although this process wrote nothing: it is used while its version is the same ([`Self::versions`]).
+    fn has_other_writers(&self) -> bool {
+        true
+    }
+
+    /// The schema and the clock of the database's server; `None` for a file.
+    ///
+    /// # Errors
+    /// [`StorageError`]
+    async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
+        Ok(None)
+    }
+
+    /// The connections to the database's server; none to a file.
+    fn pools(&self) -> Vec<PoolState> {
+        Vec::new()
+    }
+
+    /// The versions of orders, unknown ones left out. A database without other writers has none.
+    async fn versions(
+        &self,
+        _orders: &[OrderId],
+    ) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+        Ok(Vec::new())
+    }
+
+    /// Announces committed changes to the other processes, without a promise that it arrives.
+    async fn announce(&self, _changed: &Changed) -> Result<(), StorageError> {
+        Ok(())
+    }
+
+    /// Begins to listen to the announcements of the other processes; `None` for a database without other writers.
+    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
+        Ok(None)
+    }
+
+    /// Counts a request against the limit of its key, over all processes. A request uses `each` of the key's allowance of
+    /// one minute. Returns how long to wait if it is used up. Without other writers nothing is counted here: the process
+    /// counts in memory.
+    async fn count_request(
+        &self,
+        _key: LimitKey,
+        _each: SignedDuration,
+        _now: Timestamp,
+    ) -> Result<Option<SignedDuration>, StorageError> {
+        Ok(None)
+    }
+
+    /// Deletes a batch of the counts of keys whose allowance is full again. Returns their number; 0 if none is left.
+    async fn delete_unused_counts(&self, _now: Timestamp) -> Result<u64, StorageError> {
+        Ok(0)
+    }
+
+    /// Reports whether this process finds payments later than planned; the report counts for [`crate::DELAY_REPORT`]. Returns
+    /// `true` if another process does.
+    async fn share_delay(&self, _is_delayed: bool, _now: Timestamp) -> Result<bool, StorageError> {
+        Ok(false)
+    }
+
+    /// Keeps the files of this process's version for processes of other versions, at the same time or later, and deletes those
+    /// that no process has kept for 30 days.
+    async fn keep_static_files(
+        &self,
+        files: &[StaticFile],
+        now: Timestamp,
+    ) -> Result<(), StorageError>;
+
+    /// A file that a process of another version has kept.
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError>;
+
+    /// Totals for the operator. Costs a few rows for each store, however many orders there are.
+    async fn totals(&self) -> Result<Totals, StorageError>;
+
+    /// Checks that the database is still the one that was opened, and that the latest commit succeeded. Writes nothing.
+    async fn check_database(&self) -> Result<(), StorageError>;
+
+    /// Writes a row to the disk and reads it, as an order would be written.
+    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
 }

@@ -11,10 +11,9 @@ use florin_orders::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    ChangeListener, Changed, Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery,
-    EndpointStatus, Fingerprint, LimitKey, OpenAttemptError, OpenError, OperatorStorage,
-    OrderOperationError, OrderVersion, PoolState, PriceList, RecordedDelivery, RequestId,
-    ServerState, StaffStorage, StaticFile, StorageError, StoredResponse, Totals,
+    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, Fingerprint,
+    OpenAttemptError, OpenError, OperatorStorage, OrderOperationError, PriceList, RecordedDelivery,
+    RequestId, SharedStorage, StaffStorage, StorageError, StoredResponse,
 };
 
 /// An opened order.
@@ -176,44 +175,7 @@ pub struct Credit {
 
 /// Storage of orders. Each method that reads or changes orders is one transaction. None calls the gateway or a shop.
 #[async_trait]
-pub trait Storage: OperatorStorage + StaffStorage {
-    /// Returns `true` if other processes write to the same database. What this process has read may then be out of date
-    /// although this process wrote nothing: it is used while its version is the same ([`Self::versions`]).
-    fn has_other_writers(&self) -> bool {
-        true
-    }
-
-    /// The schema and the clock of the database's server; `None` for a file.
-    ///
-    /// # Errors
-    /// [`StorageError`]
-    async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
-        Ok(None)
-    }
-
-    /// The connections to the database's server; none to a file.
-    fn pools(&self) -> Vec<PoolState> {
-        Vec::new()
-    }
-
-    /// The versions of orders, unknown ones left out. A database without other writers has none.
-    async fn versions(
-        &self,
-        _orders: &[OrderId],
-    ) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
-        Ok(Vec::new())
-    }
-
-    /// Announces committed changes to the other processes, without a promise that it arrives.
-    async fn announce(&self, _changed: &Changed) -> Result<(), StorageError> {
-        Ok(())
-    }
-
-    /// Begins to listen to the announcements of the other processes; `None` for a database without other writers.
-    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
-        Ok(None)
-    }
-
+pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
     /// Stores prices of the gateway, so that every process honours what was quoted from them, also after a restart.
     async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError>;
 
@@ -225,40 +187,6 @@ pub trait Storage: OperatorStorage + StaffStorage {
 
     /// Deletes a batch of the prices that were fetched until a time. Returns their number; 0 if none is left.
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;
-
-    /// Counts a request against the limit of its key, over all processes. A request uses `each` of the key's allowance of
-    /// one minute. Returns how long to wait if it is used up. Without other writers nothing is counted here: the process
-    /// counts in memory.
-    async fn count_request(
-        &self,
-        _key: LimitKey,
-        _each: SignedDuration,
-        _now: Timestamp,
-    ) -> Result<Option<SignedDuration>, StorageError> {
-        Ok(None)
-    }
-
-    /// Deletes a batch of the counts of keys whose allowance is full again. Returns their number; 0 if none is left.
-    async fn delete_unused_counts(&self, _now: Timestamp) -> Result<u64, StorageError> {
-        Ok(0)
-    }
-
-    /// Reports whether this process finds payments later than planned; the report counts for [`crate::DELAY_REPORT`]. Returns
-    /// `true` if another process does.
-    async fn share_delay(&self, _is_delayed: bool, _now: Timestamp) -> Result<bool, StorageError> {
-        Ok(false)
-    }
-
-    /// Keeps the files of this process's version for processes of other versions, at the same time or later, and deletes those
-    /// that no process has kept for 30 days.
-    async fn keep_static_files(
-        &self,
-        files: &[StaticFile],
-        now: Timestamp,
-    ) -> Result<(), StorageError>;
-
-    /// A file that a process of another version has kept.
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError>;
 
     /// Opens an order, or finds the one that the reference names, and grants `token` access to it
     /// until `token_expires_at`.
@@ -536,13 +464,4 @@ pub trait Storage: OperatorStorage + StaffStorage {
 
     /// The number of events that wait for delivery, for the operator.
     async fn backlog(&self) -> Result<u64, StorageError>;
-
-    /// Totals for the operator. Costs a few rows for each store, however many orders there are.
-    async fn totals(&self) -> Result<Totals, StorageError>;
-
-    /// Checks that the database is still the one that was opened, and that the latest commit succeeded. Writes nothing.
-    async fn check_database(&self) -> Result<(), StorageError>;
-
-    /// Writes a row to the disk and reads it, as an order would be written.
-    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
 }

@@ -120,7 +120,7 @@ fn copy_to_server(config: &Config, from: &str, to: Option<&str>, json: bool) -> 
         bail!("--to: write postgres://user:password@host/database");
     }
     let progress = Progress::new("Copying", json);
-    let on_step = |step: CopyStep| progress.rows(step);
+    let on_step = |step: CopyStep| progress.rows(&step);
     let copied = runtime()?.block_on(copy(from, to, config.environment.as_str(), &on_step));
     drop(progress);
     let copied = copied.map_err(|error| match error {

@@ -34,7 +34,7 @@ impl Progress {
     }
 
     /// The rows so far of a table.
-    pub(crate) fn rows(&self, step: CopyStep) {
+    pub(crate) fn rows(&self, step: &CopyStep) {
         let CopyStep {
             table,
             number,

@@ -137,7 +137,7 @@ impl CallOutcome {
 
 /// Outcomes of deliveries.
 pub(super) const DELIVERY_OUTCOMES: [&str; 5] =
-    ["delivered", "retry", "given_up", "gone", "not_wanted"];
+    ["delivered", "retry", "given_up", "gone", "no_webhook"];
 
 pub(super) fn outcome_of_delivery(outcome: &DeliveryOutcome) -> &'static str {
     match outcome {
@@ -145,7 +145,7 @@ pub(super) fn outcome_of_delivery(outcome: &DeliveryOutcome) -> &'static str {
         DeliveryOutcome::Retry(_) => "retry",
         DeliveryOutcome::GivenUp => "given_up",
         DeliveryOutcome::Gone(_) => "gone",
-        DeliveryOutcome::NotWanted => "not_wanted",
+        DeliveryOutcome::NoWebhook => "no_webhook",
     }
 }
 

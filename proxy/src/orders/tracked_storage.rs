@@ -20,7 +20,7 @@ use florin_storage::{
     DueDelivery, EndpointStatus, Fingerprint, KeptEmail, LimitKey, MarkedAsPaid, NamedTransaction,
     OpenAttemptError, OpenError, Opened, OrderFilter, OrderOperationError, OrderVersion, PollQueue,
     PoolState, PriceList, RecordedDelivery, RecordedObservation, RequestId, ServerState,
-    StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
+    SharedStorage, StaticFile, Storage, StorageError, StoredResponse, TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -68,7 +68,7 @@ fn of(order: &OrderId) -> Scope {
 }
 
 #[async_trait]
-impl Storage for TrackedStorage {
+impl SharedStorage for TrackedStorage {
     fn has_other_writers(&self) -> bool {
         self.inner.has_other_writers()
     }
@@ -125,6 +125,21 @@ impl Storage for TrackedStorage {
         self.inner.static_file(name).await
     }
 
+    async fn totals(&self) -> Result<Totals, StorageError> {
+        self.inner.totals().await
+    }
+
+    async fn check_database(&self) -> Result<(), StorageError> {
+        self.inner.check_database().await
+    }
+
+    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
+        self.inner.check_writing(now).await
+    }
+}
+
+#[async_trait]
+impl Storage for TrackedStorage {
     async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
         self.inner.keep_prices(prices).await
     }
@@ -524,17 +539,5 @@ impl Storage for TrackedStorage {
 
     async fn backlog(&self) -> Result<u64, StorageError> {
         self.inner.backlog().await
-    }
-
-    async fn totals(&self) -> Result<Totals, StorageError> {
-        self.inner.totals().await
-    }
-
-    async fn check_database(&self) -> Result<(), StorageError> {
-        self.inner.check_database().await
-    }
-
-    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
-        self.inner.check_writing(now).await
     }
 }

@@ -147,7 +147,7 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
             .client(|| format!("deliver {}", event.kind).into())
     });
     let (sent, outcome) = match webhook {
-        None => (None, DeliveryOutcome::NotWanted),
+        None => (None, DeliveryOutcome::NoWebhook),
         Some(webhook) => {
             let trace = span.as_ref().map(Recording::trace);
             let delivering = app.deps.webhooks.send(webhook, event, tried_at);

@@ -135,10 +135,10 @@ const CREATING: &str = "SELECT count(*) FROM attempts WHERE state = 'creating'";
 async fn rows_of_file(file: &Path) -> sqlx::Result<Rows> {
     let options = SqliteConnectOptions::new().filename(file).read_only(true);
     let mut db = options.connect().await?;
-    let events =
-        "SELECT events.id FROM events JOIN outbox USING (position) WHERE state = 'pending'";
-    let open = "SELECT invoice_id, coalesce(looked_at, 0), coalesce(observed_at, 0) FROM attempts
-         WHERE state = 'open' AND standing <> 'settled'";
+    let events = "SELECT events.id FROM events JOIN outbox USING (order_id, sequence) WHERE state = 'pending'";
+    let open = "SELECT attempts.invoice_id, coalesce(polled_at, 0), coalesce(observed_at, 0)
+         FROM attempts JOIN polls ON attempt_id = attempts.id
+         WHERE state = 'open' AND attempts.payment_state <> 'settled'";
     let rows = Rows {
         events: sqlx::query_scalar(events).fetch_all(&mut db).await?,
         open: sqlx::query_as(open).fetch_all(&mut db).await?,

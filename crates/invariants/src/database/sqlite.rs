@@ -10,13 +10,13 @@ const QUERIES: Queries = Queries {
     orders: "SELECT id, store_id, amount, tolerance, currency, status, sequence, price_source, decision,
          EXISTS (SELECT 1 FROM attempts WHERE order_id = orders.id AND marked_as_paid_at IS NOT NULL) AS marked
      FROM orders",
-    attempts: "SELECT attempts.*, standing AS payment, standing_since AS payment_since, asked_crypto AS requested_crypto,
-         asked_usd AS requested_usd, asked_local AS requested_local, next_poll_at IS NOT NULL AS scheduled, amount,
-         currency, customer_email
-     FROM attempts JOIN orders ON orders.id = order_id ORDER BY begun_at",
-    observations: "SELECT id, attempt_id, look AS poll, raw FROM observations ORDER BY attempt_id, id",
+    attempts: "SELECT attempts.*, attempts.payment_state AS payment, state_since AS payment_since,
+         coalesce(next_poll_at IS NOT NULL, 0) AS scheduled, amount, currency, customer_email
+     FROM attempts JOIN orders ON orders.id = attempts.order_id LEFT JOIN polls ON attempt_id = attempts.id
+     ORDER BY begun_at",
+    observations: "SELECT id, attempt_id, poll_seq AS poll, raw FROM observations ORDER BY attempt_id, id",
     credits: "SELECT * FROM credits",
-    events: "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (position)
+    events: "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (order_id, sequence)
      ORDER BY events.order_id, events.position",
     tokens: "SELECT hash FROM client_tokens",
 };

@@ -25,7 +25,7 @@ pub(super) fn outbox_is_settled(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new("outbox-is-settled", "events: none waits for its delivery");
     for event in &evidence.database.events {
         let state = event.outbox.as_deref();
-        let is_settled = matches!(state, Some("delivered" | "given_up" | "not_wanted"));
+        let is_settled = matches!(state, Some("delivered" | "given_up" | "no_webhook"));
         finding.must(is_settled, || {
             let state = state.unwrap_or("in no outbox");
             format!("{} ({}) is {state}", event.id, event.kind)

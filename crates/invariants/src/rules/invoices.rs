@@ -116,7 +116,7 @@ pub(super) fn lost_is_explained(evidence: &Evidence) -> Finding {
     let mut abandoned = count(evidence, |attempt| {
         let id = attempt.id.as_str();
         let is_abandoned = match attempt.state.as_str() {
-            "unclear" | "blocked" => true,
+            "outcome_unknown" | "blocked" => true,
             "creating" => lost.contains(id),
             _ => false,
         };

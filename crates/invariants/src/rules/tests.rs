@@ -318,7 +318,7 @@ fn a_store_without_a_webhook_receives_nothing() {
     });
     breaks("delivery-is-wanted", |evidence| {
         evidence.shop.subscribed = None;
-        event(evidence, "evt_ord_1_1").outbox = Some("not_wanted".into());
+        event(evidence, "evt_ord_1_1").outbox = Some("no_webhook".into());
     });
 }
 

@@ -54,19 +54,19 @@ fn stored_names_never_change() {
         "late_payment",
         "second_payment",
     ]);
-    are_stored::<Abandoned, _>(["refused", "unclear", "blocked"]);
+    are_stored::<Abandoned, _>(["refused", "outcome_unknown", "blocked"]);
     are_stored::<PaymentState, _>([
         "waiting",
-        "seen",
+        "detected",
         "confirming",
         "settled",
-        "short",
+        "underpaid",
         "failed",
         "cancelled",
         "expired",
-        "frozen",
+        "address_changed",
     ]);
-    are_stored::<PollPriority, _>(["planned", "watched", "hinted"]);
+    are_stored::<PollPriority, _>(["unwatched", "watched", "callback"]);
 }
 
 #[test]

@@ -22,8 +22,10 @@ impl<'ast> Visit<'ast> for Statements {
 /// tests.
 pub(crate) fn statements(module: &str, except: &[&str]) -> Vec<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let modules = fs::read_dir(source.join(module)).unwrap();
-    let modules = modules.map(|entry| entry.unwrap().path());
+    let modules = [module, "queries"]
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(source.join(folder)).unwrap())
+        .map(|entry| entry.unwrap().path());
     let mut found = Statements(Vec::new());
     for file in modules.chain([source.join(format!("{module}.rs"))]) {
         let is_left_out = [&["tests.rs"], except]

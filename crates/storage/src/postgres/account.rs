@@ -8,9 +8,9 @@ use sqlx::postgres::PgRow;
 
 use super::PostgresStorage;
 use super::dead_connections::{Reading, in_time};
-use super::rows::Time;
 use super::transaction::{OnLoss, Transaction, run};
 use crate::StorageError;
+use crate::rows::Time;
 
 /// The row of an account. Its state is JSON that this crate does not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Change {
         let account = found(&row)?;
         let changed_by: Option<String> = row.try_get("changed_by")?;
         let is_ours = changed_by.as_deref() == Some(&self.holder);
-        if tx.is_repeat && is_ours && *self.written() == Some(account.version) {
+        if tx.is_repeat() && is_ours && *self.written() == Some(account.version) {
             // The first try was committed; its connection was lost before the response.
             return Ok(account.version);
         }

@@ -4,7 +4,8 @@
 macro_rules! transaction {
     ($storage:ident, $on_loss:ident, [$($value:ident),*], |$tx:ident| $work:expr) => {{
         $(let $value = $value.clone();)*
-        run($storage.writers(), OnLoss::$on_loss, move |$tx: &mut Transaction| {
+        let on_loss = $crate::postgres::transaction::OnLoss::$on_loss;
+        $crate::postgres::transaction::run($storage.writers(), on_loss, move |$tx| {
             $(let $value = $value.clone();)*
             Box::pin(async move { $work })
         })
@@ -18,18 +19,18 @@ macro_rules! read {
         let mut tries = 0;
         loop {
             let read = async {
-                let mut reading = Reading::begin(&$storage.reader, $storage.pooler.as_ref()).await?;
+                let mut reading = $crate::postgres::dead_connections::Reading::begin(&$storage.reader, $storage.pooler.as_ref()).await?;
                 let $reader = reading.connection();
-                let found = in_time($storage.patience, $work).await?;
+                let found = $crate::postgres::dead_connections::in_time($storage.patience, $work).await?;
                 reading.end().await;
-                Ok::<_, StorageError>(found)
+                Ok::<_, $crate::StorageError>(found)
             };
             let found = read.await;
             tries += 1;
             match found {
                 // Its connection was closed; each other one may have prepared statements of that schema too.
-                Err(error) if is_of_old_schema(&error) && tries < $storage.patience.tries => {
-                    close_idle(&$storage.reader);
+                Err(error) if $crate::postgres::failure::is_of_old_schema(&error) && tries < $storage.patience.tries => {
+                    $crate::postgres::dead_connections::close_idle(&$storage.reader);
                 }
                 found => break found.map_err(|error| $storage.timeouts.counted(error)),
             }

@@ -8,80 +8,22 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlStr};
 
 use super::announcements::ListenOptions;
-use super::clock::LeaseClock;
 use super::dead_connections::ANSWER;
 use super::failure::Failure as _;
 use super::options::PostgresOptions;
 use super::pooler::Pooler;
-use super::transaction::{OnLoss, Transaction, run};
-use super::{PostgresStorage, polls};
+use super::{PostgresStorage, deliveries, polls};
 use crate::StorageError;
+use crate::lease::LeaseClock;
 
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
 const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
 
-pub(crate) const MIGRATIONS: [(i64, &str, &str); 12] = [
-    (
-        1,
-        "orders",
-        include_str!("../../migrations/postgres/0001_orders.sql"),
-    ),
-    (
-        2,
-        "gateway_account",
-        include_str!("../../migrations/postgres/0002_gateway_account.sql"),
-    ),
-    (
-        3,
-        "replicas",
-        include_str!("../../migrations/postgres/0003_replicas.sql"),
-    ),
-    (
-        4,
-        "audit",
-        include_str!("../../migrations/postgres/0004_audit.sql"),
-    ),
-    (
-        5,
-        "transaction_hint",
-        include_str!("../../migrations/postgres/0005_transaction_hint.sql"),
-    ),
-    (
-        6,
-        "replanning",
-        include_str!("../../migrations/postgres/0006_replanning.sql"),
-    ),
-    (
-        7,
-        "compatibility",
-        include_str!("../../migrations/postgres/0007_compatibility.sql"),
-    ),
-    (
-        8,
-        "staff",
-        include_str!("../../migrations/postgres/0008_staff.sql"),
-    ),
-    (
-        9,
-        "traceparent",
-        include_str!("../../migrations/postgres/0009_traceparent.sql"),
-    ),
-    (
-        10,
-        "planned_at",
-        include_str!("../../migrations/postgres/0010_planned_at.sql"),
-    ),
-    (
-        11,
-        "early_tries",
-        include_str!("../../migrations/postgres/0011_early_tries.sql"),
-    ),
-    (
-        12,
-        "cancel_url",
-        include_str!("../../migrations/postgres/0012_cancel_url.sql"),
-    ),
-];
+pub(crate) const MIGRATIONS: [(i64, &str, &str); 1] = [(
+    1,
+    "schema",
+    include_str!("../../migrations/postgres/0001_schema.sql"),
+)];
 
 impl PostgresStorage {
     /// Opens the database that `url` names (`postgres://user:password@host/database`).
@@ -166,9 +108,10 @@ impl PostgresStorage {
     /// Ends the leases of this process and closes its connections.
     pub async fn close(&self) {
         let holder = self.holder.clone();
-        let ended: Result<(), StorageError> =
-            transaction!(self, Fail, [holder], |tx| polls::end_leases(tx, &holder)
-                .await);
+        let ended: Result<(), StorageError> = transaction!(self, Fail, [holder], |tx| {
+            polls::end_leases(tx, &holder).await?;
+            deliveries::end_leases(tx, &holder).await
+        });
         // A lease that was not ended ends by itself.
         drop(ended);
         // A connection that died silently takes no farewell.

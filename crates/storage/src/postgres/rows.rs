@@ -1,7 +1,5 @@
 //! Rows of PostgreSQL, and the types of its values.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -10,16 +8,12 @@ use sqlx::postgres::{PgArgumentBuffer, PgRow, PgTypeInfo, PgValueFormat, PgValue
 use sqlx::{Postgres, Row as _};
 
 use crate::StorageError;
-use crate::rows::Record;
+use crate::rows::{Record, Time};
 
 /// Source: `pg_type.dat`: `timestamptz`.
 const TIMESTAMPTZ: Oid = Oid(1184);
 /// Source: "Date/Time Types": a `timestamptz` counts microseconds since 2000-01-01 00:00 UTC.
 const EPOCH_MICROS: i64 = 946_684_800_000_000;
-
-/// A time in whole milliseconds, as SQLite stores it: both stores return the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Time(pub(super) Timestamp);
 
 impl sqlx::Type<Postgres> for Time {
     fn type_info() -> PgTypeInfo {
@@ -48,21 +42,7 @@ impl<'r> sqlx::Decode<'r, Postgres> for Time {
     }
 }
 
-/// A text from outside: the database stores every character but NUL.
-pub(super) fn without_nul(text: &str) -> Cow<'_, str> {
-    if text.contains('\0') {
-        Cow::Owned(text.replace('\0', "\u{fffd}"))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
 impl Record for PgRow {
-    const REQUESTED: [&str; 3] = ["requested_crypto", "requested_usd", "requested_local"];
-    const PAYMENT_STATE: &str = "payment_state";
-    const STATE_SINCE: &str = "state_since";
-    const ASSESSMENT: &str = "assessment";
-
     fn maybe_text(&self, column: &str) -> Result<Option<&str>, StorageError> {
         Ok(self.try_get(column)?)
     }

@@ -6,10 +6,8 @@ use jiff::Timestamp;
 use sqlx::PgConnection;
 
 use super::PostgresStorage;
-use super::dead_connections::{Reading, close_idle, in_time, no_response};
-use super::failure::is_of_old_schema;
-use super::rows::Time;
-use super::transaction::{OnLoss, Transaction, run};
+use super::dead_connections::no_response;
+use crate::rows::Time;
 use crate::{ServerState, Standbys, StorageError};
 
 /// Readiness fails within five seconds, and says that the server does not answer.

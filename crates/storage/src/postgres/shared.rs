@@ -1,69 +1,13 @@
-//! State that processes share besides orders: prices, files, reports of delays, and limits that count over all of them.
+//! State that processes share besides orders: files, reports of delays, and limits that count over all of them.
 
 use std::collections::HashSet;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use sqlx::{PgConnection, Row as _};
 
-use super::clock::milliseconds;
-use super::rows::{Time, without_nul};
-use crate::rows::Record as _;
-use crate::{DELAY_REPORT, LimitKey, PriceList, StaticFile, StorageError};
-
-/// Keeps a price list for as long as quotes of it are honoured. A repetition may keep the list twice, which changes nothing.
-pub(super) async fn keep_prices(
-    tx: &mut PgConnection,
-    prices: &PriceList,
-) -> Result<(), StorageError> {
-    sqlx::query("INSERT INTO price_lists (fetched_at, body) VALUES ($1, $2)")
-        .bind(Time(prices.fetched_at))
-        .bind(without_nul(&prices.body))
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-/// The price lists that were fetched after a time, oldest first.
-pub(super) async fn prices_after(
-    connection: &mut PgConnection,
-    fetched_after: Timestamp,
-) -> Result<Vec<PriceList>, StorageError> {
-    let found = sqlx::query(
-        "SELECT fetched_at, body FROM price_lists WHERE fetched_at > $1 ORDER BY fetched_at",
-    )
-    .bind(Time(fetched_after))
-    .fetch_all(connection)
-    .await?;
-    let lists = found.iter().map(|row| {
-        Ok::<_, StorageError>(PriceList {
-            fetched_at: row.time("fetched_at")?,
-            body: row.try_get("body")?,
-        })
-    });
-    lists.collect()
-}
-
-/// Deletes all price lists.
-pub(super) async fn invalidate_prices(tx: &mut PgConnection) -> Result<(), StorageError> {
-    sqlx::query("DELETE FROM price_lists").execute(tx).await?;
-    Ok(())
-}
-
-/// Deletes up to `limit` price lists that were fetched until a time; returns their number.
-pub(super) async fn delete_expired_prices(
-    tx: &mut PgConnection,
-    fetched_until: Timestamp,
-    limit: u32,
-) -> Result<u64, StorageError> {
-    let deleted = "DELETE FROM price_lists WHERE id IN (
-             SELECT id FROM price_lists WHERE fetched_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
-    let deleted = sqlx::query(deleted)
-        .bind(Time(fetched_until))
-        .bind(i64::from(limit))
-        .execute(tx)
-        .await?;
-    Ok(deleted.rows_affected())
-}
+use crate::lease::milliseconds;
+use crate::rows::Time;
+use crate::{DELAY_REPORT, LimitKey, StaticFile, StorageError};
 
 /// Keeps files of a version, and deletes those that no process has kept for 30 days. During an upgrade, a page of one version
 /// asks a process of another for them.
@@ -74,7 +18,7 @@ pub(super) async fn keep_static_files(
 ) -> Result<(), StorageError> {
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let known: Vec<String> = sqlx::query_scalar(
-        "UPDATE assets SET used_at = coalesce($2, clock_timestamp()) WHERE name = ANY($1) RETURNING name",
+        "UPDATE static_files SET used_at = coalesce($2, clock_timestamp()) WHERE name = ANY($1) RETURNING name",
     )
     .bind(&names)
     .bind(clock)
@@ -83,7 +27,7 @@ pub(super) async fn keep_static_files(
     let known: HashSet<String> = known.into_iter().collect();
     for file in files.iter().filter(|file| !known.contains(&file.name)) {
         sqlx::query(
-            "INSERT INTO assets (name, whole, brotli, used_at) VALUES ($1, $2, $3, coalesce($4, clock_timestamp()))
+            "INSERT INTO static_files (name, whole, brotli, used_at) VALUES ($1, $2, $3, coalesce($4, clock_timestamp()))
              ON CONFLICT (name) DO NOTHING",
         )
         .bind(&file.name)
@@ -94,7 +38,7 @@ pub(super) async fn keep_static_files(
         .await?;
     }
     sqlx::query(
-        "DELETE FROM assets WHERE used_at < coalesce($1, clock_timestamp()) - interval '30 days'",
+        "DELETE FROM static_files WHERE used_at < coalesce($1, clock_timestamp()) - interval '30 days'",
     )
     .bind(clock)
     .execute(tx)
@@ -106,7 +50,7 @@ pub(super) async fn static_file(
     connection: &mut PgConnection,
     name: &str,
 ) -> Result<Option<StaticFile>, StorageError> {
-    let found = sqlx::query("SELECT name, whole, brotli FROM assets WHERE name = $1")
+    let found = sqlx::query("SELECT name, whole, brotli FROM static_files WHERE name = $1")
         .bind(name)
         .fetch_optional(connection)
         .await?;

@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use sqlx::postgres::PgPool;
 
 use super::announcements::ListenOptions;
-use super::clock::{Lease, LeaseClock};
 use super::options::{Patience, Writers};
 use super::pooler::Pooler;
 use super::pools::Timeouts;
+use crate::lease::{Lease, LeaseClock};
+use crate::rows::Time;
 
 /// Storage in a PostgreSQL database.
 #[derive(Clone, Debug)]
@@ -35,6 +36,16 @@ impl PostgresStorage {
             longest: self.patience.transaction,
             timeouts: self.timeouts.clone(),
         }
+    }
+
+    /// The name of this process in its leases.
+    pub(super) fn holder(&self) -> Arc<str> {
+        self.holder.clone()
+    }
+
+    /// The present, for a statement that takes the server's when it is absent.
+    pub(super) fn clock(&self, now: Timestamp) -> Option<Time> {
+        self.clock.now(now)
     }
 
     pub(super) fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {

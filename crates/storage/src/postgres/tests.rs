@@ -19,11 +19,19 @@ mod shared;
 use std::sync::Arc;
 
 use florin_orders::fixtures::{at, exact, invoice, new_attempt, observed, terms};
-use florin_orders::{EventType, OrderStatus};
+use florin_orders::{
+    AttemptId, EventId, EventType, Observation, OrderStatus, PollPriority, Snapshot,
+};
+use jiff::{SignedDuration, Timestamp};
 
 use self::server::{database, server};
 use super::*;
 use crate::contract::{Store, awaiting, demo, id, order, status, token};
+use crate::lease::LeaseClock;
+use crate::{
+    Claim, Delivery, DeliveryOutcome, DueAttempt, OrderFilter, OrderOperationError,
+    SharedStorage as _, Storage as _, StoredResponse,
+};
 
 /// A store in a new database.
 async fn store() -> (PostgresStorage, String) {

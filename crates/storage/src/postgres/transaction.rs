@@ -41,8 +41,7 @@ pub(super) enum OnLoss {
 /// An open transaction.
 pub(super) struct Transaction {
     connection: Option<PoolConnection<Postgres>>,
-    /// `true` if an earlier try may have been committed.
-    pub(super) is_repeat: bool,
+    is_repeat: bool,
 }
 
 impl Transaction {
@@ -71,6 +70,11 @@ impl Transaction {
         };
         begun?;
         Ok(transaction)
+    }
+
+    /// Returns `true` if an earlier try may have been committed.
+    pub(super) fn is_repeat(&self) -> bool {
+        self.is_repeat
     }
 
     async fn end(mut self, statement: &'static str) -> Result<(), sqlx::Error> {

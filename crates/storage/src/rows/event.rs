@@ -29,7 +29,7 @@ pub(crate) fn due_delivery(row: &impl Record, now: Timestamp) -> Result<DueDeliv
     Ok(DueDelivery {
         event: event(row)?,
         tries: row.number("tries")?,
-        wakes: row.number("wakes")?,
+        wakes: row.number("early_tries")?,
         ahead_of: row.maybe_time("retry_at")?.filter(|at| *at > now),
         traceparent: traceparent(row)?,
     })
@@ -79,7 +79,7 @@ pub(crate) fn outbox(row: &impl Record) -> Result<Outbox, StorageError> {
         store_id: row.parsed("store_id", StoreId::parse)?,
         waiting: row.number("waiting")?,
         oldest_at: row.maybe_time("oldest_at")?,
-        is_disabled: row.flag("is_gone")?,
+        is_disabled: row.flag("is_disabled")?,
     })
 }
 

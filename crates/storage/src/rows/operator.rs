@@ -32,16 +32,14 @@ pub(crate) fn audit_entry(row: &impl Record) -> Result<AuditEntry, StorageError>
     })
 }
 
-pub(crate) fn observation<R: Record>(row: &R) -> Result<StoredObservation, StorageError> {
-    let first_at = row.time("observed_at")?;
+pub(crate) fn observation(row: &impl Record) -> Result<StoredObservation, StorageError> {
     Ok(StoredObservation {
         attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
-        first_at,
-        // Rows of early versions have 0 for their last time.
-        last_at: first_at.max(row.time("last_at")?),
+        first_at: row.time("observed_at")?,
+        last_at: row.time("last_at")?,
         times: row.number("times")?,
         raw: row.string("raw")?,
-        assessment: row.string(R::ASSESSMENT)?,
+        assessment: row.string("assessment")?,
     })
 }
 

@@ -11,6 +11,9 @@ use url::Url;
 use super::{Record, read, word};
 use crate::StorageError;
 
+/// The columns of the requested amounts.
+const REQUESTED: [&str; 3] = ["requested_crypto", "requested_usd", "requested_local"];
+
 /// The columns of the received amounts.
 const RECEIVED: [&str; 3] = ["received_crypto", "received_usd", "received_local"];
 
@@ -98,7 +101,7 @@ fn reverted(row: &impl Record) -> Result<Option<Reverted>, StorageError> {
     Ok(Some(Reverted { at, payment_state }))
 }
 
-pub(crate) fn attempt<R: Record>(row: &R) -> Result<Attempt, StorageError> {
+pub(crate) fn attempt(row: &impl Record) -> Result<Attempt, StorageError> {
     let terms = NewAttempt {
         id: row.parsed("id", AttemptId::parse)?,
         invoice: match row.word("flow")? {
@@ -119,12 +122,12 @@ pub(crate) fn attempt<R: Record>(row: &R) -> Result<Attempt, StorageError> {
     })
 }
 
-fn custom_terms<R: Record>(row: &R) -> Result<CustomTerms, StorageError> {
+fn custom_terms(row: &impl Record) -> Result<CustomTerms, StorageError> {
     Ok(CustomTerms {
         crypto_code: row.parsed("crypto_code", CryptoCode::parse)?,
         conversion_id: row.string("conversion_id")?,
         requested: QuotedAmounts {
-            amounts: amounts(row, R::REQUESTED)?,
+            amounts: amounts(row, REQUESTED)?,
             local_currency: row.parsed("local_currency", Currency::parse_stored)?,
         },
     })
@@ -141,7 +144,7 @@ fn destination(row: &impl Record) -> Result<Destination, StorageError> {
     })
 }
 
-fn invoice<R: Record>(row: &R) -> Result<Invoice, StorageError> {
+fn invoice(row: &impl Record) -> Result<Invoice, StorageError> {
     let count = row.maybe_number("confirmations")?;
     let required = row.maybe_number("confirmations_required")?;
     Ok(Invoice {
@@ -151,15 +154,15 @@ fn invoice<R: Record>(row: &R) -> Result<Invoice, StorageError> {
         expires_at: row.time("expires_at")?,
         marked_as_paid_at: row.maybe_time("marked_as_paid_at")?,
         transaction_hint: row.maybe_parsed("transaction_hint", TransactionHint::parse)?,
-        payment_state: row.word(R::PAYMENT_STATE)?,
-        state_since: row.time(R::STATE_SINCE)?,
+        payment_state: row.word("payment_state")?,
+        state_since: row.time("state_since")?,
         progress: Progress {
             received: amounts(row, RECEIVED)?,
             confirmations: count.zip(required),
             transaction_hash: row.maybe_string("transaction_hash")?,
             paid_in: row.maybe_parsed("paid_in", CryptoCode::parse)?,
         },
-        was_seen: row.flag("was_seen")?,
+        was_seen: row.flag("was_detected")?,
         late_amount_notified: row.maybe_parsed("late_amount_notified", Amount::parse)?,
         needs_review: row.flag("needs_review")?,
         observed_at: row.maybe_time("observed_at")?,

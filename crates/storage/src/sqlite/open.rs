@@ -10,7 +10,7 @@ use sqlx::{ConnectOptions as _, Connection as _, SqlStr, SqliteConnection};
 
 use super::file::DatabaseFile;
 use super::writer::Writer;
-use super::{SqliteStorage, attempts};
+use super::{HOLDER, SqliteStorage, deliveries, polls};
 use crate::{FileFault, Outage, StorageError};
 
 /// How long a statement waits for another process that holds the file.
@@ -22,109 +22,11 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 /// A larger file is checked while the proxy serves already: reading it takes seconds.
 const CHECKED_AT_START: u64 = 64 * 1024 * 1024;
 
-/// There is no migration 7: the number was not used.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 20] = [
-    (
-        1,
-        "ledger",
-        include_str!("../../migrations/sqlite/0001_ledger.sql"),
-    ),
-    (
-        2,
-        "was_seen",
-        include_str!("../../migrations/sqlite/0002_was_seen.sql"),
-    ),
-    (
-        3,
-        "order_lines",
-        include_str!("../../migrations/sqlite/0003_order_lines.sql"),
-    ),
-    (
-        4,
-        "receipt_email",
-        include_str!("../../migrations/sqlite/0004_receipt_email.sql"),
-    ),
-    (
-        5,
-        "order_facts",
-        include_str!("../../migrations/sqlite/0005_order_facts.sql"),
-    ),
-    (
-        6,
-        "typed_results",
-        include_str!("../../migrations/sqlite/0006_typed_results.sql"),
-    ),
-    (
-        8,
-        "bounded_growth",
-        include_str!("../../migrations/sqlite/0008_bounded_growth.sql"),
-    ),
-    (
-        9,
-        "money_first",
-        include_str!("../../migrations/sqlite/0009_money_first.sql"),
-    ),
-    (
-        10,
-        "moved",
-        include_str!("../../migrations/sqlite/0010_moved.sql"),
-    ),
-    (
-        11,
-        "needs_review",
-        include_str!("../../migrations/sqlite/0011_needs_review.sql"),
-    ),
-    (
-        12,
-        "audit",
-        include_str!("../../migrations/sqlite/0012_audit.sql"),
-    ),
-    (
-        13,
-        "price_lists",
-        include_str!("../../migrations/sqlite/0013_price_lists.sql"),
-    ),
-    (
-        14,
-        "transaction_hint",
-        include_str!("../../migrations/sqlite/0014_transaction_hint.sql"),
-    ),
-    (
-        15,
-        "replanning",
-        include_str!("../../migrations/sqlite/0015_replanning.sql"),
-    ),
-    (
-        16,
-        "staff",
-        include_str!("../../migrations/sqlite/0016_staff.sql"),
-    ),
-    (
-        17,
-        "traceparent",
-        include_str!("../../migrations/sqlite/0017_traceparent.sql"),
-    ),
-    (
-        18,
-        "planned_at",
-        include_str!("../../migrations/sqlite/0018_planned_at.sql"),
-    ),
-    (
-        19,
-        "assets",
-        include_str!("../../migrations/sqlite/0019_assets.sql"),
-    ),
-    (
-        20,
-        "early_tries",
-        include_str!("../../migrations/sqlite/0020_early_tries.sql"),
-    ),
-    (
-        21,
-        "cancel_url",
-        include_str!("../../migrations/sqlite/0021_cancel_url.sql"),
-    ),
-];
+pub(super) const MIGRATIONS: [(i64, &str, &str); 1] = [(
+    1,
+    "schema",
+    include_str!("../../migrations/sqlite/0001_schema.sql"),
+)];
 
 impl SqliteStorage {
     /// Opens or makes the file that `url` names (`sqlite://florin.db`), and brings its schema up to
@@ -180,7 +82,9 @@ impl SqliteStorage {
         storage.belong_to(environment).await?;
         storage.refuse_moved(url).await?;
         let mut tx = storage.begin().await?;
-        attempts::end_leases(&mut tx).await?;
+        // A file belongs to one process: these are the leases of one that has ended.
+        polls::end_leases(&mut tx, HOLDER).await?;
+        deliveries::end_leases(&mut tx, HOLDER).await?;
         tx.commit().await?;
         storage.check_later();
         Ok(storage)
@@ -259,7 +163,7 @@ impl SqliteStorage {
 
     async fn belong_to(&self, environment: &str) -> Result<(), StorageError> {
         let mut tx = self.begin().await?;
-        sqlx::query("INSERT INTO identity (id, environment) VALUES (1, ?) ON CONFLICT DO NOTHING")
+        sqlx::query("INSERT INTO identity (id, environment) VALUES (1, $1) ON CONFLICT DO NOTHING")
             .bind(environment)
             .execute(&mut *tx)
             .await?;
@@ -360,7 +264,7 @@ async fn is_ours(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error>
         return Ok(tables == 0);
     }
     let first =
-        "SELECT count(*) FROM _sqlx_migrations WHERE version = 1 AND description <> 'ledger'";
+        "SELECT count(*) FROM _sqlx_migrations WHERE version = 1 AND description <> 'schema'";
     let other: i64 = sqlx::query_scalar(first).fetch_one(connection).await?;
     Ok(other == 0)
 }

@@ -1,27 +1,34 @@
 //! Rows of SQLite: times are Unix milliseconds.
 
 use jiff::Timestamp;
-use sqlx::Row as _;
-use sqlx::sqlite::SqliteRow;
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteRow, SqliteTypeInfo, SqliteValueRef};
+use sqlx::{Row as _, Sqlite};
 
 use crate::StorageError;
-use crate::rows::{Record, read};
+use crate::rows::{Record, Time};
 
-/// A time as Unix milliseconds.
-pub(super) fn millis(time: Timestamp) -> i64 {
-    time.as_millisecond()
+impl sqlx::Type<Sqlite> for Time {
+    fn type_info() -> SqliteTypeInfo {
+        <i64 as sqlx::Type<Sqlite>>::type_info()
+    }
 }
 
-pub(super) fn time(millis: i64) -> Result<Timestamp, StorageError> {
-    read("a time", Timestamp::from_millisecond(millis))
+impl sqlx::Encode<'_, Sqlite> for Time {
+    fn encode_by_ref(&self, buffer: &mut SqliteArgumentsBuffer) -> Result<IsNull, BoxDynError> {
+        sqlx::Encode::<Sqlite>::encode(self.0.as_millisecond(), buffer)
+    }
+}
+
+impl<'r> sqlx::Decode<'r, Sqlite> for Time {
+    fn decode(value: SqliteValueRef<'r>) -> Result<Self, BoxDynError> {
+        let millis = <i64 as sqlx::Decode<Sqlite>>::decode(value)?;
+        Ok(Self(Timestamp::from_millisecond(millis)?))
+    }
 }
 
 impl Record for SqliteRow {
-    const REQUESTED: [&str; 3] = ["asked_crypto", "asked_usd", "asked_local"];
-    const PAYMENT_STATE: &str = "standing";
-    const STATE_SINCE: &str = "standing_since";
-    const ASSESSMENT: &str = "verdict";
-
     fn maybe_text(&self, column: &str) -> Result<Option<&str>, StorageError> {
         Ok(self.try_get(column)?)
     }
@@ -31,7 +38,8 @@ impl Record for SqliteRow {
     }
 
     fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StorageError> {
-        self.maybe_integer(column)?.map(time).transpose()
+        let time: Option<Time> = self.try_get(column)?;
+        Ok(time.map(|Time(time)| time))
     }
 
     fn flag(&self, column: &str) -> Result<bool, StorageError> {

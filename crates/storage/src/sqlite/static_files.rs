@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use jiff::{SignedDuration, Timestamp};
 use sqlx::{Row as _, SqliteConnection};
 
-use super::rows::millis;
+use crate::rows::Time;
 use crate::{StaticFile, StorageError};
 
 /// How long files are kept after their version was last in use. `postgres/shared.rs` has the same time in its statement.
@@ -19,8 +19,8 @@ pub(super) async fn recent(
     connection: &mut SqliteConnection,
     now: Timestamp,
 ) -> Result<HashSet<String>, StorageError> {
-    let names = sqlx::query_scalar("SELECT name FROM assets WHERE used_at > ?")
-        .bind(millis(now - RECENT))
+    let names = sqlx::query_scalar("SELECT name FROM static_files WHERE used_at > $1")
+        .bind(Time(now - RECENT))
         .fetch_all(connection)
         .await?;
     Ok(names.into_iter().collect())
@@ -34,18 +34,18 @@ pub(super) async fn keep(
 ) -> Result<(), StorageError> {
     for file in files {
         sqlx::query(
-            "INSERT INTO assets (name, used_at, whole, brotli) VALUES (?, ?, ?, ?)
+            "INSERT INTO static_files (name, used_at, whole, brotli) VALUES ($1, $2, $3, $4)
              ON CONFLICT (name) DO UPDATE SET used_at = excluded.used_at",
         )
         .bind(&file.name)
-        .bind(millis(now))
+        .bind(Time(now))
         .bind(&file.whole)
         .bind(&file.brotli)
         .execute(&mut *tx)
         .await?;
     }
-    sqlx::query("DELETE FROM assets WHERE used_at < ?")
-        .bind(millis(now - KEPT))
+    sqlx::query("DELETE FROM static_files WHERE used_at < $1")
+        .bind(Time(now - KEPT))
         .execute(tx)
         .await?;
     Ok(())
@@ -55,7 +55,7 @@ pub(super) async fn find(
     connection: &mut SqliteConnection,
     name: &str,
 ) -> Result<Option<StaticFile>, StorageError> {
-    let found = sqlx::query("SELECT name, whole, brotli FROM assets WHERE name = ?")
+    let found = sqlx::query("SELECT name, whole, brotli FROM static_files WHERE name = $1")
         .bind(name)
         .fetch_optional(connection)
         .await?;

@@ -1,18 +1,19 @@
 //! Tests of a file alone. The contract of every store is in `crate::contract`.
 
 mod growth;
-mod migrations;
 mod plans;
 mod restart;
 mod totals;
 mod writing;
 
 use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, terms};
-use florin_orders::{EventType as E, LatePayment, OrderStatus};
+use florin_orders::{EventType as E, Observation, OrderStatus, PollPriority};
+use jiff::SignedDuration;
 use tempfile::TempDir;
 
 use super::*;
 use crate::contract::{Store, awaiting, demo, id, observe, order, status, token};
+use crate::{Delivery, DeliveryOutcome, DueAttempt, Opened, RecordedObservation, Storage as _};
 
 /// Storage in a temporary folder that is removed on drop.
 struct TestStorage {

@@ -11,6 +11,7 @@
 //! ```
 
 use std::ops::{Deref, DerefMut};
+use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 
 use sqlx::sqlite::SqliteConnectOptions;
@@ -318,7 +319,30 @@ impl WriterState {
     }
 }
 
+/// What a transaction does.
+pub(super) type Work<'t, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 't>>;
+
+/// Runs a transaction. An error rolls it back.
+pub(super) async fn run<T, E: From<StorageError>>(
+    writer: &Writer,
+    work: impl for<'t> FnOnce(&'t mut WriteTransaction) -> Work<'t, T, E>,
+) -> Result<T, E> {
+    let mut tx = writer.begin().await?;
+    let done = work(&mut tx).await?;
+    tx.commit().await?;
+    Ok(done)
+}
+
 impl WriteTransaction {
+    /// Returns `false`: no transaction is repeated.
+    #[expect(
+        clippy::unused_self,
+        reason = "a transaction of PostgreSQL may be a repetition"
+    )]
+    pub(super) fn is_repeat(&self) -> bool {
+        false
+    }
+
     /// Waits until the transaction is on the disk.
     pub(crate) async fn commit(self) -> Result<(), StorageError> {
         let mut state = self.state;

@@ -188,7 +188,7 @@ pub(crate) struct EventJson {
     kind: String,
     sequence: u32,
     created_at: String,
-    /// `pending`, `delivered`, `given_up` or `not_wanted`.
+    /// `pending`, `delivered`, `given_up` or `no_webhook`.
     state: &'static str,
     next_at: Option<String>,
     deliveries: Vec<DeliveryJson>,

@@ -278,7 +278,7 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
         let sent = html! {
             strong { "Event " (event.kind) } " "
             span class={ "badge " (tone(recorded.state)) } { (state(recorded.state)) }
-            @if recorded.state != EventState::NotWanted {
+            @if recorded.state != EventState::NoWebhook {
                 (redeliver_form(viewer, &event.order_id, &event.id))
             }
         };
@@ -353,7 +353,7 @@ fn state(state: EventState) -> &'static str {
         EventState::Pending => "waits",
         EventState::Delivered => "delivered",
         EventState::GivenUp => "given up",
-        EventState::NotWanted => "no webhook",
+        EventState::NoWebhook => "no webhook",
     }
 }
 
@@ -362,7 +362,7 @@ fn tone(state: EventState) -> &'static str {
         EventState::Pending => "busy",
         EventState::Delivered => "good",
         EventState::GivenUp => "bad",
-        EventState::NotWanted => "quiet",
+        EventState::NoWebhook => "quiet",
     }
 }
 

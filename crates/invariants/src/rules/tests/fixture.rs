@@ -235,7 +235,7 @@ pub(super) fn database() -> Database {
         ..attempt(5, &hosted, "waiting")
     };
     let lost = Attempt {
-        state: "unclear".into(),
+        state: "outcome_unknown".into(),
         invoice_id: None,
         shown: Shown {
             local_currency: Some("USD".into()),
@@ -247,7 +247,7 @@ pub(super) fn database() -> Database {
         attempt(1, &paid, "settled"),
         attempt(2, &donation, "settled"),
         attempt(3, &donation, "settled"),
-        attempt(4, &underpaid, "short"),
+        attempt(4, &underpaid, "underpaid"),
         page,
         lost,
     ];

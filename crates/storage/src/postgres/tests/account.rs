@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use super::super::rows::Time;
 use super::relay::{Cut, Relay};
 use super::*;
+use crate::rows::Time;
 use crate::{GatewayAccountStep, NewGatewayAccount};
 
 const ACCOUNT: &str = "https://pay.example/api 1";

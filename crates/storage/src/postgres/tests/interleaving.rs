@@ -318,7 +318,7 @@ const WRONG: &str = "SELECT
     (SELECT count(*) FROM orders WHERE sequence <> (SELECT count(*) FROM events WHERE order_id = orders.id))
     + (SELECT count(*) FROM orders FULL JOIN credits ON order_id = orders.id
        WHERE (status IN ('paid', 'overpaid')) IS DISTINCT FROM (order_id IS NOT NULL))
-    + (SELECT count(*) FROM (SELECT order_id FROM outbox WHERE is_head AND NOT was_taken GROUP BY order_id
+    + (SELECT count(*) FROM (SELECT order_id FROM outbox WHERE is_head AND NOT was_delivered GROUP BY order_id
        HAVING count(*) > 1) AS heads)
     + (SELECT count(*) FROM (SELECT order_id FROM attempts WHERE state = 'creating' GROUP BY order_id
        HAVING count(*) > 1) AS creating)

@@ -16,10 +16,7 @@ const BOUNDED: [(&str, &str); 12] = [
         "invoices that are requested at this moment",
     ),
     ("attempts_needing_review", "payments that wait for a person"),
-    (
-        "orders_waiting_for_a_person",
-        "the same, up to the page's limit",
-    ),
+    ("orders_for_attention", "the same, up to the page's limit"),
     (
         "orders_by_time",
         "in the order of the index, up to the page's limit",
@@ -30,10 +27,10 @@ const BOUNDED: [(&str, &str); 12] = [
     ),
     ("outbox_pending", "events that are not delivered yet"),
     ("store_deliveries", "a row for each store"),
-    ("gone_endpoints", "a row for each store"),
+    ("disabled_endpoints", "a row for each store"),
     ("price_lists", "those of a few minutes"),
     ("delays", "a row for each proxy"),
-    ("assets", "a row for each file of the checkout"),
+    ("static_files", "a row for each file of the checkout"),
     ("pg_database", "a row for each database of the server"),
 ];
 

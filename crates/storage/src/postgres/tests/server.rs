@@ -24,8 +24,8 @@ const LOCKED_FIRST: &str = "
         IF TG_TABLE_NAME = 'outbox' AND TG_OP = 'UPDATE' THEN
             IF (NEW.leased_until IS DISTINCT FROM OLD.leased_until AND NEW.leased_until IS NOT NULL
                     OR NEW.early_from IS NULL AND OLD.early_from IS NOT NULL)
-                AND (NEW.state, NEW.tries, NEW.is_head, NEW.was_taken, NEW.position)
-                    = (OLD.state, OLD.tries, OLD.is_head, OLD.was_taken, OLD.position) THEN
+                AND (NEW.state, NEW.tries, NEW.is_head, NEW.was_delivered, NEW.position)
+                    = (OLD.state, OLD.tries, OLD.is_head, OLD.was_delivered, OLD.position) THEN
                 RETURN NULL;
             END IF;
         END IF;

@@ -6,9 +6,27 @@ use super::*;
 use crate::contract::statements;
 
 /// Statements that read more than their rows, each with what bounds it.
-const BOUNDED: [(&str, &str); 8] = [
-    ("SCAN waiting_events", "a row for each store"),
+const BOUNDED: [(&str, &str); 14] = [
     ("SCAN store_deliveries", "a row for each store"),
+    ("SCAN disabled_endpoints", "a row for each store"),
+    ("SCAN stores", "a row for each store"),
+    ("SCAN due", "up to the limit of the query within"),
+    (
+        "SCAN outbox USING INDEX outbox_leased",
+        "the leased events alone, at the start",
+    ),
+    (
+        "SCAN attempts USING INDEX attempts_needing_review",
+        "those alone",
+    ),
+    (
+        "SCAN outbox USING COVERING INDEX outbox_by_plan",
+        "the waiting events alone",
+    ),
+    (
+        "SCAN outbox USING COVERING INDEX outbox_pending",
+        "the waiting events alone",
+    ),
     (
         "SCAN orders USING COVERING INDEX orders_by_time",
         "in the order of the index, up to the page's limit",
@@ -17,7 +35,7 @@ const BOUNDED: [(&str, &str); 8] = [
         "SCAN outbox USING COVERING INDEX outbox_given_up",
         "the given-up events alone, up to the page's limit",
     ),
-    ("SCAN assets", "those of a few versions"),
+    ("SCAN static_files", "those of a few versions"),
     ("SCAN price_lists", "those of a few minutes"),
     ("SCAN sqlite_schema", "once, at the start"),
     ("SCAN _sqlx_migrations", "once, at the start"),
@@ -40,7 +58,10 @@ async fn every_statement_finds_its_rows_by_an_index() {
     let statements = statements("sqlite", &[]);
     assert!(statements.len() > 60, "only {} found", statements.len());
     let mut problems = Vec::new();
-    for statement in &statements {
+    // SQLite reads the rows that refer to an inserted one only while a foreign key is violated.
+    let reads =
+        |statement: &&String| !statement.starts_with("INSERT") || statement.contains("SELECT");
+    for statement in statements.iter().filter(reads) {
         let explain = format!("EXPLAIN QUERY PLAN {statement}");
         let explain = sqlx::query(sqlx::AssertSqlSafe(explain));
         let steps = explain.fetch_all(&mut *connection).await;

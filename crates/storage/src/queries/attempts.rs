@@ -1,0 +1,349 @@
+//! Attempts: inserted before anything is sent, opened once.
+
+use florin_money::Amount;
+use florin_orders::{
+    Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Invoice, NewAttempt, OrderId,
+    OrderStatus, PaymentState, Snapshot, TransactionHint,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::dialect::{Connection, Transaction, statements};
+use super::orders::{
+    attempt, emit, end_attention, get, lock, maybe_attempt, request_attention, set_status, snapshot,
+};
+use super::polls;
+use crate::lease::milliseconds;
+use crate::limits::MAX_ATTEMPTS_PER_MINUTE;
+use crate::rows::{self, Time, without_nul};
+use crate::{MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, StorageError};
+
+pub(super) async fn begin(
+    tx: &mut Transaction,
+    order_id: &OrderId,
+    terms: &NewAttempt,
+    now: Timestamp,
+    clock: Option<Time>,
+) -> Result<Attempt, OrderOperationError> {
+    lock(tx, order_id).await?;
+    if tx.is_repeat()
+        && let Some(begun) = maybe_attempt(tx, &terms.id).await?
+    {
+        return Ok(begun);
+    }
+    let Some(Snapshot { order, .. }) = snapshot(tx, order_id).await? else {
+        return Err(OrderOperationError::NoOrder(order_id.clone()));
+    };
+    if !order.takes_attempts(now) {
+        return Err(OrderOperationError::Closed {
+            from: order.status,
+            event: "new attempt",
+        });
+    }
+    let creating =
+        "SELECT EXISTS (SELECT 1 FROM attempts WHERE order_id = $1 AND state = 'creating')";
+    let in_progress: bool = sqlx::query_scalar(creating)
+        .bind(order_id.as_str())
+        .fetch_one(&mut **tx)
+        .await
+        .map_err(StorageError::from)?;
+    if in_progress {
+        return Err(OrderOperationError::InProgress);
+    }
+    if begun_just_now(tx, order_id, now).await? >= MAX_ATTEMPTS_PER_MINUTE {
+        return Err(OrderOperationError::TooMany);
+    }
+    insert(tx, order_id, terms, now, clock).await?;
+    Ok(attempt(tx, &terms.id).await?)
+}
+
+async fn begun_just_now(
+    tx: &mut Connection,
+    order_id: &OrderId,
+    now: Timestamp,
+) -> Result<i64, StorageError> {
+    let count = "SELECT count(*) FROM attempts WHERE order_id = $1 AND begun_at > $2";
+    let since = now - SignedDuration::from_mins(1);
+    let count = sqlx::query_scalar(count)
+        .bind(order_id.as_str())
+        .bind(Time(since));
+    Ok(count.fetch_one(tx).await?)
+}
+
+async fn insert(
+    tx: &mut Connection,
+    order_id: &OrderId,
+    terms: &NewAttempt,
+    now: Timestamp,
+    clock: Option<Time>,
+) -> Result<(), StorageError> {
+    let custom = terms.custom();
+    let figure = |read: fn(&Amounts<Amount>) -> Amount| {
+        custom.map(|custom| read(&custom.requested.amounts).to_string())
+    };
+    sqlx::query(statements::INSERT_ATTEMPT)
+        .bind(terms.id.as_str())
+        .bind(order_id.as_str())
+        .bind(<&str>::from(terms.flow()))
+        .bind(custom.map(|custom| custom.crypto_code.as_str()))
+        .bind(custom.map(|custom| without_nul(&custom.conversion_id)))
+        .bind(figure(|amounts| amounts.crypto))
+        .bind(figure(|amounts| amounts.usd))
+        .bind(figure(|amounts| amounts.local))
+        .bind(custom.map(|custom| custom.requested.local_currency.as_str()))
+        .bind(Time(now))
+        .bind(clock)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Locks the order of an attempt; `None` for an unknown attempt. An attempt never changes its order.
+async fn lock_order_of(
+    tx: &mut Connection,
+    id: &AttemptId,
+) -> Result<Option<OrderId>, StorageError> {
+    let order: Option<String> = sqlx::query_scalar("SELECT order_id FROM attempts WHERE id = $1")
+        .bind(id.as_str())
+        .fetch_optional(&mut *tx)
+        .await?;
+    let Some(order) = order else {
+        return Ok(None);
+    };
+    let order = rows::read("an order id", OrderId::parse(&order))?;
+    lock(tx, &order).await?;
+    Ok(Some(order))
+}
+
+pub(super) async fn open(
+    tx: &mut Connection,
+    id: &AttemptId,
+    invoice: &Invoice,
+    now: Timestamp,
+) -> Result<(), OpenAttemptError> {
+    if lock_order_of(tx, id).await?.is_none() {
+        return Ok(());
+    }
+    if let Some(taken) = holder_of(tx, id, invoice).await? {
+        return Err(taken);
+    }
+    Ok(store_invoice(tx, id, invoice, now).await?)
+}
+
+/// The error that another attempt holds the invoice already.
+async fn holder_of(
+    tx: &mut Connection,
+    id: &AttemptId,
+    invoice: &Invoice,
+) -> Result<Option<OpenAttemptError>, StorageError> {
+    let holder = "SELECT order_id FROM attempts WHERE invoice_id = $1 AND id <> $2";
+    let holder: Option<String> = sqlx::query_scalar(holder)
+        .bind(invoice.id.as_str())
+        .bind(id.as_str())
+        .fetch_optional(tx)
+        .await?;
+    let Some(holder) = holder else {
+        return Ok(None);
+    };
+    Ok(Some(OpenAttemptError::InvoiceTaken {
+        invoice: invoice.id.clone(),
+        order: rows::read("an order id", OrderId::parse(&holder))?,
+    }))
+}
+
+async fn store_invoice(
+    tx: &mut Connection,
+    id: &AttemptId,
+    invoice: &Invoice,
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    let (address, qr_string, warnings) = match &invoice.destination {
+        Destination::Address {
+            address,
+            qr_string,
+            warnings,
+        } => (Some(address), Some(qr_string), Some(warnings.clone())),
+        Destination::Page { .. } => (None, None, None),
+    };
+    let opened = sqlx::query(
+        "UPDATE attempts SET state = 'open', invoice_id = $1, address = $2, qr_string = $3, warnings = $4,
+             page_url = $5, opened_at = $6, state_since = $6, expires_at = $7
+         WHERE id = $8 AND state = 'creating'",
+    )
+    .bind(invoice.id.as_str())
+    .bind(address.map(|found| without_nul(found)))
+    .bind(qr_string.map(|found| without_nul(found)))
+    .bind(warnings.map(|texts| serde_json::Value::from(texts).to_string()))
+    .bind(invoice.page().map(url::Url::as_str))
+    .bind(Time(invoice.opened_at))
+    .bind(Time(invoice.expires_at))
+    .bind(id.as_str())
+    .execute(&mut *tx)
+    .await?;
+    if opened.rows_affected() == 0 {
+        // Abandoned meanwhile: this invoice is not shown.
+        return Ok(());
+    }
+    let attempt = attempt(tx, id).await?;
+    polls::insert(tx, &attempt.order_id, id, invoice, now).await?;
+    let order = get(tx, &attempt.order_id).await?;
+    if !order.takes_attempts(now) {
+        // The order was cancelled or paid by another attempt meanwhile: this invoice is polled, not
+        // shown.
+        return Ok(());
+    }
+    sqlx::query("UPDATE orders SET current_attempt = $1 WHERE id = $2")
+        .bind(id.as_str())
+        .bind(order.id.as_str())
+        .execute(&mut *tx)
+        .await?;
+    set_status(tx, &order.id, OrderStatus::AwaitingPayment).await?;
+    emit(tx, &order.id, &[EventType::AttemptOpened], now).await?;
+    end_attention(tx, &order.id).await
+}
+
+pub(super) async fn abandon(
+    tx: &mut Connection,
+    id: &AttemptId,
+    reason: Abandoned,
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    lock_order_of(tx, id).await?;
+    let ended = sqlx::query("UPDATE attempts SET state = $1 WHERE id = $2 AND state = 'creating'")
+        .bind(<&str>::from(reason))
+        .bind(id.as_str())
+        .execute(&mut *tx)
+        .await?;
+    if ended.rows_affected() == 0 || reason != Abandoned::Blocked {
+        return Ok(());
+    }
+    let attempt = attempt(tx, id).await?;
+    let order = get(tx, &attempt.order_id).await?;
+    if !order.takes_attempts(now) {
+        return Ok(());
+    }
+    set_status(tx, &order.id, OrderStatus::Blocked).await?;
+    emit(tx, &order.id, &[EventType::Blocked], now).await?;
+    request_attention(tx, &order.id, now).await
+}
+
+/// Attempts that are being created for longer than `age`. Their orders are locked; those that another transaction has
+/// locked are left out.
+pub(super) async fn stale(
+    tx: &mut Connection,
+    age: SignedDuration,
+    clock: Option<Time>,
+    limit: u32,
+) -> Result<Vec<AttemptId>, StorageError> {
+    let ids: Vec<String> = sqlx::query_scalar(statements::STALE_ATTEMPTS)
+        .bind(clock)
+        .bind(milliseconds(age))
+        .bind(i64::from(limit))
+        .fetch_all(tx)
+        .await?;
+    ids.iter()
+        .map(|id| rows::read("an attempt id", AttemptId::parse(id)))
+        .collect()
+}
+
+pub(super) async fn mark_as_paid(
+    tx: &mut Transaction,
+    id: &OrderId,
+    named: Option<&NamedTransaction>,
+    now: Timestamp,
+) -> Result<MarkedAsPaid, OrderOperationError> {
+    lock(tx, id).await?;
+    let Some(known) = snapshot(tx, id).await? else {
+        return Err(OrderOperationError::NoOrder(id.clone()));
+    };
+    let from = known.order.status;
+    let invoice = known.attempt.as_ref().and_then(Attempt::invoice);
+    if let Some((named, address)) = named.and_then(|one| Some((one, one.earlier_address(invoice)?)))
+    {
+        keep_earlier_hint(tx, id, &named.hint, address).await?;
+        return Ok(MarkedAsPaid {
+            snapshot: known,
+            is_first: false,
+        });
+    }
+    let is_payable = |invoice: &&Invoice| invoice.payment_state != PaymentState::AddressChanged;
+    let Some(invoice) = invoice.filter(is_payable) else {
+        return Err(OrderOperationError::Closed {
+            from,
+            event: "payment",
+        });
+    };
+    // The row decides which of concurrent calls is the first.
+    let marked = sqlx::query(
+        "UPDATE attempts SET marked_as_paid_at = $1 WHERE order_id = $2 AND invoice_id = $3
+             AND marked_as_paid_at IS NULL
+             AND (SELECT settled_at FROM orders WHERE id = $2) IS NULL",
+    )
+    .bind(Time(now))
+    .bind(id.as_str())
+    .bind(invoice.id.as_str())
+    .execute(&mut **tx)
+    .await
+    .map_err(StorageError::from)?;
+    let hinted = match named {
+        None => 0,
+        Some(named) => sqlx::query(
+            "UPDATE attempts SET transaction_hint = $1 WHERE order_id = $2 AND invoice_id = $3
+                 AND (transaction_hint IS NULL OR transaction_hint <> $1)
+                 AND (SELECT settled_at FROM orders WHERE id = $2) IS NULL",
+        )
+        .bind(named.hint.as_str())
+        .bind(id.as_str())
+        .bind(invoice.id.as_str())
+        .execute(&mut **tx)
+        .await
+        .map_err(StorageError::from)?
+        .rows_affected(),
+    };
+    if marked.rows_affected() == 0 && hinted == 0 {
+        // A repetition finds what the try before has stored.
+        let is_ours = tx.is_repeat() && invoice.marked_as_paid_at == Some(now);
+        return Ok(MarkedAsPaid {
+            snapshot: known,
+            is_first: is_ours,
+        });
+    }
+    let is_first = marked.rows_affected() != 0;
+    let status = if from == OrderStatus::AwaitingPayment {
+        OrderStatus::Checking
+    } else {
+        from
+    };
+    set_status(tx, id, status).await?;
+    let marked = snapshot(tx, id).await?;
+    Ok(MarkedAsPaid {
+        snapshot: marked.ok_or_else(|| OrderOperationError::NoOrder(id.clone()))?,
+        is_first,
+    })
+}
+
+/// Keeps a transaction with the earlier attempt that it pays.
+async fn keep_earlier_hint(
+    tx: &mut Transaction,
+    id: &OrderId,
+    hint: &TransactionHint,
+    address: &str,
+) -> Result<(), OrderOperationError> {
+    let kept = sqlx::query(
+        "UPDATE attempts SET transaction_hint = $1 WHERE order_id = $2 AND lower(address) = lower($3)
+             AND invoice_id IS NOT NULL
+             AND (SELECT settled_at FROM orders WHERE id = $2) IS NULL",
+    )
+    .bind(hint.as_str())
+    .bind(id.as_str())
+    .bind(address)
+    .execute(&mut **tx)
+    .await
+    .map_err(StorageError::from)?;
+    if kept.rows_affected() == 0 {
+        return Err(OrderOperationError::Closed {
+            from: OrderStatus::Open,
+            event: "payment of an earlier attempt",
+        });
+    }
+    Ok(())
+}

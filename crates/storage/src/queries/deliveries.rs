@@ -1,0 +1,428 @@
+//! The outbox: pending events and their deliveries.
+
+use florin_orders::{DeliveryId, EndpointHash, EventId, StoreId};
+use jiff::Timestamp;
+
+use super::dialect::{self, Connection, Transaction, statements};
+use super::early_tries;
+use crate::lease::{Lease, milliseconds};
+use crate::limits::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY};
+use crate::rows::{self, Time, without_nul};
+use crate::{
+    Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,
+    StorageError,
+};
+
+/// Leases due events without a lock of their orders, which `SKIP LOCKED` replaces: it writes the lease alone, and `next_at`,
+/// which the outcome overwrites. So many that no more than [`MAX_DELIVERIES_PER_STORE`] are delivered at once by all
+/// processes, and that [`RESERVED_FOR_MONEY`] of them are left for events of orders with money.
+pub(super) async fn due(
+    tx: &mut Connection,
+    store: &StoreId,
+    lease: &Lease,
+    limit: u32,
+) -> Result<Vec<DueDelivery>, StorageError> {
+    if is_disabled(tx, store).await? {
+        return Ok(Vec::new());
+    }
+    let (accepted_at, probe_at) = early_tries::lock_store(tx, store).await?;
+    let in_progress = in_progress(tx, store, lease.clock()).await?;
+    let free = MAX_DELIVERIES_PER_STORE.saturating_sub(in_progress);
+    let limit = limit.min(free);
+    let mut due: Vec<DueDelivery> = Vec::new();
+    // One statement for each priority: an index finds the due events of one, not of both.
+    for (priority, most) in [
+        (MONEY, limit),
+        (OTHER, limit.saturating_sub(RESERVED_FOR_MONEY)),
+    ] {
+        let left = i64::from(most) - i64::try_from(due.len()).expect("a few events");
+        if left <= 0 {
+            continue;
+        }
+        if let Some(accepted_at) = accepted_at {
+            early_tries::make_due(tx, store, priority, accepted_at, true, left, lease.now).await?;
+        }
+        if priority == MONEY
+            && probe_at.is_none_or(|Time(at)| at <= lease.now)
+            && early_tries::make_due(tx, store, priority, Time(lease.now), false, 1, lease.now)
+                .await?
+        {
+            early_tries::postpone_probe(tx, store.as_str(), lease.now + PROBE_INTERVAL).await?;
+        }
+        let leased = dialect::lease_events(tx, store, priority, lease, left).await?;
+        for row in &leased {
+            due.push(rows::due_delivery(row, lease.now)?);
+        }
+    }
+    Ok(due)
+}
+
+/// How many deliveries to a store are in progress.
+async fn in_progress(
+    tx: &mut Connection,
+    store: &StoreId,
+    clock: Option<Time>,
+) -> Result<u32, StorageError> {
+    let in_progress: i64 = sqlx::query_scalar(statements::DELIVERIES_IN_PROGRESS)
+        .bind(store.as_str())
+        .bind(clock)
+        .fetch_one(tx)
+        .await?;
+    rows::read("a count", u32::try_from(in_progress))
+}
+
+/// Returns `true` if up to `limit` deliveries may be due: without a lock, so that an idle dispatcher costs next to nothing.
+pub(super) async fn may_be_due(
+    connection: &mut Connection,
+    store: &StoreId,
+    now: Timestamp,
+    limit: u32,
+) -> Result<bool, StorageError> {
+    let least = if limit <= RESERVED_FOR_MONEY {
+        MONEY
+    } else {
+        OTHER
+    };
+    let waits = "SELECT EXISTS (SELECT 1 FROM outbox
+         WHERE is_head AND store_id = $1 AND priority IN ($3, $4) AND next_at <= $2)
+         OR EXISTS (SELECT 1 FROM outbox
+             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND priority IN ($3, $4)
+                 AND early_from < (SELECT accepted_at FROM store_deliveries WHERE store_id = $1))
+         OR EXISTS (SELECT 1 FROM outbox
+             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND priority = $3
+                 AND early_from < $2) AND NOT EXISTS (SELECT 1 FROM store_deliveries WHERE store_id = $1 AND probe_at > $2)";
+    let waits = sqlx::query_scalar(waits)
+        .bind(store.as_str())
+        .bind(Time(now))
+        .bind(MONEY)
+        .bind(least);
+    Ok(waits.fetch_one(connection).await?)
+}
+
+pub(super) async fn record(
+    tx: &mut Transaction,
+    delivery: &Delivery,
+    outcome: DeliveryOutcome,
+    holder: &str,
+) -> Result<(), StorageError> {
+    let Some((order, sequence)) = lock_order_of(tx, &delivery.event_id).await? else {
+        return Err(StorageError::Corrupt(format!(
+            "no event {}",
+            delivery.event_id
+        )));
+    };
+    if tx.is_repeat() && is_recorded(tx, delivery).await? {
+        return Ok(());
+    }
+    let (state, retry) = outcome.state_and_retry();
+    if let Some(retry) = retry {
+        let store: String = sqlx::query_scalar("SELECT store_id FROM events WHERE id = $1")
+            .bind(delivery.event_id.as_str())
+            .fetch_one(&mut **tx)
+            .await?;
+        early_tries::postpone_probe(tx, &store, retry.probe_at).await?;
+    }
+    if outcome == DeliveryOutcome::Delivered {
+        early_tries::note_as_accepting(tx, delivery, &order, sequence).await?;
+    }
+    let is_counted = retry.is_none_or(|retry| retry.is_counted);
+    if is_counted {
+        note(tx, delivery).await?;
+    }
+    if let DeliveryOutcome::Gone(endpoint) = outcome {
+        note_as_disabled(tx, delivery, endpoint).await?;
+    }
+    // A delivery that outlives its lease may end after another one: a delivered event stays delivered, and the lease of
+    // another process stays.
+    sqlx::query(
+        "UPDATE outbox SET state = $1, tries = tries + $8, next_at = coalesce($2, next_at), planned_at = $6,
+             retry_at = coalesce($2, retry_at), early_from = $7,
+             leased_until = CASE WHEN leased_by = $3 THEN NULL ELSE leased_until END
+         WHERE order_id = $4 AND sequence = $5 AND (state = 'pending' OR $1 = 'delivered')",
+    )
+    .bind(state)
+    .bind(retry.map(|retry| Time(retry.at)))
+    .bind(holder)
+    .bind(&order)
+    .bind(sequence)
+    .bind(Time(delivery.ended_at()))
+    .bind(retry.map(|retry| Time(retry.early_from)))
+    .bind(i64::from(is_counted))
+    .execute(&mut **tx)
+    .await?;
+    mark_heads(tx, &order).await
+}
+
+/// Appends to the list of deliveries.
+async fn note(tx: &mut Connection, delivery: &Delivery) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO deliveries (event_id, store_id, number, tried_at, took_ms, http_status, note)
+         SELECT $1, (SELECT store_id FROM events WHERE id = $1), count(*) + 1, $2, $3, $4, $5
+         FROM deliveries WHERE event_id = $1",
+    )
+    .bind(delivery.event_id.as_str())
+    .bind(Time(delivery.tried_at))
+    .bind(milliseconds(delivery.took))
+    .bind(delivery.http_status.map(i32::from))
+    .bind(without_nul(&delivery.note))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Locks the order of an event; `None` for an unknown event.
+async fn lock_order_of(
+    tx: &mut Connection,
+    event: &EventId,
+) -> Result<Option<(String, i64)>, StorageError> {
+    let place: Option<(String, i64)> =
+        sqlx::query_as("SELECT order_id, sequence FROM events WHERE id = $1")
+            .bind(event.as_str())
+            .fetch_optional(&mut *tx)
+            .await?;
+    if let Some((order, _)) = &place {
+        sqlx::query(statements::LOCK_ORDER)
+            .bind(order)
+            .execute(tx)
+            .await?;
+    }
+    Ok(place)
+}
+
+/// Returns `true` if an earlier run of this transaction, whose commit had no response, has recorded a delivery.
+async fn is_recorded(tx: &mut Connection, delivery: &Delivery) -> Result<bool, StorageError> {
+    let recorded = "SELECT EXISTS (SELECT 1 FROM deliveries
+         WHERE event_id = $1 AND tried_at = $2 AND took_ms = $3 AND note = $4)";
+    let recorded = sqlx::query_scalar(recorded)
+        .bind(delivery.event_id.as_str())
+        .bind(Time(delivery.tried_at))
+        .bind(milliseconds(delivery.took))
+        .bind(without_nul(&delivery.note));
+    Ok(recorded.fetch_one(tx).await?)
+}
+
+/// Marks which events of an order may be delivered: those with no earlier pending event that the store has not accepted
+/// yet. The others wait for it. Run after each change of a state, with the order locked.
+async fn mark_heads(tx: &mut Connection, order: &str) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE outbox SET is_head = may_go FROM (
+             SELECT mine.sequence AS head, mine.state = 'pending' AND NOT EXISTS (
+                 SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id AND earlier.state = 'pending'
+                     AND NOT earlier.was_delivered AND earlier.sequence < mine.sequence) AS may_go
+             FROM outbox AS mine WHERE mine.order_id = $1) AS heads
+         WHERE order_id = $1 AND sequence = head AND is_head <> may_go",
+    )
+    .bind(order)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn note_as_disabled(
+    tx: &mut Connection,
+    delivery: &Delivery,
+    EndpointHash(endpoint): EndpointHash,
+) -> Result<(), StorageError> {
+    // Concurrent deliveries may all receive a 410: the first one counts.
+    sqlx::query(
+        "INSERT INTO disabled_endpoints (store_id, endpoint, event_id, since)
+         SELECT store_id, $2, id, $3 FROM events WHERE id = $1 ON CONFLICT DO NOTHING",
+    )
+    .bind(delivery.event_id.as_str())
+    .bind(endpoint.as_slice())
+    .bind(Time(delivery.tried_at))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn page(
+    connection: &mut Connection,
+    store: &StoreId,
+    filter: &DeliveryFilter,
+) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
+    if let Some(event) = &filter.event
+        && !belongs_to(connection, store, event).await?
+    {
+        return Ok(None);
+    }
+    let before = match &filter.after {
+        None => i64::MAX,
+        Some(after) => match position(connection, store, after).await? {
+            Some(position) => position,
+            None => return Ok(None),
+        },
+    };
+    let statement = if filter.event.is_some() {
+        // It belongs to the store. A condition of the store would let SQLite read all deliveries of the store.
+        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
+         WHERE deliveries.event_id = $3 AND deliveries.id < $2
+         ORDER BY number DESC LIMIT $4"
+    } else {
+        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
+         WHERE deliveries.store_id = $1 AND deliveries.id < $2
+         ORDER BY deliveries.id DESC LIMIT $4"
+    };
+    let tries = sqlx::query(statement)
+        .bind(store.as_str())
+        .bind(before)
+        .bind(filter.event.as_ref().map(EventId::as_str))
+        .bind(i64::from(filter.limit))
+        .fetch_all(connection)
+        .await?;
+    tries
+        .iter()
+        .map(rows::delivery)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// The latest deliveries of an event, the latest first.
+pub(super) async fn of_event(
+    connection: &mut Connection,
+    event: &EventId,
+    limit: u32,
+) -> Result<Vec<RecordedDelivery>, StorageError> {
+    let found = sqlx::query(
+        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
+         WHERE event_id = $1 ORDER BY number DESC LIMIT $2",
+    )
+    .bind(event.as_str())
+    .bind(i64::from(limit))
+    .fetch_all(connection)
+    .await?;
+    found.iter().map(rows::delivery).collect()
+}
+
+async fn position(
+    connection: &mut Connection,
+    store: &StoreId,
+    delivery: &DeliveryId,
+) -> Result<Option<i64>, StorageError> {
+    let (event, number) = delivery.parts();
+    let known = "SELECT id FROM deliveries WHERE event_id = $1 AND number = CAST($2 AS bigint) AND store_id = $3";
+    let known = sqlx::query_scalar(known)
+        .bind(event)
+        .bind(number)
+        .bind(store.as_str());
+    Ok(known.fetch_optional(connection).await?)
+}
+
+pub(super) async fn redeliver(
+    tx: &mut Connection,
+    store: &StoreId,
+    event: &EventId,
+    now: Timestamp,
+) -> Result<bool, StorageError> {
+    if !belongs_to(tx, store, event).await? {
+        return Ok(false);
+    }
+    let Some((order, sequence)) = lock_order_of(tx, event).await? else {
+        return Ok(false);
+    };
+    sqlx::query(
+        "UPDATE outbox SET was_delivered = was_delivered OR state = 'delivered', state = 'pending', tries = 0, early_tries = 0,
+             next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL
+         WHERE order_id = $2 AND sequence = $3",
+    )
+    .bind(Time(now))
+    .bind(&order)
+    .bind(sequence)
+    .execute(&mut *tx)
+    .await?;
+    mark_heads(tx, &order).await?;
+    Ok(true)
+}
+
+async fn belongs_to(
+    connection: &mut Connection,
+    store: &StoreId,
+    event: &EventId,
+) -> Result<bool, StorageError> {
+    let known = "SELECT EXISTS (SELECT 1 FROM events WHERE id = $1 AND store_id = $2)";
+    let known = sqlx::query_scalar(known)
+        .bind(event.as_str())
+        .bind(store.as_str());
+    Ok(known.fetch_one(connection).await?)
+}
+
+pub(super) async fn backlog(connection: &mut Connection) -> Result<u64, StorageError> {
+    // A counter would be one row that all transactions of a store wait for. The index has the waiting events alone.
+    let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending'";
+    let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(connection).await?;
+    rows::read("a count", u64::try_from(waiting))
+}
+
+pub(super) async fn endpoint_status(
+    connection: &mut Connection,
+    store: &StoreId,
+) -> Result<EndpointStatus, StorageError> {
+    let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = $1";
+    let waiting: i64 = sqlx::query_scalar(waiting)
+        .bind(store.as_str())
+        .fetch_one(&mut *connection)
+        .await?;
+    let disabled =
+        sqlx::query("SELECT endpoint, since FROM disabled_endpoints WHERE store_id = $1")
+            .bind(store.as_str())
+            .fetch_optional(connection)
+            .await?;
+    Ok(EndpointStatus {
+        waiting: rows::read("a count", u64::try_from(waiting))?,
+        gone: disabled.as_ref().map(rows::disabled_endpoint).transpose()?,
+    })
+}
+
+/// Returns `true` if the store's endpoint is disabled.
+pub(super) async fn is_disabled(
+    tx: &mut Connection,
+    store: &StoreId,
+) -> Result<bool, StorageError> {
+    let disabled = "SELECT EXISTS (SELECT 1 FROM disabled_endpoints WHERE store_id = $1)";
+    let disabled = sqlx::query_scalar(disabled).bind(store.as_str());
+    Ok(disabled.fetch_one(tx).await?)
+}
+
+/// Gives up to `limit` pending events behind the position `after` all their retries, from now on. Returns the position
+/// of the last; `None` if none is left.
+pub(super) async fn restart(
+    tx: &mut Connection,
+    store: &StoreId,
+    after: i64,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Option<i64>, StorageError> {
+    let last: Option<i64> = sqlx::query_scalar(
+        "SELECT max(position) FROM (SELECT position FROM outbox
+             WHERE state = 'pending' AND store_id = $1 AND position > $2 ORDER BY position LIMIT $3) AS batch",
+    )
+    .bind(store.as_str())
+    .bind(after)
+    .bind(i64::from(limit))
+    .fetch_one(&mut *tx)
+    .await?;
+    if let Some(last) = last {
+        dialect::restart_events(tx, store, (after, last), now).await?;
+    }
+    Ok(last)
+}
+
+pub(super) async fn enable(tx: &mut Connection, store: &StoreId) -> Result<(), StorageError> {
+    sqlx::query("DELETE FROM disabled_endpoints WHERE store_id = $1")
+        .bind(store.as_str())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Ends the leases of a process that has ended: its events are due at the time that the lease gave them.
+pub(super) async fn end_leases(tx: &mut Connection, holder: &str) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE outbox SET leased_by = NULL, leased_until = NULL
+         WHERE leased_by = $1 AND leased_until IS NOT NULL",
+    )
+    .bind(holder)
+    .execute(tx)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,438 @@
+//! Queries and decisions of people.
+
+use async_trait::async_trait;
+use florin_orders::{Aggregate, AuditId, Event, EventId, OrderId, OrderStatus, Snapshot, StoreId};
+use jiff::Timestamp;
+
+use super::dialect::{Connection, Store};
+use super::{deliveries, events, observe, orders};
+use crate::operator::{DecidedOrder, search_terms};
+use crate::rows::{self, Time};
+use crate::{
+    AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
+    OrderHistory, OrderSearch, SettledOrder, StorageError, StoreScope,
+};
+
+#[async_trait]
+impl OperatorStorage for Store {
+    async fn decide(
+        &self,
+        order: &OrderId,
+        decision: &NewDecision,
+        now: Timestamp,
+    ) -> Result<Snapshot, DecideError> {
+        transaction!(self, Repeat, [order, decision], |tx| decide(
+            tx, &order, &decision, now
+        )
+        .await)
+    }
+
+    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError> {
+        read!(self, |reader| find_orders(reader, search))
+    }
+
+    async fn orders_for_attention(
+        &self,
+        scope: &StoreScope,
+        limit: u32,
+    ) -> Result<Vec<Aggregate>, StorageError> {
+        read!(self, |reader| orders_for_attention(reader, scope, limit))
+    }
+
+    async fn order_history(
+        &self,
+        scope: &StoreScope,
+        order: &OrderId,
+    ) -> Result<Option<OrderHistory>, StorageError> {
+        read!(self, |reader| order_history(reader, scope, order))
+    }
+
+    async fn given_up_events(
+        &self,
+        scope: &StoreScope,
+        limit: u32,
+    ) -> Result<Vec<GivenUpEvent>, StorageError> {
+        read!(self, |reader| given_up_events(reader, scope, limit))
+    }
+
+    async fn event(&self, scope: &StoreScope, id: &EventId) -> Result<Option<Event>, StorageError> {
+        read!(self, |reader| event(reader, scope, id))
+    }
+
+    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError> {
+        transaction!(self, Repeat, [entry], |tx| record_audit(tx, &entry).await)
+    }
+
+    async fn audit_log(
+        &self,
+        after: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StorageError> {
+        read!(self, |reader| audit_log(reader, after, limit))
+    }
+
+    async fn settled_orders(
+        &self,
+        scope: &StoreScope,
+        from: Timestamp,
+        until: Timestamp,
+        after: Option<&SettledOrder>,
+        limit: u32,
+    ) -> Result<Vec<SettledOrder>, StorageError> {
+        read!(self, |reader| settled_orders(
+            reader, scope, from, until, after, limit
+        ))
+    }
+}
+
+/// Locks the order: no poll and no other decision comes between reading and writing.
+async fn decide(
+    tx: &mut Connection,
+    id: &OrderId,
+    decision: &NewDecision,
+    now: Timestamp,
+) -> Result<Snapshot, DecideError> {
+    let unknown = || DecideError::NoOrder(id.clone());
+    if !orders::lock(tx, id).await? {
+        return Err(unknown());
+    }
+    let known = orders::snapshot(tx, id).await?;
+    let scope = &decision.actor.scope;
+    let known = known.filter(|known| scope.contains(&known.order.terms.store_id));
+    let known = known.ok_or_else(unknown)?;
+    // An earlier run of this transaction, whose commit had no response, or a repeated request.
+    if is_recorded(tx, &decision.id).await? {
+        return Ok(known);
+    }
+    let before = orders::aggregate(tx, id).await?;
+    let DecidedOrder {
+        after,
+        applied,
+        statuses,
+    } = decision.apply(&before, now)?;
+    insert_decision(tx, id, decision, statuses, now).await?;
+    if let Some(attempt) = &applied.credited_by {
+        let unobserved = || StorageError::Corrupt(format!("no observation of {attempt}"));
+        let latest = observe::latest(tx, attempt).await?.ok_or_else(unobserved)?;
+        observe::credit(tx, &after.order, attempt, latest.id, now).await?;
+    }
+    orders::save(tx, &after).await?;
+    let snapshot = after.snapshot();
+    let first = before.order.sequence + 1;
+    events::append(tx, &snapshot, first, &applied.events, now).await?;
+    Ok(snapshot)
+}
+
+async fn is_recorded(tx: &mut Connection, id: &AuditId) -> Result<bool, StorageError> {
+    let recorded = "SELECT EXISTS (SELECT 1 FROM audit WHERE id = $1)";
+    let recorded = sqlx::query_scalar(recorded).bind(id.as_str());
+    Ok(recorded.fetch_one(tx).await?)
+}
+
+async fn insert_decision(
+    tx: &mut Connection,
+    order: &OrderId,
+    decision: &NewDecision,
+    (before, after): (OrderStatus, OrderStatus),
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO audit (id, at, operator, staff_of, action, order_id, reason, status_before, status_after)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+    )
+    .bind(decision.id.as_str())
+    .bind(Time(now))
+    .bind(&decision.actor.name)
+    .bind(decision.actor.scope.store().map(StoreId::as_str))
+    .bind(<&str>::from(decision.kind))
+    .bind(order.as_str())
+    .bind(&decision.reason)
+    .bind(<&str>::from(before))
+    .bind(<&str>::from(after))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn record_audit(tx: &mut Connection, entry: &NewAuditEntry) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO audit (id, at, operator, staff_of, action, order_id, subject, reason)
+         VALUES ($1, $2, $3, $4, $5, (SELECT order_id FROM events WHERE id = $6), $6, $7) ON CONFLICT (id) DO NOTHING",
+    )
+    .bind(entry.id.as_str())
+    .bind(Time(entry.at))
+    .bind(&entry.actor.name)
+    .bind(entry.actor.scope.store().map(StoreId::as_str))
+    .bind(<&str>::from(entry.action))
+    .bind(&entry.subject)
+    .bind(&entry.reason)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn audit_log(
+    connection: &mut Connection,
+    after: Option<i64>,
+    limit: u32,
+) -> Result<Vec<AuditEntry>, StorageError> {
+    let found =
+        sqlx::query("SELECT * FROM audit WHERE position < $1 ORDER BY position DESC LIMIT $2")
+            .bind(after.unwrap_or(i64::MAX))
+            .bind(i64::from(limit))
+            .fetch_all(connection)
+            .await?;
+    found.iter().map(rows::audit_entry).collect()
+}
+
+async fn find_orders(
+    connection: &mut Connection,
+    search: &OrderSearch,
+) -> Result<Vec<Aggregate>, StorageError> {
+    let ids = match &search.text {
+        Some(text) => return find_text(connection, text, search).await,
+        None => page(connection, search).await?,
+    };
+    load(connection, &ids).await
+}
+
+/// A statement for each combination, each by its index. Each takes all parameters.
+async fn page(
+    connection: &mut Connection,
+    search: &OrderSearch,
+) -> Result<Vec<String>, StorageError> {
+    let statement = match (search.scope.store(), search.status, &search.after) {
+        (None, None, None) => "SELECT id FROM orders ORDER BY created_at DESC, id DESC LIMIT $4",
+        (None, None, Some(_)) => {
+            "SELECT id FROM orders WHERE (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (None, Some(_), None) => {
+            "SELECT id FROM orders WHERE status = $2 ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (None, Some(_), Some(_)) => {
+            "SELECT id FROM orders WHERE status = $2
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), None, None) => {
+            "SELECT id FROM orders WHERE store_id = $1 ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), None, Some(_)) => {
+            "SELECT id FROM orders WHERE store_id = $1
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3 AND store_id = $1)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), Some(_), None) => {
+            "SELECT id FROM orders WHERE store_id = $1 AND status = $2
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), Some(_), Some(_)) => {
+            "SELECT id FROM orders WHERE store_id = $1 AND status = $2
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3 AND store_id = $1)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+    };
+    let ids = sqlx::query_scalar(statement)
+        .bind(search.scope.store().map(StoreId::as_str))
+        .bind(search.status.map(<&str>::from))
+        .bind(search.after.as_ref().map(OrderId::as_str))
+        .bind(i64::from(search.limit));
+    Ok(ids.fetch_all(connection).await?)
+}
+
+/// One statement for each member that may be meant, each by its index. $3 is the only store, or null.
+async fn find_text(
+    connection: &mut Connection,
+    text: &str,
+    search: &OrderSearch,
+) -> Result<Vec<Aggregate>, StorageError> {
+    const MEMBERS: [&str; 9] = [
+        "SELECT id FROM orders WHERE id = $1 AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT id FROM orders WHERE reference = $1 AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT id FROM orders WHERE customer_email IS NOT NULL AND lower(customer_email) = lower($1) AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT id FROM orders WHERE receipt_email IS NOT NULL AND lower(receipt_email) = lower($1) AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT id FROM orders WHERE amount = $1 AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE attempts.id = $1 AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE invoice_id = $1 AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE address IS NOT NULL AND lower(address) = lower($1) AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
+        "SELECT orders.id FROM attempts JOIN orders ON orders.id = order_id
+         WHERE transaction_hash IS NOT NULL AND lower(transaction_hash) = lower($1) AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
+    ];
+    let mut ids: Vec<String> = Vec::new();
+    for term in search_terms(text) {
+        for statement in MEMBERS {
+            let found = sqlx::query_scalar(statement)
+                .bind(&term)
+                .bind(i64::from(search.limit))
+                .bind(search.scope.store().map(StoreId::as_str));
+            ids.extend(found.fetch_all(&mut *connection).await?);
+        }
+    }
+    ids.sort();
+    ids.dedup();
+    let found = load(connection, &ids).await?;
+    Ok(search.matching(found))
+}
+
+async fn load(connection: &mut Connection, ids: &[String]) -> Result<Vec<Aggregate>, StorageError> {
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let id = rows::read("an order id", OrderId::parse(id))?;
+        found.push(orders::read_aggregate(connection, &id).await?);
+    }
+    Ok(found)
+}
+
+async fn orders_for_attention(
+    connection: &mut Connection,
+    scope: &StoreScope,
+    limit: u32,
+) -> Result<Vec<Aggregate>, StorageError> {
+    let waiting = match scope {
+        StoreScope::All => {
+            "SELECT id FROM orders WHERE attention_since IS NOT NULL ORDER BY attention_since, id LIMIT $2"
+        }
+        StoreScope::Store(_) => {
+            "SELECT id FROM orders WHERE store_id = $1 AND attention_since IS NOT NULL
+             ORDER BY attention_since, id LIMIT $2"
+        }
+    };
+    let ids: Vec<String> = sqlx::query_scalar(waiting)
+        .bind(scope.store().map(StoreId::as_str))
+        .bind(i64::from(limit))
+        .fetch_all(&mut *connection)
+        .await?;
+    load(connection, &ids).await
+}
+
+async fn order_history(
+    connection: &mut Connection,
+    scope: &StoreScope,
+    id: &OrderId,
+) -> Result<Option<OrderHistory>, StorageError> {
+    let known = orders::snapshot(connection, id).await?;
+    if !known.is_some_and(|known| scope.contains(&known.order.terms.store_id)) {
+        return Ok(None);
+    }
+    let aggregate = orders::read_aggregate(connection, id).await?;
+    let mut observations = Vec::new();
+    for attempt in &aggregate.attempts {
+        let found =
+            "SELECT * FROM observations WHERE attempt_id = $1 ORDER BY poll_seq DESC LIMIT $2";
+        let found = sqlx::query(found)
+            .bind(attempt.terms.id.as_str())
+            .bind(i64::from(OrderHistory::MOST))
+            .fetch_all(&mut *connection)
+            .await?;
+        for row in &found {
+            observations.push(rows::observation(row)?);
+        }
+    }
+    let found = sqlx::query(
+        "SELECT events.*, outbox.state, outbox.next_at FROM events JOIN outbox USING (order_id, sequence)
+         WHERE order_id = $1 ORDER BY sequence DESC LIMIT $2",
+    )
+    .bind(id.as_str())
+    .bind(i64::from(OrderHistory::MOST))
+    .fetch_all(&mut *connection)
+    .await?;
+    let mut events = Vec::with_capacity(found.len());
+    for row in &found {
+        let event = rows::event(row)?;
+        let deliveries = deliveries::of_event(connection, &event.id, OrderHistory::MOST).await?;
+        events.push(rows::recorded_event(row, event, deliveries)?);
+    }
+    let audit = "SELECT * FROM audit WHERE order_id = $1 ORDER BY position DESC LIMIT $2";
+    let audit = sqlx::query(audit)
+        .bind(id.as_str())
+        .bind(i64::from(OrderHistory::MOST))
+        .fetch_all(connection)
+        .await?;
+    Ok(Some(OrderHistory {
+        aggregate,
+        observations,
+        events,
+        audit: audit
+            .iter()
+            .map(rows::audit_entry)
+            .collect::<Result<_, _>>()?,
+    }))
+}
+
+async fn given_up_events(
+    connection: &mut Connection,
+    scope: &StoreScope,
+    limit: u32,
+) -> Result<Vec<GivenUpEvent>, StorageError> {
+    let given_up = match scope {
+        StoreScope::All => {
+            "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
+             WHERE outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
+        }
+        StoreScope::Store(_) => {
+            "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
+             WHERE outbox.store_id = $1 AND outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
+        }
+    };
+    let found = sqlx::query(given_up)
+        .bind(scope.store().map(StoreId::as_str))
+        .bind(i64::from(limit))
+        .fetch_all(&mut *connection)
+        .await?;
+    let mut events = Vec::with_capacity(found.len());
+    for row in &found {
+        let event = rows::event(row)?;
+        let latest = deliveries::of_event(connection, &event.id, 1).await?.pop();
+        events.push(GivenUpEvent { event, latest });
+    }
+    Ok(events)
+}
+
+async fn event(
+    connection: &mut Connection,
+    scope: &StoreScope,
+    id: &EventId,
+) -> Result<Option<Event>, StorageError> {
+    let event =
+        "SELECT * FROM events WHERE id = $1 AND (CAST($2 AS text) IS NULL OR store_id = $2)";
+    let found = sqlx::query(event)
+        .bind(id.as_str())
+        .bind(scope.store().map(StoreId::as_str))
+        .fetch_optional(connection)
+        .await?;
+    found.as_ref().map(rows::event).transpose()
+}
+
+async fn settled_orders(
+    connection: &mut Connection,
+    scope: &StoreScope,
+    from: Timestamp,
+    until: Timestamp,
+    after: Option<&SettledOrder>,
+    limit: u32,
+) -> Result<Vec<SettledOrder>, StorageError> {
+    let (start, behind) = match after {
+        Some(after) => (after.credited_at, after.order_id.as_str()),
+        None => (from, ""),
+    };
+    let found = sqlx::query(
+        "SELECT credits.order_id, credits.amount, credits.currency, credited_at, store_id, reference, decision,
+             crypto_code, paid_in, received_crypto
+         FROM credits JOIN orders ON orders.id = credits.order_id JOIN attempts ON attempts.id = credits.attempt_id
+         WHERE (credited_at, credits.order_id) > ($1, $2) AND credited_at < $3
+             AND (CAST($5 AS text) IS NULL OR store_id = $5)
+         ORDER BY credited_at, credits.order_id LIMIT $4",
+    )
+    .bind(Time(start))
+    .bind(behind)
+    .bind(Time(until))
+    .bind(i64::from(limit))
+    .bind(scope.store().map(StoreId::as_str))
+    .fetch_all(connection)
+    .await?;
+    found.iter().map(rows::settled_order).collect()
+}

@@ -1,0 +1,253 @@
+//! Polls: leased, scheduled, rescheduled.
+
+use florin_orders::{
+    AttemptId, Invoice, InvoiceId, OrderId, PaymentState, PollPriority, StoreId, Stretch, next_poll,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::dialect::{Connection, Row, statements};
+use crate::lease::{Lease, milliseconds};
+use crate::limits::InvoiceKind;
+use crate::rows::{self, Record as _, Time};
+use crate::{DueAttempt, PollQueue, StorageError};
+
+/// Schedules the first poll of an attempt that was opened.
+pub(super) async fn insert(
+    tx: &mut Connection,
+    order: &OrderId,
+    id: &AttemptId,
+    invoice: &Invoice,
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO polls (attempt_id, order_id, invoice_id, opened_at, next_poll_at)
+         VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(id.as_str())
+    .bind(order.as_str())
+    .bind(invoice.id.as_str())
+    .bind(Time(invoice.opened_at))
+    .bind(next_poll(invoice, now).map(Time))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Leases due polls. Two processes never wait for each other: what one has locked, the other leaves out.
+pub(super) async fn due(
+    tx: &mut Connection,
+    priority: PollPriority,
+    lease: &Lease,
+    limit: u32,
+) -> Result<Vec<DueAttempt>, StorageError> {
+    let leased = sqlx::query(statements::LEASE_POLLS)
+        .bind(<&str>::from(priority))
+        .bind(Time(lease.now))
+        .bind(Time(lease.until))
+        .bind(lease.clock())
+        .bind(lease.length_ms())
+        .bind(i64::from(limit))
+        .bind(&*lease.holder)
+        .fetch_all(tx)
+        .await?;
+    leased
+        .iter()
+        .map(|row| due_attempt(row, priority))
+        .collect()
+}
+
+fn due_attempt(row: &Row, priority: PollPriority) -> Result<DueAttempt, StorageError> {
+    Ok(DueAttempt {
+        priority,
+        attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
+        order_id: row.parsed("order_id", OrderId::parse)?,
+        invoice_id: row.parsed("invoice_id", InvoiceId::parse)?,
+        poll_seq: row.number("poll_seq")?,
+        stretch: Stretch::NONE,
+        traceparent: rows::traceparent(row)?,
+    })
+}
+
+/// Ends the leases of a process that closes: its polls are due at once. Those of other processes are theirs.
+pub(super) async fn end_leases(tx: &mut Connection, holder: &str) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE polls SET next_poll_at = CASE WHEN polled_at < next_poll_at THEN polled_at ELSE next_poll_at END, leased_by = NULL, leased_until = NULL,
+             lease_next_at = NULL
+         WHERE leased_by = $1",
+    )
+    .bind(holder)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Schedules the poll after one that was recorded at `now`. A poll that was requested during it is kept, unless the payment is
+/// settled. The lease of a later poll stays.
+pub(super) async fn save(
+    tx: &mut Connection,
+    due: &DueAttempt,
+    state: PaymentState,
+    next: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE polls SET payment_state = $1, polled_at = CASE WHEN polled_at > $5 THEN polled_at ELSE $5 END,
+             next_poll_at = CASE WHEN next_poll_at < lease_next_at AND $1 <> 'settled' AND next_poll_at < coalesce($2, lease_next_at)
+                 THEN next_poll_at ELSE $2 END,
+             priority = CASE WHEN $1 = 'settled' THEN 'unwatched' ELSE priority END,
+             leased_by = CASE WHEN poll_seq > $3 THEN leased_by END,
+             leased_until = CASE WHEN poll_seq > $3 THEN leased_until END,
+             lease_next_at = CASE WHEN poll_seq > $3 THEN lease_next_at END
+         WHERE attempt_id = $4",
+    )
+    .bind(<&str>::from(state))
+    .bind(next.map(Time))
+    .bind(i64::from(due.poll_seq))
+    .bind(due.attempt_id.as_str())
+    .bind(Time(now))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn schedule(
+    tx: &mut Connection,
+    id: &OrderId,
+    at: Timestamp,
+) -> Result<bool, StorageError> {
+    let scheduled = sqlx::query(
+        "UPDATE polls SET next_poll_at = $1, priority = CASE priority WHEN 'callback' THEN priority ELSE 'watched' END
+         WHERE attempt_id = (SELECT current_attempt FROM orders WHERE id = $2) AND payment_state <> 'settled'
+             AND (next_poll_at IS NULL OR next_poll_at > $1)",
+    )
+    .bind(Time(at))
+    .bind(id.as_str())
+    .execute(tx)
+    .await?;
+    Ok(scheduled.rows_affected() > 0)
+}
+
+pub(super) async fn schedule_of_order(
+    tx: &mut Connection,
+    id: &OrderId,
+    pause: SignedDuration,
+    now: Timestamp,
+) -> Result<bool, StorageError> {
+    let scheduled = sqlx::query(statements::SCHEDULE_POLLS_OF_ORDER)
+        .bind(Time(now))
+        .bind(milliseconds(pause))
+        .bind(id.as_str())
+        .execute(tx)
+        .await?;
+    Ok(scheduled.rows_affected() > 0)
+}
+
+pub(super) async fn queue(
+    connection: &mut Connection,
+    until: Timestamp,
+    most: u32,
+) -> Result<PollQueue, StorageError> {
+    let mut queue = PollQueue::default();
+    for priority in [
+        PollPriority::Callback,
+        PollPriority::Watched,
+        PollPriority::Unwatched,
+    ] {
+        let (due, first): (i64, Option<Time>) = sqlx::query_as(
+            "SELECT (SELECT count(*) FROM (
+                     SELECT 1 FROM polls WHERE priority = $1 AND next_poll_at <= $2 LIMIT $3) AS due),
+                 (SELECT min(next_poll_at) FROM polls WHERE priority = $1 AND next_poll_at IS NOT NULL)",
+        )
+        .bind(<&str>::from(priority))
+        .bind(Time(until))
+        .bind(i64::from(most))
+        .fetch_one(&mut *connection)
+        .await?;
+        queue.count(priority, due);
+        if let Some(Time(first)) = first {
+            queue.first.insert(priority, first);
+        }
+    }
+    Ok(queue)
+}
+
+/// A poll that a callback causes.
+#[derive(Clone, Debug)]
+pub(super) struct CallbackPoll {
+    attempt: String,
+    at: Time,
+}
+
+/// When a callback causes a poll of an invoice; `None` if one is due before.
+pub(super) async fn for_callback(
+    connection: &mut Connection,
+    id: &InvoiceId,
+    known: InvoiceKind,
+    at: Timestamp,
+) -> Result<Option<CallbackPoll>, StorageError> {
+    // The response to a poll whose lease has expired reschedules the next poll: only a poll that is
+    // due before the end of the lease is kept.
+    let poll: Option<(String, Time)> = sqlx::query_as(statements::POLL_FOR_CALLBACK)
+        .bind(Time(at))
+        .bind(id.as_str())
+        .bind(known.debounce_ms())
+        .bind(known == InvoiceKind::Settled)
+        .fetch_optional(connection)
+        .await?;
+    Ok(poll.map(|(attempt, at)| CallbackPoll { attempt, at }))
+}
+
+pub(super) async fn schedule_for_callback(
+    tx: &mut Connection,
+    poll: &CallbackPoll,
+    known: InvoiceKind,
+) -> Result<bool, StorageError> {
+    let scheduled = sqlx::query(
+        "UPDATE polls SET next_poll_at = $1, priority = 'callback'
+         WHERE attempt_id = $2 AND (payment_state = 'settled') = $3
+             AND (next_poll_at IS NULL OR next_poll_at > $1)",
+    )
+    .bind(poll.at)
+    .bind(&poll.attempt)
+    .bind(known == InvoiceKind::Settled)
+    .execute(tx)
+    .await?;
+    Ok(scheduled.rows_affected() > 0)
+}
+
+pub(super) async fn store_of(
+    connection: &mut Connection,
+    id: &InvoiceId,
+) -> Result<Option<StoreId>, StorageError> {
+    let found: Option<String> = sqlx::query_scalar(
+        "SELECT store_id FROM orders WHERE id = (SELECT order_id FROM polls WHERE invoice_id = $1)",
+    )
+    .bind(id.as_str())
+    .fetch_optional(connection)
+    .await?;
+    let store = found.map(|store| rows::read("a store id", StoreId::parse(&store)));
+    store.transpose()
+}
+
+/// Reschedules a poll that failed, unless its lease was lost.
+pub(super) async fn reschedule(
+    tx: &mut Connection,
+    due: &DueAttempt,
+    until: Timestamp,
+    now: Timestamp,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "UPDATE polls SET next_poll_at = $1, polled_at = CASE WHEN polled_at > $5 THEN polled_at ELSE $5 END,
+             leased_by = NULL, leased_until = NULL, lease_next_at = NULL,
+             priority = CASE priority WHEN 'unwatched' THEN $2 ELSE priority END
+         WHERE attempt_id = $3 AND poll_seq = $4",
+    )
+    .bind(Time(until))
+    .bind(<&str>::from(due.priority))
+    .bind(due.attempt_id.as_str())
+    .bind(i64::from(due.poll_seq))
+    .bind(Time(now))
+    .execute(tx)
+    .await?;
+    Ok(())
+}
