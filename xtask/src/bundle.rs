@@ -170,9 +170,7 @@ fn lock(path: &Path) -> anyhow::Result<File> {
 }
 
 /// Everything that the bundle is made from: sources, settings, pinned versions, and the code that packages it.
-const INPUTS: [&str; 13] = [
-    "index.html",
-    "Trunk.toml",
+const INPUTS: [&str; 11] = [
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",
@@ -278,7 +276,7 @@ fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> 
     cmd!(sh, "{wasm_bindgen} {options...} --out-dir {to} {program}")
         .quiet()
         .run()?;
-    let page = sh.read_file("index.html")?;
+    let page = sh.read_file("widget/index.html")?;
     let link = page.lines().find(|line| line.contains("data-trunk"));
     let link = link.context("index.html has no link for Trunk")?;
     let page = page.replace(link, "<script src=\"./florin.js\" async></script>");
@@ -322,7 +320,7 @@ mod tests {
     fn trunk_has_the_profile_and_the_wasm_bindgen_of_the_release() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let read = |name| fs::read_to_string(root.join(name)).unwrap();
-        let page = read("index.html");
+        let page = read("widget/index.html");
         for attribute in [
             "data-bin=\"widget\"",
             "data-bindgen-target=\"web\"",
@@ -333,6 +331,6 @@ mod tests {
         let pinned = read("tools/wasm-bindgen/Cargo.toml");
         let version = pinned.split("wasm-bindgen-cli = { version = \"=").nth(1);
         let version = version.unwrap().split('"').next().unwrap();
-        assert!(read("Trunk.toml").contains(&format!("wasm_bindgen = \"{version}\"")));
+        assert!(read("widget/Trunk.toml").contains(&format!("wasm_bindgen = \"{version}\"")));
     }
 }

@@ -219,10 +219,15 @@ fn cargo(workspace: &Workspace, args: &str) -> anyhow::Result<()> {
 fn format(workspace: &Workspace) -> anyhow::Result<()> {
     cargo(workspace, "fmt --all --check")?;
     let leptosfmt = florin_setup::LEPTOSFMT.program(workspace)?;
-    let check = cmd!(workspace.sh, "{leptosfmt} --check --quiet widget/src").quiet();
+    let config = ["--config-file", "widget/leptosfmt.toml"];
+    let check = cmd!(
+        workspace.sh,
+        "{leptosfmt} {config...} --check --quiet widget/src"
+    )
+    .quiet();
     check
         .run()
-        .context("format the views with: leptosfmt widget/src")
+        .context("format the views with: leptosfmt --config-file widget/leptosfmt.toml widget/src")
 }
 
 fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 
+use crate::ROOT;
+
 /// Files that are loaded at one time. `docs/adr/0020-a-second-module-after-the-choice.md` has the sizes that were wanted.
 struct Part {
     name: &'static str,
@@ -116,7 +118,7 @@ fn plus(one: Sizes, other: Sizes) -> Sizes {
 /// The tag of the language with the most bytes, and its sizes.
 fn largest_language(dist: &Path) -> anyhow::Result<(String, Sizes)> {
     let mut languages = Vec::new();
-    for file in entries(Path::new("widget/locales"))? {
+    for file in entries(&Path::new(ROOT).join("widget/locales"))? {
         let tag = file
             .file_stem()
             .unwrap_or_default()

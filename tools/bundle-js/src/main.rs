@@ -8,9 +8,8 @@
 //! bundle-js trunk                      Trunk's hook: packages what Trunk has built, in Trunk's own folder
 //! ```
 //!
-//! A separate program, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. It is run
-//! in the repository's root. `package-small` and `trunk` need
-//! the feature `small`, except for Trunk's debug builds.
+//! A separate program, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. `package-small`
+//! and `trunk` need the feature `small`, except for Trunk's debug builds.
 
 mod budget;
 mod files;
@@ -29,6 +28,9 @@ use anyhow::{Context as _, bail};
 use oxc_span::SourceType;
 
 use self::files::{Files, Kind};
+
+/// The repository's root.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -74,7 +76,7 @@ fn make(built: &Path, is_small: bool) -> anyhow::Result<Files> {
             &|source: &str, _| Ok(source.to_owned())
         },
     };
-    files::files(Path::new("."), built, tools)
+    files::files(Path::new(ROOT), built, tools)
 }
 
 fn source_type(kind: Kind) -> SourceType {
@@ -125,7 +127,7 @@ fn compressed(_: &Files) -> Files {
     Files::new()
 }
 
-/// The hook that Trunk calls after each of its builds (`Trunk.toml`), so that `trunk serve` and `trunk build` make pages
+/// The hook that Trunk calls after each of its builds (`widget/Trunk.toml`), so that `trunk serve` and `trunk build` make pages
 /// that work.
 fn package_for_trunk() -> anyhow::Result<()> {
     let staging = env::var_os("TRUNK_STAGING_DIR").map(PathBuf::from);

@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_page_without_scripts_speaks_by_the_language_files() {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../index.html");
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("index.html");
         let page = fs::read_to_string(page).unwrap();
         let (_, shown) = page.split_once("<noscript>").unwrap();
         let (shown, _) = shown.split_once("</noscript>").unwrap();
