@@ -1,4 +1,4 @@
-//! The manifests of `deploy/kubernetes`, `compose.yaml` and the workflows: as their readers see them, and consistent with the
+//! The manifests of `deploy/kubernetes`, `deploy/compose` and the workflows: as their readers see them, and consistent with the
 //! program that they run.
 
 use std::collections::BTreeSet;
@@ -177,7 +177,7 @@ fn the_pods_are_confined() {
     let pod = cluster.pod();
     let of_pod = &pod["securityContext"];
     assert_eq!(of_pod["runAsNonRoot"], true);
-    assert!(file("Dockerfile").contains(&format!("\nUSER {0}:{0}\n", of_pod["runAsUser"])));
+    assert!(file("deploy/Dockerfile").contains(&format!("\nUSER {0}:{0}\n", of_pod["runAsUser"])));
     assert_eq!(of_pod["seccompProfile"]["type"], "RuntimeDefault");
     assert_eq!(pod["automountServiceAccountToken"], false);
     for container in cluster.containers() {
@@ -253,7 +253,7 @@ fn the_configuration_of_the_pods_is_accepted_by_the_program() {
 
 #[test]
 fn compose_runs_the_image_behind_caddy() {
-    let compose = yaml_documents(&file("compose.yaml")).remove(0);
+    let compose = yaml_documents(&file("deploy/compose/compose.yaml")).remove(0);
     let services = compose["services"].as_object().unwrap();
     for (name, service) in services {
         let needed = service["depends_on"].as_object().into_iter().flatten();
@@ -266,7 +266,7 @@ fn compose_runs_the_image_behind_caddy() {
             let is_file = from.starts_with("./");
             assert!(is_declared || is_file, "{name} mounts {from}");
             if is_file && from != "./florin.toml" {
-                file(from);
+                file(&format!("deploy/compose/{from}"));
             }
         }
     }
@@ -290,7 +290,7 @@ fn compose_runs_the_image_behind_caddy() {
         BTreeSet::from([&"caddy".to_owned(), &"florin".to_owned()])
     );
     let variables = file("deploy/compose/postgres.env");
-    let used = file("compose.yaml");
+    let used = file("deploy/compose/compose.yaml");
     for line in variables.lines().filter(|line| !line.starts_with('#')) {
         let (name, _) = line.split_once('=').unwrap();
         assert!(
@@ -361,9 +361,9 @@ for (const path of process.argv.slice(2)) {
 /// The check of the image, and that of compose, ask the proxy where compose lets it listen.
 #[tokio::test]
 async fn the_check_of_the_containers_asks_the_proxy() {
-    let compose = yaml_documents(&file("compose.yaml")).remove(0);
+    let compose = yaml_documents(&file("deploy/compose/compose.yaml")).remove(0);
     let service = &compose["services"]["florin"];
-    let dockerfile = file("Dockerfile");
+    let dockerfile = file("deploy/Dockerfile");
     let words = |after: &str| {
         let (_, rest) = dockerfile.split_once(after).unwrap();
         serde_json::from_str::<Vec<String>>(rest.lines().next().unwrap()).unwrap()

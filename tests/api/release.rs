@@ -202,7 +202,7 @@ async fn the_image_runs_without_root() {
     let (release, image) = (release(&folder), folder.file("image"));
     write_image(&release, &image).unwrap();
     add_libraries(&release.programs.join("florin-proxy"), &image.join("root"));
-    let dockerfile = fs::read_to_string(format!("{ROOT}/Dockerfile")).unwrap();
+    let dockerfile = fs::read_to_string(format!("{ROOT}/deploy/Dockerfile")).unwrap();
     let container = match Container::build(&dockerfile, &image) {
         Ok(container) => container,
         Err(reason) => {

@@ -25,7 +25,7 @@ pub struct Container {
 pub struct Contained(Child);
 
 impl Container {
-    /// Builds the image of `Dockerfile` with what its first stage would have made, and a container of it.
+    /// Builds the image of `deploy/Dockerfile` with what its first stage would have made, and a container of it.
     ///
     /// # Errors
     /// Why this machine does not permit containers.

@@ -15,12 +15,7 @@ use crate::sbom::bill_of_materials;
 
 /// Files of the repository that are in the archive as they are, beside `deploy/` and the pages of `docs/`, to which alerts, log
 /// lines and the operator's page lead.
-const FILES: [&str; 4] = [
-    "CHANGELOG.md",
-    "Dockerfile",
-    "LICENSE-APACHE",
-    "LICENSE-MIT",
-];
+const FILES: [&str; 3] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Writes `<name>.tar.gz` and `<name>.tar.gz.sha256` to the folder `out`; returns the path of the archive.
 ///

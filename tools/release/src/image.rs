@@ -1,4 +1,4 @@
-//! The files that `Dockerfile` copies into the image: `root`, which belongs to root, and `state`, which belongs to the proxy's user.
+//! The files that `deploy/Dockerfile` copies into the image: `root`, which belongs to root, and `state`, which belongs to the proxy's user.
 
 use std::path::Path;
 
