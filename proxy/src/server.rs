@@ -4,8 +4,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::Method;
-use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -17,7 +15,6 @@ use crate::connection_slots::{ConnectionLimits, Slots};
 use crate::http::connections::{Server, Timeouts, serve};
 use crate::http::middleware::client_address::counted_address;
 use crate::http::router::routes;
-use crate::metrics::Route;
 use crate::open_files::ADMIN_CONNECTIONS;
 use crate::staff::staff_routes;
 use crate::state::{AppState, Dependencies};
@@ -182,27 +179,6 @@ impl Core {
     /// The operator's endpoints.
     pub(crate) fn admin_router(&self) -> Router {
         admin_routes(self.app.clone())
-    }
-
-    /// Counts a request that began at `began`, as the router does: for the benchmark of what that costs.
-    pub fn count_request(&self, method: &Method, route: &str, status: u16, began: Timestamp) {
-        let elapsed = self.app.now().duration_since(began);
-        self.app
-            .metrics
-            .request(Route::of(method, route), status, elapsed);
-    }
-
-    /// Begins and ends the span of a request, as the router does: for the benchmark of what that costs.
-    pub fn trace_request(&self) {
-        let id = self.app.request_ids.next();
-        let name = || "GET /v1/checkout".to_owned();
-        if let Some(mut span) = self.app.spans.request(None, id.draw(), name) {
-            span.set("http.request.method", "GET");
-            span.set("http.route", "/v1/checkout");
-            span.set("florin.request_id", id.as_str().to_owned());
-            span.set_status(200);
-            span.end();
-        }
     }
 
     /// One step of the payment poller: polls the attempts that are due, as many as run at once, and records the

@@ -62,7 +62,7 @@ fn files_import_each_other_without_circles() {
     let sources = sources();
     for expected in [
         "crates/storage/src",
-        "proxy/examples/watched-orders",
+        "proxy/examples/bench",
         "tests/campaign",
         "tools/postgres/src",
         "tools/release/src",

@@ -39,10 +39,10 @@ pub(crate) struct SimulateArgs {
 type Benchmark = (&'static str, fn(&Bench<'_>) -> anyhow::Result<()>);
 
 /// Each prints what it measured, or why it measured nothing.
-const BENCHMARKS: [Benchmark; 14] = [
+const BENCHMARKS: [Benchmark; 12] = [
     (
         "the proxy is slower to start or larger than promised",
-        |bench| bench.program("idle-proxy", &[]),
+        |bench| bench.proxy("idle", &[&bench.workspace.debug_program("florin-sandbox")]),
     ),
     ("the widget is larger than promised", |bench| {
         bundle::check_sizes(bench.workspace, Variant::Release)
@@ -51,8 +51,8 @@ const BENCHMARKS: [Benchmark; 14] = [
         bench.example("florin-storage --example commits", &[&bench.folder])
     }),
     (
-        "three processes on PostgreSQL are slower than promised",
-        |bench| bench.example("florin-storage --example replicas", &[&bench.folder]),
+        "proxies on PostgreSQL lease fewer polls than promised",
+        |bench| bench.example("florin-storage --example leases", &[]),
     ),
     (
         "the polls of fewer orders than promised fit the gateway's limits",
@@ -63,32 +63,22 @@ const BENCHMARKS: [Benchmark; 14] = [
         |bench| bench.program("order-flood", &[]),
     ),
     ("a public address costs more than promised", |bench| {
-        bench.open_pages("public", &[])
+        bench.proxy("public", &[])
     }),
     ("status reads are slower than promised", |bench| {
-        bench.open_pages("reads", &[])
+        bench.proxy("reads", &[])
     }),
-    (
-        "metrics cost more of a status read than promised",
-        |bench| bench.example("florin-proxy --example metrics-cost", &[]),
-    ),
     ("event streams cost more than promised", |bench| {
-        bench.open_pages("streams", &[])
+        bench.proxy("streams", &[])
     }),
-    (
-        "a change reaches the pages of other proxies later than promised",
-        |bench| bench.open_pages("replicas", &[]),
-    ),
     (
         "a change reaches the streams of several proxies later than promised",
-        |bench| bench.open_pages("replica-streams", &[]),
+        |bench| bench.proxy("replicas", &[]),
     ),
     (
         "the gateway is called more often for many watchers than for one",
         |bench| {
-            let build = "build --locked --quiet --package florin-sandbox";
-            bench.workspace.cargo(build).run()?;
-            bench.open_pages(
+            bench.proxy(
                 "watchers",
                 &[&bench.workspace.debug_program("florin-sandbox")],
             )
@@ -130,12 +120,12 @@ impl Bench<'_> {
         Ok(self.workspace.cargo(&run).args(arguments).run()?)
     }
 
-    /// Measures what open pages cost, beside a bare router that returns the same bytes (`reads`, `streams`), across proxies
-    /// on one PostgreSQL (`replicas`, `replica-streams`), what public addresses cost (`public`), and the calls of the gateway
-    /// for an order with one watcher and for one with 10,000 (`watchers`).
-    fn open_pages(&self, what: &str, more: &[&Path]) -> anyhow::Result<()> {
+    /// Measures the proxy by an example of its package: start and memory (`idle`), what public addresses cost (`public`), status
+    /// reads beside a bare router that returns the same bytes (`reads`), event streams (`streams`, and `replicas` across proxies on
+    /// one PostgreSQL), and the calls of the gateway for an order with one watcher and for one with 10,000 (`watchers`).
+    fn proxy(&self, what: &str, more: &[&Path]) -> anyhow::Result<()> {
         let arguments = [&[Path::new(what), &self.proxy], more].concat();
-        self.example("florin-proxy --example watched-orders", &arguments)
+        self.example("florin-proxy --example bench", &arguments)
     }
 }
 
@@ -169,6 +159,8 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
         return kill(workspace, &proxy, kills, args);
     }
     florin_setup::install_postgresql(workspace, "proxies on it are measured")?;
+    let sandbox = "build --locked --quiet --package florin-sandbox";
+    workspace.cargo(sandbox).run()?;
     let folder = workspace.sh.create_temp_dir()?;
     let bench = Bench {
         workspace,

@@ -1,10 +1,9 @@
-//! `watched-orders`: what open pages cost the proxy, beside a bare axum router with the same bytes. `cargo xtask bench` builds
-//! all that it needs and runs it.
+//! `bench`: what the proxy costs, as it is released. `cargo xtask bench` builds all that it needs and runs it.
 
 mod connection;
+mod idle;
 mod public;
 mod reads;
-mod replica_streams;
 mod replicas;
 mod server;
 mod streams;
@@ -15,9 +14,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Measures status reads, event streams, wake-ups of other proxies, and what public addresses and watchers cost.
+/// Measures start and memory, status reads, event streams, and what public addresses and watchers cost.
 #[derive(Parser)]
-#[command(name = "watched-orders")]
+#[command(name = "bench")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -25,7 +24,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Status reads per second.
+    /// Time to start, and memory when idle.
+    Idle {
+        /// `florin-proxy`, as it is released.
+        proxy: PathBuf,
+        /// `florin-sandbox`.
+        sandbox: PathBuf,
+    },
+    /// Status reads per second, beside a bare axum router with the same bytes.
     Reads {
         /// `florin-proxy`, as it is released.
         proxy: PathBuf,
@@ -38,13 +44,8 @@ enum Command {
         #[arg(long, value_name = "N", default_value_t = streams::STREAMS)]
         streams: usize,
     },
-    /// Wake-ups across three proxies on one PostgreSQL.
+    /// Fan-out of event streams over three proxies on one PostgreSQL.
     Replicas {
-        /// `florin-proxy`, as it is released.
-        proxy: PathBuf,
-    },
-    /// Event streams over three proxies on one PostgreSQL: processor time and fan-out.
-    ReplicaStreams {
         /// `florin-proxy`, as it is released.
         proxy: PathBuf,
         /// How many.
@@ -78,12 +79,10 @@ async fn main() -> ExitCode {
     // Fails only when it is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let result = match Arguments::parse().command {
+        Command::Idle { proxy, sandbox } => idle::measure(&proxy, &sandbox).await,
         Command::Reads { proxy } => reads::compare(&proxy).await,
-        Command::Streams { proxy, streams } => streams::compare(&proxy, streams).await,
-        Command::Replicas { proxy } => replicas::measure(&proxy).await,
-        Command::ReplicaStreams { proxy, streams } => {
-            replica_streams::measure(&proxy, streams).await
-        }
+        Command::Streams { proxy, streams } => streams::measure(&proxy, streams).await,
+        Command::Replicas { proxy, streams } => replicas::measure(&proxy, streams).await,
         Command::Public { proxy } => public::compare(&proxy).await,
         Command::Watchers {
             proxy,
@@ -95,7 +94,7 @@ async fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("watched-orders: {error:#}");
+            eprintln!("bench: {error:#}");
             ExitCode::FAILURE
         }
     }

@@ -1,8 +1,6 @@
 //! The servers that are measured: the proxy's release, and a bare axum router with the same bytes.
 
-use std::collections::HashMap;
-use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,53 +8,26 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use axum::Router;
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderValue};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::routing::{get, post};
-use futures_util::stream::unfold;
+use axum::body::Bytes;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use florin_proxy::clock::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
 
+/// An address where no gateway listens.
+pub(crate) const NOTHING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
 /// A proxy that does not listen by then has failed.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often the bare streams send a comment: as often as the proxy's.
-const HEARTBEAT: Duration = Duration::from_secs(15);
-
-/// The token whose streams get an event for each change of the bare router.
-pub(crate) const CHANGING: &str = "changing";
-
-/// The bare router: the same bytes, nothing else. A POST sends them to the streams of one token.
+const ASK_EVERY: Duration = Duration::from_micros(200);
+/// The bare router: a status read with the same bytes, and nothing else.
 pub(crate) async fn serve(file: &Path) -> anyhow::Result<()> {
-    let text = std::fs::read_to_string(file)?;
-    let bytes = axum::body::Bytes::from(text.clone());
-    let changes = watch::Sender::new(());
+    let bytes = Bytes::from(std::fs::read(file)?);
     let read = move || async move { ([(CONTENT_TYPE, "application/json")], bytes) };
-    let (subscribed, quiet) = (changes.clone(), watch::Sender::new(()));
-    let stream = move |headers: HeaderMap| async move {
-        let token = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        let is_changing = token.is_some_and(|token| token.ends_with(CHANGING.as_bytes()));
-        let changes = if is_changing { &subscribed } else { &quiet };
-        let mut changes = changes.subscribe();
-        changes.mark_changed();
-        let events = unfold((changes, text), |(mut changes, text)| async move {
-            changes.changed().await.ok()?;
-            let event = Event::default().event("order").data(&text);
-            Some((Ok::<_, Infallible>(event), (changes, text)))
-        });
-        Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT))
-    };
-    let change = move || async move {
-        changes.send_replace(());
-    };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
-    let routes = Router::new()
-        .route("/v1/checkout", get(read))
-        .route("/v1/checkout/events", get(stream))
-        .route("/v1/checkout/email", post(change));
+    let routes = Router::new().route("/v1/checkout", get(read));
     Ok(axum::serve(listener, routes).await?)
 }
 
@@ -69,8 +40,7 @@ impl Server {
         program: &Path,
         folder: &TempDir,
     ) -> anyhow::Result<(Self, SocketAddr)> {
-        let nothing = SocketAddr::from(([127, 0, 0, 1], 9));
-        Self::start_proxy_with(program, folder, nothing).await
+        Self::start_proxy_with(program, folder, NOTHING).await
     }
 
     /// The proxy with a gateway.
@@ -166,7 +136,7 @@ impl Drop for Server {
 async fn listens(address: SocketAddr) -> anyhow::Result<()> {
     let listens = async {
         while TcpStream::connect(address).await.is_err() {
-            tokio::task::yield_now().await;
+            SystemClock.sleep(ASK_EVERY).await;
         }
     };
     Ok(tokio::time::timeout(START_TIMEOUT, listens).await?)
@@ -182,32 +152,6 @@ pub(crate) fn processor_time(process: u32) -> anyhow::Result<Duration> {
     let mut fields = fields.split_whitespace().skip(11);
     let mut ticks = || -> anyhow::Result<u64> { Ok(fields.next().context("too short")?.parse()?) };
     Ok(Duration::from_millis((ticks()? + ticks()?) * 10))
-}
-
-/// The same of all processes that this one started, and of those that they started.
-pub(crate) fn started_processor_time() -> anyhow::Result<Duration> {
-    let mut parents = HashMap::new();
-    for entry in std::fs::read_dir("/proc").context("this number needs Linux")? {
-        let path = entry?.path();
-        let id = path
-            .file_name()
-            .and_then(|name| name.to_str()?.parse().ok());
-        // A process may end meanwhile.
-        if let Some(id) = id
-            && let Ok(stat) = std::fs::read_to_string(path.join("stat"))
-            && let Some((_, fields)) = stat.rsplit_once(')')
-        {
-            let parent = fields.split_whitespace().nth(1);
-            parents.insert(id, parent.and_then(|id| id.parse().ok()));
-        }
-    }
-    let started = |id: u32| {
-        let parent = |id: &u32| parents.get(id).copied().flatten();
-        let mut ancestors = std::iter::successors(parent(&id), parent);
-        ancestors.any(|ancestor| ancestor == std::process::id())
-    };
-    let started = parents.keys().filter(|id| started(**id));
-    Ok(started.filter_map(|id| processor_time(*id).ok()).sum())
 }
 
 fn free_address() -> anyhow::Result<SocketAddr> {

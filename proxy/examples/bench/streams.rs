@@ -1,0 +1,229 @@
+//! Open event streams: memory, processor time while nothing happens, and the time from a change to the last stream.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use florin_proxy::clock::{Clock as _, SystemClock};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+
+use crate::connection::Connection;
+use crate::server::{Server, open_order, processor_time};
+
+/// Half of them belong to one order, the others to orders with five each.
+pub(crate) const STREAMS: usize = 10_000;
+const STREAMS_PER_ORDER: usize = 5;
+/// Files of this program besides the streams.
+const OTHER_FILES: u64 = 100;
+/// Streams that are opened at once.
+const OPENED_AT_ONCE: usize = 100;
+/// Twice the time between two heartbeats: each stream has two.
+const IDLE: Duration = Duration::from_secs(30);
+/// Changes of the order with most streams.
+const CHANGES: usize = 20;
+/// Between two changes.
+const PAUSE: Duration = Duration::from_millis(500);
+/// A stream that is silent for so long after a change has failed.
+const LATEST: Duration = Duration::from_secs(20);
+
+/// The promises.
+const PROMISED_FAN_OUT: Duration = Duration::from_millis(250);
+const PROMISED_KIB: u64 = 25;
+/// Of a core, in thousandths.
+const PROMISED_IDLE: u128 = 20;
+
+/// Measures and prints.
+pub(crate) async fn measure(proxy: &Path, wanted: usize) -> anyhow::Result<()> {
+    let streams = possible(wanted)?;
+    let folder = tempfile::tempdir()?;
+    let (server, address) = Server::start_proxy(proxy, &folder).await?;
+    let tokens = orders(&[address], streams).await?;
+    let before = resident_kib(&server)?;
+    let mut opened = Streams::open(address, &tokens).await?;
+    let kib = resident_kib(&server)?.saturating_sub(before) / u64::try_from(streams)?;
+    let busy = processor_time(server.id())?;
+    SystemClock.sleep(IDLE).await;
+    let busy = processor_time(server.id())?.saturating_sub(busy);
+    let idle = busy.as_millis() * 1000 / IDLE.as_millis();
+    let times = fan_out(address, &tokens[0], &mut [(&mut opened, streams / 2)]).await?;
+    println!(
+        "  {streams} event streams, {} of them of one order",
+        streams / 2
+    );
+    let core = |idle: u128| format!("{}.{} %", idle / 10, idle % 10);
+    println!("    resident, each: {kib} KiB (promised: ≤ {PROMISED_KIB} KiB)");
+    println!(
+        "    of a core while nothing happens: {} (promised: < {})",
+        core(idle),
+        core(PROMISED_IDLE)
+    );
+    let is_in_time = print_fan_out(&times, PROMISED_FAN_OUT);
+    ensure!(
+        is_in_time && kib <= PROMISED_KIB && idle < PROMISED_IDLE,
+        "event streams cost more than promised"
+    );
+    Ok(())
+}
+
+/// Opens orders through these proxies. Returns a token for each stream: half of them of the first order, the others of orders
+/// with five streams each.
+pub(crate) async fn orders(proxies: &[SocketAddr], streams: usize) -> anyhow::Result<Vec<String>> {
+    let mut tokens = vec![open_order(proxies[0]).await?; streams / 2];
+    while tokens.len() < streams {
+        let token = open_order(proxies[tokens.len() % proxies.len()]).await?;
+        tokens.extend(vec![token; STREAMS_PER_ORDER.min(streams - tokens.len())]);
+    }
+    Ok(tokens)
+}
+
+/// Changes an order again and again. Returns the times from the request, commit included, to the last byte of each event, in
+/// order. `streams`: of each proxy, with the number of those that get the event.
+pub(crate) async fn fan_out(
+    proxy: SocketAddr,
+    token: &str,
+    streams: &mut [(&mut Streams, usize)],
+) -> anyhow::Result<Vec<Duration>> {
+    let mut connection = Connection::open(proxy).await?;
+    let mut times = Vec::new();
+    for number in 0..CHANGES {
+        SystemClock.sleep(PAUSE).await;
+        let request = change(proxy, token, number);
+        let began = Instant::now();
+        let arrivals = async {
+            for (streams, changed) in &mut *streams {
+                for _ in 0..*changed {
+                    times.push(streams.next().await?.duration_since(began));
+                }
+            }
+            Ok(())
+        };
+        tokio::try_join!(connection.exchange(&request, 200), arrivals)
+            .with_context(|| format!("change {number}"))?;
+    }
+    times.sort_unstable();
+    Ok(times)
+}
+
+/// The request that changes an order.
+fn change(proxy: SocketAddr, token: &str, number: usize) -> String {
+    let body = serde_json::json!({ "email": format!("buyer-{number}@example.org") }).to_string();
+    format!(
+        "POST /v1/checkout/email HTTP/1.1\r\nhost: {proxy}\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// Prints sorted times. Returns `true` if the promise is kept.
+pub(crate) fn print_fan_out(times: &[Duration], promised: Duration) -> bool {
+    let p99 = times[times.len() * 99 / 100];
+    println!(
+        "    change to last byte: median {} ms, p99 {} ms (promised: < {} ms)",
+        times[times.len() / 2].as_millis(),
+        p99.as_millis(),
+        promised.as_millis()
+    );
+    p99 < promised
+}
+
+/// As many streams as this process may have, and no more than `wanted`.
+pub(crate) fn possible(wanted: usize) -> anyhow::Result<usize> {
+    let files = florin_proxy::open_files::raise_limit()?;
+    let possible = usize::try_from(files.saturating_sub(OTHER_FILES))?;
+    let streams = wanted.min(possible);
+    if streams < wanted {
+        println!("  this system allows {files} open files, and no more than {streams} streams");
+    }
+    Ok(streams)
+}
+
+/// Open streams. Dropping them closes them.
+pub(crate) struct Streams {
+    received: mpsc::UnboundedReceiver<Instant>,
+    readers: JoinSet<anyhow::Result<()>>,
+}
+
+impl Streams {
+    /// Opens a stream for each token; each has got the order once.
+    pub(crate) async fn open(address: SocketAddr, tokens: &[String]) -> anyhow::Result<Self> {
+        let (events, received) = mpsc::unbounded_channel();
+        let readers = JoinSet::new();
+        let mut streams = Self { received, readers };
+        for some in tokens.chunks(OPENED_AT_ONCE) {
+            for token in some {
+                let reader = read_stream(address, token.clone(), events.clone());
+                streams.readers.spawn(reader);
+            }
+            for _ in some {
+                streams.next().await?;
+            }
+        }
+        Ok(streams)
+    }
+
+    /// When the next event was read.
+    pub(crate) async fn next(&mut self) -> anyhow::Result<Instant> {
+        let event = async {
+            tokio::select! {
+                event = self.received.recv() => event.context("no stream is open"),
+                Some(ended) = self.readers.join_next() => {
+                    ended??;
+                    bail!("a stream ended")
+                }
+            }
+        };
+        timeout(LATEST, event)
+            .await
+            .context("an event is missing")?
+    }
+}
+
+/// Reads a stream; reports when the last byte of each event has come.
+async fn read_stream(
+    address: SocketAddr,
+    token: String,
+    events: mpsc::UnboundedSender<Instant>,
+) -> anyhow::Result<()> {
+    const END: &[u8] = b"\n\n\r\n";
+    // Source: RFC 9112, section 7.1: the last chunk. The connection stays open.
+    const LAST: &[u8] = b"\r\n0\r\n\r\n";
+    let mut stream = TcpStream::connect(address).await?;
+    let head = format!(
+        "GET /v1/checkout/events HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await?;
+    let mut buffer = Vec::with_capacity(2048);
+    loop {
+        while !buffer.ends_with(END) {
+            let is_closed = stream.read_buf(&mut buffer).await? == 0;
+            if is_closed || buffer.ends_with(LAST) || buffer == LAST[2..] {
+                bail!("a stream ended after {}", String::from_utf8_lossy(&buffer));
+            }
+        }
+        let text = std::str::from_utf8(&buffer)?;
+        // Between them come heartbeats.
+        for _ in text.matches("event: order") {
+            events.send(Instant::now())?;
+        }
+        buffer.clear();
+    }
+}
+
+/// Resident KiB. Source: proc(5), `VmRSS` of `/proc/pid/status`.
+pub(crate) fn resident_kib(server: &Server) -> anyhow::Result<u64> {
+    let path = format!("/proc/{}/status", server.id());
+    let status = fs::read_to_string(&path)
+        .with_context(|| format!("{path} cannot be read: this number needs Linux"))?;
+    let resident = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+    resident
+        .and_then(|kib| kib.parse().ok())
+        .with_context(|| format!("{path} has no VmRSS"))
+}
