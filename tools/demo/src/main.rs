@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 use self::chain::Chain;
 use self::replicas::Replicas;
 use self::settings::{Ports, Secrets};
-use self::terminal::{bold, kill_by_key, print_welcome};
+use self::terminal::{bold, kill_by_number, print_welcome};
 
 /// How long everything may take to shut down; a browser may hold an event stream open.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -194,7 +194,7 @@ async fn serve(
             );
         }
         match &replicas {
-            Some(replicas) => kill_by_key(replicas, ports, shutdown).await,
+            Some(replicas) => kill_by_number(replicas, ports, shutdown).await,
             None => shutdown.cancelled().await,
         }
         println!("\nStopping…");
@@ -256,7 +256,8 @@ async fn start_proxies(
 ) -> anyhow::Result<Option<Replicas>> {
     let front = bind(ports.proxy).await?;
     if args.replicas > 1 {
-        let replicas = Replicas::start(args.replicas, &config, folder, ports)?;
+        let program = std::env::current_exe().context("the demo's own program")?;
+        let replicas = Replicas::start(program, args.replicas, &config, folder, ports)?;
         let proxies = replicas
             .numbers()
             .map(|number| std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, ports.replica(number))));

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use florin_postgres::{Durability, PostgresServer};
@@ -18,8 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::settings::Ports;
 
-/// Pause between two looks at the processes.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
 const DATABASE: &str = "florin";
 
 /// Starts a server with an empty, migrated database. It ends with the value.
@@ -45,18 +42,8 @@ pub(crate) struct Replicas {
 }
 
 impl Replicas {
-    /// Starts so many proxies with one configuration, as processes of this program.
+    /// Starts proxies with one configuration, as processes of `program`, which is the demo itself.
     pub(crate) fn start(
-        count: u8,
-        config: &Path,
-        folder: &Path,
-        ports: Ports,
-    ) -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("the demo's own program")?;
-        Self::start_program(program, count, config, folder, ports)
-    }
-
-    fn start_program(
         program: PathBuf,
         count: u8,
         config: &Path,
@@ -111,49 +98,20 @@ impl Replicas {
     }
 
     /// Kills a proxy that runs, or starts one that does not. Returns a sentence for the user.
-    pub(crate) fn toggle(&self, number: u8) -> Option<String> {
+    pub(crate) fn toggle(&self, number: u8) -> anyhow::Result<&'static str> {
         let mut running = self.running.lock();
-        let replica = running.get_mut(usize::from(number).checked_sub(1)?)?;
-        Some(match replica.take() {
-            Some(mut child) => {
-                // SIGKILL: it finishes nothing.
-                let killed = child.kill().and_then(|()| child.wait());
-                match killed {
-                    Ok(_) => format!(
-                        "Proxy {number} was killed; the others go on. Press {number} to start it again."
-                    ),
-                    Err(error) => format!("Proxy {number} cannot be killed: {error}"),
-                }
-            }
-            None => match self.spawn(number) {
-                Ok(child) => {
-                    *replica = Some(child);
-                    format!("Proxy {number} starts again.")
-                }
-                Err(error) => format!("{error:#}"),
-            },
-        })
-    }
-
-    /// Reports proxies that ended by themselves, until the shutdown.
-    pub(crate) async fn watch(&self, shutdown: CancellationToken, report: impl Fn(String)) {
-        let mut every = tokio::time::interval(LOOK_EVERY);
-        while !shutdown.is_cancelled() {
-            every.tick().await;
-            for (replica, number) in self.running.lock().iter_mut().zip(1..) {
-                let ended = replica
-                    .as_mut()
-                    .is_some_and(|child| !matches!(child.try_wait(), Ok(None)));
-                if ended && !shutdown.is_cancelled() {
-                    *replica = None;
-                    let log = self.log(number);
-                    report(format!(
-                        "Proxy {number} ended by itself: see {}. Press {number} to start it again.",
-                        log.display()
-                    ));
-                }
-            }
+        let replica = running.get_mut(usize::from(number).wrapping_sub(1));
+        let replica = replica.context("there is no proxy with this number")?;
+        if let Some(mut child) = replica.take()
+            && child.try_wait()?.is_none()
+        {
+            // SIGKILL: it finishes nothing.
+            child.kill()?;
+            child.wait()?;
+            return Ok("It was killed; the others go on. Enter the number again to start it.");
         }
+        *replica = Some(self.spawn(number)?);
+        Ok("It starts again.")
     }
 
     /// Ends all in order.
@@ -216,7 +174,6 @@ pub(crate) async fn forward(
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
-    use std::sync::OnceLock;
 
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpSocket;
@@ -261,86 +218,35 @@ mod tests {
         forwarding.await.unwrap().unwrap();
     }
 
-    /// Programs in place of the proxy. They are written before any of them runs: a file that is open cannot be run.
-    fn programs() -> &'static Path {
-        static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-        let folder = FOLDER.get_or_init(|| {
-            let folder = tempfile::tempdir().unwrap();
-            for (name, script) in [
-                ("ends-with-its-input", "echo \"$@\"; cat"),
-                ("ends", "exit 1"),
-            ] {
-                let program = folder.path().join(name);
-                fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-                fs::set_permissions(&program, Permissions::from_mode(0o700)).unwrap();
-            }
-            folder
-        });
-        folder.path()
-    }
-
-    fn start(program: &str, folder: &Path) -> Replicas {
-        let program = programs().join(program);
-        let (config, ports) = (folder.join("florin.toml"), Ports::from_base(20_000));
-        Replicas::start_program(program, 2, &config, folder, ports).unwrap()
-    }
-
-    fn is_up(replicas: &Replicas, number: usize) -> bool {
-        let mut running = replicas.running.lock();
-        let child = running[number - 1].as_mut();
-        child.is_some_and(|child| matches!(child.try_wait(), Ok(None)))
-    }
-
     #[tokio::test]
-    async fn a_key_kills_its_proxy_alone_and_starts_it_again() {
+    async fn a_number_kills_its_proxy_alone_and_starts_it_again() {
         let folder = tempfile::tempdir().unwrap();
-        let replicas = start("ends-with-its-input", folder.path());
-        assert_eq!(replicas.numbers().collect::<Vec<_>>(), [1, 2]);
+        // In place of the demo: it ends with its input.
+        let program = folder.path().join("program");
+        fs::write(&program, "#!/bin/sh\necho \"$@\"; cat\n").unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o700)).unwrap();
+        let (config, ports) = (folder.path().join("florin.toml"), Ports::from_base(20_000));
+        let replicas = Replicas::start(program, 2, &config, folder.path(), ports).unwrap();
+        let is_up = |number: usize| {
+            let mut running = replicas.running.lock();
+            let child = running[number - 1].as_mut();
+            child.is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+        };
         for number in [0, 3, 9] {
-            assert_eq!(replicas.toggle(number), None);
+            assert!(replicas.toggle(number).is_err());
         }
-        let killed = replicas.toggle(2).unwrap();
-        assert!(killed.starts_with("Proxy 2 was killed"), "{killed}");
-        assert!(is_up(&replicas, 1) && !is_up(&replicas, 2));
-        let started = replicas.toggle(2).unwrap();
-        assert_eq!(started, "Proxy 2 starts again.");
-        assert!(is_up(&replicas, 2));
+        assert!(replicas.toggle(2).unwrap().starts_with("It was killed"));
+        assert!(is_up(1) && !is_up(2));
+        assert_eq!(replicas.toggle(2).unwrap(), "It starts again.");
+        assert!(is_up(2));
         replicas.stop().await;
         let log = fs::read_to_string(replicas.log(2)).unwrap();
-        let arguments = log.lines().last().unwrap();
-        let (config, ports) = (replicas.config.display(), replicas.ports);
-        assert_eq!(
-            arguments,
-            format!(
-                "--serve {config} --listen 127.0.0.1:{} --admin-listen 127.0.0.1:{}",
-                ports.replica(2),
-                ports.replica_admin(2)
-            )
+        let arguments = format!(
+            "--serve {} --listen 127.0.0.1:{} --admin-listen 127.0.0.1:{}",
+            config.display(),
+            ports.replica(2),
+            ports.replica_admin(2)
         );
-    }
-
-    #[tokio::test]
-    async fn proxies_that_end_by_themselves_are_reported_once_and_can_be_started() {
-        let folder = tempfile::tempdir().unwrap();
-        let replicas = start("ends", folder.path());
-        let (shutdown, reports) = (CancellationToken::new(), Mutex::new(Vec::new()));
-        let watching = replicas.watch(shutdown.clone(), |report| {
-            let mut reports = reports.lock();
-            reports.push(report);
-            if reports.len() == 2 {
-                shutdown.cancel();
-            }
-        });
-        watching.await;
-        // Either may end first.
-        let mut reports = reports.into_inner();
-        reports.sort();
-        for (number, report) in (1..).zip(&reports) {
-            let expected = format!("Proxy {number} ended by itself");
-            assert!(report.starts_with(&expected), "{reports:?}");
-        }
-        let started = replicas.toggle(1).unwrap();
-        assert_eq!(started, "Proxy 1 starts again.");
-        replicas.stop().await;
+        assert_eq!(log.lines().last(), Some(arguments.as_str()));
     }
 }

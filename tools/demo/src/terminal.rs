@@ -1,9 +1,8 @@
-//! What the demo prints on the terminal, and the keys that it reads there.
+//! What the demo prints on the terminal, and what it reads there.
 
-use std::io::{IsTerminal as _, Read as _, stdin, stdout};
+use std::io::{IsTerminal as _, stdin, stdout};
 use std::path::Path;
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -68,92 +67,45 @@ pub(crate) fn bold(text: &str) -> String {
     }
 }
 
-/// Kills and starts proxies by their number, until the shutdown.
-pub(crate) async fn kill_by_key(replicas: &Replicas, ports: Ports, shutdown: &CancellationToken) {
+/// Kills and starts proxies by the numbers that are typed, until the shutdown.
+pub(crate) async fn kill_by_number(
+    replicas: &Replicas,
+    ports: Ports,
+    shutdown: &CancellationToken,
+) {
     println!(
         "  {}",
         bold("Several proxies, one PostgreSQL, one address:")
     );
     for number in replicas.numbers() {
-        let log = replicas.log(number);
         println!(
             "     Proxy {number}  http://127.0.0.1:{}   its log: {}",
             ports.replica(number),
-            log.display()
+            replicas.log(number).display()
         );
     }
     println!(
-        "  Press {} to kill that proxy (SIGKILL), and again to start it. Do it while a customer pays:",
-        replicas
-            .numbers()
-            .map(|number| number.to_string())
-            .collect::<Vec<_>>()
-            .join(", ")
+        "  Type a proxy's number and Enter to kill it (SIGKILL), and again to start it. Do it while a customer pays:"
     );
     println!("  the open page continues with another proxy, and no order is lost.\n");
-    let mut keys = Keys::begin();
-    let watching = replicas.watch(shutdown.clone(), |report| println!("  {report}"));
-    let toggling = async {
-        loop {
-            let key = keys.next().await;
-            let number = char::from(key)
-                .to_digit(10)
-                .and_then(|digit| u8::try_from(digit).ok());
-            if let Some(report) = number.and_then(|number| replicas.toggle(number)) {
-                println!("  {report}");
+    let (sender, mut lines) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for line in stdin().lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
             }
         }
-    };
-    tokio::select! {
-        () = shutdown.cancelled() => {}
-        () = watching => {}
-        () = toggling => {}
-    }
-}
-
-/// Reads single keys, without Enter; of another standard input, its bytes. The terminal is as before once this is dropped.
-struct Keys {
-    before: Option<Termios>,
-    pressed: mpsc::UnboundedReceiver<u8>,
-}
-
-impl Keys {
-    /// Begins to read.
-    fn begin() -> Self {
-        let before = tcgetattr(stdin()).ok();
-        if let Some(before) = &before {
-            let mut single = before.clone();
-            single
-                .local_modes
-                .remove(LocalModes::ICANON | LocalModes::ECHO);
-            // Without it, a key needs Enter.
-            let _ = tcsetattr(stdin(), OptionalActions::Now, &single);
-        }
-        let (sender, pressed) = mpsc::unbounded_channel();
-        std::thread::spawn(move || {
-            for byte in stdin().lock().bytes().map_while(Result::ok) {
-                if sender.send(byte).is_err() {
-                    return;
-                }
+    });
+    loop {
+        let line = tokio::select! {
+            () = shutdown.cancelled() => return,
+            Some(line) = lines.recv() => line,
+        };
+        if let Ok(number) = line.trim().parse() {
+            match replicas.toggle(number) {
+                Ok(done) => println!("  {done}"),
+                Err(error) => println!("  {error:#}"),
             }
-        });
-        Self { before, pressed }
-    }
-
-    /// Waits for the next key.
-    async fn next(&mut self) -> u8 {
-        match self.pressed.recv().await {
-            Some(key) => key,
-            // Standard input has ended.
-            None => std::future::pending().await,
-        }
-    }
-}
-
-impl Drop for Keys {
-    fn drop(&mut self) {
-        if let Some(before) = &self.before {
-            let _ = tcsetattr(stdin(), OptionalActions::Now, before);
         }
     }
 }
