@@ -10,7 +10,7 @@
 //! dist/gallery/             every state of the checkout on canned responses, for the test environment
 //! ```
 //!
-//! `tools/bundle-js` writes the files. Beside each file of an optimised variant are `.br` and `.gz` when they are smaller. Names contain the content's hash, so
+//! `tools/bundle` writes the files. Beside each file of an optimised variant are `.br` and `.gz` when they are smaller. Names contain the content's hash, so
 //! that a browser may keep a file for ever. The proxy embeds the folder when it is compiled.
 
 use std::fs::{self, File, TryLockError};
@@ -73,9 +73,7 @@ pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()
         let wasm_opt = WASM_OPT.program(workspace)?;
         output::step("Building wasm-bindgen and bundle-js (about 2 minutes the first time)…");
         workspace
-            .cargo(
-                "build --locked --quiet --package florin-wasm-bindgen --package florin-bundle-js",
-            )
+            .cargo("build --locked --quiet --package florin-bundle")
             .run()?;
         output::step("Building the widget (about 3 minutes the first time)…");
         let built = workspace.target.join(format!("widget-{}", variant.name()));
@@ -98,7 +96,7 @@ pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()
 /// The builds of [`make_for_demo`]. The widget has the development profile: with a release's, the libraries that run at
 /// compile time would be compiled once more.
 pub(crate) const DEMO_BUILDS: [&str; 2] = [
-    "--package florin-wasm-bindgen --package florin-bundle-js --no-default-features",
+    "--package florin-bundle --no-default-features",
     "--package florin-widget --target wasm32-unknown-unknown",
 ];
 
@@ -170,7 +168,7 @@ fn lock(path: &Path) -> anyhow::Result<File> {
 }
 
 /// Everything that the bundle is made from: sources, settings, pinned versions, and the code that packages it.
-const INPUTS: [&str; 11] = [
+const INPUTS: [&str; 10] = [
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",
@@ -179,8 +177,7 @@ const INPUTS: [&str; 11] = [
     "packages/florin/element.d.ts",
     "crates/money",
     "crates/checkout-api",
-    "tools/bundle-js",
-    "tools/wasm-bindgen",
+    "tools/bundle",
     "xtask/src/bundle.rs",
 ];
 
@@ -228,7 +225,7 @@ fn compile(workspace: &Workspace, variant: Variant) -> anyhow::Result<PathBuf> {
     let size = workspace.target.join("size");
     let with_settings = |cargo: &str| {
         let cmd = workspace.cargo(cargo);
-        // Replaces the flags of `.cargo/config.toml`. The relocations are for the splitter in `tools/wasm-bindgen`.
+        // Replaces the flags of `.cargo/config.toml`. The relocations are for the splitter in `tools/bundle`.
         let flags = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS";
         let split = "--cfg erase_components -Clink-args=--emit-relocs";
         if variant == Variant::Stable {
@@ -289,7 +286,7 @@ fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> 
 /// A promise is broken, or a file is missing.
 pub(crate) fn check_sizes(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     workspace
-        .cargo("build --locked --quiet --package florin-bundle-js")
+        .cargo("build --locked --quiet --package florin-bundle")
         .run()?;
     let bundle_js = workspace.debug_program("bundle-js");
     let dist = variant.dist(workspace);
@@ -328,7 +325,7 @@ mod tests {
         ] {
             assert!(page.contains(attribute), "{attribute}");
         }
-        let pinned = read("tools/wasm-bindgen/Cargo.toml");
+        let pinned = read("tools/bundle/Cargo.toml");
         let version = pinned.split("wasm-bindgen-cli = { version = \"=").nth(1);
         let version = version.unwrap().split('"').next().unwrap();
         assert!(read("widget/Trunk.toml").contains(&format!("wasm_bindgen = \"{version}\"")));

@@ -275,7 +275,7 @@ fn sheets(folder: &Path) -> anyhow::Result<Vec<(&'static str, String)>> {
         let stem = name.trim_end_matches(".css");
         anyhow::ensure!(
             STYLES.iter().any(|(_, sheets)| sheets.contains(&stem)),
-            "{} is in no order: name it in tools/bundle-js/src/files.rs",
+            "{} is in no order: name it in tools/bundle/src/files.rs",
             folder.join(&name).display()
         );
     }
