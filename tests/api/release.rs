@@ -6,7 +6,6 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use florin_release::{Release, bill_of_materials, pack, write_image};
 use serde_json::Value;
 use support::{Container, Folder, Program, World, built, eventually, npm_file};
 
@@ -17,20 +16,27 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// The target of the release that is packed here.
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// A release of the debug programs, without what a debugger reads.
-fn release(folder: &Folder) -> Release {
+/// The folder of the debug programs, without what a debugger reads.
+fn programs(folder: &Folder) -> PathBuf {
     let programs = folder.file("programs");
     fs::create_dir_all(&programs).unwrap();
-    for (program, package) in [
-        ("florin-proxy", "florin-proxy"),
-        ("florin-sandbox", "florin-sandbox"),
-    ] {
+    for program in ["florin-proxy", "florin-sandbox"] {
         let mut strip = Command::new("strip");
         strip.arg("-o").arg(programs.join(program));
-        let stripped = strip.arg(built(program, package)).status();
+        let stripped = strip.arg(built(program, program)).status();
         assert!(stripped.expect("a C compiler brings strip").success());
     }
-    Release::read(Path::new(ROOT), &programs, TARGET).unwrap()
+    programs
+}
+
+/// Runs `cargo xtask release` on these programs, with `--out` or `--image` and a folder. Returns the path that it prints.
+fn release(programs: &Path, option: &str, folder: &Path) -> PathBuf {
+    let mut release = Command::new(built("xtask", "xtask"));
+    release.args(["release", "--target", TARGET]);
+    release.arg("--programs").arg(programs);
+    let done = release.arg(option).arg(folder).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8(done.stdout).unwrap().trim().into()
 }
 
 fn unpack(archive: &Path, folder: &Folder) -> PathBuf {
@@ -44,9 +50,9 @@ fn unpack(archive: &Path, folder: &Folder) -> PathBuf {
 #[tokio::test]
 async fn the_archive_is_reproducible_and_what_it_contains_runs() {
     let folder = Folder::new();
-    let release = release(&folder);
+    let programs = programs(&folder);
     let [first, second] = ["first", "second"].map(|out| {
-        let archive = pack(&release, &folder.file(out)).unwrap();
+        let archive = release(&programs, "--out", &folder.file(out));
         (fs::read(&archive).unwrap(), archive)
     });
     assert!(first.0 == second.0, "the same release, and other bytes");
@@ -54,7 +60,7 @@ async fn the_archive_is_reproducible_and_what_it_contains_runs() {
     check
         .args(["--check", "--quiet"])
         .current_dir(folder.file("first"));
-    let sums = format!("{}.tar.gz.sha256", release.name());
+    let sums = format!("{}.sha256", first.1.display());
     assert!(check.arg(sums).status().unwrap().success());
 
     let unpacked = unpack(&first.1, &folder);
@@ -108,8 +114,10 @@ async fn the_archive_is_reproducible_and_what_it_contains_runs() {
 
 #[test]
 fn the_bill_of_materials_follows_the_published_schema_and_is_complete() {
-    let release = Release::read(Path::new(ROOT), Path::new("unused"), TARGET).unwrap();
-    let bill: Value = serde_json::from_str(&bill_of_materials(&release).unwrap()).unwrap();
+    let folder = Folder::new();
+    let image = release(&programs(&folder), "--image", &folder.file("image"));
+    let bill = fs::read(image.join("root/usr/share/doc/florin/florin.cdx.json")).unwrap();
+    let bill: Value = serde_json::from_slice(&bill).unwrap();
     // Source: CycloneDX, as its own library for JavaScript brings the schemas.
     let schema = |name: &str| {
         let path = format!("@cyclonedx/cyclonedx-library/res/schema/{name}.SNAPSHOT.schema.json");
@@ -199,9 +207,9 @@ fn writable_by(user: u32, folder: &Path) -> Vec<PathBuf> {
 #[tokio::test]
 async fn the_image_runs_without_root() {
     let folder = Folder::new();
-    let (release, image) = (release(&folder), folder.file("image"));
-    write_image(&release, &image).unwrap();
-    add_libraries(&release.programs.join("florin-proxy"), &image.join("root"));
+    let programs = programs(&folder);
+    let image = release(&programs, "--image", &folder.file("image"));
+    add_libraries(&programs.join("florin-proxy"), &image.join("root"));
     let dockerfile = fs::read_to_string(format!("{ROOT}/deploy/Dockerfile")).unwrap();
     let container = match Container::build(&dockerfile, &image) {
         Ok(container) => container,

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use clap::Args;
-use florin_setup::{Workspace, output};
 use xshell::cmd;
 
 use crate::bundle::{self, Variant};
+use crate::workspace::Workspace;
+use crate::{output, setup};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -132,9 +133,9 @@ impl Bench<'_> {
 /// Measures how long a customer waits for the checkout, and for its peers.
 fn first_view(bench: &Bench<'_>) -> anyhow::Result<()> {
     let workspace = bench.workspace;
-    florin_setup::install_for_tests(workspace)?;
+    setup::install_for_tests(workspace)?;
     let peers = workspace.target.join("peers");
-    let modules = florin_setup::npm(workspace, "tests/peers")?.join("node_modules");
+    let modules = setup::npm(workspace, "tests/peers")?.join("node_modules");
     output::step("Bundling the peers…");
     cmd!(
         workspace.sh,
@@ -151,14 +152,14 @@ fn first_view(bench: &Bench<'_>) -> anyhow::Result<()> {
 /// # Errors
 /// A promise is broken, or something cannot be built or started.
 pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()> {
-    florin_setup::set_up(workspace)?;
+    setup::set_up(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     bundle::build_proxy(workspace, Variant::Release)?;
     let proxy = workspace.target.join("release/florin-proxy");
     if let Some(kills) = args.kills {
         return kill(workspace, &proxy, kills, args);
     }
-    florin_setup::install_postgresql(workspace, "proxies on it are measured")?;
+    setup::install_postgresql(workspace, "proxies on it are measured")?;
     let sandbox = "build --locked --quiet --package florin-sandbox";
     workspace.cargo(sandbox).run()?;
     let folder = workspace.sh.create_temp_dir()?;
@@ -195,7 +196,7 @@ pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Re
 fn kill(workspace: &Workspace, proxy: &Path, kills: u64, args: &BenchArgs) -> anyhow::Result<()> {
     let mut replicas = Vec::new();
     if let Some(count) = args.replicas {
-        florin_setup::install_postgresql(workspace, "the proxies share a PostgreSQL")?;
+        setup::install_postgresql(workspace, "the proxies share a PostgreSQL")?;
         replicas.extend(["--replicas".to_owned(), count.to_string()]);
     }
     if let Some(minutes) = args.minutes {

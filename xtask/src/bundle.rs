@@ -15,15 +15,14 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context as _;
-use florin_setup::{WASM_OPT, Workspace, output};
 use sha2::{Digest as _, Sha256};
 use xshell::{Cmd, Shell, cmd};
 
-use crate::progress::Progress;
-
+use crate::output;
+use crate::setup::{self, WASM_OPT};
+use crate::workspace::Workspace;
 /// How the widget is built, and where it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variant {
@@ -95,22 +94,19 @@ pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()
 
 /// The builds of [`make_for_demo`]. The widget has the development profile: with a release's, the libraries that run at
 /// compile time would be compiled once more.
-pub(crate) const DEMO_BUILDS: [&str; 2] = [
+const DEMO_BUILDS: [&str; 2] = [
     "--package florin-bundle --no-default-features",
     "--package florin-widget --target wasm32-unknown-unknown",
 ];
 
-/// The same for the demo, which needs no optimiser.
+/// Makes the bundle of the demo, which needs no optimiser, when it is missing or older than what it is made from.
 ///
 /// # Errors
 /// As for [`make`].
-pub(crate) fn make_for_demo(
-    workspace: &Workspace,
-    progress: &mut Progress<impl Fn() -> Duration>,
-) -> anyhow::Result<()> {
+pub(crate) fn make_for_demo(workspace: &Workspace) -> anyhow::Result<()> {
     make_if_old(workspace, Variant::Demo, || {
         for build in DEMO_BUILDS {
-            progress.build(workspace.cargo(&format!("build --locked {build}")))?;
+            workspace.cargo(&format!("build --locked {build}")).run()?;
         }
         let built = workspace.target.join("widget-demo");
         let program = program(&workspace.target, "debug");
@@ -147,7 +143,7 @@ fn make_if_old(
     let time = output::stopwatch();
     make()?;
     workspace.sh.write_file(&stamp, current()?)?;
-    output::passed(format!("The widget is built ({})", output::time(time())));
+    output::passed(format!("The widget is built ({})", time()));
     Ok(())
 }
 
@@ -244,7 +240,7 @@ fn compile(workspace: &Workspace, variant: Variant) -> anyhow::Result<PathBuf> {
     if variant == Variant::Release {
         // The standard library has its own lock file.
         let fetch = || with_settings("fetch --locked --quiet --target wasm32-unknown-unknown");
-        florin_setup::fetch(
+        setup::fetch(
             fetch,
             "Downloading what the standard library is built from…",
         )?;

@@ -6,10 +6,10 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use florin_setup::{Workspace, output};
 
-use crate::bundle::{self, DEMO_BUILDS, Variant};
-use crate::progress;
+use crate::bundle::{self, Variant};
+use crate::workspace::Workspace;
+use crate::{output, setup};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
@@ -27,8 +27,6 @@ pub(crate) struct DemoArgs {
     chain: bool,
 }
 
-const DEMO: &str = "--package florin-demo";
-
 /// Sets up, builds, and runs the demo until Ctrl-C.
 ///
 /// # Errors
@@ -36,19 +34,18 @@ const DEMO: &str = "--package florin-demo";
 pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> {
     // First, so that the response does not come after a build.
     check_ports(args.port_base, args.replicas, args.chain)?;
-    florin_setup::set_up(workspace)?;
+    setup::set_up(workspace)?;
     if args.replicas > 1 && args.database_url.is_none() {
-        florin_setup::install_postgresql(workspace, "several proxies share a PostgreSQL")?;
+        setup::install_postgresql(workspace, "several proxies share a PostgreSQL")?;
     }
     if !workspace.debug_program("florin-demo").exists() {
         output::step(
             "Building the widget, the proxy, the sandbox and a shop (about 5 minutes the first time)…",
         );
     }
-    let mut progress = progress::of(workspace, &[&DEMO_BUILDS[..], &[DEMO]].concat())?;
-    bundle::make_for_demo(workspace, &mut progress)?;
-    let build = format!("build --locked {DEMO}");
-    progress.build(bundle::cargo_with(workspace, Variant::Demo, &build))?;
+    bundle::make_for_demo(workspace)?;
+    let build = "build --locked --package florin-demo";
+    bundle::cargo_with(workspace, Variant::Demo, build).run()?;
     let mut demo = Command::new(workspace.debug_program("florin-demo"));
     demo.arg("--port-base").arg(args.port_base.to_string());
     if let Some(url) = &args.database_url {
@@ -56,7 +53,7 @@ pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> 
     }
     demo.arg("--replicas").arg(args.replicas.to_string());
     if args.chain {
-        demo.arg("--anvil").arg(florin_setup::anvil(workspace)?);
+        demo.arg("--anvil").arg(setup::anvil(workspace)?);
     }
     // Ctrl-C is for the demo alone: it replaces this program.
     Err(demo.exec()).context("the demo cannot be started")
@@ -64,51 +61,29 @@ pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> 
 
 /// A `--port-base` whose ports are all free at this moment.
 pub(crate) fn free_port_base() -> Option<u16> {
-    let bases = (18..60).map(|thousand| thousand * 1000 + 80);
-    bases.into_iter().find(|base| {
-        ports(*base, 9, true)
-            .into_iter()
-            .all(|(_, port)| is_free(port))
-    })
+    let mut bases = (18..60).map(|thousand| thousand * 1000 + 80);
+    bases.find(|base| ports(*base, 9, true).all(is_free))
 }
 
 fn check_ports(base: u16, replicas: u8, chain: bool) -> anyhow::Result<()> {
-    let Some((name, port)) = ports(base, replicas, chain)
-        .into_iter()
-        .find(|(_, port)| !is_free(*port))
-    else {
+    let Some(port) = ports(base, replicas, chain).find(|port| !is_free(*port)) else {
         return Ok(());
     };
     let other = match free_port_base() {
         Some(base) => format!("run `cargo xtask demo --port-base {base}`"),
         None => "choose others with --port-base".to_owned(),
     };
-    bail!("port {port}, for the {name}, is in use: stop the program that has it, or {other}");
+    bail!("port {port} is in use: stop the program that has it, or {other}");
 }
 
-/// The same as `Ports` in `tools/demo`.
-fn ports(base: u16, replicas: u8, chain: bool) -> Vec<(String, u16)> {
-    let mut ports = vec![
-        ("proxy".to_owned(), base),
-        ("shop".to_owned(), base + 1),
-        ("sandbox".to_owned(), base + 10),
-        ("proxy's admin listener".to_owned(), base + 1010),
-    ];
-    if chain {
-        ports.push(("page with the wallet".to_owned(), base + 2));
-        ports.push(("node of the chain".to_owned(), base + 3));
-    }
-    if replicas > 1 {
-        for number in 1..=replicas {
-            let offset = u16::from(number);
-            ports.push((format!("proxy {number}"), base + 20 + offset));
-            ports.push((
-                format!("admin listener of proxy {number}"),
-                base + 30 + offset,
-            ));
-        }
-    }
-    ports
+/// Those of proxy, shop, sandbox and admin listener, of a wallet's page and its chain, and two for each of several proxies: the
+/// same as `Ports` in `tools/demo`.
+fn ports(base: u16, replicas: u8, chain: bool) -> impl Iterator<Item = u16> {
+    let several = if replicas > 1 { replicas } else { 0 };
+    let of_replicas = (1..=u16::from(several)).flat_map(|number| [20 + number, 30 + number]);
+    let of_chain = [2, 3].into_iter().filter(move |_| chain);
+    let offsets = [0, 1, 10, 1010].into_iter().chain(of_chain);
+    offsets.chain(of_replicas).map(move |offset| base + offset)
 }
 
 fn is_free(port: u16) -> bool {
@@ -125,18 +100,7 @@ mod tests {
         let port = taken.local_addr().unwrap().port();
         // As the shop's, since the proxy's neighbours may be in use too.
         let error = check_ports(port - 1, 1, false).unwrap_err().to_string();
-        assert!(
-            error.contains(
-                "is in use: stop the program that has it, or run `cargo xtask demo --port-base "
-            ),
-            "{error}"
-        );
-        let numbers = |replicas, chain| {
-            let ports = ports(8080, replicas, chain).into_iter();
-            ports.map(|(_, port)| port).collect::<Vec<_>>()
-        };
-        assert_eq!(numbers(1, false), [8080, 8081, 8090, 9090]);
-        assert_eq!(numbers(2, false)[4..], [8101, 8111, 8102, 8112]);
-        assert_eq!(numbers(1, true)[4..], [8082, 8083]);
+        let then = "is in use: stop the program that has it, or run `cargo xtask demo --port-base ";
+        assert!(error.contains(then), "{error}");
     }
 }

@@ -6,20 +6,23 @@
 mod bench;
 mod bundle;
 mod demo;
-mod progress;
+mod output;
+mod release;
+mod setup;
 mod test;
 mod test_run;
+mod workspace;
 
 use std::process::ExitCode;
-
-use anyhow::Context as _;
-use clap::{Args, Parser, Subcommand};
-use florin_setup::{Workspace, output};
 
 use crate::bench::{BenchArgs, SimulateArgs};
 use crate::bundle::Variant;
 use crate::demo::DemoArgs;
+use crate::release::ReleaseArgs;
 use crate::test::TestArgs;
+use crate::workspace::Workspace;
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", arg_required_else_help = true)]
@@ -42,6 +45,8 @@ enum Command {
     Tools,
     /// Build the release: dist/ and one florin-proxy with the widget inside
     Build(BundleArgs),
+    /// Pack the programs, built statically, with licences, a bill of materials and the files of deploy/
+    Release(ReleaseArgs),
     /// Print the widget's sizes beside the promised ones
     Budget(BundleArgs),
     /// Measure the other promised numbers, beside two other payment pages
@@ -94,13 +99,14 @@ fn run(workspace: &Workspace, command: Command) -> anyhow::Result<()> {
         Command::Test(args) => test::run(workspace, &args),
         Command::Pictures(args) => pictures(workspace, &args),
         Command::Tools => {
-            florin_setup::set_up(workspace)?;
-            florin_setup::install_for_tests(workspace)?;
-            florin_setup::schemathesis(workspace).map(drop)
+            setup::set_up(workspace)?;
+            setup::install_for_tests(workspace)?;
+            setup::schemathesis(workspace).map(drop)
         }
         Command::Build(args) => build(workspace, args.variant()),
+        Command::Release(args) => release::run(workspace, &args),
         Command::Budget(args) => {
-            florin_setup::set_up(workspace)?;
+            setup::set_up(workspace)?;
             bundle::make(workspace, args.variant())?;
             bundle::check_sizes(workspace, args.variant())
         }
@@ -111,7 +117,7 @@ fn run(workspace: &Workspace, command: Command) -> anyhow::Result<()> {
 
 /// Builds the widget and the proxy's release with it inside.
 fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
-    florin_setup::set_up(workspace)?;
+    setup::set_up(workspace)?;
     bundle::make(workspace, variant)?;
     bundle::build_proxy(workspace, variant)?;
     let program = workspace.target.join("release/florin-proxy");
@@ -125,8 +131,8 @@ fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
 
 /// Writes `target/pictures/<width>-<look>/<state>.png`: light, dark, in forced colours, in German and in Arabic.
 fn pictures(workspace: &Workspace, args: &PictureArgs) -> anyhow::Result<()> {
-    florin_setup::set_up(workspace)?;
-    florin_setup::install_for_tests(workspace)?;
+    setup::set_up(workspace)?;
+    setup::install_for_tests(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     let folder = workspace.target.join("pictures");
     workspace.sh.remove_path(&folder)?;

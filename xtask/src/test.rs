@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use florin_setup::{Workspace, output};
 use xshell::cmd;
 
 use crate::bundle::{self, Variant};
-use crate::{demo, test_run};
+use crate::workspace::Workspace;
+use crate::{demo, output, setup, test_run};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -159,14 +159,14 @@ const CHECKS: [Check; 12] = [
 /// A check failed, none has the name, or the set-up cannot be completed; the sentence says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> {
     let checks = chosen(&args.only)?;
-    florin_setup::set_up(workspace)?;
-    florin_setup::install_for_tests(workspace)?;
+    setup::set_up(workspace)?;
+    setup::install_for_tests(workspace)?;
     let mut results = Results::default();
     for (name, run) in checks {
         output::heading(name);
         let time = output::stopwatch();
         let result = run(workspace);
-        results.add(name, &output::time(time()), result);
+        results.add(name, &time(), result);
     }
     println!("\n{results}");
     let failed = results.failed;
@@ -218,7 +218,7 @@ fn cargo(workspace: &Workspace, args: &str) -> anyhow::Result<()> {
 
 fn format(workspace: &Workspace) -> anyhow::Result<()> {
     cargo(workspace, "fmt --all --check")?;
-    let leptosfmt = florin_setup::LEPTOSFMT.program(workspace)?;
+    let leptosfmt = setup::LEPTOSFMT.program(workspace)?;
     let config = ["--config-file", "widget/leptosfmt.toml"];
     let check = cmd!(
         workspace.sh,
@@ -231,7 +231,7 @@ fn format(workspace: &Workspace) -> anyhow::Result<()> {
 }
 
 fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {
-    let cargo_deny = florin_setup::CARGO_DENY.program(workspace)?;
+    let cargo_deny = setup::CARGO_DENY.program(workspace)?;
     let options = ["--offline", "--locked", "--log-level", "error"];
     let check = [
         "check",
@@ -270,7 +270,7 @@ fn is_a_year_old(date: &str, today: &str) -> anyhow::Result<bool> {
 /// Looks the dependencies up in the advisory database of cargo-deny, where this machine has one. Tests download nothing but
 /// packages, so they do not fetch it.
 fn advisories(workspace: &Workspace) -> anyhow::Result<()> {
-    let cargo_deny = florin_setup::CARGO_DENY.program(workspace)?;
+    let cargo_deny = setup::CARGO_DENY.program(workspace)?;
     if !has_advisories()? {
         let reason =
             "this machine has no advisory database. `cargo deny fetch db` downloads it from GitHub";
@@ -307,7 +307,7 @@ fn has_advisories() -> anyhow::Result<bool> {
 /// Schemathesis reads `/openapi.json` of a demo on free ports, and sends what a client may send and what none should.
 /// `tests/schemathesis` has its settings.
 fn http(workspace: &Workspace) -> anyhow::Result<()> {
-    let st = florin_setup::schemathesis(workspace)?;
+    let st = setup::schemathesis(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
     let sh = &workspace.sh;

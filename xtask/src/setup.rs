@@ -1,26 +1,22 @@
 //! Tools that the commands need besides cargo, and their installation on a fresh machine.
 
-pub mod output;
 mod packages;
 mod program;
-mod workspace;
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use xshell::{Cmd, cmd};
 
-pub use crate::packages::{anvil, npm, schemathesis};
-use crate::packages::{apt_install, python_library, reach};
-use crate::program::GECKODRIVER;
-pub use crate::program::{CARGO_DENY, LEPTOSFMT, Tool, WASM_OPT};
-pub use crate::workspace::{Workspace, on_path};
+pub(crate) use self::packages::{anvil, npm, schemathesis};
+use self::packages::{apt_install, python_library, reach};
+use self::program::GECKODRIVER;
+pub(crate) use self::program::{CARGO_DENY, LEPTOSFMT, WASM_OPT};
+use crate::output;
+use crate::workspace::{Workspace, on_path};
 
-/// Everything that building the widget and the programs needs. A second call finds it and takes no time.
-///
-/// # Errors
-/// A sentence that says what to do.
-pub fn set_up(workspace: &Workspace) -> anyhow::Result<()> {
+/// Installs what building the widget and the programs needs. A second call takes no time.
+pub(crate) fn set_up(workspace: &Workspace) -> anyhow::Result<()> {
     let what = "Downloading the libraries (about 1 minute the first time)…";
     fetch(|| workspace.cargo("fetch --locked --quiet"), what)?;
     let sh = &workspace.sh;
@@ -37,10 +33,7 @@ pub fn set_up(workspace: &Workspace) -> anyhow::Result<()> {
 }
 
 /// Runs a `cargo fetch` where something is missing. After it a build needs no network.
-///
-/// # Errors
-/// A sentence about the network.
-pub fn fetch<'a>(fetch: impl Fn() -> Cmd<'a>, what: &str) -> anyhow::Result<()> {
+pub(crate) fn fetch<'a>(fetch: impl Fn() -> Cmd<'a>, what: &str) -> anyhow::Result<()> {
     if fetch()
         .arg("--offline")
         .ignore_stdout()
@@ -73,12 +66,9 @@ fn rustup(what: &str, rustup: Cmd<'_>) -> anyhow::Result<()> {
     })
 }
 
-/// What the tests use besides: browsers with their drivers, PostgreSQL, Prometheus, a reader of QR codes that is not ours,
-/// reverse proxies, and npm packages.
-///
-/// # Errors
-/// A sentence that says what to do.
-pub fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
+/// Installs what the tests use besides: browsers with their drivers, PostgreSQL, Prometheus, a reader of QR codes that is not
+/// ours, reverse proxies, and npm packages.
+pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
     let needed = [
         ("chromium", "chromium"),
         ("chromium-headless-shell", "chromium-headless-shell"),
@@ -99,10 +89,8 @@ pub fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
         ("kubectl", "kubernetes-client"),
         ("pgbouncer", "pgbouncer"),
     ];
-    let missing = needed
-        .iter()
-        .filter(|(program, _)| on_path(program).is_none());
-    let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
+    let missing = needed.map(|(program, package)| on_path(program).is_none().then_some(package));
+    let missing: Vec<&str> = missing.into_iter().flatten().collect();
     if !missing.is_empty() {
         apt_install(
             workspace,
@@ -117,11 +105,8 @@ pub fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
     python_library(workspace)
 }
 
-/// PostgreSQL, where it is missing.
-///
-/// # Errors
-/// A sentence that says what to do.
-pub fn install_postgresql(workspace: &Workspace, why: &str) -> anyhow::Result<()> {
+/// Installs PostgreSQL where it is missing.
+pub(crate) fn install_postgresql(workspace: &Workspace, why: &str) -> anyhow::Result<()> {
     if florin_postgres::installed().is_some() {
         return Ok(());
     }

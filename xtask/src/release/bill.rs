@@ -1,29 +1,35 @@
 //! The software bill of materials, in CycloneDX.
 //!
-//! cargo-cyclonedx writes one file for each package of a workspace, beside its manifest. A release has one file for two
+//! cargo-cyclonedx (120 libraries to compile) writes one file for each package of a workspace, beside its manifest. A release has one file for two
 //! programs, of which one contains the widget, and for the C code that is linked into them.
 
 use anyhow::Context as _;
-use jiff::Timestamp;
 use serde_json::{Value, json};
+use xshell::{Shell, cmd};
 
-use crate::Release;
-use crate::components::Component;
-use crate::programs::PROGRAMS;
+use super::components::{BLESSING, Component};
+use super::programs::PROGRAMS;
 
-/// The bill of a release as a JSON document of CycloneDX 1.5.
+/// The bill of a release as a JSON document of CycloneDX 1.5. `time` is in Unix seconds.
 ///
 /// # Errors
 /// The time is no time.
-pub fn bill_of_materials(release: &Release) -> anyhow::Result<String> {
+pub(crate) fn bill_of_materials(
+    sh: &Shell,
+    components: &[Component],
+    target: &str,
+    time: &str,
+) -> anyhow::Result<String> {
+    let time = cmd!(sh, "date --utc --date=@{time} +%FT%TZ").quiet().read();
+    let time = time.context("SOURCE_DATE_EPOCH is no time")?;
     let version = env!("CARGO_PKG_VERSION");
     let own = format!("pkg:generic/florin@{version}");
     let mut dependencies = vec![json!({
         "ref": own,
-        "dependsOn": release.components.iter().map(reference).collect::<Vec<_>>(),
+        "dependsOn": components.iter().map(reference).collect::<Vec<_>>(),
     })];
-    for component in &release.components {
-        let used = release.components.iter().filter(|other| {
+    for component in components {
+        let used = components.iter().filter(|other| {
             let key = (other.name.clone(), other.version.clone());
             component.uses.contains(&key)
         });
@@ -37,18 +43,18 @@ pub fn bill_of_materials(release: &Release) -> anyhow::Result<String> {
         "specVersion": "1.5",
         "version": 1,
         "metadata": {
-            "timestamp": rfc3339(release.time)?,
+            "timestamp": time,
             "component": {
                 "type": "application",
                 "bom-ref": own,
                 "name": "florin",
                 "version": version,
-                "description": format!("{} for {}", PROGRAMS.join(" and "), release.target),
+                "description": format!("{} for {}", PROGRAMS.join(" and "), target),
                 "licenses": [{ "expression": env!("CARGO_PKG_LICENSE") }],
                 "purl": own,
             },
         },
-        "components": release.components.iter().map(component).collect::<Vec<_>>(),
+        "components": components.iter().map(component).collect::<Vec<_>>(),
         "dependencies": dependencies,
     });
     Ok(format!("{bill:#}\n"))
@@ -74,8 +80,8 @@ fn component(component: &Component) -> Value {
         "licenses": [{ "expression": component.licence }],
         "purl": reference(component),
     });
-    if component.licence == "blessing" {
-        entry["licenses"] = json!([{ "license": { "id": "blessing" } }]);
+    if component.licence == BLESSING {
+        entry["licenses"] = json!([{ "license": { "id": BLESSING } }]);
     }
     if let Some(checksum) = &component.checksum {
         entry["hashes"] = json!([{ "alg": "SHA-256", "content": checksum }]);
@@ -84,10 +90,4 @@ fn component(component: &Component) -> Value {
         entry["externalReferences"] = json!([{ "type": "vcs", "url": repository }]);
     }
     entry
-}
-
-/// A time in Unix seconds as RFC 3339.
-fn rfc3339(time: u64) -> anyhow::Result<String> {
-    let time = Timestamp::from_second(i64::try_from(time)?);
-    Ok(time.context("SOURCE_DATE_EPOCH is no time")?.to_string())
 }

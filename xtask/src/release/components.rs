@@ -8,26 +8,32 @@ use anyhow::{Context as _, ensure};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
+use crate::workspace::Workspace;
+
+/// Name and version.
+type Key = (String, String);
+
 /// Something that is linked into a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Component {
-    /// Its name: that of the crate.
-    pub name: String,
-    /// Its version.
-    pub version: String,
+#[derive(Debug)]
+pub(crate) struct Component {
+    pub(crate) name: String,
+    pub(crate) version: String,
     /// An SPDX expression.
-    pub licence: String,
+    pub(crate) licence: String,
     /// Where its source is.
-    pub repository: Option<String>,
+    pub(crate) repository: Option<String>,
     /// The SHA-256 of the crate as crates.io has it.
-    pub checksum: Option<String>,
+    pub(crate) checksum: Option<String>,
     /// Texts of licences and notices that come with it.
-    pub texts: Vec<String>,
-    /// The names and versions of the components that it uses.
-    pub uses: Vec<(String, String)>,
-    /// `true` for a crate.
-    pub is_crate: bool,
+    pub(crate) texts: Vec<String>,
+    /// The components that it uses.
+    pub(crate) uses: Vec<Key>,
+    /// `false` for C code and the standard library.
+    pub(crate) is_crate: bool,
 }
+
+/// The licence of SQLite.
+pub(crate) const BLESSING: &str = "blessing";
 
 /// What cargo builds the programs from: packages, and the target that each is compiled for. The widget is inside the proxy.
 const BUILDS: [(&str, Option<&str>); 3] = [
@@ -37,14 +43,15 @@ const BUILDS: [(&str, Option<&str>); 3] = [
 ];
 
 /// Everything that is linked into the programs of a target, sorted by name. Our own crates are not listed.
-pub(crate) fn linked(sh: &Shell, target: &str) -> anyhow::Result<Vec<Component>> {
+pub(crate) fn linked(workspace: &Workspace, target: &str) -> anyhow::Result<Vec<Component>> {
+    let sh = &workspace.sh;
     let mut names = BTreeSet::new();
     for (package, other) in BUILDS {
         let target = other.unwrap_or(target);
-        names.extend(crates_of(sh, package, target)?);
+        names.extend(crates_of(workspace, package, target)?);
     }
-    let metadata = cmd!(sh, "cargo metadata --format-version 1 --locked --offline");
-    let metadata = metadata.quiet().ignore_stderr().read();
+    let metadata = workspace.cargo("metadata --format-version 1 --locked --offline");
+    let metadata = metadata.ignore_stderr().read();
     let metadata =
         metadata.context("cargo metadata failed: run cargo fetch --locked, then this")?;
     let metadata: Value = serde_json::from_str(&metadata)?;
@@ -92,24 +99,10 @@ pub(crate) fn linked(sh: &Shell, target: &str) -> anyhow::Result<Vec<Component>>
 }
 
 /// Names and versions of the crates that are linked into a package: no build scripts and no macros.
-fn crates_of(
-    sh: &Shell,
-    package: &str,
-    target: &str,
-) -> anyhow::Result<BTreeSet<(String, String)>> {
-    let options = [
-        "--locked",
-        "--offline",
-        "--prefix",
-        "none",
-        "--format",
-        "{p}",
-    ];
-    let tree = cmd!(
-        sh,
-        "cargo tree --package {package} --target {target} --edges normal,no-proc-macro {options...}"
-    );
-    let tree = tree.quiet().ignore_stderr().read();
+fn crates_of(workspace: &Workspace, package: &str, target: &str) -> anyhow::Result<BTreeSet<Key>> {
+    let options = "--edges normal,no-proc-macro --locked --offline --prefix none --format {p}";
+    let tree = format!("tree --package {package} --target {target} {options}");
+    let tree = workspace.cargo(&tree).ignore_stderr().read();
     let tree = tree.with_context(|| format!("cargo tree of {package} failed"))?;
     let crates = tree.lines().filter_map(|line| {
         let (name, rest) = line.split_once(" v")?;
@@ -120,7 +113,7 @@ fn crates_of(
 }
 
 /// The SHA-256 of each crate in a lock file.
-fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
+fn checksums(lock: &str) -> BTreeMap<Key, String> {
     let value = |package: &str, key: &str| {
         let lines = package.lines();
         let mut values = lines.filter_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""));
@@ -135,13 +128,10 @@ fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
 }
 
 /// Which linked crates each of them uses.
-fn uses(
-    metadata: &Value,
-    names: &BTreeSet<(String, String)>,
-) -> BTreeMap<(String, String), Vec<(String, String)>> {
+fn uses(metadata: &Value, names: &BTreeSet<Key>) -> BTreeMap<Key, Vec<Key>> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let keys: BTreeMap<String, (String, String)> = list(&metadata["packages"])
+    let keys: BTreeMap<String, Key> = list(&metadata["packages"])
         .iter()
         .map(|package| {
             let key = (text(&package["name"]), text(&package["version"]));
@@ -197,15 +187,19 @@ fn sqlite(folder: &Path) -> anyhow::Result<Component> {
             .nth(1)
     });
     let version = version.context("sqlite3.h has a version")?;
-    let text = "The author disclaims copyright to this source code.\n";
-    Ok(of_c_code(
-        "SQLite",
-        version,
-        "blessing",
-        "https://sqlite.org/",
-        text,
-    ))
+    let repository = "https://sqlite.org/";
+    Ok(of_c_code("SQLite", version, BLESSING, repository, SQLITE))
 }
+
+/// Source: the first lines of `sqlite3.h`.
+const SQLITE: &str = "\
+The author disclaims copyright to this source code.  In place of
+a legal notice, here is a blessing:
+
+   May you do good and not evil.
+   May you find forgiveness for yourself and forgive others.
+   May you share freely, never taking more than you give.
+";
 
 fn standard_library(sh: &Shell) -> anyhow::Result<Component> {
     let version = cmd!(sh, "rustc --version").quiet().read()?;
@@ -237,18 +231,5 @@ fn of_c_code(name: &str, version: &str, licence: &str, repository: &str, text: &
         texts: vec![text.to_owned()],
         uses: Vec::new(),
         is_crate: false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn checksums_are_read_from_a_lock_file() {
-        let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nsource = \"x\"\nchecksum = \"ab\"\n\
-                    \n[[package]]\nname = \"ours\"\nversion = \"0.1.0\"\n";
-        let key = ("a".to_owned(), "1.0.0".to_owned());
-        assert_eq!(checksums(lock), BTreeMap::from([(key, "ab".to_owned())]));
     }
 }

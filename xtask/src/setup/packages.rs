@@ -12,10 +12,7 @@ use crate::workspace::{Workspace, on_path};
 
 /// The folder whose `node_modules` holds the packages of `list`, a folder with a `package-lock.json`, after installing them
 /// where they are missing; the tests find it by the same rule (`tests/src/npm.rs`). No script of a package is run.
-///
-/// # Errors
-/// A sentence that says what to do.
-pub fn npm(workspace: &Workspace, list: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn npm(workspace: &Workspace, list: &str) -> anyhow::Result<PathBuf> {
     let sh = &workspace.sh;
     let lock = format!("{list}/package-lock.json");
     installed_once("npm", &sh.read_binary_file(&lock)?, |folder| {
@@ -52,10 +49,7 @@ pub fn npm(workspace: &Workspace, list: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// The program anvil, a node of a chain of Ethereum's kind, after installing it with the npm packages of the tests.
-///
-/// # Errors
-/// A sentence that says what to do.
-pub fn anvil(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+pub(crate) fn anvil(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let folder = npm(workspace, "tests/npm")?;
     let program = folder.join("node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil");
     anyhow::ensure!(
@@ -66,10 +60,7 @@ pub fn anvil(workspace: &Workspace) -> anyhow::Result<PathBuf> {
 }
 
 /// The program `st`, Schemathesis, after installing it where it is missing. Every file of it is pinned by its hash.
-///
-/// # Errors
-/// A sentence that says what to do.
-pub fn schemathesis(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+pub(crate) fn schemathesis(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let sh = &workspace.sh;
     let requirements = "tests/schemathesis/requirements.txt";
     let folder = installed_once(

@@ -8,13 +8,13 @@ use xshell::{Cmd, Shell};
 
 /// The repository and the folder that cargo builds into.
 #[derive(Debug)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     /// Runs programs in the repository's root.
-    pub sh: Shell,
+    pub(crate) sh: Shell,
     /// The repository's root.
-    pub root: PathBuf,
+    pub(crate) root: PathBuf,
     /// Cargo's target folder: the one that this program lies in.
-    pub target: PathBuf,
+    pub(crate) target: PathBuf,
 }
 
 impl Workspace {
@@ -22,8 +22,8 @@ impl Workspace {
     ///
     /// # Errors
     /// This program was moved away from where `cargo xtask` builds it.
-    pub fn find() -> anyhow::Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    pub(crate) fn find() -> anyhow::Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
         let root = root
             .context("this package is not in a folder of the repository")?
             .to_owned();
@@ -38,13 +38,13 @@ impl Workspace {
     }
 
     /// A program that `cargo build` made.
-    pub fn debug_program(&self, name: &str) -> PathBuf {
+    pub(crate) fn debug_program(&self, name: &str) -> PathBuf {
         self.target.join("debug").join(name)
     }
 
     /// Cargo as if it was typed: without the variables that `cargo run` gave to this program. Some build scripts read
     /// them, so that this program's builds and the user's would undo each other.
-    pub fn cargo(&self, args: &str) -> Cmd<'_> {
+    pub(crate) fn cargo(&self, args: &str) -> Cmd<'_> {
         let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
         let mut cmd = self.sh.cmd(cargo).args(args.split_whitespace()).quiet();
         for (name, _) in env::vars_os() {
@@ -58,7 +58,7 @@ impl Workspace {
 }
 
 /// The path of a program, if it is on `PATH`.
-pub fn on_path(name: &str) -> Option<PathBuf> {
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     // Debian keeps servers in a folder that is not on a user's `PATH`.
     let servers = std::iter::once(PathBuf::from("/usr/sbin"));

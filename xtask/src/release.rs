@@ -1,0 +1,199 @@
+//! `cargo xtask release`: an archive of the programs with licences, a software bill of materials and the files of `deploy/`, or
+//! what the container image contains.
+//!
+//! The same sources, compiler and tar give the same bytes: names are sorted, the time is that of the commit
+//! (`SOURCE_DATE_EPOCH`), owners are 0, and no path of the building machine is in a program.
+
+mod bill;
+mod components;
+mod licences;
+mod programs;
+
+use std::env::consts::ARCH;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use sha2::{Digest as _, Sha256};
+use xshell::cmd;
+
+use self::programs::PROGRAMS;
+use crate::workspace::Workspace;
+
+#[derive(Debug, Args)]
+pub(crate) struct ReleaseArgs {
+    /// What to compile for [default: this machine, with musl]
+    #[arg(long)]
+    target: Option<String>,
+    /// Pack the programs of this folder instead of compiling them
+    #[arg(long, value_name = "FOLDER")]
+    programs: Option<PathBuf>,
+    /// Where the archive is written [default: target/archives of the repository]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Write what the image contains to this folder, and no archive
+    #[arg(long, value_name = "FOLDER")]
+    image: Option<PathBuf>,
+}
+
+/// Builds the programs statically, and packs them with licences, a bill of materials and the files of `deploy/`.
+///
+/// # Errors
+/// A program cannot be built, a library has no licence, or a file cannot be written.
+pub(crate) fn run(workspace: &Workspace, args: &ReleaseArgs) -> anyhow::Result<()> {
+    let target = args.target.clone();
+    let target = target.unwrap_or_else(|| format!("{ARCH}-unknown-linux-musl"));
+    let programs = match &args.programs {
+        Some(programs) => programs.canonicalize()?,
+        None => programs::build(workspace, &target)?,
+    };
+    let sh = &workspace.sh;
+    let time = match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(set) => set,
+        Err(_) => cmd!(sh, "git log -1 --format=%ct")
+            .quiet()
+            .read()
+            .context("the commit has no time: set SOURCE_DATE_EPOCH")?,
+    };
+    let components = components::linked(workspace, &target)?;
+    let notices = [
+        (
+            "LICENSES.txt",
+            licences::licences(&workspace.root, &components)?,
+        ),
+        (
+            "florin.cdx.json",
+            bill::bill_of_materials(sh, &components, &target, &time)?,
+        ),
+    ];
+    if let Some(image) = &args.image {
+        let image = std::path::absolute(image)?;
+        write_image(workspace, &programs, &notices, &image)?;
+        println!("{}", image.display());
+        return Ok(());
+    }
+    let out = match &args.out {
+        // The work is done in the repository's folder.
+        Some(out) => std::path::absolute(out)?,
+        None => workspace.root.join("target/archives"),
+    };
+    let name = format!("florin-{}-{target}", env!("CARGO_PKG_VERSION"));
+    let archive = pack(workspace, &programs, &notices, &time, &name, &out)?;
+    println!("{}", archive.display());
+    Ok(())
+}
+
+/// Names and texts of files that are made for a release.
+type Notices = [(&'static str, String); 2];
+
+/// Files of the repository that are in the archive as they are, beside `deploy/` and the pages of `docs/`, to which alerts, log
+/// lines and the operator's page lead.
+const FILES: [&str; 3] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
+
+/// Writes `<name>.tar.gz` and `<name>.tar.gz.sha256` to the folder `out`; returns the path of the archive.
+fn pack(
+    workspace: &Workspace,
+    programs: &Path,
+    notices: &Notices,
+    time: &str,
+    name: &str,
+    out: &Path,
+) -> anyhow::Result<PathBuf> {
+    let sh = &workspace.sh;
+    let stage = sh.create_temp_dir()?;
+    let folder = stage.path().join(name);
+    for program in PROGRAMS {
+        let to = folder.join("bin").join(program);
+        put(&programs.join(program), &to, 0o755)?;
+    }
+    let listed = cmd!(
+        sh,
+        "git ls-files --cached --others --exclude-standard deploy docs/*.md"
+    );
+    let listed = listed.quiet().read();
+    let listed = listed.context("git lists deploy/ and docs/")?;
+    for file in listed.lines().chain(FILES) {
+        put(&workspace.root.join(file), &folder.join(file), 0o644)?;
+    }
+    for (file, text) in notices {
+        write(&folder.join(file), text)?;
+    }
+    sh.create_dir(out)?;
+    // The options of reproducible-builds.org/docs/archives.
+    let tar = out.join(format!("{name}.tar"));
+    let (stage, time) = (stage.path(), format!("--mtime=@{time}"));
+    let same = [
+        "--sort=name",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+        "--format=ustar",
+    ];
+    cmd!(
+        sh,
+        "tar --create --file {tar} --directory {stage} --mode=u+rw,go=u-w {same...} {time} {name}"
+    )
+    .quiet()
+    .run()
+    .context("tar failed; it must be GNU tar")?;
+    cmd!(sh, "gzip --force --no-name {tar}").quiet().run()?;
+    let archive = out.join(format!("{name}.tar.gz"));
+    let digest = hex::encode(Sha256::digest(fs::read(&archive)?));
+    let sum = format!("{digest}  {name}.tar.gz\n");
+    write(&out.join(format!("{name}.tar.gz.sha256")), &sum)?;
+    Ok(archive)
+}
+
+/// Where distributions keep the certificates of authorities: Debian and Alpine, then Fedora.
+const CERTIFICATES: [&str; 2] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+];
+
+/// Writes what `deploy/Dockerfile` copies into the image: `root`, which belongs to root, and `state`, which belongs to the
+/// proxy's user.
+fn write_image(
+    workspace: &Workspace,
+    programs: &Path,
+    notices: &Notices,
+    image: &Path,
+) -> anyhow::Result<()> {
+    let root = image.join("root");
+    let program = "florin-proxy";
+    put(
+        &programs.join(program),
+        &root.join("bin").join(program),
+        0o755,
+    )?;
+    let certificates = CERTIFICATES.map(Path::new);
+    let certificates = certificates.into_iter().find(|path| path.is_file());
+    let certificates = certificates.context(
+        "this machine has no certificates for the image: install ca-certificates, then run this again",
+    )?;
+    put(certificates, &root.join(&CERTIFICATES[0][1..]), 0o644)?;
+    let about = root.join("usr/share/doc/florin");
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        put(&workspace.root.join(licence), &about.join(licence), 0o644)?;
+    }
+    for (file, text) in notices {
+        write(&about.join(file), text)?;
+    }
+    // Files must not be made beside the one folder that the proxy writes to.
+    fs::create_dir_all(root.join("var/lib"))?;
+    Ok(fs::create_dir_all(image.join("state/florin"))?)
+}
+
+/// Copies a file, and makes the folders above it.
+fn put(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
+    fs::create_dir_all(to.parent().context("it is in a folder")?)?;
+    fs::copy(from, to).with_context(|| format!("{} cannot be copied", from.display()))?;
+    Ok(fs::set_permissions(to, Permissions::from_mode(mode))?)
+}
+
+/// Writes a file that everybody may read.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    Ok(fs::set_permissions(path, Permissions::from_mode(0o644))?)
+}

@@ -1,0 +1,128 @@
+//! `LICENSES.txt`: what is linked into the programs, and under which terms.
+//!
+//! cargo-about (117 libraries to compile) knows crates alone: not the C code that they bring, and not the standard library.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::ensure;
+
+use super::components::{BLESSING, Component};
+
+/// Shorter texts are notices of a copyright, or point to a licence.
+const SHORTEST_LICENCE: usize = 500;
+
+/// The list and the texts. A text that several components share is written once.
+///
+/// # Errors
+/// A component has neither a text of its terms nor terms whose text is known.
+pub(crate) fn licences(root: &Path, components: &[Component]) -> anyhow::Result<String> {
+    let mut list =
+        "Florin is MIT or Apache-2.0: LICENSE-MIT, LICENSE-APACHE. Its programs contain:\n\n"
+            .to_owned();
+    let known = known_texts(root, components)?;
+    let mut texts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for component in components {
+        let Component {
+            name,
+            version,
+            licence,
+            repository,
+            ..
+        } = component;
+        let repository = repository.as_deref().unwrap_or("crates.io");
+        let _ = writeln!(list, "{name} {version} · {licence} · {repository}");
+        for text in texts_of(component, &known)? {
+            let users = texts.entry(text).or_default();
+            users.push(format!("{name} {version}"));
+        }
+    }
+    for (text, users) in texts {
+        let _ = write!(
+            list,
+            "\n{}\n{}\n\n{text}\n",
+            "=".repeat(80),
+            users.join(", ")
+        );
+    }
+    Ok(list)
+}
+
+/// Texts by the name of their licence: our own two without our copyright, and those of components with one licence.
+fn known_texts(root: &Path, components: &[Component]) -> anyhow::Result<BTreeMap<String, String>> {
+    let with_one = components.iter().filter_map(|component| {
+        let text = component.texts.iter().find(|text| is_licence(text))?;
+        Some((component.licence.clone(), text.clone()))
+    });
+    let mut known: BTreeMap<String, String> = with_one.collect();
+    for (name, file) in [("MIT", "LICENSE-MIT"), ("Apache-2.0", "LICENSE-APACHE")] {
+        let text = fs::read_to_string(root.join(file))?;
+        let lines = text.lines().filter(|line| !line.starts_with("Copyright"));
+        known.insert(name.to_owned(), lines.collect::<Vec<_>>().join("\n"));
+    }
+    Ok(known)
+}
+
+fn is_licence(text: &str) -> bool {
+    text.trim().len() > SHORTEST_LICENCE
+}
+
+/// The texts that come with a component. The terms themselves are added when none of its texts has them.
+fn texts_of<'a>(
+    component: &'a Component,
+    known: &'a BTreeMap<String, String>,
+) -> anyhow::Result<Vec<&'a str>> {
+    let texts = component.texts.iter().map(|text| text.trim());
+    let mut texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+    let is_complete = component.licence == BLESSING;
+    if !is_complete && !component.texts.iter().any(|text| is_licence(text)) {
+        let names = component.licence.split(" OR ").map(str::trim);
+        let terms = names
+            .filter_map(|name| known.get(name))
+            .map(|text| text.trim());
+        let terms: Vec<&str> = terms.collect();
+        ensure!(
+            !terms.is_empty(),
+            "{} has a licence without a text: {}",
+            component.name,
+            component.licence
+        );
+        texts.extend(terms);
+    }
+    Ok(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn component(licence: &str, texts: &[&str]) -> Component {
+        Component {
+            name: "a".to_owned(),
+            version: "1.0.0".to_owned(),
+            licence: licence.to_owned(),
+            repository: None,
+            checksum: None,
+            texts: texts.iter().map(|text| (*text).to_owned()).collect(),
+            uses: Vec::new(),
+            is_crate: true,
+        }
+    }
+
+    #[test]
+    fn a_crate_without_a_text_gets_those_of_its_licences() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let licences = |components: &[Component]| licences(&root, components);
+        let list = licences(&[component("MIT OR Apache-2.0", &[])]).unwrap();
+        assert!(list.contains("Permission is hereby granted"), "{list}");
+        assert!(list.contains("TERMS AND CONDITIONS FOR USE"), "{list}");
+        let own = "own terms ".repeat(60);
+        let list = licences(&[component("MIT", &[&own])]).unwrap();
+        assert!(list.contains(own.trim()) && !list.contains("Permission is"));
+        let borrowed = [component("ISC", &[]), component("ISC", &[&own])];
+        assert!(licences(&borrowed).unwrap().contains("a 1.0.0, a 1.0.0"));
+        assert!(licences(&[component("Fantasy-1.0", &[])]).is_err());
+    }
+}
