@@ -192,6 +192,27 @@ pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Re
     Ok(simulation.envs(seed).run()?)
 }
 
+/// Kills a proxy on SQLite and three on PostgreSQL, 5,000 times each, in another way each day.
+///
+/// # Errors
+/// Something was lost or repeated: the seed and the command that shows it again are printed.
+pub(crate) fn ten_thousand_kills(workspace: &Workspace) -> anyhow::Result<()> {
+    bundle::make(workspace, Variant::Release)?;
+    bundle::build_proxy(workspace, Variant::Release)?;
+    let proxy = workspace.target.join("release/florin-proxy");
+    let today = cmd!(workspace.sh, "date +%Y%m%d").quiet().read()?;
+    for replicas in [None, Some(3)] {
+        let args = BenchArgs {
+            kills: Some(5_000),
+            seed: Some(today.parse()?),
+            replicas,
+            minutes: None,
+        };
+        kill(workspace, &proxy, 5_000, &args)?;
+    }
+    Ok(())
+}
+
 /// Kills the proxy's release again and again while customers buy, and runs the auditor on the result.
 fn kill(workspace: &Workspace, proxy: &Path, kills: u64, args: &BenchArgs) -> anyhow::Result<()> {
     let mut replicas = Vec::new();

@@ -11,13 +11,16 @@ use xshell::cmd;
 
 use crate::bundle::{self, Variant};
 use crate::workspace::Workspace;
-use crate::{demo, output, setup, test_run};
+use crate::{bench, demo, output, setup, test_run};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
     /// Only the checks whose name contains this text, such as HTTP
     #[arg(long, value_name = "TEXT", default_value_t)]
     only: String,
+    /// Also what takes hours: every browser in every test, 10,000 kills, more requests for each operation
+    #[arg(long)]
+    long: bool,
 }
 
 /// The seed of the simulated orders: the same in each run. `cargo xtask simulate` draws others, and more.
@@ -30,8 +33,8 @@ const KILL_SEED: u64 = 4242;
 const PROGRAMS_AND_TESTS: &str =
     "build --profile test --locked --quiet --workspace --bins --tests --examples";
 
-/// A check: what is true when it passes, and how that is found out.
-type Check = (&'static str, fn(&Workspace) -> anyhow::Result<()>);
+/// A check: what is true when it passes, and how that is found out, in its long form or not.
+type Check = (&'static str, fn(&Workspace, bool) -> anyhow::Result<()>);
 
 /// A check returns it when this machine cannot make it: neither passed nor failed.
 #[derive(Debug)]
@@ -87,13 +90,13 @@ const CHECKS: [Check; 12] = [
     ("The dependencies keep the rules", dependencies),
     ("No dependency has a known advisory", advisories),
     ("The list of currencies is less than a year old", currencies),
-    ("The widget builds", |workspace| {
+    ("The widget builds", |workspace, _| {
         bundle::make(workspace, Variant::Release)
     }),
-    ("The widget keeps its budget", |workspace| {
+    ("The widget keeps its budget", |workspace, _| {
         bundle::check_sizes(workspace, Variant::Release)
     }),
-    ("Clippy has nothing to say", |workspace| {
+    ("Clippy has nothing to say", |workspace, _| {
         cargo(
             workspace,
             "clippy --locked --workspace --all-targets --quiet -- -D warnings",
@@ -101,7 +104,7 @@ const CHECKS: [Check; 12] = [
     }),
     (
         "Clippy has nothing to say about the widget in the browser",
-        |workspace| {
+        |workspace, _| {
             let clippy =
                 "clippy --locked --package florin-widget --quiet --target wasm32-unknown-unknown";
             cargo(workspace, &format!("{clippy} -- -D warnings"))?;
@@ -113,7 +116,7 @@ const CHECKS: [Check; 12] = [
     ),
     (
         "The contract with the browser needs no operating system",
-        |workspace| {
+        |workspace, _| {
             let packages = "--package florin-money --package florin-checkout-api";
             cargo(
                 workspace,
@@ -121,20 +124,20 @@ const CHECKS: [Check; 12] = [
             )
         },
     ),
-    ("The documentation is whole", |workspace| {
+    ("The documentation is whole", |workspace, _| {
         let doc = workspace.cargo("doc --locked --workspace --no-deps --quiet");
         // A link from a public page to a private part helps readers of the source.
         let flags = "-D warnings -A rustdoc::private_intra_doc_links";
         Ok(doc.env("RUSTDOCFLAGS", flags).run()?)
     }),
-    ("The tests pass", |workspace| {
+    ("The tests pass", |workspace, is_long| {
         // With `--only`, this check would test the bundle that was built last.
         bundle::make(workspace, Variant::Release)?;
         bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
         let metadata = workspace.cargo("metadata --no-deps --format-version 1 --offline");
         let metadata = serde_json::from_str(&metadata.read()?)?;
         let folder = temporary_folder(workspace)?;
-        let unstable = test_run::all(&metadata, |arguments, threads| {
+        let unstable = test_run::all(&metadata, is_long, |arguments, threads| {
             let test = workspace.cargo("test --locked --workspace").args(arguments);
             let test = test.env("TMPDIR", &folder);
             let test = test.env("FLORIN_SIM_SEED", SIMULATION_SEED.to_string());
@@ -153,19 +156,24 @@ const CHECKS: [Check; 12] = [
     ("The HTTP is as it is described", http),
 ];
 
+/// A check of the long form alone.
+const KILLS: Check = ("10,000 kills lose and repeat nothing", |workspace, _| {
+    bench::ten_thousand_kills(workspace)
+});
+
 /// Runs the chosen checks.
 ///
 /// # Errors
 /// A check failed, none has the name, or the set-up cannot be completed; the sentence says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> {
-    let checks = chosen(&args.only)?;
+    let checks = chosen(&args.only, args.long)?;
     setup::set_up(workspace)?;
     setup::install_for_tests(workspace)?;
     let mut results = Results::default();
     for (name, run) in checks {
         output::heading(name);
         let time = output::stopwatch();
-        let result = run(workspace);
+        let result = run(workspace, args.long);
         results.add(name, &time(), result);
     }
     println!("\n{results}");
@@ -174,11 +182,10 @@ pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> 
     Ok(())
 }
 
-fn chosen(only: &str) -> anyhow::Result<Vec<Check>> {
+fn chosen(only: &str, is_long: bool) -> anyhow::Result<Vec<Check>> {
     let only = only.to_lowercase();
-    let chosen = CHECKS
-        .into_iter()
-        .filter(|(name, _)| name.to_lowercase().contains(&only));
+    let all = CHECKS.into_iter().chain(is_long.then_some(KILLS));
+    let chosen = all.filter(|(name, _)| name.to_lowercase().contains(&only));
     let chosen: Vec<Check> = chosen.collect();
     if chosen.is_empty() {
         let names = CHECKS.map(|(name, _)| name).join(" · ");
@@ -216,7 +223,7 @@ fn cargo(workspace: &Workspace, args: &str) -> anyhow::Result<()> {
     Ok(workspace.cargo(args).run()?)
 }
 
-fn format(workspace: &Workspace) -> anyhow::Result<()> {
+fn format(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
     cargo(workspace, "fmt --all --check")?;
     let leptosfmt = setup::LEPTOSFMT.program(workspace)?;
     let config = ["--config-file", "widget/leptosfmt.toml"];
@@ -230,7 +237,7 @@ fn format(workspace: &Workspace) -> anyhow::Result<()> {
         .context("format the views with: leptosfmt --config-file widget/leptosfmt.toml widget/src")
 }
 
-fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {
+fn dependencies(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
     let cargo_deny = setup::CARGO_DENY.program(workspace)?;
     let options = ["--offline", "--locked", "--log-level", "error"];
     let check = [
@@ -246,7 +253,7 @@ fn dependencies(workspace: &Workspace) -> anyhow::Result<()> {
 }
 
 /// Compares the date of the list of ISO 4217 with this machine's. An old list is skipped, not failed: the same commit passes on any day.
-fn currencies(workspace: &Workspace) -> anyhow::Result<()> {
+fn currencies(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
     let source = workspace.root.join("crates/money/src/currency.rs");
     let source = fs::read_to_string(source)?;
     let date = source.split_once("ISO_4217_DATE: &str = \"");
@@ -269,7 +276,7 @@ fn is_a_year_old(date: &str, today: &str) -> anyhow::Result<bool> {
 
 /// Looks the dependencies up in the advisory database of cargo-deny, where this machine has one. Tests download nothing but
 /// packages, so they do not fetch it.
-fn advisories(workspace: &Workspace) -> anyhow::Result<()> {
+fn advisories(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
     let cargo_deny = setup::CARGO_DENY.program(workspace)?;
     if !has_advisories()? {
         let reason =
@@ -306,7 +313,7 @@ fn has_advisories() -> anyhow::Result<bool> {
 
 /// Schemathesis reads `/openapi.json` of a demo on free ports, and sends what a client may send and what none should.
 /// `tests/schemathesis` has its settings.
-fn http(workspace: &Workspace) -> anyhow::Result<()> {
+fn http(workspace: &Workspace, is_long: bool) -> anyhow::Result<()> {
     let st = setup::schemathesis(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     bundle::cargo_with(workspace, Variant::Release, PROGRAMS_AND_TESTS).run()?;
@@ -320,8 +327,10 @@ fn http(workspace: &Workspace) -> anyhow::Result<()> {
         .to_string();
     let settings = workspace.root.join("tests/schemathesis");
     let log = folder.path().join("florin.log");
-    // The same requests at every run, for 75 seconds.
-    let options = ["--seed", "20261121", "--max-time", "75"];
+    // The same requests at every run.
+    let (examples, seconds) = if is_long { ("40", "600") } else { ("15", "40") };
+    let options = ["--seed", "20261121", "--max-examples", examples];
+    let options = [&options[..], &["--max-time", seconds]].concat();
     let path = folder.path();
     let inside = sh.push_dir(path);
     let passed = cmd!(sh, "{demo} --port-base {port} --folder {path} -- {st} --config-file {settings}/schemathesis.toml run {options...} http://127.0.0.1:{port}/openapi.json")
@@ -375,10 +384,11 @@ mod tests {
 
     #[test]
     fn checks_are_chosen_by_a_part_of_their_name() {
-        let count = |only| chosen(only).map(|checks| checks.len());
+        let count = |only| chosen(only, false).map(|checks| checks.len());
         assert_eq!(count("http").unwrap(), 1);
         assert_eq!(count("clippy").unwrap(), 2);
         assert_eq!(count("").unwrap(), CHECKS.len());
+        assert_eq!(chosen("kills", true).unwrap().len(), 1);
         let error = count("tidiness").unwrap_err().to_string();
         let begin =
             "no check's name contains \"tidiness\"; the names are: The code is formatted · ";
