@@ -33,8 +33,6 @@ const PAUSES: u32 = 600;
 const PAUSE: Duration = Duration::from_millis(50);
 /// The name of a standby in `synchronous_standby_names`.
 const STANDBY: &str = "standby";
-/// Another program may take a free port before the server does.
-const TRIES: u32 = 5;
 
 /// How much a commit waits for the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,40 +96,21 @@ impl PostgresServer {
 
     fn start_as(durability: Durability, primary: Option<&Self>) -> Result<Self, Error> {
         let bin = installed().ok_or_else(|| {
-            Error::new(
-                ErrorKind::NotFound,
-                format!("PostgreSQL {OLDEST_MAJOR} or later is not installed: apt-get install postgresql"),
-            )
+            let missing = "is not installed: apt-get install postgresql";
+            let missing = format!("PostgreSQL {OLDEST_MAJOR} or later {missing}");
+            Error::new(ErrorKind::NotFound, missing)
         })?;
-        let mut failure = None;
-        for _ in 0..TRIES {
-            match Self::try_start(&bin, durability, primary) {
-                Ok(server) => return Ok(server),
-                Err(error) => failure = Some(error),
-            }
-        }
-        Err(failure.expect("one try at least"))
-    }
-
-    fn try_start(
-        bin: &Path,
-        durability: Durability,
-        primary: Option<&Self>,
-    ) -> Result<Self, Error> {
         let user = unprivileged_user()?;
         let folder = new_folder()?;
-        let (name, password, content) = match primary {
-            None => {
-                let password = random_password()?;
-                ("password", password.clone(), password)
-            }
-            Some(primary) => {
-                let (password, port) = (&primary.password, primary.port);
-                let content = format!(
-                    "host=127.0.0.1 port={port} user=florin password={password} application_name={STANDBY}"
-                );
-                ("primary", password.clone(), content)
-            }
+        let (name, password, content) = if let Some(primary) = primary {
+            let (password, port) = (&primary.password, primary.port);
+            let content = format!(
+                "host=127.0.0.1 port={port} user=florin password={password} application_name={STANDBY}"
+            );
+            ("primary", password.clone(), content)
+        } else {
+            let password = random_password()?;
+            ("password", password.clone(), password)
         };
         write_private(&folder.join(name), &content, user.as_ref())?;
         let mut command = shell(&folder, user.as_ref())?;
@@ -139,7 +118,7 @@ impl PostgresServer {
         let settings = settings(durability).map(|setting| ["-c", setting]);
         let mut supervisor = command
             .args(["-c", include_str!("supervisor.sh"), "florin-postgres"])
-            .args([bin, &folder])
+            .args([&bin, &folder])
             .arg(port.to_string())
             .args(settings.as_flattened())
             .stdout(Stdio::piped())
@@ -148,7 +127,7 @@ impl PostgresServer {
         let mut server = Self {
             supervisor,
             responses: Mutex::new(BufReader::new(responses)),
-            bin: bin.to_owned(),
+            bin,
             folder,
             port,
             password,
@@ -162,23 +141,16 @@ impl PostgresServer {
             if self.supervisor.try_wait()?.is_some() {
                 break;
             }
-            let ready = Command::new(self.bin.join("pg_isready"))
-                .args(["-q", "-h", "127.0.0.1", "-p"])
-                .arg(self.port.to_string())
-                .status()?;
-            // Only the own server knows the password.
-            if ready.success() && self.psql("postgres", "SELECT 1").is_ok() {
+            // Only this server knows the password.
+            if self.psql("postgres", "SELECT 1").is_ok() {
                 return Ok(());
             }
             thread::sleep(PAUSE);
         }
-        let mut log = String::new();
-        for name in ["initdb.log", "server.log"] {
-            if let Ok(mut file) = fs::File::open(self.folder.join(name)) {
-                file.read_to_string(&mut log)?;
-            }
-        }
-        Err(Error::other(format!("PostgreSQL did not start: {log}")))
+        let logs = ["initdb.log", "server.log"].map(|name| self.folder.join(name));
+        let logs = logs.map(|log| fs::read_to_string(log).unwrap_or_default());
+        let logs = logs.concat();
+        Err(Error::other(format!("PostgreSQL did not start: {logs}")))
     }
 
     /// Ends the server at once, without a checkpoint, as `pg_ctl -m immediate stop` does: every connection is lost.
@@ -209,13 +181,7 @@ impl PostgresServer {
         )?;
         self.psql("postgres", "SELECT pg_reload_conf()")?;
         let following = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'quorum'";
-        for _ in 0..PAUSES {
-            if self.psql("postgres", following)? == "1" {
-                return Ok(());
-            }
-            thread::sleep(PAUSE);
-        }
-        Err(Error::other("the standby does not follow the primary"))
+        self.wait_for(following, "1", "the standby does not follow the primary")
     }
 
     /// Waits until a standby has all that its primary has committed.
@@ -225,13 +191,7 @@ impl PostgresServer {
     pub fn catch_up(&self, primary: &Self) -> Result<(), Error> {
         let written = primary.psql("postgres", "SELECT pg_current_wal_lsn()")?;
         let replayed = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
-        for _ in 0..PAUSES {
-            if self.psql("postgres", &replayed)? == "t" {
-                return Ok(());
-            }
-            thread::sleep(PAUSE);
-        }
-        Err(Error::other("the standby does not follow the primary"))
+        self.wait_for(&replayed, "t", "the standby does not follow the primary")
     }
 
     /// Lets a standby receive nothing more of what its primary commits.
@@ -242,13 +202,17 @@ impl PostgresServer {
         self.psql("postgres", "ALTER SYSTEM SET primary_conninfo = ''")?;
         self.psql("postgres", "SELECT pg_reload_conf()")?;
         let following = "SELECT count(*) FROM pg_stat_replication";
+        primary.wait_for(following, "0", "the standby still follows the primary")
+    }
+
+    fn wait_for(&self, statement: &str, answer: &str, failure: &str) -> Result<(), Error> {
         for _ in 0..PAUSES {
-            if primary.psql("postgres", following)? == "0" {
+            if self.psql("postgres", statement)? == answer {
                 return Ok(());
             }
             thread::sleep(PAUSE);
         }
-        Err(Error::other("the standby still follows the primary"))
+        Err(Error::other(failure))
     }
 
     /// Makes a standby the primary.
@@ -264,12 +228,8 @@ impl PostgresServer {
     /// # Errors
     /// What `pg_dump` says.
     pub fn dump(&self, database: &str, file: &Path) -> Result<(), Error> {
-        let mut dump = Command::new(self.bin.join("pg_dump"));
-        dump.args(["--format=custom", "-d"])
-            .arg(self.url(database))
-            .arg("-f")
-            .arg(file);
-        run(dump)
+        let mut dump = self.client("pg_dump", database);
+        run(dump.arg("--format=custom").arg("-f").arg(file)).map(drop)
     }
 
     /// Writes a dump of a database as statements into a file, without owners and rights, and without the rows of a table.
@@ -277,14 +237,10 @@ impl PostgresServer {
     /// # Errors
     /// What `pg_dump` says.
     pub fn dump_statements(&self, database: &str, without: &str, file: &Path) -> Result<(), Error> {
-        let mut dump = Command::new(self.bin.join("pg_dump"));
+        let mut dump = self.client("pg_dump", database);
         dump.args(["--no-owner", "--no-privileges", "--inserts"])
-            .arg(format!("--exclude-table-data={without}"))
-            .arg("-d")
-            .arg(self.url(database))
-            .arg("-f")
-            .arg(file);
-        run(dump)
+            .arg(format!("--exclude-table-data={without}"));
+        run(dump.arg("-f").arg(file)).map(drop)
     }
 
     /// Runs the statements of a file in a database: a dump of [`Self::dump_statements`].
@@ -292,12 +248,16 @@ impl PostgresServer {
     /// # Errors
     /// What the server says.
     pub fn load_statements(&self, database: &str, file: &Path) -> Result<(), Error> {
-        let mut load = Command::new(self.bin.join("psql"));
-        load.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d"])
-            .arg(self.url(database))
-            .arg("-f")
-            .arg(file);
-        run(load)
+        let mut load = self.client("psql", database);
+        load.args(["-X", "-q", "-v", "ON_ERROR_STOP=1"]);
+        run(load.arg("-f").arg(file)).map(drop)
+    }
+
+    /// A client program of the distribution, with the address of a database.
+    fn client(&self, program: &str, database: &str) -> Command {
+        let mut command = Command::new(self.bin.join(program));
+        command.arg("-d").arg(self.url(database));
+        command
     }
 
     fn command(&mut self, command: &str) -> Result<(), Error> {
@@ -347,17 +307,9 @@ impl PostgresServer {
     /// # Errors
     /// What the server says.
     pub fn psql(&self, database: &str, statements: &str) -> Result<String, Error> {
-        let done = Command::new(self.bin.join("psql"))
-            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d"])
-            .arg(self.url(database))
-            .args(["-c", statements])
-            .stdin(Stdio::null())
-            .output()?;
-        if done.status.success() {
-            return Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned());
-        }
-        let failure = String::from_utf8_lossy(&done.stderr);
-        Err(Error::other(failure.trim().to_owned()))
+        let mut psql = self.client("psql", database);
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
+        run(psql.args(["-c", statements]))
     }
 }
 
@@ -368,15 +320,15 @@ impl Drop for PostgresServer {
     }
 }
 
-/// Runs a program of the distribution to its end.
-fn run(mut program: Command) -> Result<(), Error> {
+/// Runs a program to its end; returns what it prints.
+fn run(program: &mut Command) -> Result<String, Error> {
     let done = program.stdin(Stdio::null()).output()?;
+    let text = |output: &[u8]| String::from_utf8_lossy(output).trim().to_owned();
     if done.status.success() {
-        return Ok(());
+        Ok(text(&done.stdout))
+    } else {
+        Err(Error::other(text(&done.stderr)))
     }
-    Err(Error::other(
-        String::from_utf8_lossy(&done.stderr).trim().to_owned(),
-    ))
 }
 
 fn settings(durability: Durability) -> [&'static str; 6] {
