@@ -85,11 +85,10 @@ impl std::fmt::Display for Results {
 }
 
 /// Cheap ones first. All share one set of compiled libraries.
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 11] = [
     ("The code is formatted", format),
     ("The dependencies keep the rules", dependencies),
     ("No dependency has a known advisory", advisories),
-    ("The list of currencies is less than a year old", currencies),
     ("The widget builds", |workspace, _| {
         bundle::make(workspace, Variant::Release)
     }),
@@ -252,28 +251,6 @@ fn dependencies(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
         .run()?)
 }
 
-/// Compares the date of the list of ISO 4217 with this machine's. An old list is skipped, not failed: the same commit passes on any day.
-fn currencies(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
-    let source = workspace.root.join("crates/money/src/currency.rs");
-    let source = fs::read_to_string(source)?;
-    let date = source.split_once("ISO_4217_DATE: &str = \"");
-    let date = date.and_then(|(_, rest)| rest.get(..10));
-    let date = date.context("crates/money/src/currency.rs has no ISO_4217_DATE")?;
-    let today = cmd!(workspace.sh, "date +%F").quiet().read()?;
-    if is_a_year_old(date, &today)? {
-        let reason = "its copy in crates/money/src/currency.rs is older than a year: compare it with ISO 4217, list one";
-        return Err(Skipped(reason).into());
-    }
-    Ok(())
-}
-
-/// Compares two days, as `2026-01-31`.
-fn is_a_year_old(date: &str, today: &str) -> anyhow::Result<bool> {
-    let (year, day) = date.split_once('-').context("a date has a year")?;
-    let due = format!("{}-{day}", year.parse::<u32>()? + 1);
-    Ok(today >= due.as_str())
-}
-
 /// Looks the dependencies up in the advisory database of cargo-deny, where this machine has one. Tests download nothing but
 /// packages, so they do not fetch it.
 fn advisories(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
@@ -365,22 +342,6 @@ fn errors(log: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_list_is_old_after_a_year() {
-        for (today, is_old) in [
-            ("2026-01-31", false),
-            ("2027-01-30", false),
-            ("2027-01-31", true),
-            ("2030-01-01", true),
-        ] {
-            assert_eq!(
-                is_a_year_old("2026-01-31", today).unwrap(),
-                is_old,
-                "{today}"
-            );
-        }
-    }
 
     #[test]
     fn checks_are_chosen_by_a_part_of_their_name() {
