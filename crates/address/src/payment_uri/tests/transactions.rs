@@ -9,12 +9,12 @@ const SEPOLIA_TOKEN: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
 
 #[derive(Deserialize)]
 struct Table {
-    transfers: Vec<Row>,
+    transfers: Vec<Transfer>,
 }
 
 /// A transfer as another encoder writes it.
 #[derive(Deserialize)]
-struct Row {
+struct Transfer {
     address: String,
     units: String,
     #[serde(default)]
@@ -22,33 +22,29 @@ struct Row {
     data: String,
 }
 
-fn rows() -> Vec<Row> {
-    let table = include_str!("../../../vectors/evm_transfer_viem.json");
+fn transfers(table: &str) -> Vec<Transfer> {
     serde_json::from_str::<Table>(table).unwrap().transfers
 }
 
 #[test]
-fn a_token_transfer_is_encoded_as_viem_encodes_it() {
-    for row in rows() {
-        let data = transaction::transfer(&row.address, row.units.parse().unwrap());
-        assert_eq!(data.as_ref(), Some(&row.data));
-    }
-}
-
-#[test]
-fn a_quantity_is_written_as_viem_writes_it() {
+fn a_token_transfer_is_encoded_as_viem_and_tronweb_encode_it() {
     let form = Form::Eip681 {
         chain_id: "1",
         contract: None,
     };
-    for row in rows() {
+    for row in transfers(include_str!("../../../vectors/evm_transfer_viem.json")) {
+        let data = transaction::transfer(&row.address, row.units.parse().unwrap());
+        assert_eq!(data.as_ref(), Some(&row.data));
         // A whole number of units of an asset without decimals.
-        let Ok(amount) = Amount::parse(&row.units) else {
-            continue;
-        };
-        let units = Units::of(amount, 0).unwrap();
-        let written = transaction::write_evm(&form, EVM, units).unwrap();
-        assert_eq!(written.value, row.value);
+        if let Ok(amount) = Amount::parse(&row.units) {
+            let units = Units::of(amount, 0).unwrap();
+            let written = transaction::write_evm(&form, EVM, units).unwrap();
+            assert_eq!(written.value, row.value);
+        }
+    }
+    for row in transfers(include_str!("../../../vectors/tron_transfer_tronweb.json")) {
+        let data = transaction::tron_transfer(&row.address, row.units.parse().unwrap());
+        assert_eq!(data, Some(row.data), "{}", row.address);
     }
 }
 
@@ -71,12 +67,24 @@ fn target(asset: Asset, network: Network, amount: &str) -> PaymentTarget {
 
 /// What leaves a wallet that signs the transaction.
 fn signed(transaction: &WalletTransaction) -> Sent {
-    let number = |quantity: &str| u128::from_str_radix(&quantity[2..], 16).unwrap();
-    Sent::Evm {
-        chain_id: u64::try_from(number(&transaction.chain_id)).ok(),
-        to: transaction.to.to_lowercase(),
-        value: Some(number(&transaction.value)),
-        data: transaction.data[2..].to_owned(),
+    let number = |quantity: &str| u128::from_str_radix(quantity, 16).unwrap();
+    let value = number(&transaction.value[2..]);
+    let chain = format!("chain {}", number(&transaction.chain_id[2..]));
+    let to = transaction.to.to_lowercase();
+    match transaction.data.strip_prefix("0xa9059cbb") {
+        None => Sent {
+            chain,
+            to,
+            amount: Some(value),
+            ..Sent::default()
+        },
+        Some(words) => Sent {
+            chain,
+            token: Some(to),
+            to: format!("0x{}", &words[24..64]),
+            amount: Some(number(&words[64..])),
+            extra_wei: value,
+        },
     }
 }
 
@@ -98,55 +106,38 @@ proptest! {
 }
 
 #[test]
-fn the_contract_is_the_one_that_was_checked() {
-    for (network, contract, chain) in [(Main, TETHER, "0x1"), (Test, SEPOLIA_TOKEN, "0xaa36a7")] {
-        let target = target(Asset::USDTERC20, network, "19.9");
-        let transaction = target.evm_transaction(Amount::parse("19.9").unwrap());
-        let transaction = transaction.unwrap();
-        assert_eq!(transaction.to, contract);
-        assert_eq!(transaction.value, "0x0");
-        assert_eq!(transaction.chain_id, chain);
-    }
-}
-
-#[test]
 fn no_transaction_is_written_where_the_uri_is_the_bare_address_or_of_another_chain() {
-    let amount = Amount::parse("0.5").unwrap();
-    for (asset, text, address, network) in [
-        // A test network that the text does not name, and a token that it does not name.
-        (Asset::ETH, EVM, EVM, Test),
-        (Asset::USDTERC20, EVM, EVM, Test),
-        (Asset::BTC, BTC, BTC, Main),
-        (Asset::BCH, BCH, BCH, Main),
-        (Asset::TRX, TRON, TRON, Main),
+    // A test network or a token that the text does not name, and assets of other chains.
+    for line in [
+        "ETH test <to>",
+        "USDTERC20 test <to>",
+        "BTC main <to>",
+        "BCH main <to>",
+        "TRX main <to>",
     ] {
-        let target = PaymentTarget::check(asset, text, address, amount, network).unwrap();
-        assert_eq!(target.evm_transaction(amount), None, "{text}");
+        let target = Row::read(line).target().unwrap();
+        assert_eq!(target.evm_transaction(amount("0.5")), None, "{line}");
     }
-    let target = target(Asset::ETH, Main, "0.5");
-    assert_eq!(target.evm_transaction(Amount::ZERO), None);
-    let too_fine = Amount::parse("0.0000001").unwrap();
-    let tether = self::target(Asset::USDTERC20, Main, "0.5");
-    assert_eq!(tether.evm_transaction(too_fine), None);
-}
-
-#[test]
-fn a_token_transfer_on_tron_is_encoded_as_tronweb_encodes_it() {
-    let table = include_str!("../../../vectors/tron_transfer_tronweb.json");
-    let table = serde_json::from_str::<Table>(table).unwrap();
-    for row in table.transfers {
-        let data = transaction::tron_transfer(&row.address, row.units.parse().unwrap());
-        assert_eq!(data, Some(row.data), "{}", row.address);
+    for line in [
+        "USDTTRC20 test <to>",
+        "USDTTRC20 main <to>",
+        "ETH main ethereum:<to>@1",
+    ] {
+        let target = Row::read(line).target().unwrap();
+        assert_eq!(target.tron_transaction(amount("0.5")), None, "{line}");
     }
+    let ether = target(Asset::ETH, Main, "0.5");
+    assert_eq!(ether.evm_transaction(Amount::ZERO), None);
+    let tether = target(Asset::USDTERC20, Main, "0.5");
+    assert_eq!(tether.evm_transaction(amount("0.0000001")), None);
 }
 
 #[test]
 fn a_transaction_of_tron_names_chain_contract_and_amount() {
     let target = |asset, text: &str, network| {
-        let amount = Amount::parse("19.9").unwrap();
-        PaymentTarget::check(asset, text, TRON, amount, network).unwrap()
+        PaymentTarget::check(asset, text, TRON, amount("19.9"), network).unwrap()
     };
-    let due = Amount::parse("12.5").unwrap();
+    let due = amount("12.5");
     let coin = target(Asset::TRX, &format!("tron:{TRON}?amount=19.9"), Main);
     let expected = WalletTransaction {
         chain_id: "0x2b6653dc".to_owned(),
@@ -166,8 +157,8 @@ fn a_transaction_of_tron_names_chain_contract_and_amount() {
         assert_eq!(coin.uri(due), TRON);
     }
     for (network, token, chain) in [
-        (Main, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "0x2b6653dc"),
-        (Test, "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf", "0xcd8690dc"),
+        (Main, TETHER_ON_TRON, "0x2b6653dc"),
+        (Test, NILE_TOKEN, "0xcd8690dc"),
     ] {
         let text = format!("tron:{TRON}?token={token}&amount=19.9");
         let tether = target(Asset::USDTTRC20, &text, network);
@@ -181,19 +172,5 @@ fn a_transaction_of_tron_names_chain_contract_and_amount() {
         };
         assert_eq!(transaction, expected);
         assert_eq!(tether.evm_transaction(due), None);
-    }
-}
-
-#[test]
-fn no_transaction_of_tron_is_written_where_the_uri_is_the_bare_address_or_of_another_chain() {
-    let amount = Amount::parse("0.5").unwrap();
-    let ether = format!("ethereum:{EVM}@1?value=500000000000000000");
-    for (asset, text, address, network) in [
-        (Asset::USDTTRC20, TRON, TRON, Test),
-        (Asset::USDTTRC20, TRON, TRON, Main),
-        (Asset::ETH, ether.as_str(), EVM, Main),
-    ] {
-        let target = PaymentTarget::check(asset, text, address, amount, network).unwrap();
-        assert_eq!(target.tron_transaction(amount), None, "{text}");
     }
 }

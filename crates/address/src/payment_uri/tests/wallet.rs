@@ -5,32 +5,30 @@
 
 use std::collections::BTreeMap;
 
-/// What leaves the wallet. Amounts are in the smallest unit; `None` when the owner is asked for one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Sent {
-    /// Nothing yet: the text is an address and no more. The owner chooses the coin and types the amount.
-    AddressOnly(String),
-    /// An output on a chain made after Bitcoin.
-    Output {
-        chain: &'static str,
-        to: String,
-        amount: Option<u128>,
-    },
-    /// A transaction of an EVM chain; without a chain id it goes to the chain that the wallet has open.
-    Evm {
-        chain_id: Option<u64>,
-        to: String,
-        /// Wei.
-        value: Option<u128>,
-        /// Hexadecimal; empty for a plain payment.
-        data: String,
-    },
-    /// A transfer on the Tron network that the wallet has open: TRX without a token.
-    Tron {
-        token: Option<String>,
-        to: String,
-        amount: Option<u128>,
-    },
+/// What leaves the wallet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// `Bitcoin`, `Bitcoin test`, `Tron`, `chain 1`; [`OPEN_CHAIN`] for the EVM chain that the wallet has open. Empty where
+    /// the text is an address and no more: the owner chooses the coin.
+    pub(super) chain: String,
+    /// The token's contract; absent for the chain's own coin.
+    pub(super) token: Option<String>,
+    pub(super) to: String,
+    /// In the smallest unit; absent when the owner is asked for it.
+    pub(super) amount: Option<u128>,
+    /// Ether that is sent to the token's contract as well.
+    pub(super) extra_wei: u128,
+}
+
+pub(super) const OPEN_CHAIN: &str = "the open chain";
+
+impl Sent {
+    pub(super) fn address_only(text: &str) -> Self {
+        Self {
+            to: text.to_owned(),
+            ..Self::default()
+        }
+    }
 }
 
 /// # Errors
@@ -40,7 +38,7 @@ pub(super) fn sends(text: &str) -> Result<Sent, String> {
         return Err("no printable text".into());
     }
     let Some((scheme, rest)) = text.split_once(':') else {
-        return Ok(Sent::AddressOnly(text.to_owned()));
+        return Ok(Sent::address_only(text));
     };
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     match scheme.to_ascii_lowercase().as_str() {
@@ -48,7 +46,7 @@ pub(super) fn sends(text: &str) -> Result<Sent, String> {
             let parameters = parameters(query)?;
             // A CashAddr with its prefix is an address.
             if parameters.is_empty() && (scheme == "bitcoincash" || scheme == "bchtest") {
-                return Ok(Sent::AddressOnly(format!("{scheme}:{path}")));
+                return Ok(Sent::address_only(&format!("{scheme}:{path}")));
             }
             bip21(scheme, path, &parameters)
         }
@@ -71,99 +69,85 @@ fn parameters(query: &str) -> Result<BTreeMap<&str, &str>, String> {
 
 /// BIP-21: `amount` in whole coins; a key that begins with `req-` must be understood, others may be ignored.
 fn bip21(scheme: &str, address: &str, parameters: &BTreeMap<&str, &str>) -> Result<Sent, String> {
-    let chain = match scheme {
-        "bitcoin" => by_prefix(
-            address,
+    let (name, main, test): (_, &[&str], &[&str]) = match scheme {
+        "bitcoin" => (
+            "Bitcoin",
             &["bc1", "BC1", "1", "3"],
             &["tb1", "TB1", "m", "n", "2"],
-            ["Bitcoin", "Bitcoin test"],
         ),
-        "litecoin" => by_prefix(
-            address,
+        "litecoin" => (
+            "Litecoin",
             &["ltc1", "LTC1", "L", "M"],
             &["tltc1", "TLTC1", "m", "n", "Q"],
-            ["Litecoin", "Litecoin test"],
         ),
-        "dogecoin" => by_prefix(
-            address,
-            &["D", "A", "9"],
-            &["n", "2"],
-            ["Dogecoin", "Dogecoin test"],
-        ),
-        "bitcoincash" => Some("Bitcoin Cash"),
-        _ => Some("Bitcoin Cash test"),
+        "dogecoin" => ("Dogecoin", &["D", "A", "9"], &["n", "2"]),
+        "bitcoincash" => ("Bitcoin Cash", &[""], &[]),
+        _ => ("Bitcoin Cash", &[], &[""]),
+    };
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| address.starts_with(prefix));
+    let chain = if begins(test) {
+        format!("{name} test")
+    } else if begins(main) {
+        name.to_owned()
+    } else {
+        return Err(format!("{address} is no address of {scheme}"));
     };
     if parameters.keys().any(|key| key.starts_with("req-")) {
         return Err("a required parameter is not understood".into());
     }
     let is_cash = scheme == "bitcoincash" || scheme == "bchtest";
-    Ok(Sent::Output {
-        chain: chain.ok_or_else(|| format!("{address} is no address of {scheme}"))?,
+    Ok(Sent {
+        chain,
         to: if is_cash {
             format!("{scheme}:{address}")
         } else {
             address.to_owned()
         },
         amount: coins(parameters.get("amount"), 8)?,
+        ..Sent::default()
     })
 }
 
-fn by_prefix(
-    address: &str,
-    main: &[&str],
-    test: &[&str],
-    names: [&'static str; 2],
-) -> Option<&'static str> {
-    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| address.starts_with(prefix));
-    if starts(test) {
-        Some(names[1])
-    } else {
-        starts(main).then_some(names[0])
-    }
-}
-
-/// EIP-681: `[pay-]target[@chain][/function][?parameters]`. With `transfer(address,uint256)` the target is a contract, and
-/// what is sent is a call of it by EIP-20.
+/// EIP-681: `[pay-]target[@chain][/function][?parameters]`. With `transfer(address,uint256)` the target is a contract.
 fn eip681(path: &str, parameters: &BTreeMap<&str, &str>) -> Result<Sent, String> {
     let path = path.strip_prefix("pay-").unwrap_or(path);
     let (target, function) = match path.split_once('/') {
         Some((target, function)) => (target, Some(function)),
         None => (path, None),
     };
-    let (target, chain_id) = match target.split_once('@') {
-        Some((target, id)) => (target, Some(id.parse().map_err(|_| "no chain id")?)),
-        None => (target, None),
+    let (target, chain) = match target.split_once('@') {
+        Some((target, id)) => {
+            let id: u64 = id.parse().map_err(|_| "no chain id")?;
+            (target, format!("chain {id}"))
+        }
+        None => (target, OPEN_CHAIN.to_owned()),
     };
-    hexadecimal(target)?;
+    let target = account(target)?;
     let value = parameters.get("value").map(|value| number(value));
     let value = value.transpose()?;
-    let data = match function {
-        None => String::new(),
-        Some("transfer") => {
-            let to = hexadecimal(parameters.get("address").ok_or("no receiver")?)?;
-            let units = number(parameters.get("uint256").ok_or("no amount")?)?;
-            format!("a9059cbb{to:0>64}{units:064x}")
-        }
-        Some(other) => return Err(format!("the function {other}")),
-    };
-    let value = if data.is_empty() {
-        value
-    } else {
-        Some(value.unwrap_or(0))
-    };
-    Ok(Sent::Evm {
-        chain_id,
-        to: format!("0x{}", hexadecimal(target)?),
-        value,
-        data,
-    })
+    match function {
+        None => Ok(Sent {
+            chain,
+            to: target,
+            amount: value,
+            ..Sent::default()
+        }),
+        Some("transfer") => Ok(Sent {
+            chain,
+            token: Some(target),
+            to: account(parameters.get("address").ok_or("no receiver")?)?,
+            amount: Some(number(parameters.get("uint256").ok_or("no amount")?)?),
+            extra_wei: value.unwrap_or(0),
+        }),
+        Some(other) => Err(format!("the function {other}")),
+    }
 }
 
-/// The digits of an address in lower case.
-fn hexadecimal(address: &str) -> Result<String, String> {
+/// An address in lower case.
+fn account(address: &str) -> Result<String, String> {
     let digits = address.strip_prefix("0x").unwrap_or_default();
     if digits.len() == 40 && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-        Ok(digits.to_ascii_lowercase())
+        Ok(address.to_ascii_lowercase())
     } else {
         Err(format!("{address} is no address"))
     }
@@ -190,10 +174,12 @@ fn tron(address: &str, parameters: &BTreeMap<&str, &str>) -> Result<Sent, String
         Some(millionths) if millionths > 100_000 => Some(millionths),
         _ => coins(parameters.get("amount"), 6)?,
     };
-    Ok(Sent::Tron {
+    Ok(Sent {
+        chain: "Tron".to_owned(),
         token: parameters.get("token").map(|token| (*token).to_owned()),
         to: address.to_owned(),
         amount,
+        ..Sent::default()
     })
 }
 
@@ -219,41 +205,35 @@ fn scaled(text: &str, places: usize) -> Result<u128, String> {
     digits.parse().map_err(|_| "too large".into())
 }
 
+// BIP-21, "Examples"; EIP-681, "Semantics".
 #[test]
 fn the_wallet_reads_the_examples_of_the_standards() {
-    // BIP-21, "Examples".
-    assert_eq!(
-        sends("bitcoin:175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W?amount=20.3&label=Luke-Jr"),
-        Ok(Sent::Output {
-            chain: "Bitcoin",
-            to: "175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W".into(),
-            amount: Some(2_030_000_000),
-        })
-    );
+    let bitcoin = Sent {
+        chain: "Bitcoin".into(),
+        to: "175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W".into(),
+        amount: Some(2_030_000_000),
+        ..Sent::default()
+    };
+    let text = "bitcoin:175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W?amount=20.3&label=Luke-Jr";
+    assert_eq!(sends(text), Ok(bitcoin));
     let required = "bitcoin:175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W?req-somethingyoudontunderstand=50";
     assert!(sends(required).is_err());
-    // EIP-681, "Semantics".
-    assert_eq!(
-        sends("ethereum:0xfb6916095ca1df60bb79Ce92ce3ea74c37c5d359?value=2.014e18"),
-        Ok(Sent::Evm {
-            chain_id: None,
-            to: "0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359".into(),
-            value: Some(2_014_000_000_000_000_000),
-            data: String::new(),
-        })
-    );
-    let transfer = "ethereum:0x89205a3a3b2a69de6dbf7f01ed13b2108b2c43e7/transfer?\
-                    address=0x8e23ee67d1332ad560396262c48ffbb01f93d052&uint256=1";
-    assert_eq!(
-        sends(transfer),
-        Ok(Sent::Evm {
-            chain_id: None,
-            to: "0x89205a3a3b2a69de6dbf7f01ed13b2108b2c43e7".into(),
-            value: Some(0),
-            data: "a9059cbb\
-                   0000000000000000000000008e23ee67d1332ad560396262c48ffbb01f93d052\
-                   0000000000000000000000000000000000000000000000000000000000000001"
-                .into(),
-        })
-    );
+    let ether = Sent {
+        chain: OPEN_CHAIN.into(),
+        to: "0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359".into(),
+        amount: Some(2_014_000_000_000_000_000),
+        ..Sent::default()
+    };
+    let text = "ethereum:0xfb6916095ca1df60bb79Ce92ce3ea74c37c5d359?value=2.014e18";
+    assert_eq!(sends(text), Ok(ether));
+    let token = Sent {
+        chain: OPEN_CHAIN.into(),
+        token: Some("0x89205a3a3b2a69de6dbf7f01ed13b2108b2c43e7".into()),
+        to: "0x8e23ee67d1332ad560396262c48ffbb01f93d052".into(),
+        amount: Some(1),
+        extra_wei: 0,
+    };
+    let text = "ethereum:0x89205a3a3b2a69de6dbf7f01ed13b2108b2c43e7/transfer?\
+                address=0x8e23ee67d1332ad560396262c48ffbb01f93d052&uint256=1";
+    assert_eq!(sends(text), Ok(token));
 }
