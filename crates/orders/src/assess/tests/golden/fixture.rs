@@ -36,6 +36,19 @@ impl Fixture {
         Self { order, attempt }
     }
 
+    /// The member that keeps a response from being assessed.
+    pub(super) fn field(&self, observation: &Observation) -> Option<&'static str> {
+        match assess(&self.order, &self.attempt, observation) {
+            Assessment::NeedsReview(
+                ReviewReason::Missing(field)
+                | ReviewReason::Unreadable(field, _)
+                | ReviewReason::Mismatch { field, .. }
+                | ReviewReason::ZeroRequestedAmount(field),
+            ) => Some(field),
+            _ => None,
+        }
+    }
+
     /// The name of the assessment of a response.
     pub(super) fn assess(&self, observation: &Observation) -> &'static str {
         match assess(&self.order, &self.attempt, observation) {

@@ -92,133 +92,67 @@ pub(super) fn mixes() -> impl Iterator<Item = ([&'static str; 3], Amounts<&'stat
     })
 }
 
-pub(super) type Defect = (&'static str, Option<&'static str>);
-pub(super) type Member = (
-    &'static str,
-    &'static [Defect],
-    fn(&mut Observation, Option<String>),
-);
+/// Defects of an amount that the response says was received, and of one that it asks for.
+const RECEIVED: &str = "absent, empty, junk, negative, exponent, comma";
+const REQUESTED: &str = "absent, empty, junk, negative, exponent, zero, less, more";
 
-pub(super) const OF_A_SUM_RECEIVED: [Defect; 6] = [
-    ("absent", None),
-    ("empty", Some("")),
-    ("junk", Some("much")),
-    ("negative", Some("-19.90")),
-    ("exponent", Some("1e3")),
-    ("comma", Some("19,90")),
-];
-pub(super) const OF_A_SUM_ASKED: [Defect; 8] = [
-    ("absent", None),
-    ("empty", Some("")),
-    ("junk", Some("much")),
-    ("negative", Some("-19.90")),
-    ("exponent", Some("1e3")),
-    ("zero", Some("0")),
-    ("less", Some("0.0001")),
-    ("more", Some("1000")),
+/// Members of a response, each with its defects.
+pub(super) const MEMBERS: [(&str, &str); 12] = [
+    ("invoice_id", "absent, empty, another's"),
+    ("wallet_address", "absent, empty, another"),
+    ("transaction_crypto", "absent, empty, junk, another"),
+    (
+        "local_currency_code",
+        "absent, empty, junk, lower case, another",
+    ),
+    ("invoice_crypto_amount", REQUESTED),
+    ("invoice_amount_in_usd", REQUESTED),
+    ("invoice_amount_in_local_currency", REQUESTED),
+    ("received_crypto_amount", RECEIVED),
+    ("received_amount_in_usd", RECEIVED),
+    ("received_amount_in_local_currency", RECEIVED),
+    ("blockchain_confirmations", "absent, empty, junk"),
+    ("transaction_hash", "absent, empty"),
 ];
 
-#[expect(clippy::too_many_lines, reason = "a table")]
-pub(super) fn members() -> [Member; 12] {
-    [
-        (
-            "invoice_id",
-            &[
-                ("absent", None),
-                ("empty", Some("")),
-                ("another's", Some("inv_2")),
-            ],
-            |observation, value| observation.invoice_id = value,
-        ),
-        (
-            "wallet_address",
-            &[
-                ("absent", None),
-                ("empty", Some("")),
-                ("another", Some("mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn")),
-            ],
-            |observation, value| {
-                observation.address = value;
-            },
-        ),
-        (
-            "transaction_crypto",
-            &[
-                ("absent", None),
-                ("empty", Some("")),
-                ("junk", Some("b t c")),
-                ("another", Some("LTC")),
-            ],
-            |observation, value| observation.crypto_code = value,
-        ),
-        (
-            "local_currency_code",
-            &[
-                ("absent", None),
-                ("empty", Some("")),
-                ("junk", Some("€")),
-                ("lower case", Some("eur")),
-                ("another", Some("ARS")),
-            ],
-            |observation, value| observation.local_currency = value,
-        ),
-        (
-            "invoice_crypto_amount",
-            &OF_A_SUM_ASKED,
-            |observation, value| {
-                observation.requested.crypto = value;
-            },
-        ),
-        (
-            "invoice_amount_in_usd",
-            &OF_A_SUM_ASKED,
-            |observation, value| {
-                observation.requested.usd = value;
-            },
-        ),
-        (
-            "invoice_amount_in_local_currency",
-            &OF_A_SUM_ASKED,
-            |observation, value| {
-                observation.requested.local = value;
-            },
-        ),
-        (
-            "received_crypto_amount",
-            &OF_A_SUM_RECEIVED,
-            |observation, value| {
-                observation.received.crypto = value;
-            },
-        ),
-        (
-            "received_amount_in_usd",
-            &OF_A_SUM_RECEIVED,
-            |observation, value| {
-                observation.received.usd = value;
-            },
-        ),
-        (
-            "received_amount_in_local_currency",
-            &OF_A_SUM_RECEIVED,
-            |observation, value| {
-                observation.received.local = value;
-            },
-        ),
-        (
-            "blockchain_confirmations",
-            &[
-                ("absent", None),
-                ("empty", Some("")),
-                ("junk", Some("3 of 3")),
-            ],
-            |observation, value| {
-                observation.confirmations = value;
-            },
-        ),
-        (
-            "transaction_hash",
-            &[("absent", None), ("empty", Some(""))],
-            |observation, value| observation.transaction_hash = value,
-        ),
-    ]
+pub(super) fn member<'a>(observation: &'a mut Observation, name: &str) -> &'a mut Option<String> {
+    match name {
+        "invoice_id" => &mut observation.invoice_id,
+        "wallet_address" => &mut observation.address,
+        "transaction_crypto" => &mut observation.crypto_code,
+        "local_currency_code" => &mut observation.local_currency,
+        "invoice_crypto_amount" => &mut observation.requested.crypto,
+        "invoice_amount_in_usd" => &mut observation.requested.usd,
+        "invoice_amount_in_local_currency" => &mut observation.requested.local,
+        "received_crypto_amount" => &mut observation.received.crypto,
+        "received_amount_in_usd" => &mut observation.received.usd,
+        "received_amount_in_local_currency" => &mut observation.received.local,
+        "blockchain_confirmations" => &mut observation.confirmations,
+        "transaction_hash" => &mut observation.transaction_hash,
+        other => panic!("no member {other}"),
+    }
+}
+
+/// The value of a member with a defect.
+pub(super) fn defect(member: &str, defect: &str) -> Option<&'static str> {
+    Some(match (defect, member) {
+        ("absent", _) => return None,
+        ("empty", _) => "",
+        ("junk", "transaction_crypto") => "b t c",
+        ("junk", "local_currency_code") => "€",
+        ("junk", "blockchain_confirmations") => "3 of 3",
+        ("junk", _) => "much",
+        ("negative", _) => "-19.90",
+        ("exponent", _) => "1e3",
+        ("comma", _) => "19,90",
+        ("zero", _) => "0",
+        ("less", _) => "0.0001",
+        ("more", _) => "1000",
+        ("lower case", _) => "eur",
+        ("another's", _) => "inv_2",
+        ("another", "wallet_address") => "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn",
+        ("another", "transaction_crypto") => "LTC",
+        ("another", "local_currency_code") => "ARS",
+        _ => panic!("no defect {defect} of {member}"),
+    })
 }
