@@ -122,16 +122,13 @@ text_id! {
 text_id! {
     /// `evt_`, the order's digits, the event's number in that order, and 16 digits of the hash of its content: stable, so
     /// that a redelivery is recognised, and never that of an event with other content, also after a backup was restored.
-    /// Events of earlier versions have no hash in their id.
     EventId, "event id", "write evt_, 32 hexadecimal digits, _, a number, _ and 16 hexadecimal digits",
-    |text| text.strip_prefix("evt_").and_then(|rest| rest.split_once('_')).is_some_and(
-        |(order, rest)| {
-            let (number, hash) = rest.split_once('_').map_or((rest, None), |(number, hash)| (number, Some(hash)));
-            is_hexadecimal(order, 32)
-                && is_number(number)
-                && hash.is_none_or(|hash| is_hexadecimal(hash, 16))
+    |text| match text.split('_').collect::<Vec<_>>()[..] {
+        ["evt", order, number, hash] => {
+            is_hexadecimal(order, 32) && is_number(number) && is_hexadecimal(hash, 16)
         }
-    )
+        _ => false,
+    }
 }
 
 fn is_hexadecimal(text: &str, length: usize) -> bool {
@@ -210,10 +207,8 @@ mod tests {
         assert_eq!(event.as_str(), id);
         assert_eq!(EventId::parse(id), Ok(event.clone()));
         assert_ne!(EventId::of(&order, 3, "{ }"), event);
-        // Of an event of an earlier version.
-        let earlier = "evt_07070707070707070707070707070707_3";
-        assert_eq!(EventId::parse(earlier).unwrap().as_str(), earlier);
         for text in [
+            "evt_07070707070707070707070707070707_3",
             "evt_07070707070707070707070707070707_3_",
             "evt_07070707070707070707070707070707_3_44136fa355b3678",
             "evt_07070707070707070707070707070707_3_44136FA355B3678A",
@@ -226,23 +221,16 @@ mod tests {
 
     #[test]
     fn a_deliverys_id_names_its_event_and_number() {
-        let earlier = EventId::parse("evt_07070707070707070707070707070707_3").unwrap();
-        let delivery = DeliveryId::of(&earlier, 12);
-        assert_eq!(
-            delivery.as_str(),
-            "dlv_07070707070707070707070707070707_3_12"
-        );
-        for event in [
-            earlier,
-            EventId::of(&OrderId::from_random([7; 16]), 3, "{}"),
-        ] {
-            let delivery = DeliveryId::of(&event, 12);
-            assert_eq!(DeliveryId::parse(delivery.as_str()), Ok(delivery.clone()));
-            assert_eq!(delivery.parts(), (event.to_string(), "12"));
-        }
+        let event = EventId::of(&OrderId::from_random([7; 16]), 3, "{}");
+        let delivery = DeliveryId::of(&event, 12);
+        let id = "dlv_07070707070707070707070707070707_3_44136fa355b3678a_12";
+        assert_eq!(delivery.as_str(), id);
+        assert_eq!(DeliveryId::parse(id), Ok(delivery.clone()));
+        assert_eq!(delivery.parts(), (event.to_string(), "12"));
         for text in [
-            "dlv_07_3_1",
-            "evt_07070707070707070707070707070707_3_1",
+            "dlv_07_3_44136fa355b3678a_1",
+            "dlv_07070707070707070707070707070707_3_12",
+            "evt_07070707070707070707070707070707_3_44136fa355b3678a_1",
             "dlv__",
         ] {
             assert!(DeliveryId::parse(text).is_err(), "{text}");
