@@ -57,13 +57,13 @@ impl StoreFixture {
     }
 
     fn unknown() -> Self {
-        let zeros = "0".repeat(32);
+        let (zeros, hash) = ("0".repeat(32), "0".repeat(16));
         Self {
             order: format!("ord_{zeros}"),
             reference: "nobodys".to_owned(),
             client_token: "0".repeat(64),
-            event: format!("evt_{zeros}_1"),
-            delivery: format!("dlv_{zeros}_1_1"),
+            event: format!("evt_{zeros}_1_{hash}"),
+            delivery: format!("dlv_{zeros}_1_{hash}_1"),
             invoice: "inv_nobodys".to_owned(),
             receipt: "a.b.c".to_owned(),
             code: "00000-00000-00000-00000-00000-00000-00000-00000".to_owned(),

@@ -34,9 +34,7 @@ pub struct AttemptView {
     /// `qr_string` is a payment URI, and for TRX on a test network, while something is left to pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tron_transaction: Option<WalletTransaction>,
-    /// `true` if `address` and `qr_string` pass this proxy's checks. `false` for an invoice that an older proxy accepted and
-    /// this one would refuse.
-    #[serde(default)]
+    /// `true` if `address` and `qr_string` pass this proxy's checks. `false` for an invoice of another `environment`.
     pub verified: bool,
     /// What to send, exactly.
     pub amount_in_crypto: AmountText,
