@@ -2,8 +2,8 @@
 //! exists.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::dependency_rules::{root, tracked_files};
 
 /// Words and phrases in lower case, with the plain words instead. A word is found in prose, and as a part of a name in
 /// `snake_case` or `CamelCase`.
@@ -81,24 +81,6 @@ const EXEMPT: [&str; 12] = [
     "tests/api/banned_words.rs",
 ];
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
-
-/// Returns every file that git tracks and that is not exempt, with its path from the root.
-fn files() -> Vec<(String, PathBuf)> {
-    let mut git = Command::new("git");
-    let output = git.args(["ls-files", "-z"]).current_dir(root()).output();
-    let output = output.expect("git is installed");
-    assert!(output.status.success(), "git ls-files failed");
-    let names = String::from_utf8(output.stdout).expect("paths are UTF-8");
-    let names = names.split('\0').filter(|name| !name.is_empty());
-    let names = names.filter(|name| !EXEMPT.iter().any(|exempt| name.contains(exempt)));
-    names
-        .map(|name| (name.to_owned(), root().join(name)))
-        .collect()
-}
-
 /// Returns the section "Unreleased" of the changelog without its tables, which list old names; released sections are
 /// history.
 fn unreleased() -> String {
@@ -175,12 +157,13 @@ fn banned_words_are_found_in_prose_and_names() {
 fn code_comments_and_documentation_use_plain_words() {
     let mut complaints = Vec::new();
     let mut count = 0;
-    for (name, path) in files() {
+    let is_exempt = |name: &String| EXEMPT.iter().any(|exempt| name.contains(exempt));
+    for name in tracked_files().into_iter().filter(|name| !is_exempt(name)) {
         for (_, word, instead) in banned_in(&name) {
             complaints.push(format!("{name}: the name has `{word}`; rather: {instead}"));
         }
         // A link to a folder, or a file that is no text.
-        let Ok(text) = fs::read_to_string(&path) else {
+        let Ok(text) = fs::read_to_string(root().join(&name)) else {
             continue;
         };
         count += 1;

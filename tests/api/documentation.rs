@@ -2,102 +2,60 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-const FOLDERS_OF_OTHERS: [&str; 5] = [".git", "target", "node_modules", "dist", ".mirror"];
-
-/// Finds every file below a folder with one of these endings.
-fn files(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if path.is_dir() {
-            if !FOLDERS_OF_OTHERS.contains(&name) {
-                files(&path, ends, found);
-            }
-        } else if ends.iter().any(|end| name.ends_with(end)) {
-            found.push(path);
-        }
-    }
-}
+use crate::dependency_rules::{root, tracked_files};
 
 /// Returns the lines outside code blocks.
 fn prose(text: &str) -> Vec<&str> {
-    let mut is_code = false;
-    let outside = |line: &&str| {
-        let is_fence = line.trim_start().starts_with("```");
-        is_code ^= is_fence;
-        !is_code && !is_fence
-    };
-    text.lines().filter(outside).collect()
+    let blocks = text.split("```").step_by(2);
+    blocks.flat_map(str::lines).collect()
 }
 
-/// Returns GitHub's anchor of a heading.
-fn anchor(heading: &str) -> String {
-    let letters = heading.trim().to_lowercase();
-    let letters = letters.chars().filter_map(|letter| match letter {
-        ' ' => Some('-'),
-        '-' | '_' => Some(letter),
-        _ => letter.is_alphanumeric().then_some(letter),
-    });
-    letters.collect()
-}
-
+/// Returns the anchors that GitHub makes of the headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).into_iter().filter(|line| line.starts_with('#'));
-    headings
-        .map(|line| anchor(line.trim_start_matches('#')))
-        .collect()
+    let anchor = |heading: &str| {
+        let letters = heading.trim_start_matches('#').trim().to_lowercase();
+        let letters = letters.chars().filter_map(|letter| match letter {
+            ' ' => Some('-'),
+            '-' | '_' => Some(letter),
+            _ => letter.is_alphanumeric().then_some(letter),
+        });
+        letters.collect()
+    };
+    headings.map(anchor).collect()
 }
 
 /// Returns the targets of `[text](target)`, except in code spans.
 fn links(text: &str) -> Vec<String> {
     let prose = prose(text).join(" ");
     let plain = prose.split('`').step_by(2).collect::<Vec<_>>().join("…");
-    let targets = plain
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split_once(')'));
+    let targets = plain.split("](").skip(1);
+    let targets = targets.filter_map(|rest| rest.split_once(')'));
     targets.map(|(target, _)| target.to_owned()).collect()
-}
-
-/// Resolves `..` without reading the file system, because a link may pass through missing folders.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir if normal.file_name().is_some() => drop(normal.pop()),
-            Component::CurDir => {}
-            _ => normal.push(part),
-        }
-    }
-    normal
 }
 
 #[test]
 fn every_link_has_a_file_and_a_heading() {
-    let root = fs::canonicalize(ROOT).unwrap();
-    let mut pages = Vec::new();
-    files(&root, &[".md"], &mut pages);
     let (mut count, mut broken) = (0, Vec::new());
-    for page in &pages {
-        let text = fs::read_to_string(page).unwrap();
-        for link in links(&text) {
-            if link.contains("://") || link.starts_with("mailto:") {
-                continue;
-            }
+    for name in tracked_files().iter().filter(|name| name.ends_with(".md")) {
+        let page = root().join(name);
+        let text = fs::read_to_string(&page).unwrap();
+        let links = links(&text).into_iter();
+        for link in links.filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
             count += 1;
             let (path, heading) = link.split_once('#').unwrap_or((&link, ""));
             let target = match path {
                 "" => page.clone(),
-                _ => normal(&page.parent().unwrap().join(path)),
+                _ => page.parent().unwrap().join(path),
             };
-            let leads = target.exists()
-                && (heading.is_empty()
-                    || anchors(&fs::read_to_string(&target).unwrap()).contains(heading));
-            if !leads {
-                broken.push(format!("{}: {link}", page.display()));
+            let has_heading = |target: &Path| {
+                heading.is_empty()
+                    || anchors(&fs::read_to_string(target).unwrap()).contains(heading)
+            };
+            if !(target.exists() && has_heading(&target)) {
+                broken.push(format!("{name}: {link}"));
             }
         }
     }
@@ -107,8 +65,7 @@ fn every_link_has_a_file_and_a_heading() {
 
 #[test]
 fn the_page_of_the_configuration_has_what_the_program_prints() {
-    let root = fs::canonicalize(ROOT).unwrap();
-    let page = fs::read_to_string(root.join("docs/reference/configuration.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/reference/configuration.md")).unwrap();
     let (_, keys) = page.split_once("\n## Keys\n\n").unwrap();
     let reference = florin_proxy::config::reference();
     assert!(
@@ -119,13 +76,12 @@ fn the_page_of_the_configuration_has_what_the_program_prints() {
 
 #[test]
 fn every_page_named_in_code_exists() {
-    let root = fs::canonicalize(ROOT).unwrap();
-    let mut sources = Vec::new();
-    let ends = [".rs", ".js", ".ts", ".tsx", ".toml", ".html", ".md", ".sh"];
-    files(&root, &ends, &mut sources);
     let (mut count, mut missing) = (0, Vec::new());
-    for source in &sources {
-        let text = fs::read_to_string(source).unwrap();
+    for name in tracked_files() {
+        // A link to a folder, or a file that is no text.
+        let Ok(text) = fs::read_to_string(root().join(&name)) else {
+            continue;
+        };
         for rest in text.split("docs/").skip(1) {
             let is_of_a_path =
                 |letter: char| letter.is_ascii_alphanumeric() || "-_/.".contains(letter);
@@ -134,8 +90,8 @@ fn every_page_named_in_code_exists() {
                 continue;
             };
             count += 1;
-            if !root.join(format!("docs/{path}.md")).exists() {
-                missing.push(format!("{}: docs/{path}.md", source.display()));
+            if !root().join(format!("docs/{path}.md")).exists() {
+                missing.push(format!("{name}: docs/{path}.md"));
             }
         }
     }

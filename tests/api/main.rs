@@ -31,7 +31,6 @@ mod helpers;
 mod hosted_orders;
 mod idempotency;
 mod idle_streams;
-mod import_cycles;
 mod json_output;
 mod late_payments;
 mod layers;
@@ -68,7 +67,6 @@ mod restores;
 
 mod reverted_payments;
 mod secret_leaks;
-mod source_imports;
 mod staff_pages;
 mod store_api;
 mod store_isolation;
