@@ -3,14 +3,14 @@
 //! without a restart where recovery is possible.
 
 use std::fs;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::{
     Checkout, DiskError, FaultyMachine, Folder, HttpResponse, MovedFile, Program, SpoiledFile,
-    World, eventually, limit_files, within,
+    World, limit_files, within,
 };
 
 use crate::helpers::{event_types, paid_event_count, sequences};
@@ -156,76 +156,6 @@ async fn a_full_disk_is_reported_survived_and_over_without_a_restart() {
     world.end().await;
 }
 
-/// A file system of three megabytes at this folder; `None` where the test may not mount one.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    fn mount(folder: &Path) -> Option<Self> {
-        fs::create_dir_all(folder).unwrap();
-        let mount = std::process::Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=24m", "florin-test"])
-            .arg(folder)
-            .output();
-        mount
-            .is_ok_and(|done| done.status.success())
-            .then(|| Self(folder.to_owned()))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = std::process::Command::new("umount")
-            .arg("--lazy")
-            .arg(&self.0)
-            .status();
-    }
-}
-
-#[tokio::test]
-async fn a_disk_without_room_is_reported_survived_and_over_without_a_restart() {
-    let mut world = World::start().await;
-    let folder = world.file("disk");
-    let Some(disk) = SmallDisk::mount(&folder) else {
-        println!("no file system can be mounted here: the limit on files covers the same code");
-        return world.end().await;
-    };
-    world.stop_proxy().await;
-    let config = fs::read_to_string(world.config_file()).unwrap();
-    let small = folder.join("florin.db");
-    let config = config.replace(
-        &world.database().display().to_string(),
-        &small.display().to_string(),
-    );
-    fs::write(world.config_file(), config).unwrap();
-    let mut program = Program::start(&world.config_file(), &world.file("proxy.log"), &[]);
-    wait_until_up(&world, &program).await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    let ballast = folder.join("ballast");
-    let full = fs::write(&ballast, vec![1; 32 << 20]).unwrap_err();
-    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
-    // The journal has separate room until it has to grow.
-    let refused = within(Duration::from_secs(30), async || {
-        let response = world.customer().request_order(&ebook()).await;
-        (response.status == 503).then_some(response)
-    });
-    let refused = refused.await.expect("the disk is full");
-    refused.refused(503, "storage_unavailable");
-    let report = ready_with(&world, &program, 503).await;
-    let reason = report["database_reason"].as_str().unwrap();
-    assert!(reason.contains("Make room on the disk"), "{reason}");
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
-    refused_clearly(&world).await;
-    fs::remove_file(&ballast).unwrap();
-    ready_with(&world, &program, 200).await;
-    paid_once(&world, &checkout).await;
-    reported_once(&program, "full", "Make room on the disk");
-    assert_eq!(program.stop().await, Some(0));
-    drop(disk);
-    world.end().await;
-}
-
 #[tokio::test]
 async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_back() {
     let mut world = World::start().await;
@@ -322,44 +252,6 @@ async fn a_disk_that_does_not_return_the_database_is_no_damage_and_is_survived()
     world.end().await;
 }
 
-#[tokio::test]
-async fn pages_that_are_spoiled_while_they_are_read_are_one_error_and_an_outage() {
-    let mut world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    // A start puts the journal into the file; what was written before is in its pages.
-    let mut program = start_program(&mut world).await;
-    let file = fs::File::options()
-        .read(true)
-        .write(true)
-        .open(world.database())
-        .unwrap();
-    let mut good = vec![0; usize::try_from(file.metadata().unwrap().len()).unwrap()];
-    file.read_exact_at(&mut good, 0).unwrap();
-    let begin = 2 * 4096;
-    file.write_all_at(&vec![0x5a; good.len() - begin], begin as u64)
-        .unwrap();
-    let read = world
-        .http()
-        .get(format!(
-            "{}/v1/orders/{}",
-            world.proxy_url(),
-            checkout.order
-        ))
-        .bearer_auth(support::secrets::STORE_KEY);
-    let read = HttpResponse::read(read.send().await.unwrap()).await;
-    read.refused(503, "storage_unavailable");
-    let report = ready_with(&world, &program, 503).await;
-    let reason = report["database_reason"].as_str().unwrap();
-    assert!(reason.contains("is damaged"), "{reason}");
-    refused_clearly(&world).await;
-    reported_once(&program, "is damaged", "restore a backup");
-    file.write_all_at(&good[begin..], begin as u64).unwrap();
-    ready_with(&world, &program, 200).await;
-    world.customer().open("ebook").await;
-    assert_eq!(program.stop().await, Some(0));
-    world.end().await;
-}
-
 /// Runs the program on a database of this path to its end; returns exit code and output.
 fn run_on(database: &Path) -> (Option<i32>, String) {
     let folder = Folder::new();
@@ -373,26 +265,6 @@ fn run_on(database: &Path) -> (Option<i32>, String) {
     let config = config.display().to_string();
     let ended = Program::run(&["--config", &config], &variables);
     (ended.code, ended.printed)
-}
-
-#[tokio::test]
-async fn a_spoiled_database_is_not_served() {
-    let folder = Folder::new();
-    let copy = folder.file("florin.db");
-    let url = format!("sqlite://{}", copy.display());
-    let storage = florin_storage::SqliteStorage::open(&url, "test").await;
-    storage.unwrap().close().await;
-    let length = fs::metadata(&copy).unwrap().len();
-    let file = fs::File::options().write(true).open(&copy).unwrap();
-    for page in 3..length / 4096 {
-        file.write_all_at(&[0x5a; 512], page * 4096).unwrap();
-    }
-    let (code, printed) = run_on(&copy);
-    assert_eq!(code, Some(1), "{printed}");
-    let last = printed.lines().last().unwrap();
-    assert!(last.contains(&copy.display().to_string()), "{last}");
-    assert!(last.contains("is damaged"), "{last}");
-    assert!(last.contains("restore a backup"), "{last}");
 }
 
 /// Runs the program without the rights of root, on a file and a folder that it may not write.
@@ -528,65 +400,3 @@ async fn the_databases_files_are_private_and_old_ones_become_so() {
     world.end().await;
 }
 
-#[tokio::test]
-async fn twenty_thousand_orders_that_ended_meanwhile_delay_no_customer() {
-    let mut world = World::start().await;
-    let first = world.customer().open("ebook").await;
-    world.stop_proxy().await;
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.database());
-    let mut file = sqlx::ConnectOptions::connect(&options).await.unwrap();
-    sqlx::query(
-        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-         INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title, lines, metadata, assets,
-             flow, tolerance, expires_at, created_at, status)
-         SELECT 'ord_' || printf('%032x', i), store_id, 'old-' || i, amount, currency, price_source, title, lines,
-             metadata, assets, flow, tolerance, 1, 0, 'open' FROM orders, n WHERE id = ?",
-    )
-    .bind(&first.order)
-    .execute(&mut file)
-    .await
-    .unwrap();
-    sqlx::Connection::close(file).await.unwrap();
-    let mut program = start_program(&mut world).await;
-    // One transaction for all of them takes seconds; a customer waits for one batch. Promised is half a second; a loaded
-    // machine takes longer.
-    #[expect(clippy::disallowed_methods, reason = "the customer's own watch")]
-    let began = Instant::now();
-    world.customer().open("ebook").await;
-    let waited = began.elapsed();
-    println!("the first customer waited {waited:?}, promised are 500 ms");
-    assert!(waited < Duration::from_secs(2), "{waited:?}");
-    let left = async || {
-        let mut reader = sqlx::ConnectOptions::connect(&options).await.ok()?;
-        let left = "SELECT count(*) FROM orders WHERE status = 'open' AND expires_at = 1";
-        let left = sqlx::query_scalar::<_, i64>(left);
-        left.fetch_one(&mut reader).await.ok()
-    };
-    let waiting = left().await.unwrap();
-    assert!(
-        waiting > 0,
-        "the customer waited until all orders were expired"
-    );
-    eventually("the old orders are expired", async || {
-        (left().await? == 0).then_some(())
-    })
-    .await;
-    assert_eq!(program.stop().await, Some(0));
-    let expired = sqlx::ConnectOptions::connect(&options).await;
-    let mut file = expired.unwrap();
-    // The world waits until every event is delivered: these are of no interest to it.
-    let expired = "SELECT count(*) FROM orders WHERE status = 'expired'";
-    let expired: i64 = sqlx::query_scalar(expired)
-        .fetch_one(&mut file)
-        .await
-        .unwrap();
-    assert!(expired > 0, "the cleanup works meanwhile");
-    for statement in [
-        "UPDATE orders SET expires_at = 99999999999999 WHERE status = 'open'",
-        "UPDATE outbox SET state = 'no_webhook', is_head = 0",
-    ] {
-        sqlx::query(statement).execute(&mut file).await.unwrap();
-    }
-    sqlx::Connection::close(file).await.unwrap();
-    world.end().await;
-}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::Value;
-use support::{Folder, Program, World, eventually};
+use support::{Folder, Program, World};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::helpers::paid_event_count;
@@ -78,17 +78,6 @@ pub(crate) fn run(
     let words = [&["--config", &config], words].concat();
     let ended = Program::run(&words, &variables);
     (ended.code, ended.printed)
-}
-
-#[test]
-fn check_config_starts_nothing() {
-    let folder = Folder::new();
-    let (code, printed) = run(&folder, &["check-config"], &[]);
-    assert_eq!(
-        (code, printed.as_str()),
-        (Some(0), "The configuration is complete: 1 store(s).\n")
-    );
-    assert!(!folder.file("florin.db").exists());
 }
 
 #[test]
@@ -166,74 +155,60 @@ fn every_wrong_configuration_gets_a_sentence() {
     let good = folder.file("florin.db").display().to_string();
     let text = folder.file("notes.txt");
     std::fs::write(&text, "Buy milk, and some more text than sixteen bytes.").unwrap();
-    let text = text.display().to_string();
-    for (database, from, to, key, sentence) in [
+    for (database, sentence) in [
+        (missing, "does not exist: create it"),
+        (here, "is a folder: write the path of a file in it"),
+        (text.display().to_string(), "is not an SQLite database"),
+    ] {
+        let printed = check(&folder, &database, &[], &[]);
+        assert!(printed.contains("database_url: "), "{printed}");
+        assert!(printed.contains(sentence), "{sentence} in {printed}");
+    }
+    for (from, to, key, sentence) in [
         (
-            &missing,
-            "",
-            "",
-            "database_url",
-            "does not exist: create it",
-        ),
-        (
-            &here,
-            "",
-            "",
-            "database_url",
-            "is a folder: write the path of a file in it",
-        ),
-        (&text, "", "", "database_url", "is not an SQLite database"),
-        (
-            &good,
             "\"19.90\"",
             "19.90",
             "store.demo.product.ebook.price",
             "a string; write it in quotes (line 13)",
         ),
         (
-            &good,
             "[gateway]",
             "log = \"info,florin=loud\"\n[gateway]",
             "log",
             "\"florin=loud\" is no filter",
         ),
         (
-            &good,
             "\"key\"",
             "\"…\"",
             "gateway.api_key",
             "still has the placeholder of the sample",
         ),
         (
-            &good,
             "[gateway]",
             "environment = \"production\"\n[gateway]",
             "public_url",
             "is required in production",
         ),
         (
-            &good,
             "id = \"demo\"",
             "id = \"demo\"\nunderpayment_tolerance = \"18.90\"",
             "store.demo.product.ebook",
             "more than 10 % of the price 19.90",
         ),
         (
-            &good,
             "\"sk_0123456789abcdef0123456789abcdef\"",
             "\"0123456789abcdef0123456789abcdef\"",
             "store.demo.secret_key",
             "is the same as gateway.callback_token: generate a separate one",
         ),
         (
-            &good,
             "sk_0123456789abcdef0123456789abcdef",
             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
             "store.demo.secret_key",
             "1 different characters and can be guessed",
         ),
     ] {
-        let printed = check(&folder, database, &[(from, to)], &[]);
+        let printed = check(&folder, &good, &[(from, to)], &[]);
         let problem = printed
             .lines()
             .find(|line| line.starts_with(&format!("{key}: ")));
@@ -245,41 +220,6 @@ fn every_wrong_configuration_gets_a_sentence() {
         !folder.file("florin.db").exists(),
         "the check creates nothing"
     );
-}
-
-#[test]
-fn all_wrong_values_are_reported_at_once() {
-    let folder = Folder::new();
-    let missing = folder.file("not/there/florin.db").display().to_string();
-    let changes = [
-        (
-            "[gateway]",
-            "log = \"a=b=c\"\nenvironment = \"production\"\n[gateway]",
-        ),
-        ("\"key\"", "\"...\""),
-        (
-            "sk_0123456789abcdef0123456789abcdef",
-            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-        ),
-        (
-            "id = \"demo\"",
-            "id = \"demo\"\nunderpayment_tolerance = \"18.90\"",
-        ),
-    ];
-    let printed = check(&folder, &missing, &changes, &[]);
-    for key in [
-        "database_url",
-        "log",
-        "public_url",
-        "gateway.api_key",
-        "store.demo.secret_key",
-        "store.demo.product.ebook",
-    ] {
-        assert!(
-            printed.contains(&format!("\n{key}: ")),
-            "{key} in {printed}"
-        );
-    }
 }
 
 #[test]
@@ -371,29 +311,12 @@ async fn a_port_in_use_is_a_readable_error() {
     }
 }
 
-#[test]
-fn an_unwritable_database_is_a_readable_error() {
-    let folder = Folder::new();
-    let unwritable = folder.file("not/there/florin.db");
-    let url = format!("sqlite://{}", unwritable.display());
-    let (code, printed) = run(&folder, &[], &[("FLORIN_DATABASE_URL", &url)]);
-    assert_eq!(code, Some(2), "{printed}");
-    let last = printed.lines().last().unwrap();
-    let parent = unwritable.parent().unwrap().display();
-    let reason = format!("database_url: the folder {parent} does not exist: create it");
-    assert!(last.starts_with(&reason), "{printed}");
-    assert!(!printed.contains("panicked"), "{printed}");
-}
-
 #[tokio::test]
 async fn a_database_of_another_environment_is_rejected() {
     let folder = Folder::new();
     let url = format!("sqlite://{}", folder.file("florin.db").display());
-    florin_storage::SqliteStorage::open(&url, "test")
-        .await
-        .unwrap()
-        .close()
-        .await;
+    let storage = florin_storage::SqliteStorage::open(&url, "test").await;
+    storage.unwrap().close().await;
     let production = [
         ("FLORIN_ENVIRONMENT", "production"),
         ("FLORIN_PUBLIC_URL", "https://pay.shop.example"),
@@ -403,7 +326,7 @@ async fn a_database_of_another_environment_is_rejected() {
     let last = printed.lines().last().unwrap();
     assert!(
         last.contains("test") && last.contains("production"),
-        "{printed}"
+        "{last}"
     );
 }
 
@@ -442,39 +365,9 @@ async fn a_kill_during_a_payment_loses_nothing_and_reports_it_once() {
     assert_ne!(view["attempt"]["transaction_hash"], Value::Null);
     world.wait_for_deliveries().await;
     assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
-    let delivered_events = world.webhooks.event_types(&checkout.order);
-    assert_eq!(
-        delivered_events
-            .iter()
-            .filter(|kind| *kind == "order.paid")
-            .count(),
-        1
-    );
-    assert_eq!(program.stop().await, Some(0));
-    world.end().await;
-}
-
-#[tokio::test]
-async fn repeated_kills_never_lose_or_double_a_credit() {
-    let mut world = World::start().await;
-    let mut program = start_program(&mut world).await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("LTC").await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
-    for _ in 0..5 {
-        program.kill();
-        program = start_program(&mut world).await;
-    }
-    checkout.wait_for("paid").await;
-    eventually("the store is notified", async || {
-        let delivered_events = world.webhooks.event_types(&checkout.order);
-        delivered_events
-            .contains(&"order.paid".to_owned())
-            .then_some(())
-    })
-    .await;
-    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    let delivered = world.webhooks.event_types(&checkout.order);
+    let paid = delivered.iter().filter(|kind| *kind == "order.paid");
+    assert_eq!(paid.count(), 1);
     assert_eq!(program.stop().await, Some(0));
     world.end().await;
 }
