@@ -1,14 +1,12 @@
 //! The operator's pages: sign-in, forms, and what they show.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
 use reqwest::Response;
 use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
 use serde_json::json;
 use support::{Checkout, Program, World, WorldConfig, secrets};
 
 use crate::helpers::paid_event_count;
+use crate::secret_leaks::secrets_in;
 
 /// A browser on the pages of operators or staff: it keeps cookies and sends forms.
 pub(crate) struct Pages<'w> {
@@ -147,23 +145,24 @@ const PAGES: [&str; 8] = [
 ];
 
 #[tokio::test]
-async fn every_page_asks_for_a_sign_in_and_is_stored_nowhere() {
+async fn every_page_asks_for_a_sign_in_and_is_stored_nowhere_and_shows_no_secret() {
     let world = World::start().await;
-    for path in PAGES {
+    let checkout = underpaid(&world).await;
+    let order = format!("/orders/{}", checkout.order);
+    let pages: Vec<&str> = PAGES.iter().copied().chain([&*order]).collect();
+    let mut public = Pages::at(&world, &world.proxy_url());
+    for path in &pages {
         let page = Pages::of(&world).get(path).await.with(303);
         assert_eq!(page.location.as_deref(), Some("/login"), "{path}");
+        if *path != "/" {
+            public.get(path).await.with(404);
+        }
     }
     let mut ada = ada(&world).await;
-    for path in PAGES {
+    for path in pages {
         let page = ada.get(path).await.with(200);
-        assert_eq!(page.headers["cache-control"], "no-store", "{path}");
-        let policy = page.headers["content-security-policy"].to_str().unwrap();
-        assert!(
-            policy.starts_with("default-src 'none'; style-src 'self';"),
-            "{policy}"
-        );
-        assert!(!policy.contains("unsafe") && !page.text.contains("<script"));
-        assert!(!page.text.contains(" style="), "{path}");
+        is_guarded(&page, path);
+        assert_eq!(secrets_in(page.text.as_bytes()), [""; 0], "{path}");
     }
     let csrf = ada.get("/").await.hidden("csrf");
     ada.post("/logout", &[("csrf", &*csrf)]).await.with(303);
@@ -171,33 +170,15 @@ async fn every_page_asks_for_a_sign_in_and_is_stored_nowhere() {
     world.end().await;
 }
 
-#[tokio::test]
-async fn a_session_ends_after_half_an_hour_without_a_request() {
-    let world = World::start().await;
-    let mut ada = ada(&world).await;
-    world.skip(Duration::from_mins(29));
-    ada.get("/").await.with(200);
-    world.skip(Duration::from_mins(31));
-    ada.get("/").await.with(303);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_name_is_locked_out_after_five_wrong_passwords() {
-    let world = World::start().await;
-    let mut eve = Pages::of(&world);
-    for _ in 0..5 {
-        eve.sign_in("ada", "a wrong password").await.with(401);
-    }
-    // Not even with the right one, until a quarter of an hour later.
-    eve.sign_in("ada", secrets::OPERATOR_PASSWORD)
-        .await
-        .with(429);
-    world.skip(Duration::from_mins(16));
-    eve.sign_in("ada", secrets::OPERATOR_PASSWORD)
-        .await
-        .with(303);
-    world.end().await;
+/// A page of operators or staff loads nothing but its style sheet, and is stored nowhere.
+#[track_caller]
+pub(crate) fn is_guarded(page: &Page, path: &str) {
+    assert_eq!(page.headers["cache-control"], "no-store", "{path}");
+    let policy = page.headers["content-security-policy"].to_str().unwrap();
+    let start = "default-src 'none'; style-src 'self';";
+    assert!(policy.starts_with(start), "{policy}");
+    assert!(!policy.contains("unsafe") && !page.text.contains("<script"));
+    assert!(!page.text.contains(" style="), "{path}");
 }
 
 /// Behind a reverse proxy on the same machine, which the configuration lists, a client writes the header as it likes.
@@ -387,91 +368,11 @@ async fn a_reader_sees_the_order_and_decides_nothing() {
 }
 
 #[tokio::test]
-async fn no_page_shows_a_secret() {
-    let world = World::start().await;
-    let checkout = underpaid(&world).await;
-    let mut ada = ada(&world).await;
-    let order = format!("/orders/{}", checkout.order);
-    for path in PAGES.iter().copied().chain([&*order]) {
-        let page = ada.get(path).await.with(200).text;
-        for secret in [
-            secrets::API_KEY,
-            secrets::API_SECRET,
-            secrets::CALLBACK_TOKEN,
-            secrets::STORE_KEY,
-            secrets::TOKEN_KEY,
-            secrets::WEBHOOK,
-            secrets::OPERATOR_HASH,
-            secrets::OPERATOR_TOKEN,
-        ] {
-            assert!(!page.contains(secret), "{path} shows a secret");
-        }
-    }
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_store_is_tested_on_the_page() {
-    let world = World::start().await;
-    let mut ada = ada(&world).await;
-    let csrf = ada.get("/stores").await.hidden("csrf");
-    let page = ada
-        .post("/stores/demo/test", &[("csrf", &*csrf)])
-        .await
-        .with(200);
-    assert!(page.text.contains("Test event: answered"), "{}", page.text);
-    ada.post("/stores/demo/test", &[("csrf", "0")])
-        .await
-        .with(403);
-    world.end().await;
-}
-
-/// The keys of the reference, like `store.product.price`.
-fn reference_keys() -> BTreeSet<String> {
-    let page = florin_proxy::config::reference();
-    let lines = page.lines().filter_map(|line| line.strip_prefix("- `"));
-    lines
-        .map(|line| line.split_once('`').unwrap().0.to_owned())
-        .collect()
-}
-
-/// The same key without the names of stores, products and so on.
-fn without_names(key: &str) -> String {
-    let mut parts = key.split('.').peekable();
-    let mut kept = Vec::new();
-    while let Some(part) = parts.next() {
-        kept.push(part);
-        let is_list = ["store", "product", "donation", "token_keys", "operator"].contains(&part);
-        if is_list && parts.peek().is_some() {
-            parts.next();
-        }
-    }
-    kept.join(".")
-}
-
-#[tokio::test]
-async fn the_configuration_page_has_every_key_of_the_reference() {
+async fn the_configuration_page_shows_what_is_in_force() {
     let world = World::start().await;
     let page = ada(&world).await.get("/configuration").await.with(200).text;
-    let mut shown = BTreeSet::new();
-    for section in page.split("<section").skip(1) {
-        let name = section.split_once("<h2>").unwrap().1;
-        let name = name.split_once("</h2>").unwrap().0;
-        let prefix = match name {
-            "Proxy" => String::new(),
-            "Operators" => "operator.".to_owned(),
-            store => format!("store.{}.", store.strip_prefix("Store ").unwrap()),
-        };
-        let keys = section.split("<code>").skip(1);
-        shown.extend(
-            keys.map(|rest| without_names(&format!("{prefix}{}", rest.split_once('<').unwrap().0))),
-        );
-    }
-    let missing: Vec<_> = reference_keys().difference(&shown).cloned().collect();
-    assert!(missing.is_empty(), "{missing:?} of {shown:?}");
     for (key, value) in [
         ("listen", world.listen_address().to_string()),
-        ("gateway.poll_interval_seconds", "1".to_owned()),
         ("gateway.quote_ttl_seconds", "60 (default)".to_owned()),
         ("gateway.api_secret", "set".to_owned()),
         ("product.ebook.price", "19.90".to_owned()),
