@@ -17,7 +17,7 @@ const OPEN_FILES: u32 = 1_024;
 const SILENT: usize = 5_000;
 
 /// Returns a program that runs `florin-proxy` with a limit of open files.
-pub(crate) fn limited_program(world: &World, open_files: u32) -> PathBuf {
+fn limited_program(world: &World, open_files: u32) -> PathBuf {
     script(world, &format!("ulimit -n {open_files}"))
 }
 

@@ -1,7 +1,6 @@
 //! Metrics and alerts of a PostgreSQL server: its clock, its standbys, and the connections to it.
 
 use std::fs;
-use std::time::Duration;
 
 use florin_postgres::{Durability, PostgresServer};
 use sqlx::{Connection as _, PgConnection};
@@ -22,22 +21,30 @@ async fn prometheus(world: &World) -> Prometheus {
     Prometheus::start(&world.admin_url(), &rules()).await
 }
 
-async fn world_on(database_url: String, more_stores: u32) -> World {
+async fn world_on(database_url: String) -> World {
     World::start_with(WorldConfig {
         database_url: Some(database_url),
-        more_stores,
         ..WorldConfig::default()
     })
     .await
 }
 
 #[tokio::test]
-async fn the_page_of_metrics_lists_those_of_a_database_server() {
-    let (world, other) = (
-        world_on(postgres_database().await, 0).await,
-        World::start().await,
-    );
-    let table = Scrape::of(&world).await.table();
+async fn metrics_of_a_database_server_are_listed_and_make_no_more_than_300_series() {
+    let world = World::start_with(WorldConfig {
+        database_url: Some(postgres_database().await),
+        more_stores: 48,
+        ..WorldConfig::default()
+    })
+    .await;
+    let other = World::start().await;
+    for world in [&world, &other] {
+        world.customer().open("ebook").await.quotes().await;
+    }
+    let scrape = Scrape::of(&world).await;
+    let count = scrape.series().len();
+    assert!(count <= MOST_SERIES, "{count} series");
+    let table = scrape.table();
     let of_file = Scrape::of(&other).await.table();
     let page = fs::read_to_string(format!("{ROOT}/docs/operations/metrics.md")).unwrap();
     let rows = table.lines().filter(|row| !of_file.contains(row));
@@ -53,28 +60,6 @@ async fn the_page_of_metrics_lists_those_of_a_database_server() {
 }
 
 #[tokio::test]
-async fn fifty_stores_on_a_database_server_make_no_more_than_300_series() {
-    let world = world_on(postgres_database().await, 48).await;
-    world.customer().open("ebook").await.quotes().await;
-    let series = Scrape::of(&world).await;
-    let count = series.series().len();
-    assert!(count <= MOST_SERIES, "{count} series");
-    world.wait_for_deliveries().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_alert_reports_that_the_clock_of_the_database_server_differs() {
-    let world = world_on(postgres_database().await, 0).await;
-    let prometheus = prometheus(&world).await;
-    let ahead = |scrape: &Scrape| scrape.value("florin_database_clock_ahead_seconds");
-    assert!(ahead(&Scrape::of(&world).await) <= 1);
-    world.skip(Duration::from_mins(2));
-    prometheus.wait_until_fires("FlorinDatabaseClockSkew").await;
-    world.end().await;
-}
-
-#[tokio::test]
 async fn an_alert_reports_that_a_synchronous_standby_is_missing() {
     let primary = PostgresServer::start(Durability::Full).unwrap();
     let mut standby = primary.start_standby().unwrap();
@@ -83,7 +68,7 @@ async fn an_alert_reports_that_a_synchronous_standby_is_missing() {
     let url = primary.url("florin");
     let migrated = florin_storage::migrate_postgres(&url, "test").await;
     migrated.unwrap();
-    let world = world_on(url, 0).await;
+    let world = world_on(url).await;
     world.expect_error("orders cannot be stored");
     let prometheus = prometheus(&world).await;
     let synchronous = "florin_database_standbys{kind=\"synchronous\"}";
@@ -106,7 +91,7 @@ async fn an_alert_reports_that_a_synchronous_standby_is_missing() {
 #[tokio::test]
 async fn an_alert_reports_a_transaction_that_holds_back_the_list_of_events() {
     let url = postgres_database().await;
-    let world = world_on(url.clone(), 0).await;
+    let world = world_on(url.clone()).await;
     let rules = rules();
     let (minute, second) = ("oldest_write_seconds > 60", "oldest_write_seconds > 1");
     assert!(rules.contains(minute));
@@ -147,7 +132,7 @@ async fn an_alert_reports_that_the_connections_to_the_database_run_out() {
     let server = format!("{}:{}", server.0, server.1).parse().unwrap();
     let mut link = TcpProxy::to(server).await;
     url.set_port(Some(link.address().port())).unwrap();
-    let world = world_on(url.to_string(), 0).await;
+    let world = world_on(url.to_string()).await;
     world.expect_error("orders cannot be stored");
     world.customer().open("ebook").await;
     world.wait_for_deliveries().await;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::json;
 use support::{MovedFile, Program, Reply, World, eventually, secrets};
 
 use crate::operators_pages::{Pages, ada};
@@ -70,24 +69,6 @@ async fn the_page_shows_why_orders_cannot_be_stored_and_what_else_is_wrong() {
     assert!(health.printed.contains(condition), "{}", health.printed);
     change(&world, &program, &[(wrong, &right)]);
     line(&program, 2, RELOADED).await;
-    page_with(&world, &session, &[ALL_IS_WELL]).await;
-    drop(program);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_unnamed_reverse_proxy_is_shown_until_it_is_named() {
-    let mut world = World::start().await;
-    let program = start_program(&mut world).await;
-    let session = ada(&world).await.cookies;
-    let url = format!("{}/v1/checkout", world.proxy_url());
-    let order = world.http().post(url).header("origin", world.shop_url());
-    let order = order.header("x-forwarded-for", "203.0.113.7");
-    let order = order.json(&json!({ "store": "demo", "product": "ebook" }));
-    assert_eq!(order.send().await.unwrap().status(), 201);
-    page_with(&world, &session, &["A reverse proxy is not named"]).await;
-    let named = "trusted_proxies = [\"127.0.0.1\"]";
-    change(&world, &program, &[("trusted_proxies = []", named)]);
     page_with(&world, &session, &[ALL_IS_WELL]).await;
     drop(program);
     world.end().await;

@@ -43,14 +43,9 @@ impl Prometheus {
         let log = File::create(folder.file("prometheus.log")).expect("our own folder");
         let child = Command::new("prometheus")
             .arg(format!("--web.listen-address={address}"))
-            .arg(format!(
-                "--config.file={}",
-                folder.file("prometheus.yml").display()
-            ))
-            .arg(format!(
-                "--storage.tsdb.path={}",
-                folder.file("data").display()
-            ))
+            .current_dir(folder.path())
+            .arg("--config.file=prometheus.yml")
+            .arg("--storage.tsdb.path=data")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
@@ -116,18 +111,6 @@ impl Prometheus {
             (!self.firing().await.contains(alert)).then_some(())
         })
         .await;
-    }
-
-    /// The rules as Prometheus read them.
-    pub async fn rules(&self) -> Vec<Value> {
-        let response = self.http.get(format!("{}/rules", self.url)).send().await;
-        let response: Value = response.expect("it runs").json().await.expect("it is JSON");
-        let groups = response["data"]["groups"]
-            .as_array()
-            .expect("a list")
-            .clone();
-        let rules = groups.iter().filter_map(|group| group["rules"].as_array());
-        rules.flatten().cloned().collect()
     }
 }
 
