@@ -3,29 +3,22 @@
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt as _};
 use serde_json::json;
 use support::{Program, World};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
-
-use crate::program::{start_program, wait_until_up};
 
 const OPEN_FILES: u32 = 1_024;
 const SILENT: usize = 5_000;
 
 /// Returns a program that runs `florin-proxy` with a limit of open files.
-fn limited_program(world: &World, open_files: u32) -> PathBuf {
-    script(world, &format!("ulimit -n {open_files}"))
-}
-
-/// Returns a program that runs `florin-proxy` after this command of the shell.
-fn script(world: &World, command: &str) -> PathBuf {
+fn limited_program(world: &World) -> PathBuf {
     let program = support::built("florin-proxy", "florin-proxy");
     let script = format!(
-        "#!/bin/sh\n{command}\nexec '{}' \"$@\"\n",
+        "#!/bin/sh\nulimit -n {OPEN_FILES}\nexec '{}' \"$@\"\n",
         program.display()
     );
     let path = world.file("florin-proxy-limited");
@@ -62,7 +55,7 @@ async fn silent_connections_stop_no_customer_and_no_health_page() {
     let public = world.listen_address();
     world.stop_proxy().await;
     let (config, log) = (world.config_file(), world.file("proxy.log"));
-    let mut program = Program::start_at(&limited_program(&world, OPEN_FILES), &config, &log);
+    let mut program = Program::start_at(&limited_program(&world), &config, &log);
     world.wait_for_proxy().await;
     let before = world.customer().open("ebook").await;
     let mut watching = before.stream().await;
@@ -97,61 +90,6 @@ async fn silent_connections_stop_no_customer_and_no_health_page() {
     drop(silent);
     assert_eq!(program.stop().await, Some(0), "{}", program.printed());
     world.start_proxy().await;
-    world.end().await;
-}
-
-/// The time until the proxy closes a connection on which these bytes were sent.
-#[expect(clippy::disallowed_methods, reason = "the client's own watch")]
-async fn closed_after(public: SocketAddr, sent: &[u8]) -> Duration {
-    let mut stream = TcpStream::connect(public).await.unwrap();
-    let began = Instant::now();
-    stream.write_all(sent).await.unwrap();
-    let mut response = Vec::new();
-    let end = stream.read_to_end(&mut response);
-    let end = tokio::time::timeout(Duration::from_secs(30), end).await;
-    // A connection that is reset has ended too.
-    let _ = end.expect("a connection without a request is closed");
-    began.elapsed()
-}
-
-#[tokio::test]
-async fn a_connection_without_a_request_is_closed_after_ten_seconds() {
-    let mut world = World::start().await;
-    let mut program = start_program(&mut world).await;
-    let public = world.listen_address();
-    let (silent, half) = tokio::join!(
-        closed_after(public, b""),
-        closed_after(public, b"GET /v1/checkout HTTP/1.1\r\nhost:")
-    );
-    for (what, took) in [("silent", silent), ("half a request", half)] {
-        let seconds = took.as_secs_f64();
-        assert!((9.0..12.0).contains(&seconds), "{what}: {seconds} s");
-    }
-    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
-    world.end().await;
-}
-
-/// The soft and the hard limit of open files of a process. Source: proc(5), `/proc/pid/limits`.
-fn open_files(process: u32) -> (u64, u64) {
-    let limits = std::fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
-    let line = limits
-        .lines()
-        .find_map(|line| line.strip_prefix("Max open files"))
-        .unwrap();
-    let mut numbers = line.split_whitespace().map(|word| word.parse().unwrap());
-    (numbers.next().unwrap(), numbers.next().unwrap())
-}
-
-#[tokio::test]
-async fn the_soft_limit_of_open_files_is_raised_at_the_start() {
-    let mut world = World::start().await;
-    world.stop_proxy().await;
-    let (config, log) = (world.config_file(), world.file("proxy.log"));
-    let limited = script(&world, "ulimit -Sn 256; ulimit -Hn 4096");
-    let mut program = Program::start_at(&limited, &config, &log);
-    wait_until_up(&world, &program).await;
-    assert_eq!(open_files(program.id()), (4_096, 4_096));
-    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
     world.end().await;
 }
 

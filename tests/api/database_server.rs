@@ -4,13 +4,10 @@
 use std::time::Duration;
 
 use florin_postgres::{Durability, PostgresServer};
-use sqlx::{Connection as _, PgConnection};
-use support::{
-    Checkout, Program, TcpProxy, World, WorldConfig, eventually, postgres_database, within,
-};
+use support::{Checkout, Program, TcpProxy, World, WorldConfig, within};
 use tokio::task::JoinSet;
 
-use crate::disasters::{ebook, lines, paid_once, ready_with, refused_clearly};
+use crate::disasters::{ebook, lines, paid_once, ready_with};
 use crate::program::start_program;
 
 /// The proxy may take this long to notice that its open connections are dead, and to replace them.
@@ -70,6 +67,11 @@ impl Setup {
         assert!(stated.contains(remedy), "{report}");
     }
 
+    pub(crate) async fn reports_that_the_server_is_away(&self) {
+        let reason = "the database server cannot be reached";
+        self.fails(reason, REMEDY).await;
+    }
+
     /// The customer pays, and the order is paid once, on the same process.
     async fn pays(mut self, checkout: &Checkout) {
         self.world.sandbox().pay(checkout, "exact").await;
@@ -81,31 +83,6 @@ impl Setup {
         assert_eq!(self.program.stop().await, Some(0));
         self.world.end().await;
     }
-}
-
-#[tokio::test]
-async fn a_failover_to_the_synchronous_standby_loses_nothing_and_needs_no_restart() {
-    let primary = PostgresServer::start(Durability::Full).unwrap();
-    let standby = primary.start_standby().unwrap();
-    primary.wait_for_standby().unwrap();
-    let mut setup = Setup::start_on(primary).await;
-    let checkout = setup.checkout().await;
-    setup.server.stop_at_once().unwrap();
-    setup
-        .fails("the database server cannot be reached", REMEDY)
-        .await;
-    refused_clearly(&setup.world).await;
-    standby.promote().unwrap();
-    // As a virtual address, a balancer or a name that leads to the new primary.
-    setup.network.redirect(loopback(standby.port())).await;
-    ready_with(&setup.world, &setup.program, 200).await;
-    assert_eq!(checkout.view().await["status"], "awaiting_payment");
-    reported(
-        &setup.program,
-        "the database server cannot be reached",
-        REMEDY,
-    );
-    setup.pays(&checkout).await;
 }
 
 /// While no standby confirms, no commit ends: nothing is shown to a customer that a failover would lose.
@@ -130,9 +107,7 @@ async fn a_server_that_restarts_is_reported_and_over_without_a_restart_of_the_pr
     let mut setup = Setup::start().await;
     let checkout = setup.checkout().await;
     setup.server.stop_at_once().unwrap();
-    setup
-        .fails("the database server cannot be reached", REMEDY)
-        .await;
+    setup.reports_that_the_server_is_away().await;
     setup.server.start_again().unwrap();
     ready_with(&setup.world, &setup.program, 200).await;
     reported(
@@ -182,38 +157,6 @@ async fn silently_dead_connections_are_replaced() {
     world.sandbox().mine(3).await;
     paid_once(&world, &checkout).await;
     assert_eq!(program.stop().await, Some(0));
-    world.end().await;
-}
-
-/// As one that a connection holds which the proxy has lost, until the server notices. The lease of the poll is longer than
-/// this test waits.
-#[tokio::test]
-async fn an_observation_that_meets_a_lock_is_repeated_before_its_lease_ends() {
-    let url = postgres_database().await;
-    let world = World::start_with(WorldConfig {
-        callbacks: false,
-        database_url: Some(url.clone()),
-        ..WorldConfig::default()
-    })
-    .await;
-    world.expect_error("failed to record an observation");
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    world.wait_for_deliveries().await;
-    let mut other = PgConnection::connect(&url).await.unwrap();
-    let mut holder = other.begin().await.unwrap();
-    let lock = sqlx::query("SELECT 1 FROM orders FOR UPDATE").execute(&mut *holder);
-    lock.await.unwrap();
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
-    eventually("the observation meets the lock", async || {
-        checkout.view().await;
-        let failed = world.logged("failed to record an observation");
-        failed.then_some(())
-    })
-    .await;
-    holder.rollback().await.unwrap();
-    paid_once(&world, &checkout).await;
     world.end().await;
 }
 

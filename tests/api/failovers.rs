@@ -57,6 +57,7 @@ async fn trade(setup: &Setup, cut: impl FnOnce()) -> Before {
 /// The primary is destroyed, and the standby takes its place.
 async fn fail_over(setup: &mut Setup, standby: &PostgresServer) {
     setup.server.stop_at_once().unwrap();
+    setup.reports_that_the_server_is_away().await;
     standby.promote().unwrap();
     setup.network.redirect(loopback(standby.port())).await;
     ready_with(&setup.world, &setup.program, 200).await;

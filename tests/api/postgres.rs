@@ -10,31 +10,7 @@ use support::{
     write_private,
 };
 
-use crate::helpers::{delivered_events, paid_event_count};
-
-#[tokio::test]
-async fn a_purchase_on_postgresql_is_paid_delivered_and_kept() {
-    let mut world = World::start_with(WorldConfig {
-        database_url: Some(postgres_database().await),
-        ..WorldConfig::default()
-    })
-    .await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    world.sandbox().pay(&checkout, "half").await;
-    world.sandbox().mine(3).await;
-    checkout.wait_for("underpaid").await;
-    world.stop_proxy().await;
-    world.start_proxy().await;
-    world.sandbox().pay(&checkout, "rest").await;
-    world.sandbox().mine(3).await;
-    checkout.wait_for("paid").await;
-    let delivered = delivered_events(&world, &checkout.order).await;
-    assert_eq!(delivered.last().unwrap(), "order.paid");
-    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
-    assert!(!world.database().exists(), "no file is made");
-    world.end().await;
-}
+use crate::helpers::delivered_events;
 
 #[tokio::test]
 async fn readiness_shows_the_schema_and_the_clock_of_the_server() {
