@@ -38,109 +38,102 @@ async fn nginx_serves_the_checkout() {
     serves_the_checkout(world, front).await;
 }
 
+const UNIT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../deploy/systemd/florin-proxy.service"
+);
+
+/// Runs systemd-analyze; it must find nothing wrong. Returns what it printed.
+fn analyze(words: &[&str]) -> String {
+    let analyzed = Command::new("systemd-analyze").args(words).output();
+    let analyzed = analyzed.expect("`cargo xtask tools` installs systemd");
+    let printed = [analyzed.stdout, analyzed.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    assert!(analyzed.status.success(), "{printed}");
+    printed
+}
+
 #[test]
 fn systemd_isolates_the_service() {
-    let unit = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../deploy/systemd/florin-proxy.service"
-    );
     // Source: systemd-analyze(1), `--threshold`: the highest exposure, in tenths.
-    let analyzed = Command::new("systemd-analyze")
-        .args([
-            "security",
-            "--offline=true",
-            "--threshold=15",
-            "--no-pager",
-            unit,
-        ])
-        .output()
-        .expect("`cargo xtask tools` installs systemd");
-    let printed = String::from_utf8_lossy(&analyzed.stdout);
-    assert!(analyzed.status.success(), "{printed}");
+    let words = [
+        "security",
+        "--offline=true",
+        "--threshold=15",
+        "--no-pager",
+        UNIT,
+    ];
+    let printed = analyze(&words);
     assert!(printed.contains("Overall exposure level"), "{printed}");
 }
 
 #[test]
 fn the_unit_is_valid_and_hands_each_secret_to_the_proxy() {
-    let unit = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../deploy/systemd/florin-proxy.service"
-    );
-    let text = std::fs::read_to_string(unit).unwrap();
+    let text = std::fs::read_to_string(UNIT).unwrap();
     // The program of this build, so that the verification finds one.
     let folder = Folder::new();
     let program = support::built("florin-proxy", "florin-proxy");
-    let program = program.display().to_string();
     let copy = folder.file("florin-proxy.service");
-    let local = text.replace("/usr/local/bin/florin-proxy", &program);
+    let local = text.replace(
+        "/usr/local/bin/florin-proxy",
+        &program.display().to_string(),
+    );
     std::fs::write(&copy, &local).unwrap();
-    let verified = Command::new("systemd-analyze")
-        .args(["verify", "--man=no", "--recursive-errors=no"])
-        .arg(&copy)
-        .output()
-        .expect("`cargo xtask tools` installs systemd");
-    let printed = String::from_utf8_lossy(&verified.stderr);
-    assert!(verified.status.success() && printed.is_empty(), "{printed}");
+    let copy = copy.display().to_string();
+    let printed = analyze(&["verify", "--man=no", "--recursive-errors=no", &copy]);
+    assert_eq!(printed, "");
     let value_of = |key: &'static str| {
         let lines = text.lines();
         lines.filter_map(move |line| line.strip_prefix(key)?.strip_prefix('='))
     };
-    assert_eq!(
-        value_of("ExecReload").next(),
-        Some("/bin/kill -HUP $MAINPID")
-    );
-    // As systemd 254 makes them: readable by the group. The configuration has no secret and is readable by all.
-    let credentials = folder.file("credentials");
-    std::fs::create_dir(&credentials).unwrap();
-    let directory = credentials.display().to_string();
-    let mut names = Vec::new();
-    for credential in value_of("LoadCredential") {
-        let (name, source) = credential.split_once(':').unwrap();
-        assert_eq!(source, format!("/etc/florin/{name}"));
-        let content = match name {
-            "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
-            _ => format!("0123456789abcdef0123456789abcdef{name}"),
-        };
-        let file = credentials.join(name);
-        std::fs::write(&file, content).unwrap();
-        std::fs::set_permissions(&file, Permissions::from_mode(0o440)).unwrap();
-        names.push(name);
-    }
-    let variables: Vec<(String, String)> = value_of("Environment")
-        .map(|line| {
-            let (name, value) = line.split_once('=').unwrap();
-            (name.to_owned(), value.replace("%d", &directory))
-        })
-        .collect();
-    let used = variables
-        .iter()
-        .map(|(_, value)| value.rsplit('/').next().unwrap());
-    assert_eq!(used.collect::<Vec<_>>(), names, "each is handed on, once");
-    // As `init` writes it: its secrets are the unit's files.
-    let (config, written) = (folder.file("florin.toml"), folder.file("secrets"));
-    let [file, secret_files] = [&config, &written].map(|path| path.display().to_string());
+    let reload = value_of("ExecReload").next();
+    assert_eq!(reload, Some("/bin/kill -HUP $MAINPID"));
+    // The unit's credentials are the files that `init` writes.
+    let (config, credentials) = (folder.file("florin.toml"), folder.file("credentials"));
+    let [file, directory] = [&config, &credentials].map(|path| path.display().to_string());
     let init = "init --production --origin https://shop.example --public-url https://pay.shop.example \
                 --gateway-url https://gateway.example/api";
     let words = init
         .split(' ')
-        .chain(["--config", &file, "--secrets", &secret_files]);
+        .chain(["--config", &file, "--secrets", &directory]);
     let init = Program::run(&words.collect::<Vec<_>>(), &[]);
     assert_eq!(init.code, Some(0), "{}", init.printed);
-    for name in &names {
-        let mode = std::fs::metadata(written.join(name)).unwrap().permissions();
-        assert_eq!(mode.mode() & 0o777, 0o600, "{name}");
+    let mut names = Vec::new();
+    for credential in value_of("LoadCredential") {
+        let (name, source) = credential.split_once(':').unwrap();
+        assert_eq!(source, format!("/etc/florin/{name}"));
+        let secret = credentials.join(name);
+        let mode = std::fs::metadata(&secret).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+        // As an operator completes it, and as systemd 254 makes it: readable by the group.
+        let content = match name {
+            "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
+            _ => format!("0123456789abcdef0123456789abcdef{name}"),
+        };
+        std::fs::write(&secret, content).unwrap();
+        std::fs::set_permissions(&secret, Permissions::from_mode(0o440)).unwrap();
+        names.push(name);
     }
-    assert_eq!(std::fs::read_dir(&written).unwrap().count(), names.len());
+    let written = std::fs::read_dir(&credentials).unwrap();
+    assert_eq!(written.count(), names.len());
+    let values: Vec<_> = value_of("Environment")
+        .map(|line| line.split_once('=').unwrap())
+        .map(|(name, value)| (name, value.replace("%d", &directory)))
+        .collect();
+    let used = values
+        .iter()
+        .map(|(_, value)| value.rsplit('/').next().unwrap());
+    assert_eq!(used.collect::<Vec<_>>(), names, "each is handed on, once");
+    // The configuration has no secret and is readable by all.
     std::fs::set_permissions(&config, Permissions::from_mode(0o644)).unwrap();
     let database = format!("sqlite://{}", folder.file("florin.db").display());
-    let mut variables: Vec<(&str, &str)> = variables
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
-    variables.push(("CREDENTIALS_DIRECTORY", &directory));
-    variables.push(("FLORIN_DATABASE_URL", &database));
-    let words = ["--config", &config.display().to_string(), "check-config"];
-    let checked = Program::run(&words, &variables);
+    let values = values.iter().map(|(name, value)| (*name, value.as_str()));
+    let more = [
+        ("CREDENTIALS_DIRECTORY", directory.as_str()),
+        ("FLORIN_DATABASE_URL", &database),
+    ];
+    let variables: Vec<(&str, &str)> = values.chain(more).collect();
+    let checked = Program::run(&["--config", &file, "check-config"], &variables);
     assert_eq!(checked.code, Some(0), "{}", checked.printed);
 }
 

@@ -16,38 +16,16 @@ fn secrets_that_others_can_read_are_refused_unless_the_operator_accepts_it() {
     let in_file = format!("api_secret_file = {:?}", secret.display().to_string());
     let set =
         |file: &std::path::Path, mode| set_permissions(file, Permissions::from_mode(mode)).unwrap();
+    let shared = |file, sentence| Some((file, sentence));
+    let read = "can be read by group or others (mode 0644)";
+    let written = "can be written by group or others (mode 0666)";
+    let with_file = [("api_secret = \"secret\"", in_file.as_str())];
     for (changes, config_mode, secret_mode, refused) in [
         (&[][..], 0o600, 0o600, None),
-        (
-            &[][..],
-            0o644,
-            0o600,
-            Some((&config, "can be read by group or others (mode 0644)")),
-        ),
-        (
-            &[][..],
-            0o640,
-            0o600,
-            Some((&config, "can be read by group or others (mode 0640)")),
-        ),
-        (
-            &[][..],
-            0o666,
-            0o600,
-            Some((&config, "can be written by group or others (mode 0666)")),
-        ),
-        (
-            &[("api_secret = \"secret\"", in_file.as_str())][..],
-            0o600,
-            0o400,
-            None,
-        ),
-        (
-            &[("api_secret = \"secret\"", in_file.as_str())][..],
-            0o600,
-            0o644,
-            Some((&secret, "can be read by group or others (mode 0644)")),
-        ),
+        (&[], 0o644, 0o600, shared(&config, read)),
+        (&[], 0o666, 0o600, shared(&config, written)),
+        (&with_file, 0o600, 0o400, None),
+        (&with_file, 0o600, 0o644, shared(&secret, read)),
     ] {
         for is_accepted in [false, true] {
             check(&folder, &good, changes, &[]);
