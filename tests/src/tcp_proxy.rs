@@ -1,18 +1,17 @@
-//! A TCP proxy that can cut, freeze or delay connections, as a network between two servers.
+//! A TCP proxy that can cut or freeze connections, as a network between two servers.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use florin_postgres::free_port;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::wait::{eventually, pause};
+use crate::wait::eventually;
 
 /// Forwards connections to a server. Cut, it refuses them, as a server that is down. Frozen, it accepts everything and
-/// forwards nothing, as a broken network. Slow, it forwards everything late.
+/// forwards nothing, as a broken network.
 #[derive(Debug)]
 pub struct TcpProxy {
     here: SocketAddr,
@@ -20,7 +19,6 @@ pub struct TcpProxy {
     frozen: watch::Sender<bool>,
     /// How often the open connections were silenced.
     silenced: watch::Sender<u64>,
-    delay: watch::Sender<Duration>,
     carrying: Option<JoinHandle<()>>,
 }
 
@@ -35,7 +33,6 @@ impl TcpProxy {
             there,
             frozen: watch::channel(false).0,
             silenced: watch::channel(0).0,
-            delay: watch::channel(Duration::ZERO).0,
             carrying: None,
         };
         proxy.carry(listener);
@@ -76,14 +73,8 @@ impl TcpProxy {
             there: self.there,
             frozen: self.frozen.subscribe(),
             silenced: self.silenced.subscribe(),
-            delay: self.delay.subscribe(),
         };
         self.carrying = Some(tokio::spawn(carry(listener, link)));
-    }
-
-    /// Forwards everything later by this time.
-    pub fn delay(&self, time: Duration) {
-        self.delay.send_replace(time);
     }
 
     /// Forwards again at the same address. Earlier connections are closed.
@@ -115,7 +106,6 @@ struct Link {
     there: SocketAddr,
     frozen: watch::Receiver<bool>,
     silenced: watch::Receiver<u64>,
-    delay: watch::Receiver<Duration>,
 }
 
 async fn carry(listener: TcpListener, link: Link) {
@@ -135,7 +125,6 @@ async fn connect(mut near: TcpStream, link: Link) {
         there,
         mut frozen,
         mut silenced,
-        delay,
     } = link;
     let times = *silenced.borrow();
     let Ok(mut far) = TcpStream::connect(there).await else {
@@ -154,35 +143,7 @@ async fn connect(mut near: TcpStream, link: Link) {
             // Both ends stay open and receive nothing.
             std::future::pending::<()>().await;
         }
-        () = forward(&mut near, &mut far, delay) => {}
+        // A connection that was reset ends like one that was closed.
+        _ = copy_bidirectional(&mut near, &mut far) => {}
     }
-}
-
-/// Forwards in both directions until both ends have closed theirs.
-async fn forward(near: &mut TcpStream, far: &mut TcpStream, delay: watch::Receiver<Duration>) {
-    let (near_reader, near_writer) = near.split();
-    let (far_reader, far_writer) = far.split();
-    tokio::join!(
-        copy(near_reader, far_writer, delay.clone()),
-        copy(far_reader, near_writer, delay),
-    );
-}
-
-async fn copy(
-    mut from: impl AsyncRead + Unpin,
-    mut to: impl AsyncWrite + Unpin,
-    delay: watch::Receiver<Duration>,
-) {
-    let mut bytes = [0; 16 * 1024];
-    // A connection that was reset ends like one that was closed.
-    while let Ok(count @ 1..) = from.read(&mut bytes).await {
-        let time = *delay.borrow();
-        if !time.is_zero() {
-            pause(time).await;
-        }
-        if to.write_all(&bytes[..count]).await.is_err() {
-            return;
-        }
-    }
-    let _ = to.shutdown().await;
 }

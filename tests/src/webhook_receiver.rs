@@ -147,12 +147,6 @@ impl WebhookReceiver {
     }
 
     /// What was wrong with deliveries: nothing may be.
-    /// Forgets deliveries with a wrong signature, which a check of the configuration sends on purpose.
-    pub fn forget_unsigned(&self) {
-        let mut received = self.lock();
-        received.faults.retain(|fault| !fault.ends_with(UNSIGNED));
-    }
-
     pub(crate) fn faults(&self) -> Vec<String> {
         self.lock().faults.clone()
     }
