@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use reqwest::StatusCode;
 use serde_json::json;
 use standardwebhooks::Webhook;
-use support::{Program, World, WorldConfig, eventually, pay_in_full, secrets, write_private};
+use support::{Program, World, eventually, secrets, write_private};
 use tokio::task::JoinSet;
 
-use crate::metrics::Scrape;
 use crate::program::{start_program, wait_until_up};
 
 /// base64 of `canary-webhook-secret-next`.
@@ -250,73 +249,6 @@ async fn keys_in_pairs_are_both_accepted_until_the_old_one_is_removed() {
     line(&program, 1, RELOADED).await;
     assert_eq!(statuses(old).await, (401, 404, 401));
     assert_eq!(statuses(new).await, (200, 200, 200));
-    drop(program);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn the_second_of_the_gateways_keys_is_used_while_the_gateway_rejects_the_first() {
-    let mut world = World::start_with(WorldConfig {
-        has_operators: true,
-        ..WorldConfig::default()
-    })
-    .await;
-    let program = start_program(&mut world).await;
-    let (key, secret) = (secrets::API_KEY, secrets::API_SECRET);
-    let one = [
-        format!("api_key = \"{key}\""),
-        format!("api_secret = \"{secret}\""),
-    ];
-    let pairs = [
-        format!("api_key = [\"canary-key-next\", \"{key}\"]"),
-        format!("api_secret = [\"canary-secret-next\", \"{secret}\"]"),
-    ];
-    let buy = async |sku: &str| {
-        let checkout = world.customer().open(sku).await;
-        checkout.choose("BTC").await;
-        pay_in_full(&world, &checkout).await;
-    };
-    change(
-        &world,
-        &program,
-        &[(&one[0], &pairs[0]), (&one[1], &pairs[1])],
-    );
-    let logged = line(&program, 0, RELOADED).await;
-    assert!(
-        logged.contains("gateway.api_key, gateway.api_secret"),
-        "{logged}"
-    );
-    // The gateway has not exchanged the key yet.
-    buy("ebook").await;
-    let logged = line(&program, 0, "the gateway rejects the first of the two").await;
-    assert!(
-        logged.contains("Exchange the key at the gateway"),
-        "{logged}"
-    );
-    let in_use = "florin_gateway_second_key_in_use";
-    assert_eq!(Scrape::of(&world).await.value(in_use), 1);
-    // The order of the list reversed: the first one is accepted.
-    change(
-        &world,
-        &program,
-        &[
-            (
-                &pairs[0],
-                &format!("api_key = [\"{key}\", \"canary-key-next\"]"),
-            ),
-            (
-                &pairs[1],
-                &format!("api_secret = [\"{secret}\", \"canary-secret-next\"]"),
-            ),
-        ],
-    );
-    line(&program, 1, RELOADED).await;
-    buy("ebook").await;
-    assert_eq!(Scrape::of(&world).await.value(in_use), 0);
-    let printed = program.printed();
-    assert!(!printed.contains("canary-"), "{printed}");
-    assert!(!printed.contains("the gateway refuses us"), "{printed}");
-    assert_eq!(printed.matches("rejects the first of the two").count(), 1);
     drop(program);
     world.end().await;
 }
