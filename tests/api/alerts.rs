@@ -261,38 +261,3 @@ async fn alerts_report_that_a_store_does_not_accept_its_events() {
     prometheus.wait_until_over("FlorinWebhookDisabled").await;
     world.end().await;
 }
-
-#[tokio::test]
-async fn alerts_report_that_a_payment_needs_a_person() {
-    let world = World::start_with(WorldConfig {
-        callbacks: false,
-        ..WorldConfig::default()
-    })
-    .await;
-    world.expect_error("the gateway changed an invoice's address");
-    world.expect_error("a payment needs review");
-    let (blocked, unclear) = (
-        world.customer().open("ebook").await,
-        world.customer().open("mug").await,
-    );
-    let prometheus = prometheus(&world).await;
-    unclear.choose("BTC").await;
-    let invoice = world.sandbox().invoice_of(&unclear.address().await).await;
-    let overrides = json!({ "transaction_status": "LOST" });
-    world.sandbox().override_invoice(&invoice, &overrides).await;
-    prometheus
-        .wait_until_fires("FlorinPaymentNeedsReview")
-        .await;
-    let firing = prometheus.firing().await;
-    assert!(!firing.contains("FlorinOrderNeedsPerson"), "{firing:?}");
-    blocked.choose("BTC").await;
-    let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
-    world.sandbox().change_address(&blocked, other).await;
-    prometheus.wait_until_fires("FlorinOrderNeedsPerson").await;
-    let what = prometheus
-        .query("ALERTS{alertname=\"FlorinOrderNeedsPerson\"}")
-        .await;
-    let cause = &what.unwrap()[0]["metric"]["cause"];
-    assert_eq!(*cause, Value::from("address_changed"));
-    world.end().await;
-}

@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use florin_postgres::{Durability, PostgresServer};
 use sqlx::{Connection as _, PgConnection};
 use support::{Prometheus, TcpProxy, World, WorldConfig, eventually, postgres_database};
 use tokio::task::JoinSet;
@@ -57,34 +56,6 @@ async fn metrics_of_a_database_server_are_listed_and_make_no_more_than_300_serie
     );
     world.end().await;
     other.end().await;
-}
-
-#[tokio::test]
-async fn an_alert_reports_that_a_synchronous_standby_is_missing() {
-    let primary = PostgresServer::start(Durability::Full).unwrap();
-    let mut standby = primary.start_standby().unwrap();
-    primary.wait_for_standby().unwrap();
-    primary.create_database("florin", None).unwrap();
-    let url = primary.url("florin");
-    let migrated = florin_storage::migrate_postgres(&url, "test").await;
-    migrated.unwrap();
-    let world = world_on(url).await;
-    world.expect_error("orders cannot be stored");
-    let prometheus = prometheus(&world).await;
-    let synchronous = "florin_database_standbys{kind=\"synchronous\"}";
-    assert_eq!(Scrape::of(&world).await.value(synchronous), 1);
-    eventually("the standby was scraped", async || {
-        let scraped = prometheus.query("florin_database_standbys == 1").await?;
-        scraped.as_array().filter(|found| !found.is_empty())?;
-        Some(())
-    })
-    .await;
-    standby.stop_at_once().unwrap();
-    is_reported(&world).await;
-    prometheus.wait_until_fires("FlorinStandbyMissing").await;
-    standby.start_again().unwrap();
-    prometheus.wait_until_over("FlorinStandbyMissing").await;
-    world.end().await;
 }
 
 /// An open transaction of another program. Its age is compared with a second in place of the minute.

@@ -44,7 +44,6 @@ mod open_by_product;
 mod openapi;
 mod operator_commands;
 mod operators;
-mod operators_entries;
 mod operators_pages;
 mod order_lines;
 mod order_tokens;

@@ -1,16 +1,23 @@
 //! A proxy on PostgreSQL.
 
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
 use sqlx::Connection as _;
 use support::{
-    Folder, Program, World, WorldConfig, empty_postgres_database, pooled, postgres_database,
-    write_private,
+    Folder, Program, ProgramOutput, World, WorldConfig, empty_postgres_database, pooled,
+    postgres_database, write_private,
 };
 
 use crate::helpers::delivered_events;
+
+/// Runs a command of the store to its end.
+fn store(config: &Path, words: &[&str]) -> ProgramOutput {
+    let config = config.display().to_string();
+    Program::run(&[&["--config", &config, "store"], words].concat(), &[])
+}
 
 #[tokio::test]
 async fn readiness_shows_the_schema_and_the_clock_of_the_server() {
@@ -104,15 +111,10 @@ async fn a_store_moves_to_postgresql_in_the_middle_of_a_payment() {
     world.stop_proxy().await;
     let from = world.database_url();
     let url = postgres_database().await;
-    let config = world.config_file().display().to_string();
-    let copied = Program::run(
-        &[
-            "--config", &config, "store", "copy", "--from", &from, "--to", &url,
-        ],
-        &[],
-    );
+    let config = world.config_file();
+    let copied = store(&config, &["copy", "--from", &from, "--to", &url]);
     assert_eq!(copied.code, Some(0), "{}", copied.printed);
-    let refused = Program::run(&["--config", &config], &[]);
+    let refused = Program::run(&["--config", &config.display().to_string()], &[]);
     assert_eq!(refused.code, Some(1), "{}", refused.printed);
     assert!(
         refused
@@ -137,11 +139,10 @@ async fn a_backup_is_made_while_the_proxy_serves_and_can_be_restored() {
     let mut world = World::start().await;
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
-    let config = world.config_file().display().to_string();
     let copy = world.file("copy.db");
     let to = copy.display().to_string();
-    let run =
-        |words: &[&str]| Program::run(&[&["--config", &config, "store"][..], words].concat(), &[]);
+    let config = world.config_file();
+    let run = |words: &[&str]| store(&config, words);
     let copied = run(&["backup", "--to", &to]);
     assert_eq!(copied.code, Some(0), "{}", copied.printed);
     assert!(copied.printed.contains("1  orders"), "{}", copied.printed);
@@ -185,9 +186,8 @@ async fn a_server_is_verified_and_its_backup_is_left_to_its_programs() {
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     support::pay_in_full(&world, &checkout).await;
-    let config = world.config_file().display().to_string();
-    let run =
-        |words: &[&str]| Program::run(&[&["--config", &config, "store"][..], words].concat(), &[]);
+    let config = world.config_file();
+    let run = |words: &[&str]| store(&config, words);
     let verified = run(&["verify"]);
     assert_eq!(verified.code, Some(0), "{}", verified.printed);
     assert!(
