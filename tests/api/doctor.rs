@@ -46,28 +46,16 @@ impl Installation {
 
     /// Runs a command with the account's key and secret, unless others are given. The world answers meanwhile.
     async fn run(&self, words: &[&str], changes: &[(&'static str, &str)]) -> ProgramOutput {
-        let words: Vec<String> = [words, &["--config", &self.config]]
-            .concat()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
         let mut variables = vec![
-            ("FLORIN_GATEWAY__API_KEY", secrets::API_KEY.to_owned()),
-            ("FLORIN_GATEWAY__API_SECRET", secrets::API_SECRET.to_owned()),
+            ("FLORIN_GATEWAY__API_KEY", secrets::API_KEY),
+            ("FLORIN_GATEWAY__API_SECRET", secrets::API_SECRET),
         ];
         for (name, value) in changes {
             variables.retain(|(known, _)| known != name);
-            variables.push((name, (*value).to_owned()));
+            variables.push((name, value));
         }
-        let run = move || {
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let variables: Vec<(&str, &str)> = variables
-                .iter()
-                .map(|(name, value)| (*name, value.as_str()))
-                .collect();
-            Program::run(&words, &variables)
-        };
-        tokio::task::spawn_blocking(run).await.unwrap()
+        let words = [words, &["--config", &self.config]].concat();
+        Program::run_beside(&words, &variables).await
     }
 
     /// Runs the doctor with the page. Returns what is not well, as `key: message → remedy`.

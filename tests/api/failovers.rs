@@ -183,11 +183,9 @@ async fn a_failover_to_a_synchronous_standby_loses_no_credit_event_attempt_or_or
 
 /// What `florin-proxy gateway invoice` prints.
 async fn gateway_invoice(world: &World, id: &str) -> String {
-    let (config, id) = (world.config_file().display().to_string(), id.to_owned());
-    let printed = tokio::task::spawn_blocking(move || {
-        Program::run(&["--config", &config, "gateway", "invoice", &id], &[])
-    });
-    let printed = printed.await.unwrap();
+    let config = world.config_file().display().to_string();
+    let words = ["--config", &config, "gateway", "invoice", id];
+    let printed = Program::run_beside(&words, &[]).await;
     assert_eq!(printed.code, Some(0), "{}", printed.printed);
     printed.printed
 }

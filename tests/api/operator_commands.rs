@@ -13,24 +13,9 @@ use crate::program::{free_port, start_program};
 const TOKEN: &str = "FLORIN_OPERATOR_TOKEN";
 
 /// Runs a command with these variables. The world answers meanwhile.
-async fn run(world: &World, words: &[&str], variables: &[(&'static str, &str)]) -> ProgramOutput {
+async fn run(world: &World, words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
     let config = world.config_file().display().to_string();
-    let words: Vec<String> = [words, &["--config", &config]]
-        .concat()
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    let variables: Vec<_> = (variables.iter())
-        .map(|(name, value)| (*name, (*value).to_owned()))
-        .collect();
-    let run = move || {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let variables: Vec<_> = (variables.iter())
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        Program::run(&words, &variables)
-    };
-    tokio::task::spawn_blocking(run).await.unwrap()
+    Program::run_beside(&[words, &["--config", &config]].concat(), variables).await
 }
 
 /// Runs a command as the operator who may write; it must succeed.

@@ -156,13 +156,18 @@ async fn orders_are_searched_by_text_status_and_store() {
     let world = World::start().await;
     let ada = ada(&world);
     let (checkout, invoice) = underpaid(&world).await;
-    world.customer().open("ebook").await;
+    let order = json!({
+        "amount": "31.40", "currency": "USD", "reference": "cart-314", "customer_email": "Zoe@example.com",
+    });
+    world.store().open(&order).await.with(201);
     let address = checkout.address().await;
     for (query, count) in [
         (format!("?q={}", checkout.order), 1),
         (format!("?q={invoice}"), 1),
         (format!("?q={address}"), 1),
         (format!("?q={address}&status=open"), 0),
+        ("?q=zoe@example.com".to_owned(), 1),
+        ("?q=31.4".to_owned(), 1),
         ("?q=cart-315".to_owned(), 0),
         ("?status=underpaid".to_owned(), 1),
         ("?store=demo".to_owned(), 2),

@@ -111,6 +111,23 @@ impl Program {
         ProgramOutput::of(&output.expect("the program can be started"))
     }
 
+    /// Runs it to its end while the world of the test answers.
+    ///
+    /// # Panics
+    /// The program cannot be started.
+    pub async fn run_beside(words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let variables: Vec<(String, String)> = variables.iter().map(owned).collect();
+        let run = tokio::task::spawn_blocking(move || {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let variables = variables.iter();
+            let variables = variables.map(|(name, value)| (name.as_str(), value.as_str()));
+            Self::run(&words, &variables.collect::<Vec<_>>())
+        });
+        run.await.expect("the program can be started")
+    }
+
     /// Runs it to its end with this text on standard input.
     pub fn run_with_input(words: &[&str], input: &str) -> ProgramOutput {
         let mut child = command(Path::new("timeout"), &[])

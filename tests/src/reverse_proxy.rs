@@ -29,14 +29,9 @@ pub struct ReverseProxy {
 impl ReverseProxy {
     /// Caddy with `deploy/caddy/Caddyfile`, and a certificate of a local authority.
     pub async fn caddy(upstream: SocketAddr) -> Self {
-        let site = replaced(
-            &deployed("caddy/Caddyfile"),
-            UPSTREAM,
-            &upstream.to_string(),
-            1,
-        );
-        let caddy = Command::new("caddy");
-        Self::caddy_with(&site, caddy, Folder::new()).await
+        let site = deployed("caddy/Caddyfile");
+        let site = replaced(&site, &[(UPSTREAM, &upstream.to_string())]);
+        Self::caddy_with(&site, Command::new("caddy"), Folder::new()).await
     }
 
     /// Caddy with the file of the documentation for two proxies, on one port of two addresses.
@@ -46,14 +41,11 @@ impl ReverseProxy {
         let site = documented("\npay.shop.example {");
         let shipped = deployed("caddy/Caddyfile");
         assert_eq!(site, shipped.replace(UPSTREAM, "florin.internal:8080"));
-        let site = replaced(&site, ":8080 {", &format!(":{} {{", one.port()), 1);
+        let site = replaced(&site, &[(":8080 {", &format!(":{} {{", one.port()))]);
         let folder = Folder::new();
         let hosts = folder.file("hosts");
-        let names = format!(
-            "{} florin.internal\n{} florin.internal\n",
-            one.ip(),
-            other.ip()
-        );
+        let [one, other] = [one.ip(), other.ip()];
+        let names = format!("{one} florin.internal\n{other} florin.internal\n");
         std::fs::write(&hosts, names).expect("the folder is writable");
         // In a separate namespace it reads these names. Where a user may open none, the test needs `sudo`.
         let mut caddy = Command::new("unshare");
@@ -65,9 +57,14 @@ impl ReverseProxy {
 
     async fn caddy_with(site: &str, mut caddy: Command, folder: Folder) -> Self {
         let port = free_port();
-        let site = replaced(site, NAME, "localhost", 1);
+        let site = replaced(
+            site,
+            &[
+                (NAME, "localhost"),
+                ("\nlocalhost {", &format!("\nlocalhost:{port} {{")),
+            ],
+        );
         let site = site.replace("https://localhost", "https://pay.shop.example");
-        let site = replaced(&site, "\nlocalhost {", &format!("\nlocalhost:{port} {{"), 1);
         let options = format!(
             "{{\n\tadmin off\n\tskip_install_trust\n\tlocal_certs\n\thttp_port {}\n\tauto_https disable_redirects\n}}\n",
             free_port()
@@ -90,23 +87,17 @@ impl ReverseProxy {
         let site = documented("\nupstream florin {");
         let line = format!("    server {UPSTREAM} max_fails=0;\n");
         let both = [&line, &*line.replace(UPSTREAM, OTHER_UPSTREAM)].concat();
-        assert_eq!(
-            site,
-            replaced(&deployed("nginx/florin.conf"), &line, &both, 1)
-        );
+        let shipped = deployed("nginx/florin.conf");
+        assert_eq!(site, replaced(&shipped, &[(&line, &both)]));
         let [one, other] = upstreams.map(|upstream| upstream.to_string());
-        let site = replaced(&site, UPSTREAM, &one, 1);
-        Self::nginx_with(&replaced(&site, OTHER_UPSTREAM, &other, 1), 2).await
+        let site = replaced(&site, &[(UPSTREAM, &one), (OTHER_UPSTREAM, &other)]);
+        Self::nginx_with(&site, 2).await
     }
 
-    /// The same with a certificate that is valid for so many days.
+    /// nginx with a certificate that is valid for a number of days.
     pub async fn nginx_for(upstream: SocketAddr, days: u32) -> Self {
-        let site = replaced(
-            &deployed("nginx/florin.conf"),
-            UPSTREAM,
-            &upstream.to_string(),
-            1,
-        );
+        let site = deployed("nginx/florin.conf");
+        let site = replaced(&site, &[(UPSTREAM, &upstream.to_string())]);
         Self::nginx_with(&site, days).await
     }
 
@@ -114,21 +105,16 @@ impl ReverseProxy {
         let (folder, port) = (Folder::new(), free_port());
         let [certificate, key] = ["localhost.pem", "localhost.key"].map(|name| folder.file(name));
         self_signed(&certificate, &key, days);
-        let live = "/etc/letsencrypt/live/pay.shop.example";
+        let live = |file| format!("/etc/letsencrypt/live/pay.shop.example/{file}.pem");
         let path = |path: &Path| path.display().to_string();
         let site = replaced(
             site,
-            &format!("{live}/fullchain.pem"),
-            &path(&certificate),
-            1,
-        );
-        let site = replaced(&site, &format!("{live}/privkey.pem"), &path(&key), 1);
-        let site = replaced(&site, "listen 443", &format!("listen 127.0.0.1:{port}"), 1);
-        let site = replaced(
-            &site,
-            "server_name pay.shop.example",
-            "server_name localhost",
-            1,
+            &[
+                (&live("fullchain"), &path(&certificate)),
+                (&live("privkey"), &path(&key)),
+                ("listen 443", &format!("listen 127.0.0.1:{port}")),
+                ("server_name pay.shop.example", "server_name localhost"),
+            ],
         );
         let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|what| format!("{what}_temp_path {}/{what};\n", folder.path().display()))
@@ -250,27 +236,22 @@ fn documented(part: &str) -> String {
     [block, "\n"].concat()
 }
 
-/// The text with another word in it: a test runs what is deployed, except for names and addresses.
-fn replaced(text: &str, from: &str, to: &str, at_least: usize) -> String {
-    assert!(
-        text.matches(from).count() >= at_least,
-        "{from} is not in:\n{text}"
-    );
-    text.replace(from, to)
+/// The text with other words in it: a test runs what is deployed, except for names and addresses.
+fn replaced(text: &str, words: &[(&str, &str)]) -> String {
+    let mut text = text.to_owned();
+    for (from, to) in words {
+        assert!(text.contains(from), "{from} is not in:\n{text}");
+        text = text.replace(from, to);
+    }
+    text
 }
 
 fn self_signed(certificate: &Path, key: &Path, days: u32) {
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes"])
-        .args(["-days", &days.to_string()])
-        .args([
-            "-subj",
-            "/CN=localhost",
-            "-addext",
-            "subjectAltName=DNS:localhost",
-            "-addext",
-            "basicConstraints=critical,CA:FALSE",
-        ])
+        .args(["-days", &days.to_string(), "-subj", "/CN=localhost"])
+        .args(["-addext", "subjectAltName=DNS:localhost"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
         .arg("-out")
         .arg(certificate)
         .arg("-keyout")
