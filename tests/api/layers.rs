@@ -233,32 +233,21 @@ fn files_import_each_other_without_circles() {
 
 #[test]
 fn a_circle_is_found_however_it_is_written() {
-    let none: &[&str] = &[];
-    for (a, b, circle) in [
-        ("use crate::b::B;", "use super::{x, a::A};", &["a", "b"][..]),
-        (
-            "fn f() -> super::b::B {}",
-            "impl crate::a::A {}",
-            &["a", "b"],
-        ),
-        (
-            "mod b { use crate::b::B; }",
-            "use crate::a::*;",
-            &["a", "b"],
-        ),
-        (
-            "use crate::b::B;",
-            "#[cfg(test)] mod tests { use crate::a::A; }",
-            none,
-        ),
-        ("pub(in crate::b) struct A;", "use crate::a::A;", none),
+    let in_test = "#[cfg(test)] mod tests { use crate::a::A; }";
+    for (a, b, count) in [
+        ("use crate::b::B;", "use super::{x, a::A};", 2),
+        ("fn f() -> super::b::B {}", "impl crate::a::A {}", 2),
+        ("mod b { use crate::b::B; }", "use crate::a::*;", 2),
+        ("use crate::b::B;", in_test, 0),
+        ("pub(in crate::b) struct A;", "use crate::a::A;", 0),
     ] {
         let files = [("a", a), ("b", b)].map(|(name, text)| {
             let module = vec![name.to_owned()];
             let paths = paths_in(&module, text);
             (module, paths)
         });
-        assert_eq!(Crate(files.into()).circles(), circle, "{a} and {b}");
+        let circles = Crate(files.into()).circles();
+        assert_eq!(circles.len(), count, "{a} and {b}: {circles:?}");
     }
 }
 
