@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
-use support::{Checkout, Program, ProgramOutput, Reply, World, eventually, secrets, write_private};
+use support::{Program, ProgramOutput, Reply, World, eventually, secrets, write_private};
 
 use crate::helpers::paid_event_count;
+pub(crate) use crate::operators_pages::underpaid;
 use crate::program::{free_port, start_program};
 
 /// The variable of the token.
@@ -30,17 +31,6 @@ async fn ada_fails(world: &World, words: &[&str]) -> String {
     let ended = run(world, words, &[(TOKEN, secrets::OPERATOR_TOKEN)]).await;
     assert_eq!(ended.code, Some(1), "{words:?}: {}", ended.printed);
     ended.printed
-}
-
-/// An order of which half is paid and confirmed.
-pub(crate) async fn underpaid(world: &World) -> Checkout {
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    world.sandbox().pay(&checkout, "half").await;
-    world.sandbox().mine(3).await;
-    checkout.wait_for("underpaid").await;
-    world.wait_for_deliveries().await;
-    checkout
 }
 
 #[tokio::test]

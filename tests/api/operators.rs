@@ -2,30 +2,20 @@
 
 use reqwest::Method;
 use serde_json::json;
-use support::{Checkout, Folder, OperatorApi, Program, World, eventually, secrets, write_private};
+use support::{Folder, OperatorApi, Program, World, eventually, secrets, write_private};
 
 use crate::helpers::{delivered_events, paid_event_count};
+use crate::operators_pages::underpaid;
 
 fn ada(world: &World) -> OperatorApi {
     world.operator(secrets::OPERATOR_TOKEN)
 }
 
-/// An order of which half is paid and confirmed, and the gateway's id of its invoice.
-async fn underpaid(world: &World) -> (Checkout, String) {
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
-    world.sandbox().pay_invoice(&invoice, "half").await;
-    world.sandbox().mine(3).await;
-    checkout.wait_for("underpaid").await;
-    world.wait_for_deliveries().await;
-    (checkout, invoice)
-}
-
 #[tokio::test]
 async fn an_operator_accepts_an_underpaid_order_once() {
     let world = World::start().await;
-    let (ada, (checkout, invoice)) = (ada(&world), underpaid(&world).await);
+    let (ada, checkout) = (ada(&world), underpaid(&world).await);
+    let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
     let waiting = ada.get("/api/orders?attention=true").await.with(200);
     assert_eq!(waiting.body["orders"][0]["id"], checkout.order);
     assert_eq!(
@@ -81,7 +71,7 @@ async fn an_operator_accepts_an_underpaid_order_once() {
 #[tokio::test]
 async fn a_decision_needs_a_reason_and_an_open_question() {
     let world = World::start().await;
-    let (ada, (checkout, _)) = (ada(&world), underpaid(&world).await);
+    let (ada, checkout) = (ada(&world), underpaid(&world).await);
     let path = format!("/api/orders/{}/decision", checkout.order);
     let version = ada.order(&checkout.order).await["version"].clone();
     let body = |decision: &str, reason: &str| json!({ "decision": decision, "reason": reason, "version": version });
@@ -155,12 +145,13 @@ async fn the_api_needs_an_operators_token_and_the_role_for_a_change() {
 async fn orders_are_searched_by_text_status_and_store() {
     let world = World::start().await;
     let ada = ada(&world);
-    let (checkout, invoice) = underpaid(&world).await;
+    let checkout = underpaid(&world).await;
     let order = json!({
         "amount": "31.40", "currency": "USD", "reference": "cart-314", "customer_email": "Zoe@example.com",
     });
     world.store().open(&order).await.with(201);
     let address = checkout.address().await;
+    let invoice = world.sandbox().invoice_of(&address).await;
     for (query, count) in [
         (format!("?q={}", checkout.order), 1),
         (format!("?q={invoice}"), 1),
@@ -196,7 +187,7 @@ async fn orders_are_searched_by_text_status_and_store() {
 #[tokio::test]
 async fn one_order_is_shown_with_all_that_happened() {
     let world = World::start().await;
-    let (ada, (checkout, _)) = (ada(&world), underpaid(&world).await);
+    let (ada, checkout) = (ada(&world), underpaid(&world).await);
     ada.decide(&checkout.order, "keep_waiting").await.with(200);
     let shown = ada.get(&format!("/api/orders/{}", checkout.order)).await;
     let shown = shown.with(200).body;

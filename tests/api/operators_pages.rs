@@ -124,12 +124,14 @@ pub(crate) async fn ada(world: &World) -> Pages<'_> {
     pages
 }
 
+/// An order of which half is paid and confirmed.
 pub(crate) async fn underpaid(world: &World) -> Checkout {
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     world.sandbox().pay(&checkout, "half").await;
     world.sandbox().mine(3).await;
     checkout.wait_for("underpaid").await;
+    world.wait_for_deliveries().await;
     checkout
 }
 
