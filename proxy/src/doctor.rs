@@ -7,7 +7,7 @@ use florin_gateway::{
     CallError, Client, Endpoint, KeyInUse, PaymentGateway as _, Prices, RawRequest,
 };
 use florin_proxy::clock::{Clock as _, MAX_SKEW, SystemClock, SystemRandom};
-use florin_proxy::config::{Config, Origin, Store};
+use florin_proxy::config::Config;
 use florin_proxy::webhooks::{SendOutcome, WebhookSender, probe};
 use florin_proxy::{gateway_account, unpayable_offers, unpriced_stores};
 use florin_storage::{Database, StorageError, check_database, check_place, is_postgres};
@@ -15,22 +15,16 @@ use jiff::SignedDuration;
 use reqwest::tls::TlsInfo;
 use reqwest::{Response, redirect};
 use serde::Serialize;
-use url::Url;
 
 use crate::certificate::Validity;
-use crate::content_security_policy::{Policy, stopped};
 
-/// How long a page may take.
+/// Limit of the request to `public_url`.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The largest part of a page that is read.
-const MAX_PAGE_BYTES: usize = 1024 * 1024;
 /// A receiver refuses webhooks that are older. Source: the libraries of Standard Webhooks.
 const WEBHOOK_TOLERANCE: SignedDuration = SignedDuration::from_secs(300);
 
-/// A database of PostgreSQL, or why it cannot be opened.
 type OpenedServer = Result<Database, StorageError>;
 
-/// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
@@ -39,13 +33,11 @@ pub(crate) enum Status {
     Failed,
 }
 
-/// One response.
 #[derive(Debug, Serialize)]
 pub(crate) struct Finding {
-    /// The key of the configuration that it is about, or `clock`, `page`.
+    /// The key of the configuration that it is about, or `clock`, `certificate`.
     pub(crate) key: String,
     pub(crate) status: Status,
-    /// What was found.
     pub(crate) message: String,
     /// What to do; `None` if all is well, or if the message says it.
     pub(crate) remedy: Option<String>,
@@ -84,9 +76,6 @@ impl Finding {
 }
 
 /// The parts that `check-config --online` asks: gateway, clock, webhooks, database.
-///
-/// # Errors
-/// When the machine's TLS roots cannot be read.
 pub(crate) async fn essentials(config: &Config) -> anyhow::Result<Vec<Finding>> {
     // Fails when it is installed already, which is the aim.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -206,7 +195,6 @@ fn clock_finding(skew: SignedDuration) -> Finding {
     Finding::new(status, "clock", message, remedy)
 }
 
-/// Sends each endpoint a delivery with a wrong signature.
 async fn webhooks(config: &Config) -> anyhow::Result<Vec<Finding>> {
     let sender = WebhookSender::new()?;
     let mut findings = Vec::new();
@@ -277,7 +265,6 @@ async fn database_file(config: &Config) -> Finding {
     }
 }
 
-/// Writes to a server, and closes it.
 async fn database_server(server: OpenedServer) -> Finding {
     let key = "database_url";
     let written = match server {
@@ -347,82 +334,6 @@ fn validity(response: &Response) -> Option<Validity> {
     Validity::of(certificate, SystemClock.now())
 }
 
-/// Checks a page of a shop: its origin, its script, its policy.
-pub(crate) async fn page(config: &Config, page: &Url) -> anyhow::Result<Vec<Finding>> {
-    let mut response = match get(page.as_str()).await? {
-        Ok(response) if response.status() == 200 => response,
-        Ok(response) => {
-            let message = format!("{page} has the status {}", response.status().as_u16());
-            return Ok(vec![Finding::failed(
-                "page",
-                message,
-                "name a page that exists",
-            )]);
-        }
-        Err(reason) => {
-            let message = format!("{page} cannot be fetched: {reason}");
-            return Ok(vec![Finding::failed(
-                "page",
-                message,
-                "start the shop's server",
-            )]);
-        }
-    };
-    let mut policies = Vec::new();
-    for value in response.headers().get_all("content-security-policy") {
-        policies.extend(Policy::of_header(value.to_str().unwrap_or_default()));
-    }
-    let html = String::from_utf8_lossy(&body(&mut response).await).into_owned();
-    policies.extend(Policy::of_page(&html));
-
-    let base = config.public_url.base();
-    let mut findings = Vec::new();
-    let origin = Origin::of(page);
-    if !config.knows_origin(origin.as_str()) {
-        let named = |store: &&Store| html.contains(&format!("store=\"{}\"", store.id));
-        let store = config.stores.iter().find(named).or(config.stores.first());
-        let remedy = store.map(|store| {
-            let line = store.origins_with(&[origin.as_str()]);
-            line.map_or_else(
-                |refused| format!("show the page at an address that can be listed: {refused}"),
-                |line| format!("write below [[store]] id = \"{}\": {line}", store.id),
-            )
-        });
-        findings.push(Finding::failed(
-            "store.origins",
-            format!("no store lists {origin}, the page's origin"),
-            remedy.unwrap_or_default(),
-        ));
-    }
-    if !html.contains(&format!("{base}/florin.js")) {
-        findings.push(Finding::new(
-            Status::Warning,
-            "page",
-            format!("the page has no script {base}/florin.js, unless another script adds it"),
-            format!("add <script src=\"{base}/florin.js\" async></script>"),
-        ));
-    }
-    let proxy = Url::parse(base)?;
-    for stopped in stopped(&policies, page, &proxy) {
-        let (directive, what) = (stopped.directive, stopped.what);
-        let nonce = "give the script tag the page's nonce";
-        let remedy = match stopped.line {
-            Some(line) if what == "florin.js" => format!("{nonce}, or send {line}"),
-            Some(line) => format!("send {line}"),
-            None => nonce.to_owned(),
-        };
-        findings.push(Finding::failed(
-            "page",
-            format!("the page's Content-Security-Policy stops {what}, by {directive}"),
-            remedy,
-        ));
-    }
-    if findings.is_empty() {
-        findings.push(Finding::ok("page", "lets the checkout in"));
-    }
-    Ok(findings)
-}
-
 /// Fetches an address; the inner error is the innermost reason.
 async fn get(url: &str) -> anyhow::Result<Result<Response, String>> {
     // Fails when it is installed already, which is the aim.
@@ -441,16 +352,4 @@ async fn get(url: &str) -> anyhow::Result<Result<Response, String>> {
         }
         source.to_string()
     }))
-}
-
-/// The beginning of a page.
-async fn body(response: &mut Response) -> Vec<u8> {
-    let mut body = Vec::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
-        body.extend_from_slice(&chunk);
-        if body.len() >= MAX_PAGE_BYTES {
-            break;
-        }
-    }
-    body
 }

@@ -5,7 +5,6 @@ mod print;
 
 mod certificate;
 mod commands;
-mod content_security_policy;
 mod doctor;
 mod operator_client;
 
@@ -66,11 +65,11 @@ enum Command {
     Webhooks(commands::deliveries::Webhooks),
     /// Reports everything that is wrong with the configuration, by key, and exits with 2.
     CheckConfig(commands::check::Check),
-    /// Examines what a payment needs: gateway, clock, webhook endpoints, database, `public_url`, and a page of the shop.
+    /// Examines what a payment needs: gateway, clock, webhook endpoints, database and `public_url`.
     ///
     /// Each finding has its remedy. Exits with 1 if something failed. The endpoints get a delivery with a wrong signature,
     /// which they must refuse.
-    Doctor(commands::doctor::Doctor),
+    Doctor,
     /// Prints every key with unit, default and reason.
     ConfigReference,
     /// Prints the help of every command, as it is in docs/reference/commands.md.
@@ -148,7 +147,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a command that needs the whole configuration.
 fn with_config(
     config: Config,
     file: Option<&Path>,
@@ -159,7 +157,7 @@ fn with_config(
         Some(Command::Gateway { call }) => commands::gateway::run(&config, call),
         Some(Command::Migrate) => commands::database::migrate(&config, json),
         Some(Command::Store { action }) => commands::database::run(&config, action, json),
-        Some(Command::Doctor(doctor)) => match commands::doctor::run(&doctor, &config, json) {
+        Some(Command::Doctor) => match commands::doctor::run(&config, json) {
             Ok(true) => return ExitCode::SUCCESS,
             Ok(false) => return ExitCode::FAILURE,
             Err(error) => Err(error),
@@ -168,7 +166,7 @@ fn with_config(
     })
 }
 
-/// Florin's environment variables. One that is not UTF-8 is another program's.
+/// Florin's environment variables. Ignores variables that are not UTF-8.
 fn variables() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -186,7 +184,6 @@ fn ended(result: anyhow::Result<()>) -> ExitCode {
     }
 }
 
-/// The end of a command that called a running proxy.
 fn called(result: Result<(), CommandError>) -> ExitCode {
     let Err(error) = result else {
         return ExitCode::SUCCESS;

@@ -4,21 +4,18 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
 use serde_json::Value;
-use support::{
-    Language, Program, ProgramOutput, Receiver, ReverseProxy, StoreSite, World, secrets,
-};
+use support::{Language, Program, ProgramOutput, Receiver, ReverseProxy, World, secrets};
 use tokio::net::TcpListener;
 
-/// A configuration for the world's proxy and gateway, and a page and a webhook elsewhere.
+/// A configuration for the world's proxy and gateway, and a webhook elsewhere.
 struct Installation {
     world: World,
-    site: StoreSite,
     config: String,
 }
 
 impl Installation {
     async fn with_webhook(webhook: &str) -> Self {
-        let (world, site) = (World::start().await, StoreSite::open().await);
+        let world = World::start().await;
         let config = world.file("doctor.toml").display().to_string();
         let gateway = format!("{}/api", world.sandbox_url());
         let words = [
@@ -31,17 +28,13 @@ impl Installation {
             "--gateway-url",
             &gateway,
             "--origin",
-            site.url(),
+            "http://127.0.0.1:8081",
             "--webhook-url",
             webhook,
         ];
         let written = Program::run(&words, &[]);
         assert_eq!(written.code, Some(0), "{}", written.printed);
-        Self {
-            world,
-            site,
-            config,
-        }
+        Self { world, config }
     }
 
     /// Runs a command with the account's key and secret, unless others are given. The world answers meanwhile.
@@ -58,10 +51,9 @@ impl Installation {
         Program::run_beside(&words, &variables).await
     }
 
-    /// Runs the doctor with the page. Returns what is not well, as `key: message → remedy`.
+    /// Runs the doctor. Returns what is not well, as `key: message → remedy`.
     async fn findings(&self, changes: &[(&'static str, &str)]) -> Vec<String> {
-        let words = ["doctor", "--json", "--page", self.site.url()];
-        let ended = self.run(&words, changes).await;
+        let ended = self.run(&["doctor", "--json"], changes).await;
         let report: Value = serde_json::from_str(&ended.printed)
             .unwrap_or_else(|_| panic!("no JSON: {}", ended.printed));
         assert_eq!(report["ok"] == true, ended.code == Some(0), "{report}");
@@ -74,13 +66,6 @@ impl Installation {
                 format!("{key}: {message} → {}", text(finding, "remedy"))
             })
             .collect()
-    }
-
-    fn tag(&self) -> String {
-        let proxy = self.world.proxy_url();
-        format!(
-            "<script src=\"{proxy}/florin.js\" async></script><florin-checkout></florin-checkout>"
-        )
     }
 }
 
@@ -98,11 +83,6 @@ async fn the_doctor_finds_what_stops_payments_and_names_the_remedy() {
         .await
         .unwrap();
     let all = Installation::with_webhook(&format!("{}/florin", receiver.url())).await;
-    let proxy = all.world.proxy_url();
-    all.site.serve(
-        &format!("script-src {proxy}; frame-src {proxy}"),
-        &all.tag(),
-    );
     assert_eq!(all.findings(&[]).await, [""; 0]);
     let online = all.run(&["check-config", "--online"], &[]).await;
     assert_eq!(
@@ -164,36 +144,6 @@ async fn the_doctor_finds_what_stops_payments_and_names_the_remedy() {
     one(&found, start, "timedatectl set-ntp true");
     all.world.sandbox().set_clock(0).await;
 
-    // The page. `content_security_policy.rs` has more policies.
-    all.site.serve("default-src 'self'", &all.tag());
-    let found = all.findings(&[]).await;
-    let (script, frame) = (
-        format!("script-src 'self' {proxy}"),
-        format!("frame-src 'self' {proxy}"),
-    );
-    for (what, line) in [("florin.js", &script), ("the frame", &frame)] {
-        let start =
-            format!("page: the page's Content-Security-Policy stops {what}, by default-src");
-        one(&found, &start, &format!("send {line}"));
-    }
-    let policy = format!("default-src 'self'; {script}; {frame}");
-    all.site.serve(&policy, &all.tag());
-    assert_eq!(all.findings(&[]).await, [""; 0], "the lines are pasted");
-    all.site.serve("", "<p>Nothing</p>");
-    let found = all.findings(&[]).await;
-    one(&found, "page: the page has no script", "add <script");
-    let (_, script) = found[0].split_once("add ").unwrap();
-    all.site.serve("", script);
-    let origin = [("FLORIN_STORE__0__ORIGINS", "https://shop.example")];
-    let found = all.findings(&origin).await;
-    let url = all.site.url();
-    let line =
-        format!("below [[store]] id = \"demo\": origins = [\"https://shop.example\", \"{url}\"]");
-    one(&found, "store.origins: no store lists", &line);
-    let both = format!("https://shop.example,{url}");
-    let origins = [("FLORIN_STORE__0__ORIGINS", both.as_str())];
-    assert_eq!(all.findings(&origins).await, [""; 0], "both are pasted");
-
     all.world.end().await;
 }
 
@@ -209,7 +159,6 @@ async fn endpoint(status: StatusCode) -> String {
 #[tokio::test]
 async fn an_endpoint_must_answer_and_refuse_a_wrong_signature() {
     let all = Installation::with_webhook("http://127.0.0.1:9/florin").await;
-    all.site.serve("", &all.tag());
     let key = "store.demo.webhook.url: ";
     one(
         &all.findings(&[]).await,

@@ -1,29 +1,16 @@
 //! `florin-proxy doctor`: everything outside the configuration that a payment needs, each finding with its remedy.
 
-use clap::Args;
 use florin_proxy::config::{Config, Problem};
 use serde_json::json;
-use url::Url;
 
-use crate::doctor::{Finding, Status, essentials, page, public_url};
-
-/// What is examined.
-#[derive(Args)]
-pub(crate) struct Doctor {
-    /// A page of the shop: its origin, its script and its Content-Security-Policy are checked too
-    #[arg(long, value_name = "URL")]
-    page: Option<Url>,
-}
+use crate::doctor::{Finding, Status, essentials, public_url};
 
 /// Examines and prints. Returns `true` if nothing failed.
-///
-/// # Errors
-/// When the machine's TLS roots cannot be read.
-pub(crate) fn run(doctor: &Doctor, config: &Config, json: bool) -> anyhow::Result<bool> {
+pub(crate) fn run(config: &Config, json: bool) -> anyhow::Result<bool> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let findings = runtime.block_on(examine(doctor, config))?;
+    let findings = runtime.block_on(examine(config))?;
     let is_well = findings
         .iter()
         .all(|finding| finding.status != Status::Failed);
@@ -51,13 +38,10 @@ pub(crate) fn run(doctor: &Doctor, config: &Config, json: bool) -> anyhow::Resul
     Ok(is_well)
 }
 
-async fn examine(doctor: &Doctor, config: &Config) -> anyhow::Result<Vec<Finding>> {
+async fn examine(config: &Config) -> anyhow::Result<Vec<Finding>> {
     let mut findings: Vec<Finding> = config.warnings.iter().map(warning).collect();
     findings.extend(essentials(config).await?);
     findings.extend(public_url(config).await?);
-    if let Some(url) = &doctor.page {
-        findings.extend(page(config, url).await?);
-    }
     Ok(findings)
 }
 
