@@ -137,22 +137,21 @@ pub struct Confirmations {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
-    /// What it is about. A page shows a known kind in its customer's language, and `other` by its `text`.
+    /// Its subject. A page shows the `text`, and the kind decides whether it is open or folded.
     pub kind: WarningKind,
     /// The gateway's own words, in its language: at most 1000 characters.
     #[cfg_attr(feature = "schema", schemars(length(max = 1000)))]
     pub text: String,
-    /// The one number that the text names: of confirmations for `confirmations`, of minutes for `expiry` and `late_price`.
-    /// Absent when it names none, and for every other kind.
+    /// The number that the text names: of confirmations for `confirmations`, of minutes for `expiry` and `late_price`.
+    /// Absent when it names none or several, and for every other kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<u32>,
 }
 
 /// The subject of a warning.
 ///
-/// The proxy names a kind only for a sentence that it knows from the first word to the last and
-/// that speaks of this attempt's asset and network. A sentence with any other content is `other`,
-/// so that nothing is left out.
+/// The proxy finds it by a few words of the text. A text with none of them is `other`. The first two
+/// and `other` may be about lost money: a page shows them without a press.
 ///
 /// Source: payment-service.md, "Invoice": `warning_messages`, which lists subjects and no sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
@@ -163,13 +162,13 @@ pub enum WarningKind {
     OnlyThisAsset,
     /// What is sent on another network is lost.
     WrongNetwork,
-    /// The payment is complete after `number` confirmations.
+    /// How many confirmations complete the payment: `number`.
     Confirmations,
     /// The address is valid for `number` minutes.
     Expiry,
     /// A network fee that is too low may keep the payment from being confirmed.
     NetworkFee,
-    /// The price may no longer hold for a payment that arrives late: after `number` minutes where the text names them.
+    /// The price may no longer hold for a payment that arrives late: after `number` minutes.
     LatePrice,
     /// Anything else. A kind that a page does not know is read as this one.
     #[serde(other)]
@@ -183,13 +182,12 @@ pub struct Quote {
     /// The gateway's code: `USDTTRC20`.
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::CryptoCode"))]
     pub crypto_code: String,
-    /// The asset's symbol: `USDT`, at most 24 letters and digits, `_` and `-`. Of an asset that
-    /// Florin does not know (`unknown_asset`) it is the name in the gateway's list of currencies,
-    /// else the code itself.
+    /// The asset's symbol: `USDT`, at most 24 letters and digits, `_` and `-`. For an asset that
+    /// Florin does not know (`unknown_asset`) it is the code.
     pub asset: String,
-    /// The asset's name: `Tether`, at most 60 characters; of an unknown asset by the same list, else its symbol.
+    /// The asset's name: `Tether`, at most 60 characters; for an unknown asset the code.
     pub asset_name: String,
-    /// The network: `Tron`, at most 60 characters; of an unknown asset by the same list, else empty.
+    /// The network: `Tron`, at most 60 characters; empty for an unknown asset.
     pub network: String,
     /// What to send; absent when the gateway gave no usable price.
     #[serde(skip_serializing_if = "Option::is_none")]

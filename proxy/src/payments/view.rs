@@ -256,7 +256,7 @@ fn attempt_view(
         rate_in_local_currency: quotes::rate(&terms.requested).map(Amount::to_text),
         expires_in_seconds: seconds_left(invoice, context.now),
         lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
-        warnings: warnings::warnings(warnings, asset),
+        warnings: warnings::warnings(warnings),
         marked_as_paid: invoice.marked_as_paid_at.is_some(),
         transaction_hint: invoice
             .transaction_hint
