@@ -31,7 +31,6 @@ use crate::workers::storage_monitor;
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 
-/// The health pages and the metrics, the operator's API and pages.
 pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
     Router::new()
         .route("/health/live", get(|| async { "alive" }))
@@ -42,7 +41,6 @@ pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
         .with_state(app)
 }
 
-/// The operator's API.
 fn api_routes() -> Router<Arc<AppState>> {
     use api::{deliveries, orders};
     Router::new()
@@ -59,7 +57,6 @@ fn api_routes() -> Router<Arc<AppState>> {
         .layer(map_response(guarded))
 }
 
-/// The operator's pages.
 fn page_routes() -> Router<Arc<AppState>> {
     use pages::{attention, configuration, gateway, layout, orders, settlements, sign_in, stores};
     Router::new()
@@ -132,7 +129,6 @@ fn currencies(app: &AppState) -> Value {
             at,
             unknown,
             not_offered,
-            names: _,
         } => json!({
             "compared_at": at.to_string(),
             "unknown_here": unknown,
@@ -141,7 +137,6 @@ fn currencies(app: &AppState) -> Value {
     }
 }
 
-/// Whether the gateway answers, and the state of its limits.
 fn gateway(app: &AppState, health: &Health) -> Value {
     json!({
         "status": if app.gateway_unavailable() { "not answering" } else { "ok" },

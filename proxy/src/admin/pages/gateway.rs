@@ -15,7 +15,6 @@ use crate::clock::MAX_SKEW;
 use crate::payments::currencies::Currencies;
 use crate::state::AppState;
 
-/// GET /gateway.
 pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
     operator: SignedInOperator,
@@ -27,7 +26,6 @@ pub(crate) async fn page(
             at,
             unknown,
             not_offered,
-            names: _,
         } => html! {
             "compared at " (layout::time(at)) " UTC; " (unknown.len()) " unknown here, "
             (not_offered.len()) " not offered there"

@@ -23,7 +23,6 @@ use crate::http::openapi::operation::{self, Operation};
 use crate::http::openapi::types::Types;
 use crate::payments;
 use crate::payments::confirmation::{confirm, is_marked_as_paid};
-use crate::payments::currencies::Names;
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
 use crate::payments::price_cache::PriceSnapshot;
@@ -71,11 +70,7 @@ pub(crate) fn list_quotes(app: &AppState, order: &Order, priced: &PriceSnapshot)
         ))
     });
     let unknown = entries.iter().filter(|(code, _)| Asset::of(code).is_none());
-    let currencies = app.currencies();
-    let unknown = unknown.map(|(code, entry)| {
-        let names = currencies.names(code);
-        unknown_asset(code, names, entry, valid_for_seconds)
-    });
+    let unknown = unknown.map(|(code, entry)| unknown_asset(code, entry, valid_for_seconds));
     let accepted = &order.terms.assets;
     let accepts = |quote: &Quote| {
         accepted.is_empty()
@@ -140,19 +135,13 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
     }
 }
 
-/// An asset that the gateway offers and that is not known here: shown as the gateway's list of currencies names it.
-fn unknown_asset(
-    code: &CryptoCode,
-    names: Names,
-    entry: &PriceEntry,
-    valid_for_seconds: u32,
-) -> Quote {
-    let asset = names.symbol.unwrap_or_else(|| code.to_string());
+/// An asset that the gateway offers and that is not known here: shown by its code.
+fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
     Quote {
         crypto_code: code.to_string(),
-        asset_name: names.name.unwrap_or_else(|| asset.clone()),
-        asset,
-        network: names.network.unwrap_or_default(),
+        asset_name: code.to_string(),
+        asset: code.to_string(),
+        network: String::new(),
         amount_in_crypto: None,
         amount_in_usd: None,
         min: None,
