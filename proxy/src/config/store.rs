@@ -50,8 +50,6 @@ pub struct Store {
     pub staff_pages: Option<Role>,
     /// How much may be missing and still count as paid, in `currency`.
     pub tolerance: Amount,
-    /// Confirmations that are shown as required until the gateway states its own.
-    pub confirmations_required: u32,
     /// Where its events are delivered.
     pub webhook: Option<Webhook>,
     /// Its theme, by name.
@@ -88,9 +86,6 @@ impl Store {
 
     /// Whether a picture may be shown: it is on one of the `image_origins`, and its address is at most 2048 characters of
     /// ASCII.
-    ///
-    /// # Errors
-    /// What is wrong with the address, in words that name the key.
     pub(crate) fn check_image_url(&self, address: &str) -> Result<(), String> {
         admitted(&self.image_origins, address)
     }
@@ -191,9 +186,6 @@ pub(crate) struct StoreTable {
     /// each product's price; of another order that is cheaper, nothing may be missing.
     #[schemars(extend("x-default" = "0"))]
     pub(crate) underpayment_tolerance: Option<String>,
-    /// Confirmations shown as required until the gateway states its own, 1 to 100.
-    #[schemars(extend("x-default" = "3"))]
-    pub(crate) confirmations_required: Option<u32>,
     pub(crate) webhook: Option<WebhookTable>,
     #[serde(default)]
     pub(crate) theme: ThemeTable,
@@ -203,7 +195,6 @@ pub(crate) struct StoreTable {
     pub(crate) donation: Vec<DonationTable>,
 }
 
-/// Checks a store, all of it.
 pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -> Option<Store> {
     let key = |name: &str| format!("store.{}.{name}", table.id);
     let id = StoreId::parse(&table.id).map_err(|error| error.to_string());
@@ -250,10 +241,6 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         &key("underpayment_tolerance"),
         tolerance.map_err(|error| error.to_string()),
     );
-    let confirmations_required = table.confirmations_required.unwrap_or(3);
-    if !(1..=100).contains(&confirmations_required) {
-        findings.add(&key("confirmations_required"), "write 1 to 100 blocks");
-    }
     let merchant_id = table.merchant_id.map(merchant_id).transpose();
     let merchant_id = findings.take(&key("merchant_id"), merchant_id);
     let (theme, theme_tokens) = theme(findings, &table.id, table.theme);
@@ -292,7 +279,6 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
         gateway_access: table.gateway_access.unwrap_or(false),
         staff_pages: staff_pages?,
         tolerance: tolerance?,
-        confirmations_required,
         webhook,
         theme,
         theme_tokens,

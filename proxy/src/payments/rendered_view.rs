@@ -199,7 +199,6 @@ mod tests {
             logo_url: None,
             image_origins: Vec::new(),
             tolerance: Amount::ZERO,
-            confirmations_required: 3,
             webhook: None,
             theme: "auto".to_owned(),
             theme_tokens: Vec::new(),

@@ -25,6 +25,8 @@ const POLL_PAID_SECONDS: u32 = 60;
 /// the first one was credited. Every stream and every page asks for nothing more after that; reloaded, it shows what came
 /// later.
 const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
+/// Shown as required until the gateway states its own number.
+const REQUIRED_CONFIRMATIONS: u32 = 3;
 
 /// What a view needs besides the order.
 #[derive(Clone, Copy, Debug)]
@@ -237,7 +239,7 @@ fn attempt_view(
     let (count, required) = invoice
         .progress
         .confirmations
-        .unwrap_or((0, context.store.confirmations_required));
+        .unwrap_or((0, REQUIRED_CONFIRMATIONS));
     Some(AttemptView {
         crypto_code: terms.crypto_code.to_string(),
         asset: asset.map_or_else(|| terms.crypto_code.to_string(), |a| a.symbol().to_owned()),

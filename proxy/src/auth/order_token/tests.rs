@@ -41,7 +41,6 @@ fn store(id: &str) -> Store {
         logo_url: None,
         image_origins: vec![Origin::of(&Url::parse("https://cdn.example").unwrap())],
         tolerance: florin_money::Amount::ZERO,
-        confirmations_required: 3,
         webhook: None,
         theme: "auto".to_owned(),
         theme_tokens: Vec::new(),
