@@ -14,23 +14,16 @@ use crate::config::is_encrypted_or_loopback;
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNING_CHARS: usize = 1000;
 
-/// Why an invoice is not shown. Money sent to it could be lost.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InvoiceMismatch {
-    /// Our own table has no such asset.
     #[error("the asset is unknown")]
     UnknownAsset,
-    /// The invoice differs from what was requested.
     #[error("{field} is {found:?}, and {expected:?} was requested")]
     Field {
-        /// Which member.
         field: &'static str,
-        /// What was requested.
         expected: String,
-        /// What the invoice says.
         found: String,
     },
-    /// An invalid amount.
     #[error("{0}: {1}")]
     Amount(&'static str, InvalidAmount),
     /// The address is not one of the asset's network, or its checksum is wrong.
@@ -39,15 +32,12 @@ pub(crate) enum InvoiceMismatch {
     /// The QR code names another payment, or carries a parameter that is not expected.
     #[error("qr_string: {0}")]
     Uri(#[from] UriError),
-    /// The lifetime is no number of minutes.
     #[error("invoice_expired_in is {0:?}: no usable number of minutes")]
     Lifetime(String),
-    /// The gateway's id does not have the shape of an id.
     #[error("{0}")]
     Id(#[from] florin_orders::InvalidId),
 }
 
-/// Turns the gateway's response into an invoice that may be shown.
 pub(crate) fn check_invoice(
     terms: &CustomTerms,
     response: &florin_gateway::Invoice,
@@ -161,26 +151,12 @@ const SESSION_LIFETIME: SignedDuration = SignedDuration::from_hours(1);
 /// Why a customer is not sent to a session's page: that page takes the customer's money.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SessionMismatch {
-    /// No web address, or one that is not encrypted.
     #[error("payment_process_url is {0:?}: no https address")]
     NotEncrypted(String),
-    /// Not on the configured checkout address.
     #[error("payment_process_url is {found:?}, which is not on gateway.checkout_url {expected}")]
-    Elsewhere {
-        /// Where it leads.
-        found: String,
-        /// Where the gateway's page is.
-        expected: String,
-    },
-    /// It names another session, or none, or several.
+    Elsewhere { found: String, expected: String },
     #[error("payment_process_url is {found:?}, whose id is not the session_id {expected:?}")]
-    OtherSession {
-        /// The address.
-        found: String,
-        /// The session that was opened.
-        expected: String,
-    },
-    /// The gateway's id does not have the shape of an id.
+    OtherSession { found: String, expected: String },
     #[error("{0}")]
     Id(#[from] florin_orders::InvalidId),
 }
@@ -239,133 +215,4 @@ fn is_below(url: &Url, checkout_url: &Url) -> bool {
 }
 
 #[cfg(test)]
-mod property_tests;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn checked(page: &str, base: &str) -> Result<Invoice, SessionMismatch> {
-        let response = HostedSession {
-            session_id: florin_gateway::InvoiceId::parse("ses_1").unwrap(),
-            payment_process_url: page.into(),
-        };
-        check_session(&response, &Url::parse(base).unwrap(), Timestamp::UNIX_EPOCH)
-    }
-
-    #[test]
-    fn a_page_at_the_checkout_address_is_taken_as_it_is() {
-        for (page, base) in [
-            (
-                "https://checkout.example/?id=ses_1",
-                "https://checkout.example",
-            ),
-            (
-                "https://checkout.example/pay?lang=de&id=ses_1",
-                "https://checkout.example/pay",
-            ),
-            (
-                "https://checkout.example/pay/de?id=ses_1",
-                "https://checkout.example/pay/",
-            ),
-            (
-                "http://127.0.0.1:8090/checkout?id=ses_1",
-                "http://127.0.0.1:8090/checkout",
-            ),
-        ] {
-            let session = checked(page, base).unwrap();
-            let url = session.page().map(Url::as_str);
-            assert_eq!((url, session.id.as_str()), (Some(page), "ses_1"));
-        }
-    }
-
-    #[test]
-    fn a_page_that_is_not_encrypted_is_refused() {
-        for page in [
-            "http://checkout.example/?id=ses_1",
-            "javascript:alert(1)",
-            "/?id=ses_1",
-            "",
-        ] {
-            let refused = checked(page, "https://checkout.example");
-            assert!(
-                matches!(refused, Err(SessionMismatch::NotEncrypted(_))),
-                "{page}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_page_elsewhere_is_refused() {
-        for page in [
-            "https://checkout.example.evil.example/pay?id=ses_1",
-            "https://checkout.example@evil.example/pay?id=ses_1",
-            "https://me:secret@checkout.example/pay?id=ses_1",
-            "https://checkout.example:444/pay?id=ses_1",
-            "https://checkout.example/payment?id=ses_1",
-            "https://checkout.example/?id=ses_1",
-        ] {
-            let refused = checked(page, "https://checkout.example/pay");
-            assert!(
-                matches!(refused, Err(SessionMismatch::Elsewhere { .. })),
-                "{page}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_page_is_handed_out_as_it_was_parsed() {
-        for (page, parsed) in [
-            (
-                "  https://checkout.example/\t?id=ses_1\n",
-                "https://checkout.example/?id=ses_1",
-            ),
-            (
-                "HTTPS://CHECKOUT.example:443\\pay\\..\\?id=ses_1",
-                "https://checkout.example/?id=ses_1",
-            ),
-            (
-                "https://checkout.example/?id=ses_1&x=\"><script>",
-                "https://checkout.example/?id=ses_1&x=%22%3E%3Cscript%3E",
-            ),
-        ] {
-            let session = checked(page, "https://checkout.example").unwrap();
-            assert_eq!(session.page().map(Url::as_str), Some(parsed));
-        }
-    }
-
-    #[test]
-    fn a_stored_page_is_handed_out_only_while_it_is_the_gateways() {
-        let base = Url::parse("https://checkout.example/pay").unwrap();
-        for (page, is_shown) in [
-            ("https://checkout.example/pay?id=ses_1", true),
-            ("http://checkout.example/pay?id=ses_1", false),
-            ("https://other.example/pay?id=ses_1", false),
-            ("https://checkout.example/other?id=ses_1", false),
-            ("https://me@checkout.example/pay?id=ses_1", false),
-            ("javascript:alert(1)", false),
-        ] {
-            let url = Url::parse(page).unwrap();
-            assert_eq!(is_gateways_page(&url, &base), is_shown, "{page}");
-        }
-    }
-
-    #[test]
-    fn a_page_of_another_session_is_refused() {
-        for query in [
-            "",
-            "?id=",
-            "?id=ses_2",
-            "?id=ses_1&id=ses_2",
-            "?ID=ses_1",
-            "#?id=ses_1",
-        ] {
-            let page = format!("https://checkout.example/{query}");
-            let refused = checked(&page, "https://checkout.example");
-            assert!(
-                matches!(refused, Err(SessionMismatch::OtherSession { .. })),
-                "{page}"
-            );
-        }
-    }
-}
+mod tests;
