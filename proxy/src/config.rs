@@ -5,10 +5,10 @@
 
 pub(crate) mod catalog;
 pub(crate) mod database;
+mod effective_settings;
 mod environment;
 mod file_permissions;
 pub(crate) mod gateway;
-mod in_force;
 pub(crate) mod network;
 pub(crate) mod operator;
 mod operator_token;

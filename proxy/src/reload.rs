@@ -67,7 +67,7 @@ impl AppState {
         for Problem { key, message } in &next.warnings {
             tracing::warn!(key, "{message}");
         }
-        self.put_in_force(Arc::new(next));
+        self.apply_config(Arc::new(next));
         let count = keys.len();
         keys.truncate(MAX_KEYS);
         tracing::info!(count, keys = keys.join(", "), "configuration reloaded");

@@ -61,14 +61,12 @@ pub struct Dependencies {
     pub random: Arc<dyn RandomBytes>,
 }
 
-/// How well the polls keep to their schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PollingPace {
     /// How far polls are put off, because the gateway's limits do not allow all of them.
     pub stretch: Stretch,
     /// How far polls of watched orders are put off, because the limits do not even allow all of those.
     pub watched_stretch: Stretch,
-    /// How late the longest waiting poll is.
     pub lag: SignedDuration,
 }
 
@@ -81,22 +79,16 @@ impl PollingPace {
     }
 }
 
-/// The running proxy.
 pub(crate) struct AppState {
     config: ArcSwap<Config>,
-    /// Notified after each reload of the configuration.
     pub reloaded: watch::Sender<()>,
-    /// Database, gateway, clock and randomness.
     pub deps: Dependencies,
-    /// What Prometheus reads.
     pub metrics: Arc<Metrics>,
-    /// Records spans for a collector.
     pub spans: Arc<Spans>,
     /// The connections of the public listener, once it listens.
     pub public_slots: OnceLock<Arc<Slots>>,
     /// The gateway's prices, one copy for all customers.
     pub prices: PriceCache,
-    /// The open event streams.
     pub subscriptions: OrderSubscriptions,
     /// The last comparison of the versions of all orders with open event streams, where other processes write.
     pub last_comparison: LastComparison,
@@ -104,23 +96,16 @@ pub(crate) struct AppState {
     pub announcements: Arc<Announcements>,
     /// Reads of orders' versions, where other processes write.
     pub versions: Arc<VersionReads>,
-    /// The views that were rendered last.
     pub views: ViewCache<RenderedView>,
-    /// Limits the orders that an address opens.
     pub order_limit: RateLimit<IpAddr>,
-    /// Limits the attempts that an address opens.
     pub attempt_limit: RateLimit<IpAddr>,
     /// Limits the use of the order tokens of one reference.
     pub order_token_limit: RateLimit<(StoreId, Reference)>,
     /// Limits the requests of an address to the pages for stores' staff.
     pub staff_limit: RateLimit<IpAddr>,
-    /// The queue of the clients that open attempts.
     pub invoice_queue: Arc<FairQueue>,
-    /// Wakes the payment poller: a poll may be due sooner.
     pub poller_wakeup: Notify,
-    /// Wakes the webhook dispatcher: an event may be due.
     pub dispatcher_wakeup: watch::Sender<()>,
-    /// Cancelled when the process should end.
     pub shutdown: CancellationToken,
     /// The missing entry of `trusted_proxies` is logged.
     pub is_unnamed_proxy_logged: AtomicBool,
@@ -130,17 +115,12 @@ pub(crate) struct AppState {
     pub address_limit_logged_at: Mutex<Option<Timestamp>>,
     /// The latest time since [`AppState::take_latest_reading`], in Unix microseconds.
     latest_reading: AtomicI64,
-    /// Ids of requests.
     pub request_ids: RequestIds,
     /// Files of other versions that were read last.
     pub other_assets: Cache<String, Arc<File>>,
-    /// The OpenAPI document.
     pub openapi: OnceLock<File>,
-    /// The loader with this proxy's address.
     pub loader: OnceLock<File>,
-    /// Whether orders can be stored.
     pub storage_health: StorageHealth,
-    /// Who is signed in on the operator's pages.
     pub operator_sessions: OperatorSessions,
     /// One password is checked at a time.
     pub password_checks: Semaphore,
@@ -164,7 +144,6 @@ impl std::fmt::Debug for AppState {
 }
 
 impl AppState {
-    /// Builds the state.
     pub(crate) fn new(config: Config, deps: Dependencies, shutdown: CancellationToken) -> Self {
         let metrics = Arc::new(Metrics::new(&config.stores));
         let spans = Arc::new(Spans::new(&config));
@@ -242,7 +221,7 @@ impl AppState {
     }
 
     /// Replaces the configuration. See [`crate::reload`].
-    pub(crate) fn put_in_force(&self, config: Arc<Config>) {
+    pub(crate) fn apply_config(&self, config: Arc<Config>) {
         let before = self.config.swap(config);
         if before.trusted_proxies != self.config().trusted_proxies {
             // The next request of an unnamed one logs it again.
@@ -269,7 +248,6 @@ impl AppState {
         self.is_unnamed_proxy_logged.load(Ordering::Relaxed)
     }
 
-    /// The current time.
     pub(crate) fn now(&self) -> Timestamp {
         let now = self.deps.clock.now();
         self.latest_reading
@@ -283,17 +261,14 @@ impl AppState {
         Timestamp::from_microsecond(latest).ok()
     }
 
-    /// A new order's id.
     pub(crate) fn random_order_id(&self) -> OrderId {
         OrderId::from_random(self.random_bits())
     }
 
-    /// A new attempt's id.
     pub(crate) fn random_attempt_id(&self) -> AttemptId {
         AttemptId::from_random(self.random_bits())
     }
 
-    /// 128 random bits.
     pub(crate) fn random_bits(&self) -> [u8; 16] {
         let mut bits = [0; 16];
         self.deps.random.fill(&mut bits);
@@ -318,12 +293,10 @@ impl AppState {
         news
     }
 
-    /// How well the polls keep to their schedule.
     pub(crate) fn polling_pace(&self) -> PollingPace {
         *self.polling.lock()
     }
 
-    /// Records how well the polls keep to their schedule.
     pub(crate) fn set_polling_pace(&self, pace: PollingPace) {
         let before = std::mem::replace(&mut *self.polling.lock(), pace);
         if before.is_delayed() != pace.is_delayed() {
@@ -338,12 +311,10 @@ impl AppState {
         self.is_delayed_here() || self.is_delayed_elsewhere.load(Ordering::Relaxed)
     }
 
-    /// The same by what this proxy sees.
     pub(crate) fn is_delayed_here(&self) -> bool {
         self.gateway_unavailable() || self.polling_pace().is_delayed()
     }
 
-    /// Records what the other proxies see.
     pub(crate) fn set_delayed_elsewhere(&self, is_delayed: bool) {
         if self
             .is_delayed_elsewhere
@@ -354,12 +325,10 @@ impl AppState {
         }
     }
 
-    /// Stores the comparison of the gateway's currencies with ours.
     pub(crate) fn set_currencies(&self, found: Currencies) {
         *self.currencies.lock() = found;
     }
 
-    /// The last comparison of the gateway's currencies with ours.
     pub(crate) fn currencies(&self) -> Currencies {
         let noted = self.currencies.lock();
         noted.clone()

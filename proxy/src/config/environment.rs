@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use crate::config::operator_token;
 use crate::config::problems::Findings;
-use crate::config::schema::{Kind, element, kinds, property, taking};
+use crate::config::schema::{Kind, element, kinds, property, schema_for};
 
 const PREFIX: &str = "FLORIN_";
 
@@ -94,7 +94,6 @@ fn is_of_kubernetes(variable: &str, text: &str) -> bool {
     }
 }
 
-/// The path of a variable's key, and what the key takes.
 pub(crate) fn key_of<'a>(schema: &'a Schema, variable: &str) -> Option<(Vec<Step>, &'a Schema)> {
     let name = variable.strip_prefix(PREFIX)?;
     if name.contains(|c: char| c.is_lowercase()) {
@@ -161,22 +160,21 @@ fn place<'a>(root: &'a mut Value, path: &[Step]) -> Result<&'a mut Value, String
     Ok(value)
 }
 
-/// A variable's text as a value that its key takes.
 fn read(schema: &Schema, text: &str) -> Result<Value, String> {
-    let takes = |kind| taking(schema, kind).is_some();
+    let takes = |kind| schema_for(schema, kind).is_some();
     let is_list = text.trim_start().starts_with('[');
-    if takes(Kind::Text) && !(is_list && takes(Kind::List)) {
+    if takes(Kind::String) && !(is_list && takes(Kind::List)) {
         return Ok(Value::String(text.to_owned()));
     }
-    let value = if takes(Kind::Whole) {
+    let value = if takes(Kind::Integer) {
         text.parse().ok().map(Value::Integer)
-    } else if takes(Kind::Truth) {
+    } else if takes(Kind::Boolean) {
         text.parse().ok().map(Value::Boolean)
     } else if takes(Kind::List) && is_list {
         let table = format!("list = {text}").parse::<Table>().ok();
         table.and_then(|mut table| table.remove("list"))
     } else if takes(Kind::List)
-        && element(schema).is_some_and(|it| taking(it, Kind::Text).is_some())
+        && element(schema).is_some_and(|it| schema_for(it, Kind::String).is_some())
     {
         let parts = text.split(',').map(str::trim);
         let parts = parts.filter(|part| !part.is_empty());

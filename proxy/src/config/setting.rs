@@ -1,4 +1,4 @@
-//! A setting in force, and which settings differ between two configurations.
+//! An effective setting, and which settings differ between two configurations.
 
 use std::collections::BTreeMap;
 use std::fmt;

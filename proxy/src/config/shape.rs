@@ -8,16 +8,14 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use crate::config::problems::Findings;
-use crate::config::schema::{Kind, element, kinds, property, taking};
+use crate::config::schema::{Kind, element, kinds, property, schema_for};
 
-/// The way to a key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path(Vec<Step>);
 
 #[derive(Clone, Debug)]
 enum Step {
     Key(String),
-    /// An element of a list, with its name, if it has one.
     Element(usize, Option<String>),
 }
 
@@ -83,7 +81,6 @@ impl Text<'_> {
         start.map_or_else(String::new, |start| self.at(start))
     }
 
-    /// The line of a place in the text, likewise.
     pub(crate) fn at(&self, start: usize) -> String {
         let line = self.0[..start].matches('\n').count() + 1;
         format!(" (line {line})")
@@ -109,7 +106,7 @@ pub(crate) fn check_table(
         is_readable &= check_value(findings, text, schema, value, &path);
         true
     });
-    let required = taking(schema, Kind::Table).and_then(|schema| schema["required"].as_array());
+    let required = schema_for(schema, Kind::Table).and_then(|schema| schema["required"].as_array());
     for key in required.into_iter().flatten().filter_map(Schema::as_str) {
         if !table.contains_key(key) {
             let line = text.line(path);
@@ -127,12 +124,12 @@ fn check_value(
     value: &mut Value,
     path: &Path,
 ) -> bool {
-    let Some(taken) = Kind::of(value).and_then(|kind| taking(schema, kind)) else {
+    let Some(taken) = Kind::of(value).and_then(|kind| schema_for(schema, kind)) else {
         // Without the value: it may be a secret that was left unquoted.
         let is_unquoted = matches!(
             value,
             Value::Float(_) | Value::Integer(_) | Value::Boolean(_)
-        ) && taking(schema, Kind::Text).is_some();
+        ) && schema_for(schema, Kind::String).is_some();
         let remedy = if is_unquoted {
             "; write it in quotes"
         } else {

@@ -14,7 +14,7 @@ use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::schema::schema;
 use crate::config::server::{self, Config, File, check};
 use crate::config::shape::{self, Text, check_table};
-use crate::config::{environment, file_permissions, in_force, operator_token as token};
+use crate::config::{effective_settings, environment, file_permissions, operator_token as token};
 
 /// Reads and checks the configuration.
 ///
@@ -105,9 +105,9 @@ fn checked(
     if !check_table(&mut findings, &text, &schema, &mut settings, &root) {
         return findings.finish(None);
     }
-    let in_force = in_force::settings(&schema, &settings);
+    let effective = effective_settings::settings(&schema, &settings);
     match settings.try_into::<File>() {
-        Ok(file) => check(findings, file, in_force),
+        Ok(file) => check(findings, file, effective),
         Err(error) => {
             // The schema is the types' own, so this is a fault of the check. The message may hold a secret.
             debug_assert!(false, "the check of the shape missed: {error}");

@@ -1,13 +1,11 @@
 //! A complete configuration file, as `florin-proxy init` writes it: the given values, and every other key as a comment with
 //! its default, from the configuration's types.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::config::reference::{sentences, table};
-use crate::config::schema::{Kind, schema, taking};
+use crate::config::schema::{Key, Kind, Layout, layout, schema, schema_for, sentences, wrapped};
 
 /// Characters of a line.
 const WIDTH: usize = 110;
@@ -17,26 +15,17 @@ pub type Given = (&'static str, String);
 
 /// Writes the file. `values` are texts; their order is that of their keys in each table, and of the tables.
 pub fn template(title: &str, values: &[Given]) -> String {
-    let mut page = wrapped(title);
+    let mut page = comment(title);
     write_table(&mut page, &schema(), "", values).expect("a text takes every text");
     page
 }
 
-/// Writes the keys of a table, then the tables below it.
 fn write_table(
     page: &mut String,
     schema: &Value,
     path: &str,
     values: &[Given],
 ) -> std::fmt::Result {
-    let Some(properties) = schema["properties"].as_object() else {
-        return Ok(());
-    };
-    // By name: the order of a map of serde_json depends on the features of all packages.
-    let properties: BTreeMap<&str, &Value> = properties
-        .iter()
-        .map(|(key, schema)| (key.as_str(), schema))
-        .collect();
     let name_of = |key: &str| match path {
         "" => key.to_owned(),
         path => format!("{path}.{key}"),
@@ -44,73 +33,69 @@ fn write_table(
     // How early a value of this key, or below it, is given.
     let place = |key: &str| {
         let name = name_of(key);
-        values
-            .iter()
-            .position(|(given, _)| {
-                let rest = given.strip_prefix(name.as_str());
-                rest.is_some_and(|rest| ["", "_file"].contains(&rest) || rest.starts_with('.'))
-            })
-            .unwrap_or(usize::MAX)
-    };
-    let mut keys: Vec<&str> = properties.keys().copied().collect();
-    keys.sort_by_key(|key| place(key));
-    for key in &keys {
-        let schema = properties[key];
-        let stem = key.strip_suffix("_file");
-        let is_file = stem.is_some_and(|stem| properties.contains_key(stem));
-        if is_file || table(schema).is_some() {
-            continue;
-        }
-        let file_key = format!("{key}_file");
-        let file = given(values, &name_of(&file_key));
-        if let Some(file) = file {
-            write_key(page, &file_key, schema, Some(file), false)?;
-            continue;
-        }
-        let has_file = properties.contains_key(file_key.as_str());
-        write_key(page, key, schema, given(values, &name_of(key)), has_file)?;
-    }
-    for key in &keys {
-        let Some((is_list, below)) = table(properties[key]) else {
-            continue;
+        let is_below = |(given, _): &Given| {
+            let rest = given.strip_prefix(name.as_str());
+            rest.is_some_and(|rest| ["", "_file"].contains(&rest) || rest.starts_with('.'))
         };
-        let name = name_of(key);
-        let heading = if is_list {
+        values.iter().position(is_below).unwrap_or(usize::MAX)
+    };
+    let Layout {
+        mut keys,
+        mut tables,
+    } = layout(schema);
+    keys.sort_by_key(|key| place(key.name));
+    for key in keys {
+        let file_key = format!("{}_file", key.name);
+        match given(values, &name_of(&file_key)) {
+            Some(file) => write_key(page, &key, &file_key, Some(file))?,
+            None => write_key(page, &key, key.name, given(values, &name_of(key.name)))?,
+        }
+    }
+    tables.sort_by_key(|table| place(table.name));
+    for table in tables {
+        let name = name_of(table.name);
+        let heading = if table.is_list {
             format!("[[{name}]]")
         } else {
             format!("[{name}]")
         };
-        let mark = if place(key) == usize::MAX { "#" } else { "" };
-        writeln!(page, "\n{}{mark}{heading}", wrapped(&sentences(below)))?;
-        write_table(page, below, &name, values)?;
+        let mark = if place(table.name) == usize::MAX {
+            "#"
+        } else {
+            ""
+        };
+        let about = comment(&sentences(table.schema));
+        writeln!(page, "\n{about}{mark}{heading}")?;
+        write_table(page, table.schema, &name, values)?;
     }
     Ok(())
 }
 
+/// Writes a key, or the `_file` form of it, by its `name`.
 fn write_key(
     page: &mut String,
-    key: &str,
-    schema: &Value,
+    key: &Key<'_>,
+    name: &str,
     given: Option<&str>,
-    has_file: bool,
 ) -> std::fmt::Result {
-    let default = match &schema["x-default"] {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let mut comment = sentences(schema);
-    if has_file {
-        write!(comment, " Or `{key}_file`: a file with it.")?;
+    let default = key.default();
+    let mut about = sentences(key.schema);
+    if key.takes_file && name == key.name {
+        write!(about, " Or `{name}_file`: a file with it.")?;
     }
     if given.is_none() && default != "required" {
-        write!(comment, " Default: {default}.")?;
+        write!(about, " Default: {default}.")?;
     }
     page.push('\n');
-    page.push_str(&wrapped(&comment));
+    page.push_str(&comment(&about));
     match given {
-        Some(value) => writeln!(page, "{key} = {}", literal(schema, value)),
-        None => writeln!(page, "#{key} = {}", sample(schema, &default)),
+        Some(value) => writeln!(page, "{name} = {}", literal(key.schema, value)),
+        None => writeln!(page, "#{name} = {}", sample(key.schema, &default)),
     }
+}
+
+fn comment(text: &str) -> String {
+    wrapped(text, ["# ", "# "], WIDTH)
 }
 
 fn given<'a>(values: &'a [Given], name: &str) -> Option<&'a str> {
@@ -120,10 +105,10 @@ fn given<'a>(values: &'a [Given], name: &str) -> Option<&'a str> {
 
 /// A value as TOML. Numbers and truth values are written as they are; a list of texts has one element.
 fn literal(schema: &Value, value: &str) -> String {
-    let takes = |kind| taking(schema, kind).is_some();
+    let takes = |kind| schema_for(schema, kind).is_some();
     // A string of JSON is one of TOML.
     let text = || Value::from(value).to_string();
-    if takes(Kind::Text) {
+    if takes(Kind::String) {
         text()
     } else if takes(Kind::List) {
         format!("[{}]", text())
@@ -134,37 +119,17 @@ fn literal(schema: &Value, value: &str) -> String {
 
 /// What stands in the comment of a key: its default where it is a value, else a placeholder.
 fn sample(schema: &Value, default: &str) -> String {
-    let takes = |kind| taking(schema, kind).is_some();
-    if takes(Kind::Text) {
+    let takes = |kind| schema_for(schema, kind).is_some();
+    if takes(Kind::String) {
         let is_value = !default.contains(' ') && !["none", "required"].contains(&default);
         Value::from(if is_value { default } else { "…" }).to_string()
-    } else if takes(Kind::Whole) {
+    } else if takes(Kind::Integer) {
         default.parse::<u64>().unwrap_or_default().to_string()
     } else if takes(Kind::List) {
         "[]".to_owned()
     } else {
         default.starts_with("true").to_string()
     }
-}
-
-/// A comment in lines of at most [`WIDTH`] characters, where no word is longer.
-fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut width = 0;
-    for word in text.split_whitespace() {
-        let chars = word.chars().count();
-        if width == 0 || width + 1 + chars > WIDTH {
-            lines.push_str(if width == 0 { "# " } else { "\n# " });
-            width = 2;
-        } else {
-            lines.push(' ');
-            width += 1;
-        }
-        lines.push_str(word);
-        width += chars;
-    }
-    lines.push('\n');
-    lines
 }
 
 #[cfg(test)]
@@ -193,8 +158,10 @@ mod tests {
                 None => line,
             });
         let all: Table = lines.collect::<Vec<_>>().join("\n").parse().unwrap();
+        let reference = reference();
+        assert!(!reference.contains("null"), "a key without a default");
         let mut count = 0;
-        for line in reference().lines().filter(|line| line.starts_with("- `")) {
+        for line in reference.lines().filter(|line| line.starts_with("- `")) {
             let name = line[3..].split('`').next().unwrap();
             let mut value = toml::Value::Table(all.clone());
             for part in name.split('.') {

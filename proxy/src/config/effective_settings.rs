@@ -1,18 +1,15 @@
-//! The settings in force: every key of the reference with its value or default, and of secrets only whether they are set.
-
-use std::collections::BTreeMap;
+//! The effective settings: every key of the reference with its value or default, and of secrets only whether they are set.
 
 use serde_json::Value as Schema;
 use sha2::{Digest as _, Sha256};
 use toml::{Table, Value};
 use url::Url;
 
-use crate::config::schema::{Kind, element, property, taking};
+use crate::config::schema::{Key, Layout, layout};
 use crate::config::setting::{Setting, Shown};
 use crate::config::shape::Path;
 use crate::config::web_address::Origin;
 
-/// Lists the settings, in the order of the reference.
 pub(crate) fn settings(schema: &Schema, table: &Table) -> Vec<Setting> {
     let mut settings = Vec::new();
     list_table(&mut settings, schema, table, &Path::default());
@@ -20,70 +17,51 @@ pub(crate) fn settings(schema: &Schema, table: &Table) -> Vec<Setting> {
 }
 
 fn list_table(settings: &mut Vec<Setting>, schema: &Schema, table: &Table, path: &Path) {
-    let properties = taking(schema, Kind::Table).and_then(|it| it["properties"].as_object());
-    let Some(properties) = properties else {
-        return;
-    };
-    // By name: the order of a map of serde_json depends on the features of all packages.
-    let properties: BTreeMap<&String, &Schema> = properties.iter().collect();
-    for (key, below) in properties {
-        let file_key = format!("{key}_file");
-        let is_secret = property(schema, &file_key).is_some();
-        let stem = key.strip_suffix("_file");
-        if stem.is_some_and(|stem| property(schema, stem).is_some()) {
-            continue;
-        }
-        let (path, value) = (path.key(key), table.get(key));
-        if is_secret {
-            settings.push(secret(&path, value, table.get(&file_key)));
-        } else if taking(below, Kind::Table).is_some() {
-            list_optional_table(settings, below, value, &path);
-        } else if element(below).is_some_and(|it| taking(it, Kind::Table).is_some()) {
-            list_elements(settings, below, value, &path);
+    let Layout { keys, tables } = layout(schema);
+    for key in keys {
+        let (path, value) = (path.key(key.name), table.get(key.name));
+        settings.push(if key.takes_file {
+            secret(&path, value, table.get(&format!("{}_file", key.name)))
         } else {
-            settings.push(plain(&path, below, value));
-        }
+            plain(&path, &key, value)
+        });
     }
-}
-
-fn list_optional_table(
-    settings: &mut Vec<Setting>,
-    schema: &Schema,
-    value: Option<&Value>,
-    path: &Path,
-) {
-    let has_required = taking(schema, Kind::Table)
-        .and_then(|schema| schema["properties"].as_object())
-        .is_some_and(|keys| keys.values().any(|key| key["x-default"] == "required"));
-    match value.and_then(Value::as_table) {
-        Some(table) => list_table(settings, schema, table, path),
-        None if has_required => settings.push(absent(path, "none")),
-        None => list_table(settings, schema, &Table::new(), path),
-    }
-}
-
-fn list_elements(settings: &mut Vec<Setting>, schema: &Schema, value: Option<&Value>, path: &Path) {
-    let list = value.and_then(Value::as_array).map_or(&[][..], |it| it);
-    let Some(schema) = element(schema).filter(|_| !list.is_empty()) else {
-        settings.push(absent(path, "none"));
-        return;
-    };
-    for (n, value) in list.iter().enumerate() {
-        if let Value::Table(table) = value {
-            list_table(settings, schema, table, &path.element(n, value));
-        }
-    }
-}
-
-fn plain(path: &Path, schema: &Schema, value: Option<&Value>) -> Setting {
-    let Some(value) = value else {
-        return match &schema["x-default"] {
-            Schema::String(text) => absent(path, text),
-            other => absent(path, &other.to_string()),
+    for below in tables {
+        let (path, value) = (path.key(below.name), table.get(below.name));
+        let tables: Vec<_> = match value {
+            Some(Value::Table(table)) => vec![(path.clone(), table.clone())],
+            Some(Value::Array(list)) => list
+                .iter()
+                .enumerate()
+                .filter_map(|(n, value)| Some((path.element(n, value), value.as_table()?.clone())))
+                .collect(),
+            None if !below.is_list && !has_required_key(below.schema) => {
+                vec![(path.clone(), Table::new())]
+            }
+            _ => Vec::new(),
         };
+        if tables.is_empty() {
+            settings.push(absent(&path, "none"));
+        }
+        for (path, table) in tables {
+            list_table(settings, below.schema, &table, &path);
+        }
+    }
+}
+
+fn has_required_key(schema: &Schema) -> bool {
+    layout(schema)
+        .keys
+        .iter()
+        .any(|key| key.default() == "required")
+}
+
+fn plain(path: &Path, key: &Key<'_>, value: Option<&Value>) -> Setting {
+    let Some(value) = value else {
+        return absent(path, &key.default());
     };
     let written = text(value);
-    let shown = match schema["x-shown"].as_str() {
+    let shown = match key.schema["x-shown"].as_str() {
         // The path may be a secret.
         Some("origin") => Url::parse(&written).map_or_else(
             |_| "set".to_owned(),
