@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use clap::{Args, Subcommand};
 use serde::Deserialize;
+use serde_json::Value;
 
+use crate::commands::order_text::text;
 use crate::operator_client::{CommandError, Connection, OperatorClient, print, visible};
 
 /// The deliveries of events.
@@ -60,36 +62,16 @@ enum WebhooksAction {
 
 #[derive(Deserialize)]
 struct Page {
-    deliveries: Vec<Delivery>,
+    deliveries: Vec<Value>,
     next: Option<String>,
 }
 
-/// One delivery of an event.
-#[derive(Deserialize)]
-pub(crate) struct Delivery {
-    id: String,
-    #[serde(rename = "type")]
-    kind: String,
-    tried_at: String,
-    took_ms: u64,
-    http_status: Option<u16>,
-    note: String,
-}
-
-impl Delivery {
-    /// One line.
-    pub(crate) fn line(&self) -> String {
-        let status = self.http_status.map(|status| status.to_string());
-        format!(
-            "{}  {}  {:<20}  {:>3}  {:>5} ms  {}",
-            visible(&self.id),
-            visible(&self.tried_at),
-            visible(&self.kind),
-            status.as_deref().unwrap_or("-"),
-            self.took_ms,
-            visible(&self.note)
-        )
-    }
+pub(crate) fn delivery_line(delivery: &Value) -> String {
+    let [id, tried_at, kind, status, took_ms, note] =
+        ["id", "tried_at", "type", "http_status", "took_ms", "note"]
+            .map(|name| text(delivery, name));
+    let status = if status.is_empty() { "-" } else { &status };
+    format!("{id}  {tried_at}  {kind:<20}  {status:>3}  {took_ms:>5} ms  {note}")
 }
 
 #[derive(Deserialize)]
@@ -106,9 +88,6 @@ struct Tested {
 }
 
 /// Runs an action on deliveries.
-///
-/// # Errors
-/// [`CommandError`]
 pub(crate) fn deliveries(
     command: &Deliveries,
     client: &OperatorClient,
@@ -135,14 +114,14 @@ pub(crate) fn deliveries(
                 return print(&response.text);
             }
             let page: Page = response.read()?;
-            let mut text = String::new();
+            let mut lines = String::new();
             for delivery in &page.deliveries {
-                let _ = writeln!(text, "{}", delivery.line());
+                let _ = writeln!(lines, "{}", delivery_line(delivery));
             }
-            print(if text.is_empty() {
+            print(if lines.is_empty() {
                 "No delivery."
             } else {
-                &text
+                &lines
             })?;
             if let Some(next) = page.next {
                 eprintln!("More: --after {}", visible(&next));
@@ -165,9 +144,6 @@ pub(crate) fn deliveries(
 }
 
 /// Runs an action on endpoints.
-///
-/// # Errors
-/// [`CommandError`]
 pub(crate) fn webhooks(
     command: &Webhooks,
     client: &OperatorClient,

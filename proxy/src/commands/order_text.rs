@@ -1,110 +1,44 @@
-//! Orders of the operator's API as text for a terminal.
+//! Orders of the operator's API as text for a terminal. Their members are those of `admin/api/records.rs`.
 
 use std::fmt::{self, Display, Formatter};
 
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::commands::deliveries::Delivery;
+use crate::commands::deliveries::delivery_line;
 use crate::operator_client::visible;
 
-/// A page of orders.
 #[derive(Deserialize)]
 pub(crate) struct Page {
-    orders: Vec<Order>,
+    orders: Vec<Value>,
     pub(crate) next: Option<String>,
 }
 
-/// The order after a decision.
 #[derive(Deserialize)]
 pub(crate) struct Decided {
-    order: Order,
+    order: Value,
 }
 
-/// An order with all that happened.
 #[derive(Deserialize)]
 pub(crate) struct History {
-    order: Order,
-    attempts: Vec<Attempt>,
-    observations: Vec<Observation>,
-    events: Vec<Event>,
-    audit: Vec<AuditEntry>,
+    order: Value,
+    attempts: Vec<Value>,
+    observations: Vec<Value>,
+    events: Vec<Value>,
+    audit: Vec<Value>,
 }
 
-#[derive(Deserialize)]
-struct Order {
-    id: String,
-    store: String,
-    version: u64,
-    status: String,
-    amount: String,
-    currency: String,
-    reference: String,
-    title: String,
-    created_at: String,
-    expires_at: String,
-    settled_at: Option<String>,
-    attention_since: Option<String>,
-    attention: Vec<Cause>,
-    decisions: Vec<String>,
+/// A member as text; empty if it is absent or null.
+pub(crate) fn text(record: &Value, name: &str) -> String {
+    match &record[name] {
+        Value::Null => String::new(),
+        Value::String(text) => visible(text),
+        other => other.to_string(),
+    }
 }
 
-#[derive(Deserialize)]
-struct Cause {
-    title: String,
-    sentence: String,
-}
-
-#[derive(Deserialize)]
-struct Attempt {
-    id: String,
-    state: String,
-    begun_at: String,
-    crypto_code: Option<String>,
-    requested: Option<[String; 3]>,
-    invoice: Option<Invoice>,
-}
-
-#[derive(Deserialize)]
-struct Invoice {
-    id: String,
-    address: Option<String>,
-    page_url: Option<String>,
-    payment_state: String,
-    state_since: String,
-    received: [String; 3],
-    confirmations: Option<[u32; 2]>,
-    transaction_hash: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Observation {
-    first_at: String,
-    last_at: String,
-    times: u64,
-    assessment: String,
-    raw: String,
-}
-
-#[derive(Deserialize)]
-struct Event {
-    id: String,
-    #[serde(rename = "type")]
-    kind: String,
-    created_at: String,
-    state: String,
-    next_at: Option<String>,
-    deliveries: Vec<Delivery>,
-}
-
-#[derive(Deserialize)]
-struct AuditEntry {
-    at: String,
-    operator: String,
-    staff_of: Option<String>,
-    action: String,
-    reason: String,
-    status_before: Option<String>,
-    status_after: Option<String>,
+fn elements<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    record[name].as_array().into_iter().flatten()
 }
 
 impl Display for Page {
@@ -113,22 +47,26 @@ impl Display for Page {
             return f.write_str("No order.");
         }
         for order in &self.orders {
+            let [id, status, amount, currency, created_at, store, reference] = [
+                "id",
+                "status",
+                "amount",
+                "currency",
+                "created_at",
+                "store",
+                "reference",
+            ]
+            .map(|name| text(order, name));
             writeln!(
                 f,
-                "{}  {:<16}  {:>12} {}  {}  {}  {}",
-                visible(&order.id),
-                visible(&order.status),
-                visible(&order.amount),
-                visible(&order.currency),
-                visible(&order.created_at),
-                visible(&order.store),
-                visible(&order.reference)
+                "{id}  {status:<16}  {amount:>12} {currency}  {created_at}  {store}  {reference}"
             )?;
             // A cause without a time has been decided about.
-            if let Some(since) = &order.attention_since {
-                let titles = order.attention.iter().map(|cause| visible(&cause.title));
+            if !order["attention_since"].is_null() {
+                let titles = elements(order, "attention").map(|cause| text(cause, "title"));
                 let titles = titles.collect::<Vec<_>>().join(", ");
-                writeln!(f, "    needs a person since {}: {titles}", visible(since))?;
+                let since = text(order, "attention_since");
+                writeln!(f, "    needs a person since {since}: {titles}")?;
             }
         }
         Ok(())
@@ -137,174 +75,159 @@ impl Display for Page {
 
 impl Display for Decided {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let order = &self.order;
-        let (id, status) = (visible(&order.id), visible(&order.status));
-        write!(f, "{id} is {status}, version {}.", order.version)
+        let [id, status, version] = ["id", "status", "version"].map(|name| text(&self.order, name));
+        write!(f, "{id} is {status}, version {version}.")
     }
 }
 
 impl Display for History {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.order.fmt(f)?;
-        if !self.attempts.is_empty() {
-            writeln!(f, "\nAttempts")?;
-        }
-        for attempt in &self.attempts {
-            attempt.fmt(f)?;
-        }
-        if !self.observations.is_empty() {
-            writeln!(f, "\nResponses of the gateway, the latest first")?;
-        }
-        for observation in &self.observations {
-            observation.fmt(f)?;
-        }
-        if !self.events.is_empty() {
-            writeln!(f, "\nEvents, the latest first")?;
-        }
-        for event in &self.events {
-            event.fmt(f)?;
-        }
-        if !self.audit.is_empty() {
-            writeln!(f, "\nDecisions and actions, the latest first")?;
-        }
-        for entry in &self.audit {
-            entry.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
-/// A line with a name, if there is a value.
-fn line(f: &mut Formatter<'_>, name: &str, value: Option<&str>) -> fmt::Result {
-    match value {
-        Some(value) => writeln!(f, "{name:<12} {}", visible(value)),
-        None => Ok(()),
-    }
-}
-
-impl Display for Order {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        line(f, "Order", Some(&self.id))?;
-        line(f, "Store", Some(&self.store))?;
-        line(f, "Reference", Some(&self.reference))?;
-        line(f, "Title", Some(&self.title))?;
-        line(f, "Status", Some(&self.status))?;
-        line(
-            f,
-            "Price",
-            Some(&format!("{} {}", self.amount, self.currency)),
-        )?;
-        line(f, "Opened", Some(&self.created_at))?;
-        line(f, "Expires", Some(&self.expires_at))?;
-        line(f, "Credited", self.settled_at.as_deref())?;
-        line(f, "Version", Some(&self.version.to_string()))?;
-        let Some(since) = &self.attention_since else {
-            return Ok(());
-        };
-        writeln!(f, "\nNeeds a person since {}", visible(since))?;
-        for Cause { title, sentence } in &self.attention {
-            writeln!(f, "  {}. {}", visible(title), visible(sentence))?;
-        }
-        let (id, version) = (visible(&self.id), self.version);
-        for decision in &self.decisions {
-            let decision = visible(decision);
-            writeln!(
-                f,
-                "  florin-proxy orders resolve {id} --decision {decision} --seen {version} --reason …"
-            )?;
+        write_order(f, &self.order)?;
+        type Write = fn(&mut Formatter<'_>, &Value) -> fmt::Result;
+        let parts: [(&str, &[Value], Write); 4] = [
+            ("Attempts", &self.attempts, write_attempt),
+            (
+                "Responses of the gateway, the latest first",
+                &self.observations,
+                write_observation,
+            ),
+            ("Events, the latest first", &self.events, write_event),
+            (
+                "Decisions and actions, the latest first",
+                &self.audit,
+                write_audit_entry,
+            ),
+        ];
+        for (heading, records, write) in parts {
+            if !records.is_empty() {
+                writeln!(f, "\n{heading}")?;
+            }
+            for record in records {
+                write(f, record)?;
+            }
         }
         Ok(())
     }
 }
 
-/// A line of an attempt, if there is a value.
-fn detail(f: &mut Formatter<'_>, name: &str, value: Option<&str>) -> fmt::Result {
-    match value {
-        Some(value) => writeln!(f, "    {name:<14} {}", visible(value)),
-        None => Ok(()),
+fn write_order(f: &mut Formatter<'_>, order: &Value) -> fmt::Result {
+    let price = format!("{} {}", text(order, "amount"), text(order, "currency"));
+    for (name, value) in [
+        ("Order", text(order, "id")),
+        ("Store", text(order, "store")),
+        ("Reference", text(order, "reference")),
+        ("Title", text(order, "title")),
+        ("Status", text(order, "status")),
+        ("Price", price),
+        ("Opened", text(order, "created_at")),
+        ("Expires", text(order, "expires_at")),
+        ("Credited", text(order, "settled_at")),
+        ("Version", text(order, "version")),
+    ] {
+        if name != "Credited" || !value.is_empty() {
+            writeln!(f, "{name:<12} {value}")?;
+        }
     }
-}
-
-impl Display for Attempt {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let asset = self.crypto_code.as_deref().unwrap_or("no asset");
+    if order["attention_since"].is_null() {
+        return Ok(());
+    }
+    writeln!(
+        f,
+        "\nNeeds a person since {}",
+        text(order, "attention_since")
+    )?;
+    for cause in elements(order, "attention") {
+        writeln!(f, "  {}. {}", text(cause, "title"), text(cause, "sentence"))?;
+    }
+    let (id, version) = (text(order, "id"), text(order, "version"));
+    for decision in elements(order, "decisions").filter_map(Value::as_str) {
+        let decision = visible(decision);
         writeln!(
             f,
-            "  {}  {}  {}  {}",
-            visible(&self.id),
-            visible(&self.begun_at),
-            visible(asset),
-            visible(&self.state)
+            "  florin-proxy orders resolve {id} --decision {decision} --seen {version} --reason …"
         )?;
-        let requested = self.requested.as_ref().map(|[crypto, ..]| crypto.as_str());
-        detail(f, "requested", requested)?;
-        let Some(invoice) = &self.invoice else {
-            return Ok(());
+    }
+    Ok(())
+}
+
+fn write_attempt(f: &mut Formatter<'_>, attempt: &Value) -> fmt::Result {
+    let [id, begun_at, asset, state] =
+        ["id", "begun_at", "crypto_code", "state"].map(|name| text(attempt, name));
+    let asset = if asset.is_empty() { "no asset" } else { &asset };
+    writeln!(f, "  {id}  {begun_at}  {asset}  {state}")?;
+    let first = |amounts: &Value| amounts[0].as_str().map(visible).unwrap_or_default();
+    let invoice = &attempt["invoice"];
+    let mut details = vec![("requested", first(&attempt["requested"]))];
+    if !invoice.is_null() {
+        let (state, since) = (text(invoice, "payment_state"), text(invoice, "state_since"));
+        let confirmations = match &invoice["confirmations"] {
+            Value::Null => String::new(),
+            count => format!("{} of {}", count[0], count[1]),
         };
-        detail(f, "received", Some(&invoice.received[0]))?;
-        let (state, since) = (&invoice.payment_state, &invoice.state_since);
-        detail(f, "payment", Some(&format!("{state} since {since}")))?;
-        let confirmations = invoice.confirmations;
-        let confirmations = confirmations.map(|[count, required]| format!("{count} of {required}"));
-        detail(f, "confirmations", confirmations.as_deref())?;
-        detail(f, "invoice", Some(&invoice.id))?;
-        detail(f, "address", invoice.address.as_deref())?;
-        detail(f, "page", invoice.page_url.as_deref())?;
-        detail(f, "transaction", invoice.transaction_hash.as_deref())
+        details.extend([
+            ("received", first(&invoice["received"])),
+            ("payment", format!("{state} since {since}")),
+            ("confirmations", confirmations),
+            ("invoice", text(invoice, "id")),
+            ("address", text(invoice, "address")),
+            ("page", text(invoice, "page_url")),
+            ("transaction", text(invoice, "transaction_hash")),
+        ]);
     }
+    for (name, value) in details {
+        if !value.is_empty() {
+            writeln!(f, "    {name:<14} {value}")?;
+        }
+    }
+    Ok(())
 }
 
-impl Display for Observation {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (last, assessment) = (visible(&self.last_at), visible(&self.assessment));
-        write!(f, "  {last}  {assessment}")?;
-        if self.times > 1 {
-            write!(
-                f,
-                ", {} times since {}",
-                self.times,
-                visible(&self.first_at)
-            )?;
-        }
-        writeln!(f, "\n    {}", visible(&self.raw))
+fn write_observation(f: &mut Formatter<'_>, observation: &Value) -> fmt::Result {
+    let [last, assessment, times, first, raw] =
+        ["last_at", "assessment", "times", "first_at", "raw"].map(|name| text(observation, name));
+    write!(f, "  {last}  {assessment}")?;
+    if times != "1" {
+        write!(f, ", {times} times since {first}")?;
     }
+    writeln!(f, "\n    {raw}")
 }
 
-impl Display for Event {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "  {}  {}  {}  {}",
-            visible(&self.id),
-            visible(&self.created_at),
-            visible(&self.kind),
-            visible(&self.state)
-        )?;
-        match &self.next_at {
-            Some(next) => writeln!(f, ", next at {}", visible(next))?,
-            None => writeln!(f)?,
-        }
-        for delivery in &self.deliveries {
-            writeln!(f, "    {}", delivery.line())?;
-        }
-        Ok(())
+fn write_event(f: &mut Formatter<'_>, event: &Value) -> fmt::Result {
+    let [id, created_at, kind, state, next] =
+        ["id", "created_at", "type", "state", "next_at"].map(|name| text(event, name));
+    write!(f, "  {id}  {created_at}  {kind}  {state}")?;
+    if next.is_empty() {
+        writeln!(f)?;
+    } else {
+        writeln!(f, ", next at {next}")?;
     }
+    for delivery in elements(event, "deliveries") {
+        writeln!(f, "    {}", delivery_line(delivery))?;
+    }
+    Ok(())
 }
 
-impl Display for AuditEntry {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (at, operator) = (visible(&self.at), visible(&self.operator));
-        write!(f, "  {at}  {operator}")?;
-        if let Some(store) = &self.staff_of {
-            write!(f, " (staff of {})", visible(store))?;
-        }
-        write!(f, "  {}", visible(&self.action))?;
-        if let Some((before, after)) = self.status_before.as_ref().zip(self.status_after.as_ref()) {
-            write!(f, "  {} → {}", visible(before), visible(after))?;
-        }
-        if !self.reason.is_empty() {
-            write!(f, ": {}", visible(&self.reason))?;
-        }
-        writeln!(f)
+fn write_audit_entry(f: &mut Formatter<'_>, entry: &Value) -> fmt::Result {
+    let [at, operator, store, action, before, after, reason] = [
+        "at",
+        "operator",
+        "staff_of",
+        "action",
+        "status_before",
+        "status_after",
+        "reason",
+    ]
+    .map(|name| text(entry, name));
+    write!(f, "  {at}  {operator}")?;
+    if !store.is_empty() {
+        write!(f, " (staff of {store})")?;
     }
+    write!(f, "  {action}")?;
+    if !before.is_empty() && !after.is_empty() {
+        write!(f, "  {before} → {after}")?;
+    }
+    if !reason.is_empty() {
+        write!(f, ": {reason}")?;
+    }
+    writeln!(f)
 }
