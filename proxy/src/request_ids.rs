@@ -1,32 +1,18 @@
 //! Ids of requests: `req_` and 64 bits as hexadecimal digits. They differ, and do not show how many there are.
 //!
-//! Random bits of the system for each request would cost more than all else that is done with an id.
+//! They are hashes of a random key and a number, because drawing random bits takes a call of the system.
 
-use parking_lot::Mutex;
-use sha2::{Digest as _, Sha256};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const PREFIX: &[u8; 4] = b"req_";
 
-/// Bytes of an id.
-const BYTES: usize = 8;
-const DIGEST_BYTES: usize = 32;
-
-/// Makes ids: the parts of the digests of a key and a number.
 #[derive(Debug)]
 pub(crate) struct RequestIds {
     key: [u8; 16],
-    digest: Mutex<Digest>,
+    next_number: AtomicU64,
 }
 
-/// A digest, from which ids are taken.
-#[derive(Debug)]
-struct Digest {
-    bytes: [u8; DIGEST_BYTES],
-    used: usize,
-    next_number: u64,
-}
-
-/// The id of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestId {
     text: [u8; 20],
@@ -34,42 +20,28 @@ pub(crate) struct RequestId {
 }
 
 impl RequestIds {
-    /// Ids by a random key.
     pub(crate) fn new(key: [u8; 16]) -> Self {
-        let digest = Mutex::new(Digest {
-            bytes: [0; DIGEST_BYTES],
-            used: DIGEST_BYTES,
-            next_number: 0,
-        });
-        Self { key, digest }
+        Self {
+            key,
+            next_number: AtomicU64::default(),
+        }
     }
 
-    /// Another id.
     pub(crate) fn next(&self) -> RequestId {
-        let mut bytes = [0; BYTES];
-        {
-            let mut digest = self.digest.lock();
-            if digest.used == DIGEST_BYTES {
-                let hasher = Sha256::new().chain_update(self.key);
-                let hasher = hasher.chain_update(digest.next_number.to_be_bytes());
-                digest.bytes = hasher.finalize().into();
-                digest.used = 0;
-                digest.next_number += 1;
-            }
-            let from = digest.used;
-            digest.used += BYTES;
-            bytes.copy_from_slice(&digest.bytes[from..from + BYTES]);
-        }
-        let mut id = [0; 20];
-        id[..4].copy_from_slice(PREFIX);
-        hex::encode_to_slice(bytes, &mut id[4..]).expect("eight bytes have sixteen digits");
-        let draw = u32::from_be_bytes(bytes[..4].try_into().expect("four of eight bytes"));
-        RequestId { text: id, draw }
+        let mut hasher = DefaultHasher::new();
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        (self.key, number).hash(&mut hasher);
+        let bits = hasher.finish();
+        let mut text = [0; 20];
+        text[..4].copy_from_slice(PREFIX);
+        let digits = &mut text[4..];
+        hex::encode_to_slice(bits.to_be_bytes(), digits).expect("eight bytes have sixteen digits");
+        let draw = u32::try_from(bits >> 32).expect("the upper half has 32 bits");
+        RequestId { text, draw }
     }
 }
 
 impl RequestId {
-    /// The span of the request's log lines.
     pub(crate) fn span(&self) -> tracing::Span {
         tracing::info_span!("request", request_id = self.as_str())
     }
@@ -79,7 +51,6 @@ impl RequestId {
         self.draw
     }
 
-    /// The text.
     pub(crate) fn as_str(&self) -> &str {
         str::from_utf8(&self.text).expect("hexadecimal digits are ASCII")
     }
