@@ -7,10 +7,8 @@ use x509_cert::der::Decode as _;
 /// ACME clients renew a month before the end. With fewer days than this, their renewals have failed for two weeks.
 const FEW_DAYS: i64 = 14;
 
-/// How long a certificate is valid from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Validity {
-    /// Its last moment.
     pub(crate) until: Timestamp,
     /// Whole days until then.
     pub(crate) days: i64,

@@ -20,21 +20,16 @@ use tokio::time::Instant;
 /// Between two log lines about connections that were closed.
 const LOG_EVERY: Duration = Duration::from_mins(1);
 
-/// The limits of a listener.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
-    /// Connections at once.
     pub all: usize,
-    /// Connections of one client address at once.
     pub per_address: usize,
 }
 
-/// The connections of one listener.
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: usize,
     per_address: AtomicUsize,
-    /// Times count from here.
     began: Instant,
     state: Mutex<State>,
     /// A connection has ended, or one may wait for a request.
@@ -53,14 +48,12 @@ struct State {
     logged_at: Option<Instant>,
 }
 
-/// A connection that waited for a request at a time.
 #[derive(Debug)]
 struct Waiting {
     since: u64,
     number: u64,
 }
 
-/// What a connection does.
 #[derive(Debug)]
 struct Activity {
     /// Since when it waits for a request, in nanoseconds of its listener; [`BUSY`] while one is in progress.
@@ -78,21 +71,16 @@ const OPEN: u8 = 0;
 const EVICTED: u8 = 1;
 const SHUTDOWN: u8 = 2;
 
-/// Why a connection must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// Another one needs its place, or it has waited too long.
     Evicted,
-    /// The process ends.
     Shutdown,
 }
 
-/// How many connections a listener has and had.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionCounts {
-    /// Open now.
     pub open: u64,
-    /// That may be open.
     pub limit: u64,
     /// Refused, because their address had too many.
     pub rejected: u64,
@@ -133,7 +121,6 @@ impl Slots {
         self.per_address.store(per_address, Ordering::Relaxed);
     }
 
-    /// How many connections there are and were.
     pub(crate) fn counts(&self) -> ConnectionCounts {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let state = self.state.lock();
@@ -313,7 +300,6 @@ impl Activity {
 }
 
 impl Slot {
-    /// Marks the connection as busy with a request.
     pub(crate) fn begin(&self) -> InProgress {
         self.activity.waiting_since.store(BUSY, Ordering::Release);
         if !self.activity.has_served.load(Ordering::Relaxed) {
@@ -325,17 +311,14 @@ impl Slot {
         }
     }
 
-    /// Returns `true` if a request is in progress.
     pub(crate) fn is_in_progress(&self) -> bool {
         self.activity.waiting_since().is_none()
     }
 
-    /// Wakes this task when the connection must end.
     pub(crate) fn wake_at_end(&self, waker: Waker) {
         *self.activity.waker.lock() = Some(waker);
     }
 
-    /// Why the connection must end; `None` while it need not.
     pub(crate) fn ending(&self) -> Option<End> {
         self.activity.ending()
     }
@@ -393,7 +376,6 @@ mod tests {
         closed.map(|(number, _)| number).collect()
     }
 
-    /// Whether a place was there at once.
     async fn try_take(slots: &Arc<Slots>) -> Option<Slot> {
         let taken = tokio::time::timeout(Duration::from_millis(1), slots.take(None)).await;
         taken.ok().flatten()

@@ -33,7 +33,6 @@ pub fn client(
     })
 }
 
-/// The account's row in PostgreSQL.
 struct StoredAccount {
     storage: PostgresStorage,
     account: String,

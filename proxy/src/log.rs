@@ -6,9 +6,6 @@ use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
 
 /// Returns `true` if a text is a `tracing` filter.
-///
-/// # Errors
-/// What is wrong with it.
 pub(crate) fn check(directives: &str) -> Result<(), String> {
     // Each by itself, so that the message can name it.
     for directive in directives.split(',').map(str::trim) {
@@ -26,7 +23,6 @@ pub(crate) fn check(directives: &str) -> Result<(), String> {
 /// The storage reports by itself, and once, why a connection to the database cannot be opened. Its library logs each try.
 const REPORTED_BY_STORAGE: &str = "sqlx_core::pool=off";
 
-/// Replaces the filter of the log.
 type SetFilter = Box<dyn Fn(EnvFilter) -> Result<(), String> + Send + Sync>;
 
 static SET_FILTER: OnceLock<SetFilter> = OnceLock::new();
@@ -62,9 +58,6 @@ pub fn init(directives: &str) -> Result<(), String> {
 }
 
 /// Changes what is logged. Does nothing where the log is another program's, like that of a test.
-///
-/// # Errors
-/// When `directives` is no `tracing` filter; the text says what is wrong.
 pub(crate) fn set(directives: &str) -> Result<(), String> {
     let filter = filter(directives)?;
     SET_FILTER.get().map_or(Ok(()), |set| set(filter))

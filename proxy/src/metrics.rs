@@ -53,26 +53,22 @@ type Histograms = Family<Labels<1>, Histogram, fn() -> Histogram>;
 /// The series of one route, so that a request needs no look-up by its labels.
 #[derive(Debug)]
 struct RouteSeries {
-    /// By [`StatusClass`].
     requests: Vec<Counter>,
     seconds: Histogram,
 }
 
-/// Which stores have separate series.
 #[derive(Debug, Default)]
 struct NamedStores {
     named: BTreeSet<StoreId>,
     has_others: bool,
 }
 
-/// All metrics of the process.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
     stores: RwLock<NamedStores>,
     requests: Family<Labels<2>, Counter>,
     request_seconds: Histograms,
-    /// By [`Route`].
     routes: Vec<RouteSeries>,
     rate_limited: Family<Labels<1>, Counter>,
     order_events: Family<Labels<1>, Counter>,
@@ -225,21 +221,18 @@ impl Metrics {
         self
     }
 
-    /// Counts a request of the public listener.
     pub(crate) fn request(&self, route: Route, status: u16, elapsed: SignedDuration) {
         let series = &self.routes[route as usize];
         series.requests[StatusClass::of(status) as usize].inc();
         series.seconds.observe(in_seconds(elapsed));
     }
 
-    /// Counts a request that a rate limit refused.
     pub(crate) fn rate_limited(&self, rule: Rule) {
         self.rate_limited
             .get_or_create(&[("rule", rule.into())])
             .inc();
     }
 
-    /// Counts events of an order.
     pub(crate) fn order_events(&self, events: &[EventType]) {
         for event in events {
             let labels = [("event", event_name(*event))];
@@ -247,18 +240,15 @@ impl Metrics {
         }
     }
 
-    /// Counts an order that was credited.
     pub(crate) fn credited(&self, order: &Order) {
         let labels = self.credit_labels(&order.terms.store_id, order.terms.currency.as_str());
         self.credits.get_or_create(&labels).inc();
     }
 
-    /// Counts a response that needs review.
     pub(crate) fn needs_review(&self) {
         self.reviews.inc();
     }
 
-    /// Counts a call of the gateway.
     fn call<T>(
         &self,
         call: Call,
@@ -283,12 +273,10 @@ impl Metrics {
         outcome
     }
 
-    /// Counts the begin of an outage of the storage.
     pub(crate) fn storage_outage(&self) {
         self.storage_outages.inc();
     }
 
-    /// The store's id as a label.
     fn store_label(&self, store: &StoreId) -> String {
         let is_named = self.stores.read().named.contains(store);
         if is_named {
@@ -298,7 +286,6 @@ impl Metrics {
         }
     }
 
-    /// The labels of all stores, each with a default value.
     fn store_labels<T: Default>(&self) -> BTreeMap<String, T> {
         let known = self.stores.read();
         let named = known.named.iter().map(StoreId::to_string);

@@ -42,7 +42,6 @@ pub(crate) struct Connection {
     timeout: u64,
 }
 
-/// Why a command did not do what it is for.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
     /// Exit code 2: the arguments, the token or the configuration cannot be used.
@@ -53,7 +52,6 @@ pub(crate) enum CommandError {
     Failed(String),
 }
 
-/// An operator's requests to one proxy.
 pub(crate) struct OperatorClient {
     runtime: Runtime,
     http: reqwest::Client,
@@ -61,18 +59,13 @@ pub(crate) struct OperatorClient {
     token: SecretString,
 }
 
-/// The JSON of a successful response.
 pub(crate) struct AdminResponse {
-    /// As it came.
     pub(crate) text: String,
     value: Value,
 }
 
 impl AdminResponse {
     /// Its members, typed.
-    ///
-    /// # Errors
-    /// [`CommandError::Failed`] if it is of another shape.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, CommandError> {
         serde_json::from_value(self.value).map_err(|error| {
             CommandError::Failed(format!(
@@ -84,9 +77,6 @@ impl AdminResponse {
 
 impl OperatorClient {
     /// Reads the token and the address.
-    ///
-    /// # Errors
-    /// [`CommandError::Unusable`] if one of them is missing.
     pub(crate) fn new(
         connection: &Connection,
         config: Option<&Path>,
@@ -123,9 +113,6 @@ impl OperatorClient {
     }
 
     /// GET of a path, given as its segments, with a query.
-    ///
-    /// # Errors
-    /// [`CommandError`]
     pub(crate) fn get(
         &self,
         path: &[&str],
@@ -142,9 +129,6 @@ impl OperatorClient {
     }
 
     /// POST to a path, given as its segments.
-    ///
-    /// # Errors
-    /// [`CommandError`]
     pub(crate) fn post(
         &self,
         path: &[&str],
@@ -268,9 +252,6 @@ fn escaped(json: &str) -> String {
 }
 
 /// Prints a result: lines made of [`visible`] texts, or JSON. A reader that ends early, such as `head`, is no failure.
-///
-/// # Errors
-/// [`CommandError::Failed`] if standard output cannot be written.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     let mut output = std::io::stdout().lock();
     let written = writeln!(output, "{}", escaped(text.trim_end())).and_then(|()| output.flush());

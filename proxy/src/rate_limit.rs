@@ -26,7 +26,6 @@ const SWEEP: SignedDuration = SignedDuration::from_secs(1);
 /// Fails open above this many tracked keys; as many addresses take some 4 MiB.
 const MAX_KEYS: usize = 50_000;
 
-/// What a limit counts by.
 pub(crate) trait Key: Eq + Hash {
     /// Different for different keys.
     fn text(&self) -> String;
@@ -116,7 +115,6 @@ impl<K: Key> RateLimit<K> {
         self.count(key, now)
     }
 
-    /// Counts a request here alone.
     fn count(&self, key: K, now: Timestamp) -> Result<(), SignedDuration> {
         let mut counts = self.counts.lock();
         if let Some(until) = self.used_until(&mut counts, &key, now)? {

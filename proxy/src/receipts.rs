@@ -21,7 +21,6 @@ use subtle::ConstantTimeEq as _;
 
 use crate::config::{Config, Store, Webhook};
 
-/// What receipts of one store are signed with.
 pub(crate) struct ReceiptKey([u8; 32]);
 
 impl ReceiptKey {
@@ -87,21 +86,14 @@ fn receipt(config: &Config, store: &Store, paid: &Snapshot) -> Option<Receipt> {
     })
 }
 
-/// A receipt to verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PresentedReceipt {
-    /// A token, and the order that it names.
     Token {
-        /// The token itself.
         text: String,
-        /// The order, by the token's own word.
         order: OrderId,
     },
-    /// A printed code, and the order that it names.
     Code {
-        /// The proof in it.
         proof: [u8; PROOF_BYTES],
-        /// The order.
         order: OrderId,
     },
 }
@@ -120,7 +112,6 @@ impl PresentedReceipt {
         })
     }
 
-    /// The order that it names.
     pub(crate) fn order(&self) -> &OrderId {
         match self {
             Self::Token { order, .. } | Self::Code { order, .. } => order,

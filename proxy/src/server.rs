@@ -176,7 +176,6 @@ impl Core {
         staff_routes(self.app.clone()).merge(routes(self.app.clone()))
     }
 
-    /// The operator's endpoints.
     pub(crate) fn admin_router(&self) -> Router {
         admin_routes(self.app.clone())
     }

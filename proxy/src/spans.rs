@@ -87,20 +87,17 @@ impl Spans {
         is_recorded.then(|| recorder.begin(caller, name().into(), SpanKind::Server))
     }
 
-    /// Records nothing.
     #[cfg(test)]
     pub(crate) fn none() -> Self {
         Self(None)
     }
 
-    /// Begins a span of this task's trace, if that is recorded.
     pub(crate) fn client(&self, name: impl FnOnce() -> Cow<'static, str>) -> Option<Recording> {
         let recorder = self.0.as_ref()?;
         let parent = trace::current().filter(TraceParent::is_sampled)?;
         Some(recorder.begin(Some(parent), name(), SpanKind::Client))
     }
 
-    /// Spans that did not reach the collector.
     pub(crate) fn lost(&self) -> u64 {
         self.0.as_ref().map_or(0, |recorder| recorder.queue.lost())
     }
@@ -193,7 +190,6 @@ impl Recorder {
 }
 
 impl Recording {
-    /// The place of this span in its trace, for what it causes.
     pub(crate) fn trace(&self) -> TraceParent {
         let context = self.span.span_context();
         TraceParent::recorded(context.trace_id().to_bytes(), context.span_id().to_bytes())
@@ -205,17 +201,14 @@ impl Recording {
         self.span.set_attribute(KeyValue::new(key, value));
     }
 
-    /// Adds the status of a response.
     pub(crate) fn set_status(&mut self, status: u16) {
         self.set("http.response.status_code", i64::from(status));
     }
 
-    /// Marks it as failed.
     pub(crate) fn fail(&mut self) {
         self.span.set_status(Status::error(""));
     }
 
-    /// Ends it.
     pub(crate) fn end(mut self) {
         self.has_ended = true;
     }

@@ -3,7 +3,6 @@
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-/// Whether orders can be stored.
 #[derive(Debug, Default)]
 pub(crate) struct StorageHealth(Mutex<State>);
 

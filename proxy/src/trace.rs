@@ -12,12 +12,10 @@ tokio::task_local! {
     static CURRENT: TraceParent;
 }
 
-/// The trace of this task.
 pub(crate) fn current() -> Option<TraceParent> {
     CURRENT.try_with(|trace| *trace).ok()
 }
 
-/// A trace as the value of the header.
 pub(crate) fn header(trace: TraceParent) -> HeaderValue {
     let value = HeaderValue::from_str(&trace.to_string());
     value.expect("digits and hyphens are allowed in headers")

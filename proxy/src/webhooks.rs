@@ -20,7 +20,6 @@ pub(crate) const TEST_EVENT: &str = "webhook.test";
 /// receiver that verifies the signature of what it has parsed and written again fails the test, and not an order's event.
 const AS_WRITTEN: &str = r#"{"z":1.0,"price":4.20e1,"10":9007199254740993,"2":"café \u00e9 日本 <&> https:\/\/shop.example/"}"#;
 
-/// The body of a test event.
 pub(crate) fn test_payload(store: &StoreId, now: Timestamp) -> String {
     format!(
         r#"{{"type":"{TEST_EVENT}","timestamp":"{now}","data":{{"store":"{store}","as_written":{AS_WRITTEN}}}}}"#

@@ -20,15 +20,11 @@ mod dist {
 /// Names of assets have a prefix.
 const ASSETS: &str = "assets/";
 
-/// A file with its compressed forms.
 pub(crate) struct File {
     /// The path below `dist/`.
     pub name: Cow<'static, str>,
-    /// The content, uncompressed.
     pub whole: Bytes,
-    /// The content by Brotli.
     pub brotli: Option<Bytes>,
-    /// The content by gzip.
     pub gzip: Option<Bytes>,
     /// Computed at the first request: hashing at every request would cost more than sending.
     tag: OnceLock<String>,
@@ -85,17 +81,14 @@ impl File {
     }
 }
 
-/// Returns `true` if the binary was built with the widget.
 pub(crate) fn has_widget() -> bool {
     !dist::FILES.is_empty()
 }
 
-/// A file by its path below `dist/`.
 pub(crate) fn find(name: &str) -> Option<&'static File> {
     dist::FILES.iter().find(|file| file.name == name)
 }
 
-/// A file by its name below `assets/`.
 pub(crate) fn find_asset(name: &str) -> Option<&'static File> {
     find(&format!("{ASSETS}{name}"))
 }

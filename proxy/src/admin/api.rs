@@ -30,10 +30,8 @@ const MAX_REASON: usize = 500;
 /// Characters of a search.
 const MAX_SEARCH: usize = 200;
 
-/// The operator whose token came with the request.
 pub(crate) struct Reader;
 
-/// An operator who may change something.
 pub(crate) struct Writer(pub(crate) Actor);
 
 fn operator<'a>(parts: &Parts, config: &'a Config) -> Result<&'a Operator, OperatorError> {
@@ -91,7 +89,6 @@ pub(crate) fn cause(text: &str) -> &str {
     cause.map_or(text, |(_, cause)| cause)
 }
 
-/// The requested page size.
 pub(crate) fn page_size(limit: Option<u32>) -> Result<u32, OperatorError> {
     match limit.unwrap_or(DEFAULT_PAGE) {
         size @ 1..=MAX_PAGE => Ok(size),
@@ -112,7 +109,6 @@ pub(crate) fn search_text(text: Option<&str>) -> Result<Option<String>, Operator
     Ok(Some(text.to_owned()))
 }
 
-/// The reason of an action.
 pub(crate) fn reason(text: &str) -> Result<String, OperatorError> {
     let text = text.trim();
     let is_short = (1..=MAX_REASON).contains(&text.chars().count());

@@ -4,7 +4,6 @@ use florin_orders::AttentionCause;
 
 use crate::admin::pages::viewer::Place;
 
-/// What the cause is, in a few words.
 pub(crate) fn title(cause: AttentionCause) -> &'static str {
     match cause {
         AttentionCause::NeedsReview => "Response needs review",

@@ -20,7 +20,6 @@ const MOST_CONNECTIONS: u64 = 80;
 /// Less room on the database's volume is reported.
 const LEAST_FREE_BYTES: u64 = 1_000_000_000;
 
-/// What can be wrong, the most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub(crate) enum Condition {
     StorageFails,
@@ -38,17 +37,14 @@ pub(crate) enum Condition {
     UnnamedReverseProxy,
 }
 
-/// A condition that lasts.
 #[derive(Debug)]
 pub(crate) struct Finding {
-    /// What is wrong.
     pub(crate) condition: Condition,
     /// Its reason or its extent; empty if the sentence says all.
     pub(crate) detail: String,
 }
 
 impl Condition {
-    /// What it is, in a few words.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::StorageFails => "Orders cannot be stored",
@@ -120,7 +116,6 @@ impl Condition {
         }
     }
 
-    /// The section of the documentation.
     pub(crate) fn page(self) -> &'static str {
         match self {
             Self::StorageFails => "docs/operations/running.md#full-disk",

@@ -28,9 +28,7 @@ pub(crate) enum OperatorError {
     /// 400: a member or parameter of the request.
     #[error("{field}: {message}")]
     Invalid {
-        /// Which one.
         field: &'static str,
-        /// What to send instead.
         message: String,
     },
     /// 409: the decision was not carried out.
@@ -52,7 +50,6 @@ impl OperatorError {
         }
     }
 
-    /// The status, and the word for machines.
     pub(crate) fn status(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
@@ -86,7 +83,6 @@ impl From<DecideError> for OperatorError {
     }
 }
 
-/// The failure as JSON.
 impl IntoResponse for OperatorError {
     fn into_response(self) -> Response {
         self.log();

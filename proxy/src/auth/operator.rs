@@ -10,7 +10,6 @@ use crate::config::Operator;
 /// A hash of no password, so that an unknown name takes as long as a wrong password.
 const NO_PASSWORD: &str = "$argon2id$v=19$m=19456,t=2,p=1$yVhEaUVCkW0x820VX72uFg$NuwEtGBunZKOVm9NyAiixVQA1C1NUpUmtavlmYuj96U";
 
-/// The operator whose token came with a request.
 pub(crate) fn by_token<'a>(operators: &'a [Operator], given: &str) -> Option<&'a Operator> {
     // All are compared, so that the time does not show which one it was.
     operators.iter().fold(None, |found, operator| {

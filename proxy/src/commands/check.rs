@@ -61,7 +61,6 @@ pub(crate) fn run(check: &Check, loaded: Result<Config, Problems>, json: bool) -
     }
 }
 
-/// Problems as JSON.
 fn listed(problems: &[Problem]) -> Vec<Value> {
     let entry = |Problem { key, message }: &Problem| json!({"key": key, "message": message});
     problems.iter().map(entry).collect()

@@ -49,9 +49,6 @@ pub(crate) enum Action {
 }
 
 /// Runs an action.
-///
-/// # Errors
-/// A sentence that says what to do.
 pub(crate) fn run(config: &Config, action: Action, json: bool) -> anyhow::Result<()> {
     let environment = config.environment.as_str();
     match action {
@@ -83,9 +80,6 @@ pub(crate) fn run(config: &Config, action: Action, json: bool) -> anyhow::Result
 }
 
 /// Prints the rows of each table, and the last line of a sound database.
-///
-/// # Errors
-/// What is wrong with the database.
 fn report(verified: Verified, end: &str, json: bool) -> anyhow::Result<()> {
     let Verified { rows, defects } = verified;
     if json {
@@ -146,9 +140,6 @@ fn copy_to_server(config: &Config, from: &str, to: Option<&str>, json: bool) -> 
 }
 
 /// Brings the schema of the configured database up to date.
-///
-/// # Errors
-/// A sentence: the database is a file, cannot be reached, or was written by a newer version.
 pub(crate) fn migrate(config: &Config, json: bool) -> anyhow::Result<()> {
     if !is_postgres(&config.database_url) {
         bail!("database_url: a file of SQLite is migrated by the proxy itself when it starts");
@@ -165,9 +156,6 @@ pub(crate) fn migrate(config: &Config, json: bool) -> anyhow::Result<()> {
 }
 
 /// Opens the configured database.
-///
-/// # Errors
-/// What is wrong with it, with the remedy.
 pub(crate) async fn open(config: &Config) -> anyhow::Result<Database> {
     let opened = Database::open_limited(
         &config.database_url,
@@ -181,7 +169,6 @@ pub(crate) async fn open(config: &Config) -> anyhow::Result<Database> {
     })
 }
 
-/// The key of the address that leads to the database itself.
 fn direct_key(config: &Config) -> &'static str {
     match config.database_url_direct {
         Some(_) => "database_url_direct",

@@ -77,9 +77,6 @@ pub(crate) struct Merchant {
 }
 
 /// Sends one call and prints its response.
-///
-/// # Errors
-/// A sentence for the operator.
 pub(crate) fn run(config: &Config, call: Call) -> anyhow::Result<()> {
     let (request, changes_something) = request_of(call)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -22,9 +22,6 @@ pub(crate) struct Health {
 }
 
 /// Asks the proxy of this machine; `admin_listen` is the configured address.
-///
-/// # Errors
-/// A sentence: the proxy does not answer, or is not ready and why.
 pub(crate) fn run(
     health: &Health,
     admin_listen: impl FnOnce() -> anyhow::Result<SocketAddr>,
@@ -92,7 +89,6 @@ async fn ask(url: &str, timeout: Duration) -> anyhow::Result<(u16, String)> {
     Ok((response.status().as_u16(), response.text().await?))
 }
 
-/// What is wrong while the proxy is ready, and what to do.
 fn line(condition: &Value) -> String {
     let text = |name: &str| condition[name].as_str().unwrap_or_default();
     let (title, detail, sentence) = (text("title"), text("detail"), text("sentence"));
@@ -100,7 +96,6 @@ fn line(condition: &Value) -> String {
     format!("{title}: {detail}{gap}{sentence} ({})", text("page"))
 }
 
-/// What the report says, in words.
 fn reason(status: u16, report: &Value) -> String {
     if report["ending"] == true {
         return "it is shutting down".to_owned();

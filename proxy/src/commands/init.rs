@@ -62,7 +62,6 @@ enum Language {
 }
 
 impl Language {
-    /// The name of the receiver's file, and its text.
     fn receiver(self) -> (&'static str, &'static str) {
         macro_rules! example {
             ($folder:literal, $file:literal) => {
@@ -122,9 +121,6 @@ const DEFAULT_SANDBOX: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHO
 const PLACEHOLDER: &str = "…";
 
 /// Writes the file and prints what comes next.
-///
-/// # Errors
-/// A sentence: the file exists, an argument is missing or invalid.
 pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Result<()> {
     let file = file.unwrap_or(Path::new("florin.toml"));
     let addresses = init.addresses()?;
@@ -193,7 +189,6 @@ pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Resul
     Ok(())
 }
 
-/// The addresses of the file.
 struct Addresses {
     origin: String,
     public_url: String,
@@ -248,7 +243,6 @@ impl Init {
         })
     }
 
-    /// The values of the file, each by its key.
     fn values(&self, addresses: &Addresses, file: &Path) -> anyhow::Result<Vec<Given>> {
         let environment = if self.sandbox { "test" } else { "production" };
         let mut values = vec![
@@ -318,7 +312,6 @@ impl Init {
         Ok(values)
     }
 
-    /// The two lines for the shop's page.
     fn tag(&self, addresses: &Addresses) -> (String, String) {
         let script = format!(
             r#"<script src="{}/florin.js" async></script>"#,
@@ -448,7 +441,6 @@ fn unfinished(text: &str, file: &Path) -> anyhow::Result<Vec<Problem>> {
     bail!("{} was not written: {}", file.display(), wrong.join("; "));
 }
 
-/// Refuses a file that exists.
 fn require_new(file: &Path) -> anyhow::Result<()> {
     if file.exists() {
         bail!(

@@ -71,7 +71,6 @@ struct Resolution {
     seen: u64,
 }
 
-/// The words of the operator's API.
 fn words<T>() -> PossibleValuesParser
 where
     T: strum::VariantArray + Copy,
@@ -81,9 +80,6 @@ where
 }
 
 /// Runs an action.
-///
-/// # Errors
-/// [`CommandError`]
 pub(crate) fn run(
     command: &Orders,
     client: &OperatorClient,

@@ -15,7 +15,6 @@ const REDRAW: Duration = Duration::from_millis(200);
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// A line with the time so far.
     pub(crate) fn new(what: &'static str, json: bool) -> Self {
         // The library draws nothing where standard error is no terminal.
         let target = if json {
@@ -33,7 +32,6 @@ impl Progress {
         Self(bar)
     }
 
-    /// The rows so far of a table.
     pub(crate) fn rows(&self, step: &CopyStep) {
         let CopyStep {
             table,

@@ -12,7 +12,6 @@ pub(crate) fn reference(mut command: Command) -> String {
     page.trim_start().to_owned()
 }
 
-/// Writes a command, then those below it.
 fn write_command(page: &mut String, command: &mut Command) -> std::fmt::Result {
     let help = command.render_long_help().to_string();
     let name = command.get_bin_name().unwrap_or(command.get_name());

@@ -39,7 +39,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Its key in the configuration.
     fn key(self) -> &'static str {
         match self {
             Self::CallbackToken => "gateway.callback_token",
@@ -63,9 +62,6 @@ impl Kind {
 }
 
 /// Runs an action.
-///
-/// # Errors
-/// A sentence that says what to do.
 pub(crate) fn run(action: &Action, json: bool) -> anyhow::Result<()> {
     match action {
         Action::New { kind } => {

@@ -134,7 +134,6 @@ pub(crate) struct DonationTable {
     pub(crate) suggested: Vec<String>,
 }
 
-/// Checks the donations of one store.
 pub(crate) fn donations(
     findings: &mut Findings,
     store: &str,

@@ -85,7 +85,6 @@ pub(crate) fn database(
     }
 }
 
-/// A file is for an address with a password.
 pub(crate) fn database_url(
     findings: &mut Findings,
     value: Option<String>,

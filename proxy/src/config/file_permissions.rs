@@ -43,7 +43,6 @@ pub(crate) fn check(
     }
 }
 
-/// A secret in the settings.
 enum Found {
     /// By its value.
     Secret,

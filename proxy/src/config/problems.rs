@@ -36,12 +36,10 @@ impl Findings {
         });
     }
 
-    /// The value, or a finding.
     pub(crate) fn take<T>(&mut self, key: &str, result: Result<T, String>) -> Option<T> {
         result.map_err(|message| self.add(key, message)).ok()
     }
 
-    /// The value, if there is no problem.
     pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, Problems> {
         value.filter(|_| self.0.is_empty()).ok_or(Problems(self.0))
     }

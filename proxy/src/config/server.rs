@@ -111,7 +111,6 @@ pub struct PublicUrl {
 }
 
 impl PublicUrl {
-    /// Takes a checked address.
     pub(crate) fn of(url: &Url) -> Self {
         let base = url.as_str().trim_end_matches('/').to_owned();
         Self {
@@ -381,7 +380,6 @@ fn public_address(text: &str) -> Result<PublicUrl, String> {
     Ok(PublicUrl::of(&url))
 }
 
-/// A secret, by its key.
 type Named<'a> = (String, &'a str);
 
 /// The one that is replaced has the number of its place in the list.

@@ -26,7 +26,6 @@ pub struct TokenKey {
 pub struct KeyId(String);
 
 impl KeyId {
-    /// Checks the shape.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         let fits = (1..=32).contains(&text.len()) && text.bytes().all(plain);
@@ -53,7 +52,6 @@ pub(crate) struct TokenKeyTable {
     pub(crate) secret_file: Option<String>,
 }
 
-/// Checks the keys of one store.
 pub(crate) fn token_keys(
     findings: &mut Findings,
     store: &str,

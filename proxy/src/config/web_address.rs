@@ -58,12 +58,10 @@ pub(crate) fn web_address(text: &str) -> Result<Url, String> {
     }
 }
 
-/// Whether what is sent to an address cannot be read on the way.
 pub(crate) fn is_encrypted_or_loopback(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url))
 }
 
-/// Whether an address is this machine's.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -102,7 +100,6 @@ pub(crate) fn picture(text: &str, is_test: bool) -> Result<Url, String> {
     ))
 }
 
-/// Whether a picture is on one of the origins.
 pub(crate) fn admitted(origins: &[Origin], address: &str) -> Result<(), String> {
     if address.len() > MAX_ADDRESS_CHARS || !address.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("an address of a picture is 2048 characters of ASCII at most".into());

@@ -79,7 +79,6 @@ pub(crate) fn webhook(table: WebhookTable, is_test: bool) -> Result<Webhook, Str
     })
 }
 
-/// One secret, or two while one is exchanged for the other.
 fn webhook_secrets(
     values: Option<OneOrMore>,
     files: Option<OneOrMore>,

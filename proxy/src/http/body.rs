@@ -20,10 +20,8 @@ pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
 /// responses have another shape.
 const LONGEST_BODY: Duration = Duration::from_secs(10);
 
-/// A JSON body of type `T`.
 pub(crate) struct Body<T>(pub T);
 
-/// The query of type `T`.
 pub(crate) struct Parameters<T>(pub T);
 
 /// A JSON body as it was written, for requests that are forwarded to the gateway.
@@ -42,7 +40,6 @@ pub(crate) trait FromBody: Sized {
         Ok(())
     }
 
-    /// Parses the body.
     fn from_body(bytes: &Bytes) -> Result<Self, ApiError>;
 }
 

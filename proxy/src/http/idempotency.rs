@@ -41,13 +41,10 @@ const MIN_ANONYMOUS_KEY_BYTES: usize = 16;
 
 /// A POST: its body, parsed once, and what identifies the request.
 pub(crate) struct Post<B> {
-    /// The body.
     pub body: B,
-    /// What identifies the request.
     pub request: RequestIdentity,
 }
 
-/// What makes two requests the same.
 pub(crate) struct RequestIdentity {
     /// The value of `Idempotency-Key`: 1 to 255 visible ASCII characters; `None` if there is none.
     key: Option<Vec<u8>>,
@@ -63,11 +60,9 @@ pub(crate) enum Caller<'a> {
     Anyone(&'a StoreId),
     /// A customer of this order, with any of its client tokens.
     Customer(&'a OrderId),
-    /// A store's server.
     Store(&'a StoreId),
 }
 
-/// A result, and how it came about.
 pub(crate) enum Done<T, E = ()> {
     /// Executed now, with what is not stored.
     Executed(T, E),
@@ -75,7 +70,6 @@ pub(crate) enum Done<T, E = ()> {
     Replayed(T),
 }
 
-/// The header of a response that was given before.
 pub(crate) struct Replayed(bool);
 
 impl<B: FromBody, S: Send + Sync> FromRequest<S> for Post<B> {
@@ -154,9 +148,6 @@ impl RequestIdentity {
 }
 
 /// Carries out a request once: see [`idempotent_with`].
-///
-/// # Errors
-/// Those of [`idempotent_with`].
 pub(crate) async fn idempotent<T>(
     app: &Arc<AppState>,
     request: RequestIdentity,
@@ -267,7 +258,6 @@ impl<T, E> Done<T, E> {
 }
 
 impl<T> Done<T> {
-    /// The result.
     pub(crate) fn into_result(self) -> T {
         match self {
             Self::Executed(result, ()) | Self::Replayed(result) => result,
@@ -275,7 +265,6 @@ impl<T> Done<T> {
     }
 }
 
-/// The result as JSON.
 impl<T: Serialize> IntoResponse for Done<T> {
     fn into_response(self) -> Response {
         (self.replayed(), Json(self.into_result())).into_response()

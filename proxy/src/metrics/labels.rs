@@ -18,16 +18,13 @@ pub(crate) enum Route {
     Quotes,
     /// POST /v1/checkout/attempt and /v1/checkout/session.
     OpenAttempt,
-    /// What stores' servers call.
     StoreApi,
-    /// The gateway's callbacks.
     Callback,
     /// Everything else, files and addresses without a route included.
     Other,
 }
 
 impl Route {
-    /// The group of a method and a route of the router.
     pub(crate) fn of(method: &Method, route: &str) -> Self {
         match route {
             "/v1/checkout" if *method == Method::POST => Self::OpenOrder,
@@ -41,19 +38,15 @@ impl Route {
     }
 }
 
-/// Classes of the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 pub(crate) enum StatusClass {
-    /// Success.
     #[strum(serialize = "2xx")]
     Success,
     /// Not modified, or elsewhere.
     #[strum(serialize = "3xx")]
     Elsewhere,
-    /// The client's fault.
     #[strum(serialize = "4xx")]
     ClientError,
-    /// Ours.
     #[strum(serialize = "5xx")]
     ServerError,
 }
@@ -75,33 +68,25 @@ impl StatusClass {
 pub(crate) enum Rule {
     /// New orders of an address, and uses of an order token.
     Orders,
-    /// Attempts of an address.
     Attempts,
-    /// Attempts of an order.
     AttemptsOfOrder,
-    /// Event streams of an order.
     StreamsOfOrder,
 }
 
-/// Kinds of calls of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(super) enum Call {
-    /// GET /prices.
     Prices,
     /// POST /invoice and POST /checkout.
     Create,
-    /// GET /invoice.
     Poll,
     /// POST /confirm, and what stores forward.
     Other,
 }
 
-/// Outcomes of calls of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(super) enum CallOutcome {
-    /// A usable response.
     Ok,
     /// 400 to 499, except 429.
     Refused,
@@ -111,7 +96,6 @@ pub(super) enum CallOutcome {
     Failed,
     /// Sent, without a usable response.
     Ambiguous,
-    /// No connection.
     Unreachable,
     /// Not sent: no budget, the circuit is open, or the limits cannot be read.
     HeldBack,

@@ -14,7 +14,6 @@ use prometheus_client::metrics::gauge::ConstGauge;
 #[derive(Debug)]
 pub(super) struct Process;
 
-/// One reading.
 struct Reading {
     resident_bytes: u64,
     open_files: u64,

@@ -79,7 +79,6 @@ fn written(counted: &Registry, state: &Registry) -> Result<String, std::fmt::Err
     Ok(text)
 }
 
-/// What the database says.
 struct Read {
     totals: Totals,
     queue: PollQueue,
@@ -116,7 +115,6 @@ async fn read(app: &AppState, now: Timestamp) -> Result<Read, StorageError> {
     })
 }
 
-/// The connections to a database server.
 fn pools(registry: &mut Registry, app: &AppState) {
     let pools = app.deps.storage.pools();
     if pools.is_empty() {
@@ -171,7 +169,6 @@ fn database_server(registry: &mut Registry, server: Option<(ServerState, SignedD
     registry.register("florin_database_standbys", help, family);
 }
 
-/// What the first page of the operator shows.
 fn attention(registry: &mut Registry, totals: &Totals, waiting: &BTreeMap<&'static str, u64>) {
     let family = Family::<Labels<1>, Gauge>::default();
     let disabled = totals.outboxes.iter().filter(|outbox| outbox.is_disabled);

@@ -10,7 +10,6 @@ use tokio::sync::Notify;
 /// While the database cannot be reached, changes gather; above this number they are announced as a change of all orders.
 const MAX_ORDERS: usize = 1_000;
 
-/// The changes since the last announcement.
 #[derive(Debug, Default)]
 pub(crate) struct Announcements {
     waiting: Mutex<Waiting>,
@@ -24,7 +23,6 @@ struct Waiting {
 }
 
 impl Announcements {
-    /// Adds a change of an order.
     pub(crate) fn push(&self, order: &OrderId) {
         {
             let mut waiting = self.waiting.lock();
@@ -35,16 +33,12 @@ impl Announcements {
         self.wakeup.notify_one();
     }
 
-    /// Adds a change of any order.
     pub(crate) fn push_all(&self) {
         self.waiting.lock().all = true;
         self.wakeup.notify_one();
     }
 
     /// Announces the changes since the last announcement. Those that could not be announced wait for the next one.
-    ///
-    /// # Errors
-    /// Those of `announce`.
     pub(crate) async fn announce<E>(
         &self,
         announce: impl AsyncFnOnce(&Changed) -> Result<(), E>,
@@ -62,12 +56,10 @@ impl Announcements {
         announced
     }
 
-    /// Waits until there are changes.
     pub(crate) async fn ready(&self) {
         self.wakeup.notified().await;
     }
 
-    /// Takes the changes; `None` if there are none.
     fn take(&self) -> Option<Changed> {
         let Waiting { orders, all } = std::mem::take(&mut *self.waiting.lock());
         if all {

@@ -22,7 +22,6 @@ const COUNTERS: usize = 8_192;
 const WRITE: u64 = 1;
 const CHANGE: u64 = 1 << 32;
 
-/// The changes of all orders.
 #[derive(Debug)]
 pub(crate) struct OrderChanges {
     counters: Box<[AtomicU64]>,
@@ -36,17 +35,14 @@ pub(crate) struct OrderChanges {
     announcements: Option<Arc<Announcements>>,
 }
 
-/// The moment of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VersionStamp {
     order: u64,
     all: u64,
 }
 
-/// Which orders a write may change.
 #[derive(Clone, Debug)]
 pub(crate) enum Scope {
-    /// One.
     Order(OrderId),
     /// Any: the write names none, or finds them itself.
     All,
@@ -87,7 +83,6 @@ impl OrderChanges {
         (is_idle(stamp.order) && is_idle(stamp.all)).then_some(stamp)
     }
 
-    /// Begins a write.
     pub(crate) fn begin(self: &Arc<Self>, scope: Scope) -> WriteGuard {
         self.counter_of(&scope).fetch_add(WRITE, Ordering::SeqCst);
         WriteGuard {
@@ -135,12 +130,10 @@ impl OrderChanges {
 }
 
 impl WriteGuard {
-    /// The write has changed nothing.
     pub(crate) fn changed_nothing(&mut self) {
         self.has_changed = false;
     }
 
-    /// The write changes this order, too.
     pub(crate) fn mark_changed(&self, order: &OrderId) {
         self.changes.invalidate(&Scope::Order(order.clone()));
         self.changes.notify(order);

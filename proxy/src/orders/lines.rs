@@ -41,9 +41,7 @@ fn one() -> u32 {
 /// What is wrong with the lines: the member, as `lines` or `lines[2].image_url`, and a sentence for people.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct InvalidLines {
-    /// The member.
     pub field: String,
-    /// What to do about it.
     pub message: String,
 }
 

@@ -11,16 +11,12 @@ use crate::trace;
 /// A client token works for a month after the order's end, so that a page that stayed open shows a late payment.
 const TOKEN_LIFETIME_AFTER_ORDER: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// Why an order was not opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenOrderError {
-    /// The reference names an order of another price or currency.
     #[error("the reference names an order of another price")]
     Conflict,
-    /// The reference names an order that is paid in another way.
     #[error("the reference names an order of the other flow")]
     OtherFlow,
-    /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
@@ -30,9 +26,7 @@ pub(crate) enum OpenOrderError {
 pub(crate) struct Opening {
     /// The order: a new one, or the one that the reference already names.
     pub snapshot: Snapshot,
-    /// `true` if it is new.
     pub is_new: bool,
-    /// Fresh at every call.
     pub token: ClientToken,
 }
 

@@ -14,45 +14,28 @@ use crate::config::{Donation, Store};
 /// How long an order that a browser opened takes attempts.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
-/// Why there is no price.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum PriceError {
-    /// The catalogue has no such product.
     #[error("the store {store} has no product {sku:?}; it has {known:?}")]
     UnknownProduct {
-        /// The store.
         store: StoreId,
-        /// The product that was named.
         sku: String,
-        /// The store's products.
         known: Vec<String>,
     },
     /// The store sells 1 to `max` at once.
     #[error("quantity={quantity} is not 1 to {max}, the product's max_quantity")]
-    QuantityOutOfRange {
-        /// How many were asked for.
-        quantity: u32,
-        /// The most it sells.
-        max: u32,
-    },
-    /// The store declares no such donation.
+    QuantityOutOfRange { quantity: u32, max: u32 },
     #[error("the store {store} has no donation {id:?}; it has {known:?}")]
     UnknownDonation {
-        /// The store.
         store: StoreId,
-        /// The donation that was named.
         id: String,
-        /// The store's donations.
         known: Vec<String>,
     },
     /// The amount is outside the declared bounds, or has too many decimals.
     #[error("the store takes {min} to {max} {currency}")]
     DonationOutOfRange {
-        /// The least.
         min: Amount,
-        /// The most.
         max: Amount,
-        /// The store's currency.
         currency: Currency,
     },
 }
@@ -139,9 +122,6 @@ pub(crate) fn order_token(store: &Store, claims: Claims, now: Timestamp) -> NewO
 }
 
 /// The donation that a store declared under this id.
-///
-/// # Errors
-/// [`PriceError::UnknownDonation`].
 pub(crate) fn declared_donation<'a>(
     store: &'a Store,
     id: &str,
@@ -171,7 +151,6 @@ fn within_bounds(
         .ok_or(PriceError::DonationOutOfRange { min, max, currency })
 }
 
-/// An order with a price and no title, return address or e-mail.
 fn unnamed(store: &Store, reference: Reference, price: Price, now: Timestamp) -> NewOrder {
     NewOrder {
         store_id: store.id.clone(),
@@ -193,7 +172,6 @@ fn unnamed(store: &Store, reference: Reference, price: Price, now: Timestamp) ->
     }
 }
 
-/// A reference of our own for an order that has none.
 fn reference(kind: &str, name: [u8; 16]) -> Reference {
     let text = format!("{kind}-{}", hex::encode(name));
     Reference::parse(&text).expect("a word and hexadecimal digits fit a reference")

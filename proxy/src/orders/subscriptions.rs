@@ -14,7 +14,6 @@ use tokio::sync::watch;
 /// A few comparisons: after this time without one, each stream reads its order with its heartbeat.
 const LONGEST_UNCOMPARED: SignedDuration = SignedDuration::from_secs(15);
 
-/// The subscriptions of all orders.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OrderSubscriptions(Arc<Mutex<HashMap<OrderId, watch::Sender<()>>>>);
 
@@ -47,7 +46,6 @@ impl LastComparison {
 }
 
 impl OrderSubscriptions {
-    /// Subscribes to an order.
     pub(crate) fn subscribe(&self, order: &OrderId) -> Subscription {
         let mut all = self.0.lock();
         let changes = all.entry(order.clone()).or_default();
@@ -58,7 +56,6 @@ impl OrderSubscriptions {
         }
     }
 
-    /// Notifies the subscriptions of an order.
     pub(crate) fn notify(&self, order: &OrderId) {
         let all = self.0.lock();
         if let Some(changes) = all.get(order) {
@@ -66,7 +63,6 @@ impl OrderSubscriptions {
         }
     }
 
-    /// Notifies all subscriptions.
     pub(crate) fn notify_all(&self) {
         let all = self.0.lock();
         for changes in all.values() {
@@ -74,18 +70,15 @@ impl OrderSubscriptions {
         }
     }
 
-    /// The orders that have subscriptions.
     pub(crate) fn orders(&self) -> Vec<OrderId> {
         self.0.lock().keys().cloned().collect()
     }
 
-    /// The number of an order's subscriptions.
     pub(crate) fn count(&self, order: &OrderId) -> usize {
         let all = self.0.lock();
         all.get(order).map_or(0, watch::Sender::receiver_count)
     }
 
-    /// The number of all subscriptions.
     pub(crate) fn total(&self) -> usize {
         let all = self.0.lock();
         all.values().map(watch::Sender::receiver_count).sum()
@@ -93,7 +86,6 @@ impl OrderSubscriptions {
 }
 
 impl Subscription {
-    /// Waits for the next notification.
     pub(crate) async fn changed(&mut self) {
         if let Some(changes) = &mut self.changes
             && changes.changed().await.is_ok()

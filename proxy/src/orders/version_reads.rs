@@ -28,15 +28,12 @@ type Read = Box<
 /// The versions of orders, or the failure of the query, for all callers.
 type SharedResult = Arc<Result<HashMap<OrderId, OrderVersion>, Arc<StorageError>>>;
 
-/// The reads of one process.
 pub(crate) struct VersionReads {
     read: Read,
     permits: Semaphore,
-    /// The query that begins next, if there is one.
     next: Mutex<Option<PendingBatch>>,
 }
 
-/// A query that has not begun.
 struct PendingBatch {
     orders: HashSet<OrderId>,
     found: Shared<oneshot::Receiver<SharedResult>>,
@@ -68,7 +65,6 @@ impl VersionReads {
         }
     }
 
-    /// Adds an order to the next query.
     fn add_to_next_batch(
         self: &Arc<Self>,
         order: &OrderId,

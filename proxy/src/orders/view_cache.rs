@@ -29,13 +29,10 @@ const ENTRY_BYTES: u64 = 256;
 /// Orders whose views are loaded at once. Readers of one order wait for one load.
 const LOADS: usize = 256;
 
-/// What is kept.
 pub(crate) trait View {
-    /// Its bytes, about.
     fn size(&self) -> usize;
 }
 
-/// The cache of views of one kind.
 pub(crate) struct ViewCache<V> {
     changes: Arc<OrderChanges>,
     grants: Cache<TokenHash, Arc<TokenGrant>>,
@@ -44,7 +41,6 @@ pub(crate) struct ViewCache<V> {
     has_other_writers: bool,
 }
 
-/// What a view is kept with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Basis {
     Stamp(VersionStamp),
@@ -87,9 +83,6 @@ impl<V: View> ViewCache<V> {
     }
 
     /// What a client token opens at a time; `None` for an unknown or expired token.
-    ///
-    /// # Errors
-    /// Those of `load`.
     pub(crate) async fn grant<E>(
         &self,
         token: TokenHash,
@@ -112,9 +105,6 @@ impl<V: View> ViewCache<V> {
 
     /// The view of an order: the kept one if it is current and valid, or what `load` makes. `version` is asked for where
     /// other processes write; without one nothing is kept.
-    ///
-    /// # Errors
-    /// Those of `version` and `load`.
     pub(crate) async fn view<E>(
         &self,
         order: &OrderId,

@@ -8,95 +8,58 @@ use florin_money::Currency;
 use florin_orders::OrderStatus;
 use florin_storage::{OrderOperationError, StorageError};
 
-/// Why there are no quotes, or no invoice. Nothing was charged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PaymentError {
-    /// The order does not exist, or its store is no longer configured.
     #[error("there is no such order")]
     NoOrder,
-    /// An asset was chosen for an order that is paid on the gateway's page.
     #[error("the order is paid on the gateway's page")]
     HostedOrder,
     /// A hosted page was requested for an order that is paid on the proxy's checkout.
     #[error("the order is paid on the proxy's checkout")]
     CustomOrder,
-    /// The order is over.
     #[error("the order takes no further payment")]
     OrderClosed,
-    /// A payment was seen, so nothing more is asked for.
     #[error("a payment of the order is on its way")]
     PaymentSeen,
-    /// "I have paid" before there was anything to pay.
     #[error("the order has no invoice that can be paid")]
     NothingToPay,
-    /// Another attempt is being opened at this moment.
     #[error("another attempt is being opened")]
     InProgress,
-    /// Too many attempts in the last minute.
     #[error("too many attempts in the last minute")]
     TooManyAttempts,
-    /// The asset's code has no valid shape.
     #[error("crypto_code: {0}")]
     InvalidCryptoCode(String),
-    /// The asset is not known here.
     #[error("the asset is unknown")]
     UnknownAsset,
-    /// The order's store does not accept the asset.
     #[error("the order cannot be paid in this asset")]
     AssetNotAccepted,
-    /// The gateway states no usable price.
     #[error("the asset has no price")]
     NotPriced,
-    /// The gateway's account prices no order in this currency.
     #[error("the gateway prices orders in {priced}, not in {currency}")]
-    CurrencyNotPriced {
-        /// The order's.
-        currency: Currency,
-        /// Those that it prices: `EUR and USD`.
-        priced: String,
-    },
+    CurrencyNotPriced { currency: Currency, priced: String },
     /// The gateway offers none of the assets that the order accepts.
     #[error("none of the order's assets is offered")]
     NoAssetOffered,
-    /// The gateway does not take the asset at present.
     #[error("the gateway does not support the asset")]
     UnsupportedAsset,
-    /// The quote is unknown or over.
     #[error("the quote has expired")]
     QuoteExpired,
-    /// The price is outside the limits of the asset.
     #[error("the price is outside the asset's limits")]
     AmountOutOfRange,
-    /// The price is outside the limits of the gateway's page.
     #[error("the price is outside the gateway's limits")]
     HostedAmountOutOfRange,
-    /// A hosted order lacks something that the gateway's page needs.
     #[error("a hosted payment needs {0}")]
     MissingForHosted(MissingForHosted),
-    /// The gateway's page did not pass the checks.
     #[error("the gateway's page did not pass the checks")]
     HostedPageBlocked,
-    /// The gateway refused the order's data, in its own words.
     #[error("the gateway refused with status {status}")]
-    Refused {
-        /// The gateway's status.
-        status: u16,
-        /// The gateway's explanation.
-        error: GatewayError,
-    },
-    /// The gateway does not accept the proxy's key or signature.
+    Refused { status: u16, error: GatewayError },
     #[error("the gateway does not accept the proxy's key or signature")]
     KeyRejected,
-    /// The gateway cannot be reached or does not answer usably.
     #[error("the gateway is unavailable")]
-    GatewayUnavailable {
-        /// When it makes sense to try again.
-        retry_after: Duration,
-    },
-    /// The database failed.
+    GatewayUnavailable { retry_after: Duration },
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The task was cut off.
     #[error(transparent)]
     Interrupted(#[from] tokio::task::JoinError),
 }
@@ -104,10 +67,8 @@ pub(crate) enum PaymentError {
 /// What a hosted payment needs and an order of the custom flow can do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum MissingForHosted {
-    /// The customer's e-mail address.
     #[error("the customer's email address")]
     Email,
-    /// Where the customer returns to.
     #[error("an address to return to")]
     ReturnUrl,
     /// The operator's setting `gateway.checkout_url`.
@@ -140,7 +101,6 @@ impl From<QueueError> for PaymentError {
 }
 
 impl PaymentError {
-    /// A call of GET /prices or POST /invoice that failed.
     pub(crate) fn of_invoice_call(error: CallError) -> Self {
         if is_about_price(&error) {
             return Self::QuoteExpired;
@@ -158,7 +118,6 @@ impl PaymentError {
         }
     }
 
-    /// A call of POST /checkout that failed.
     pub(crate) fn of_checkout_call(error: CallError) -> Self {
         match error {
             CallError::Refused { error, .. } if error.code == Some(ErrorCode::AmountOutOfRange) => {

@@ -10,16 +10,13 @@ use florin_orders::{Amounts, Order, QuotedAmounts};
 /// Decimals of a dollar amount.
 const USD_DECIMALS: u32 = 2;
 
-/// Why an order cannot be paid in an asset now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum QuoteError {
     /// The gateway's price is no price, or in a currency that the order's cannot be compared with.
     #[error("the gateway states no usable price")]
     NotPriced,
-    /// The price is below the asset's minimum.
     #[error("the price is below the asset's minimum")]
     BelowMinimum,
-    /// The price is above the asset's maximum.
     #[error("the price is above the asset's maximum")]
     AboveMaximum,
 }
@@ -36,9 +33,7 @@ impl From<AmountError> for QuoteError {
 /// gateway whose limits are in another unit would answer `AMOUNT_OUT_OF_RANGE` to an invoice within them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// The least.
     pub min: Option<Amount>,
-    /// The most.
     pub max: Option<Amount>,
 }
 
@@ -72,9 +67,6 @@ impl Range {
 }
 
 /// What this amount of a currency costs, whether or not the limits allow it.
-///
-/// # Errors
-/// [`QuoteError::NotPriced`].
 pub(crate) fn price(
     price: Amount,
     currency: Currency,
@@ -124,9 +116,6 @@ pub(crate) fn price(
 }
 
 /// What an order costs, when it can be paid in this asset.
-///
-/// # Errors
-/// [`QuoteError`] says why not.
 pub(crate) fn quote(
     order: &Order,
     asset: Asset,
@@ -136,9 +125,6 @@ pub(crate) fn quote(
 }
 
 /// What this amount of a currency costs, when it can be paid in this asset.
-///
-/// # Errors
-/// [`QuoteError`] says why not.
 pub(crate) fn quoted(
     amount: Amount,
     currency: Currency,

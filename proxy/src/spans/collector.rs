@@ -15,7 +15,6 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// How much of a response is read.
 const MAX_RESPONSE_BYTES: usize = 16 * 1024;
 
-/// A collector of OpenTelemetry.
 #[derive(Debug)]
 pub(super) struct Collector(Arc<Inner>);
 
@@ -94,7 +93,6 @@ impl Inner {
     }
 }
 
-/// The cause at the bottom, without the address.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error;
     while let Some(source) = cause.source() {

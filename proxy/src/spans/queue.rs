@@ -12,7 +12,6 @@ use opentelemetry_sdk::trace::{Span, SpanData, SpanExporter, SpanProcessor};
 /// Spans that wait for the collector, some 1 KiB each. Above it new ones are dropped.
 pub(super) const MAX_WAITING: usize = 2048;
 
-/// Counts the spans that wait, and those that are lost.
 #[derive(Debug, Default)]
 pub(super) struct SpanQueue {
     waiting: AtomicUsize,
@@ -21,7 +20,6 @@ pub(super) struct SpanQueue {
 }
 
 impl SpanQueue {
-    /// Spans that did not reach the collector.
     pub(super) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -54,7 +52,6 @@ impl SpanQueue {
     }
 }
 
-/// Passes on the spans that have a place.
 #[derive(Debug)]
 pub(super) struct QueueingProcessor<P> {
     pub(super) next: P,
@@ -126,7 +123,6 @@ mod tests {
 
     use super::*;
 
-    /// Keeps the spans that it gets.
     #[derive(Clone, Debug, Default)]
     struct Kept(Arc<Mutex<Vec<SpanData>>>);
 
@@ -146,7 +142,6 @@ mod tests {
         }
     }
 
-    /// A collector that is there, or away.
     #[derive(Debug)]
     struct Collector {
         is_away: AtomicBool,

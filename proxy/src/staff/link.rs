@@ -29,7 +29,6 @@ const FORM_COOKIE: &str = "florin_staff_form";
 /// Where the browser sends it.
 const FORM_PATH: &str = "/staff/open";
 
-/// A form with nothing but its token.
 #[derive(Deserialize)]
 pub(super) struct TokenForm {
     csrf: String,
@@ -101,7 +100,6 @@ pub(super) async fn open(
     Ok(response)
 }
 
-/// POST /staff/logout.
 pub(super) async fn sign_out(
     State(app): State<Arc<AppState>>,
     member: Member,

@@ -16,7 +16,6 @@ use crate::auth::staff_token::{StaffToken, has_key};
 use crate::config::{Config, Role, Store};
 use crate::state::AppState;
 
-/// A signed-in member of a store's staff.
 #[derive(Clone, Debug)]
 pub(super) struct Member(Viewer);
 
@@ -48,7 +47,6 @@ pub(super) fn cookie(config: &Config, name: &str, value: &str, path: &str) -> St
     format!("{name}={value}; Path={path}; HttpOnly; SameSite=Strict{secure}{age}")
 }
 
-/// The token of the session's cookie.
 pub(super) fn session_token(config: &Config, headers: &HeaderMap) -> Option<StaffToken> {
     let cookies = headers.typed_get::<Cookie>()?;
     cookies.get(cookie_name(config)).and_then(StaffToken::parse)

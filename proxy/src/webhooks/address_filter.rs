@@ -59,7 +59,6 @@ const SPECIAL_V6: [Ipv6Net; 4] = [
     v6(0x3fff, 0, 20), // RFC 9637: documentation
 ];
 
-/// Returns `true` if an address is one of the public internet.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -79,7 +78,6 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     GLOBAL_V6.contains(&address) && !is_special
 }
 
-/// Resolves a name to addresses.
 pub(crate) type Lookup =
     Arc<dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> + Send + Sync>;
 
@@ -87,7 +85,6 @@ pub(crate) type Lookup =
 /// connected to: a name that first resolves to a public address and then to a private one gets nowhere.
 pub(crate) struct PublicOnly(pub(crate) Lookup);
 
-/// The machine's own resolver.
 pub(crate) fn system() -> Lookup {
     Arc::new(|name| {
         Box::pin(async move { Ok(tokio::net::lookup_host((name, 0)).await?.collect()) })

@@ -32,7 +32,6 @@ impl WebhookSecrets {
         signatures.collect::<Vec<_>>().join(" ")
     }
 
-    /// The bytes of each secret, the one in use first.
     pub(crate) fn expose(&self) -> impl Iterator<Item = &[u8]> {
         self.0.iter().map(|secret| &*secret.0)
     }

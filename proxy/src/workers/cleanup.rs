@@ -15,7 +15,6 @@ use crate::storage_health::error_unless_outage;
 const ATTEMPT_TIMEOUT: SignedDuration = SignedDuration::from_secs(20);
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
     while !app.shutdown.is_cancelled() {
         run_once(&app).await;
@@ -26,7 +25,6 @@ pub(crate) async fn run(app: Arc<AppState>) {
     }
 }
 
-/// Runs once.
 pub(crate) async fn run_once(app: &AppState) {
     if let Err(error) = clean_up(app).await {
         error_unless_outage!(error, "cleanup failed");

@@ -17,7 +17,6 @@ const DAY: Duration = Duration::from_hours(24);
 /// After a check that failed.
 const AGAIN: Duration = Duration::from_hours(1);
 
-/// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
     let mut reloaded = app.reloaded.subscribe();
     while !app.shutdown.is_cancelled() {

@@ -28,7 +28,6 @@ pub(crate) const MOST_SKEW: SignedDuration = SignedDuration::from_secs(2);
 /// Pause between two comparisons of the clocks.
 const COMPARE_EVERY: SignedDuration = SignedDuration::from_secs(60);
 
-/// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
     let (mut compared_at, mut agree) = (None, true);
     while !app.shutdown.is_cancelled() {
@@ -66,9 +65,6 @@ async fn compare_clocks(app: &AppState, agreed: bool) -> bool {
 }
 
 /// Checks for the readiness page that an order could be stored and read now. Returns the number of events that wait.
-///
-/// # Errors
-/// Why not, for the operator.
 pub(crate) async fn probe(app: &AppState) -> Result<u64, String> {
     check(app, WRITE_IS_FRESH).await;
     if let Some(reason) = app.storage_health.reason() {
@@ -106,7 +102,6 @@ async fn check(app: &AppState, fresh: SignedDuration) {
     }
 }
 
-/// The reason and the remedy, for the operator.
 fn reason(error: &StorageError) -> String {
     match error.outage() {
         Some(outage) => format!("{error}. {}", outage.remedy()),

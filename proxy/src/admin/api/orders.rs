@@ -15,7 +15,6 @@ use crate::admin::api::{Reader, Writer, page_size, reason, search_text};
 use crate::admin::error::OperatorError;
 use crate::state::AppState;
 
-/// Which orders to list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OrdersQuery {
@@ -31,7 +30,6 @@ pub(crate) struct OrdersQuery {
 }
 
 impl OrdersQuery {
-    /// The orders of `scope` that the filters let through.
     pub(crate) fn search(&self, scope: &StoreScope) -> Result<OrderSearch, OperatorError> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let status = given(&self.status).map(|word| {
@@ -110,7 +108,6 @@ pub(crate) async fn show(
     })))
 }
 
-/// An order of `scope` with all that happened.
 pub(crate) async fn history(
     app: &AppState,
     scope: &StoreScope,
@@ -121,7 +118,6 @@ pub(crate) async fn history(
     found.ok_or(OperatorError::NotFound("order"))
 }
 
-/// A decision as it is requested.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DecisionRequest {
@@ -146,7 +142,6 @@ pub(crate) async fn decide(
     Ok(Json(json!({ "order": OrderJson::of(&history.aggregate) })))
 }
 
-/// Carries out a person's decision.
 pub(crate) async fn decide_as(
     app: &AppState,
     actor: Actor,
@@ -175,14 +170,12 @@ pub(crate) async fn decide_as(
     Ok(decided)
 }
 
-/// A new id of an entry of the audit log.
 pub(crate) fn new_audit_id(app: &AppState) -> AuditId {
     let mut bits = [0; 16];
     app.deps.random.fill(&mut bits);
     AuditId::from_random(bits)
 }
 
-/// Which entries of the audit log to list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AuditQuery {

@@ -22,7 +22,6 @@ const LONGEST_READ: Duration = Duration::from_secs(3);
 /// Entries of each kind: the longest waiting ones.
 const MOST: u32 = 50;
 
-/// GET /.
 pub(crate) async fn page<V: SignedIn>(
     State(app): State<Arc<AppState>>,
     visitor: V,
@@ -56,7 +55,6 @@ pub(crate) async fn page<V: SignedIn>(
     Ok(layout::page(&viewer, "/", "Needs a person", &content))
 }
 
-/// What is wrong with the proxy.
 fn proxy(found: &[Finding]) -> Markup {
     html! {
         section.card aria-labelledby="proxy" {
@@ -75,7 +73,6 @@ fn proxy(found: &[Finding]) -> Markup {
     }
 }
 
-/// What waits for a decision.
 async fn waiting(
     app: &AppState,
     viewer: &Viewer,

@@ -11,10 +11,8 @@ use crate::admin::pages::viewer::SignedIn as _;
 use crate::config::{Config, Setting};
 use crate::state::AppState;
 
-/// A key and its value.
 type Line = (String, String);
 
-/// GET /configuration.
 pub(crate) async fn page(State(app): State<Arc<AppState>>, operator: SignedInOperator) -> Markup {
     let config = app.config();
     let content = html! {
@@ -71,7 +69,6 @@ fn proxy(config: &Config) -> Vec<Line> {
         .collect()
 }
 
-/// The keys below a prefix, without it.
 fn below(config: &Config, prefix: &str) -> Vec<Line> {
     let settings = config.settings.iter();
     settings

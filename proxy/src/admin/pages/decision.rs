@@ -8,7 +8,6 @@ use crate::admin::attention;
 use crate::admin::pages::viewer::{Place, Viewer};
 use crate::config::Role;
 
-/// Why a person should look.
 pub(crate) fn causes(causes: &[AttentionCause]) -> Markup {
     html! {
         dl.causes {

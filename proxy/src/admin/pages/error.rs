@@ -7,13 +7,10 @@ use axum::response::{IntoResponse, Response};
 use crate::admin::api::cause;
 use crate::admin::error::OperatorError;
 
-/// Why a page or a form failed.
 pub(crate) enum PageError {
-    /// The form was not sent by a page of this session.
     Forged,
     /// As in the API.
     Operator(OperatorError),
-    /// The same of a decision, with the reason that the person wrote.
     Refused(OperatorError, String),
 }
 
@@ -32,14 +29,11 @@ impl From<FormRejection> for OperatorError {
 /// A failure in words, which a response carries until its place renders it.
 #[derive(Clone, Debug)]
 pub(crate) struct PageFailure {
-    /// The heading.
     pub(crate) title: String,
-    /// What happened, and what to do.
     pub(crate) message: String,
 }
 
 impl PageFailure {
-    /// A response that carries the failure.
     pub(crate) fn with(self, status: StatusCode) -> Response {
         let mut answer = status.into_response();
         answer.extensions_mut().insert(self);

@@ -39,7 +39,6 @@ const STAFF_PAGES: [(&str, &str); 4] = [
     ("/stores", "Webhook"),
 ];
 
-/// The name of a place, beside the product's.
 fn word(place: Place) -> &'static str {
     match place {
         Place::Operator => "operator",
@@ -92,7 +91,6 @@ pub(crate) fn page(viewer: &Viewer, path: &str, title: &str, content: &Markup) -
     )
 }
 
-/// A page before the sign-in.
 pub(crate) fn outside(place: Place, title: &str, content: &Markup) -> Markup {
     document(
         place,
@@ -107,7 +105,6 @@ pub(crate) fn outside(place: Place, title: &str, content: &Markup) -> Markup {
     )
 }
 
-/// What went wrong.
 pub(crate) fn failure(place: Place, title: &str, message: &str) -> Markup {
     let content = html! {
         p { (message) }
@@ -140,14 +137,12 @@ fn document(place: Place, title: &str, body: &Markup) -> Markup {
     PreEscaped(page.into_string().chars().map(visible).collect())
 }
 
-/// A time for people, in UTC.
 pub(crate) fn time(at: Timestamp) -> Markup {
     html! {
         time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M:%S")) }
     }
 }
 
-/// How long ago something was, in one unit.
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(at).as_secs().max(0);
     let (count, unit) = match seconds {
@@ -160,7 +155,6 @@ pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     format!("{count} {unit}{plural} ago")
 }
 
-/// An order's status.
 pub(crate) fn status(status: OrderStatus) -> Markup {
     let word: &str = status.into();
     let tone = match status {

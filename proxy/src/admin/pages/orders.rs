@@ -150,15 +150,11 @@ pub(crate) async fn show<V: SignedIn>(
     Ok(order_page(&viewer, &history, None))
 }
 
-/// A decision that was not carried out.
 struct Refused<'a> {
-    /// Why, and what to do.
     problem: &'a str,
-    /// The reason that the person wrote.
     written: &'a str,
 }
 
-/// One order, its open questions and its time line.
 fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<&Refused<'_>>) -> Markup {
     let aggregate = &history.aggregate;
     let order = &aggregate.order;
@@ -202,7 +198,6 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<&Refused<
     layout::page(viewer, "/orders", &title, &content)
 }
 
-/// The form of a decision.
 #[derive(Deserialize)]
 pub(crate) struct DecisionForm {
     csrf: String,
@@ -212,7 +207,6 @@ pub(crate) struct DecisionForm {
     decision: String,
 }
 
-/// POST /orders/{id}/decision.
 pub(crate) async fn decide<V: SignedIn>(
     State(app): State<Arc<AppState>>,
     visitor: V,
@@ -259,14 +253,12 @@ async fn refused(
     Ok((status, page).into_response())
 }
 
-/// The form of a redelivery.
 #[derive(Deserialize)]
 pub(crate) struct RedeliverForm {
     csrf: String,
     event: String,
 }
 
-/// POST /orders/{id}/redeliver.
 pub(crate) async fn redeliver<V: SignedIn>(
     State(app): State<Arc<AppState>>,
     visitor: V,

@@ -27,7 +27,6 @@ const BATCH: u32 = 1_000;
 /// Orders of a day that are summed and exported. A day with more is exported from the database.
 const MOST: usize = 100_000;
 
-/// Which day.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DayQuery {
@@ -35,7 +34,6 @@ pub(crate) struct DayQuery {
     day: Option<String>,
 }
 
-/// A day in UTC.
 struct Day {
     date: Date,
     from: Timestamp,
@@ -62,7 +60,6 @@ impl Day {
     }
 }
 
-/// The orders that were credited on a day, the first ones first.
 async fn settled(
     app: &AppState,
     scope: &StoreScope,
@@ -83,7 +80,6 @@ async fn settled(
     }
 }
 
-/// The sum of a store's orders in one asset and currency.
 #[derive(Default)]
 struct Total {
     orders: u64,
@@ -106,7 +102,6 @@ impl Total {
     }
 }
 
-/// GET /settlements.
 pub(crate) async fn page<V: SignedIn>(
     State(app): State<Arc<AppState>>,
     visitor: V,

@@ -28,7 +28,6 @@ const FORM_COOKIE: &str = "florin_form";
 const BROWSER_COOKIE: &str = "florin_browser";
 const BROWSER_COOKIE_SECONDS: u32 = 365 * 24 * 60 * 60;
 
-/// GET /login.
 pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
     operator: Result<SignedInOperator, Response>,
@@ -39,7 +38,6 @@ pub(crate) async fn page(
     form(&app, None)
 }
 
-/// The form, with the cookie that it repeats.
 fn form(app: &AppState, problem: Option<&str>) -> Response {
     let has_operators = app
         .config()
@@ -99,7 +97,6 @@ fn setup() -> Markup {
     }
 }
 
-/// The form of the sign-in.
 #[derive(Deserialize)]
 pub(crate) struct SignInForm {
     csrf: String,
@@ -107,7 +104,6 @@ pub(crate) struct SignInForm {
     password: String,
 }
 
-/// POST /login.
 pub(crate) async fn sign_in(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,
@@ -179,13 +175,11 @@ pub(crate) async fn sign_in(
     Ok(response)
 }
 
-/// A form with nothing but its token.
 #[derive(Deserialize)]
 pub(crate) struct SignOutForm {
     csrf: String,
 }
 
-/// POST /logout.
 pub(crate) async fn sign_out(
     State(app): State<Arc<AppState>>,
     operator: SignedInOperator,

@@ -15,13 +15,11 @@ use crate::state::AppState;
 /// The cookie of a session.
 pub(crate) const COOKIE: &str = "florin_operator";
 
-/// The token of the session's cookie.
 pub(crate) fn session_token(headers: &HeaderMap) -> Option<String> {
     let cookies = headers.typed_get::<Cookie>()?;
     cookies.get(COOKIE).map(str::to_owned)
 }
 
-/// A signed-in operator.
 #[derive(Clone, Debug)]
 pub(crate) struct SignedInOperator(Viewer);
 

@@ -17,7 +17,6 @@ use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
 use crate::config::{Origin, Role, Store};
 use crate::state::AppState;
 
-/// GET /stores.
 pub(crate) async fn page<V: SignedIn>(
     State(app): State<Arc<AppState>>,
     visitor: V,
@@ -25,7 +24,6 @@ pub(crate) async fn page<V: SignedIn>(
     stores(&app, &visitor.viewer(), None).await
 }
 
-/// The stores that the person may see, with the outcome of a test.
 async fn stores(
     app: &AppState,
     viewer: &Viewer,
@@ -94,7 +92,6 @@ fn button(viewer: &Viewer, store: &StoreId, action: &str, name: &str) -> Markup 
     }
 }
 
-/// A form with nothing but its token.
 #[derive(Deserialize)]
 pub(crate) struct StoreForm {
     csrf: String,

@@ -14,9 +14,7 @@ use crate::config::Role;
 
 /// The members of a response that are compared. Source: payment-service.md, "Invoice status record".
 struct Member {
-    /// The gateway's name of it.
     name: &'static str,
-    /// What it should be.
     expected: String,
     /// `true` if another value is a contradiction, not progress.
     is_fixed: bool,
@@ -161,7 +159,6 @@ fn is_equal(reported: Option<&str>, expected: &str) -> bool {
     })
 }
 
-/// Every attempt, with its address and what arrived.
 pub(crate) fn attempts(aggregate: &Aggregate) -> Markup {
     let mut attempts: Vec<&Attempt> = aggregate.attempts.iter().collect();
     attempts.sort_by_key(|attempt| std::cmp::Reverse(attempt.begun_at));
@@ -219,7 +216,6 @@ fn one_attempt(aggregate: &Aggregate, attempt: &Attempt) -> Markup {
     }
 }
 
-/// All that happened, the latest first.
 pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
     let mut entries: Vec<(Timestamp, u8, Markup)> = Vec::new();
     let aggregate = &history.aggregate;

@@ -12,7 +12,6 @@ use crate::auth::operator_session::is_same;
 use crate::config::{Config, Role, Store};
 use crate::state::AppState;
 
-/// Where the pages are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// At the root of the admin listener, for operators.
@@ -22,7 +21,6 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// What each address of the pages begins with.
     pub(crate) fn base(self) -> &'static str {
         match self {
             Self::Operator => "",
@@ -31,34 +29,26 @@ impl Place {
     }
 }
 
-/// A signed-in person.
 #[derive(Clone, Debug)]
 pub(crate) struct Viewer {
-    /// Where the pages are.
     pub(crate) place: Place,
     /// The name of the only store; `None` for all stores.
     pub(crate) shop: Option<String>,
-    /// Who it is, and whose orders the pages show.
     pub(crate) actor: Actor,
-    /// What the person may do.
     pub(crate) role: Role,
     /// What each form must send back.
     pub(crate) csrf: String,
 }
 
-/// How a person is signed in. The router names it for each page.
 pub(crate) trait SignedIn: FromRequestParts<Arc<AppState>> + Send {
-    /// The person.
     fn viewer(self) -> Viewer;
 }
 
 impl Viewer {
-    /// What each address of the pages begins with.
     pub(crate) fn base(&self) -> &'static str {
         self.place.base()
     }
 
-    /// Whose orders the pages show.
     pub(crate) fn scope(&self) -> &StoreScope {
         &self.actor.scope
     }
@@ -68,14 +58,12 @@ impl Viewer {
         *self.scope() == StoreScope::All
     }
 
-    /// The stores that the person may see.
     pub(crate) fn stores<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c Store> {
         let scope = self.scope().clone();
         let stores = config.stores.iter();
         stores.filter(move |store| scope.contains(&store.id))
     }
 
-    /// A store that the person may see.
     pub(crate) fn store<'c>(
         &self,
         config: &'c Config,

@@ -15,13 +15,11 @@ use crate::orders::open::OpenOrderError;
 use crate::orders::price::PriceError;
 use crate::payments::error::{MissingForHosted, PaymentError};
 
-/// A failure as it is answered.
 pub(super) struct Failure {
     pub(super) code: ErrorCode,
     pub(super) message: Cow<'static, str>,
     pub(super) field: Option<Cow<'static, str>>,
     pub(super) retry_after_seconds: Option<u32>,
-    /// The gateway's own words, for the store's server.
     pub(super) gateway: Option<Value>,
 }
 

@@ -94,7 +94,6 @@ fn push(field: &mut String, name: &str) {
     field.push_str(name);
 }
 
-/// A part of a JSON Schema.
 #[derive(Clone, Copy)]
 struct Schema<'a> {
     root: &'a Value,
@@ -147,7 +146,6 @@ impl<'a> Schema<'a> {
         kinds.unwrap_or(kind).as_str().unwrap_or("object")
     }
 
-    /// What to write, with an example.
     fn expected(self) -> String {
         if let Some(words) = self.words() {
             let words: Vec<String> = words.into_iter().map(Value::to_string).collect();

@@ -16,7 +16,6 @@ use crate::state::AppState;
 
 static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address of a request's client, as far as it is known.
 pub(crate) struct ClientAddress(pub Option<IpAddr>);
 
 impl FromRequestParts<Arc<AppState>> for ClientAddress {

@@ -13,7 +13,6 @@ use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::state::AppState;
 
-/// The origin of the request's page, if a store lists it.
 pub(crate) fn listed_origin(app: &AppState, headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(ORIGIN)?;
     let is_listed = app.config().knows_origin(origin.to_str().ok()?);
@@ -44,9 +43,6 @@ pub(crate) fn allow_listed(origin: Option<HeaderValue>, headers: &mut HeaderMap)
 }
 
 /// Rejects a page that the order's store does not list. A request without an origin comes from no page.
-///
-/// # Errors
-/// [`ApiError::OriginNotAllowed`].
 pub(crate) fn require_listed_origin(
     config: &Config,
     store: &Store,

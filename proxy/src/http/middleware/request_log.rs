@@ -36,7 +36,6 @@ const TRACED: &str = "/v1/orders";
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What a group of routes adds to its responses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ResponsePolicy {
     /// Pages of the stores' origins may read them, and preflights are answered.
@@ -138,7 +137,6 @@ where
     }
 }
 
-/// A response that is being made.
 pub(crate) struct LoggedResponse<F> {
     progress: Progress<F>,
     policy: ResponsePolicy,
@@ -215,9 +213,7 @@ struct LoggedRequest {
     method: Method,
     group: Route,
     span: Span,
-    /// The trace that it works for.
     trace: Option<TraceParent>,
-    /// The span that a collector gets.
     recording: Option<Recording>,
 }
 
@@ -324,9 +320,6 @@ static SINGLE: [HeaderName; 5] = [
 ];
 
 /// The refusal of a request with such a header.
-///
-/// # Errors
-/// It names the header.
 pub(crate) fn reject_duplicate_headers(headers: &HeaderMap) -> Result<(), ApiError> {
     let came_twice = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
     let Some(name) = SINGLE.iter().find(came_twice) else {

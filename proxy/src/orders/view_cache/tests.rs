@@ -12,7 +12,6 @@ use crate::orders::subscriptions::OrderSubscriptions;
 use crate::orders::tracked_storage::TrackedStorage;
 use crate::spans::Spans;
 
-/// The version of an order, as a view of a few KiB.
 #[derive(Debug, PartialEq, Eq)]
 struct Version(u64);
 
@@ -22,7 +21,6 @@ impl View for Version {
     }
 }
 
-/// A database behind a cache.
 struct Cached {
     storage: TrackedStorage,
     views: ViewCache<Version>,
