@@ -18,7 +18,7 @@ const SILENT: usize = 5_000;
 fn limited_program(world: &World) -> PathBuf {
     let program = support::built("florin-proxy", "florin-proxy");
     let script = format!(
-        "#!/bin/sh\nulimit -n {OPEN_FILES}\nexec '{}' \"$@\"\n",
+        "#!/bin/sh\nulimit -Sn 256\nulimit -Hn {OPEN_FILES}\nexec '{}' \"$@\"\n",
         program.display()
     );
     let path = world.file("florin-proxy-limited");
@@ -57,6 +57,15 @@ async fn silent_connections_stop_no_customer_and_no_health_page() {
     let (config, log) = (world.config_file(), world.file("proxy.log"));
     let mut program = Program::start_at(&limited_program(&world), &config, &log);
     world.wait_for_proxy().await;
+    // Source: proc(5), `/proc/pid/limits`.
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", program.id())).unwrap();
+    let files = limits
+        .lines()
+        .find(|line| line.starts_with("Max open files"));
+    assert!(
+        !files.unwrap().contains(" 256 "),
+        "the soft limit is raised"
+    );
     let before = world.customer().open("ebook").await;
     let mut watching = before.stream().await;
     watching.chunk().await.unwrap().unwrap();

@@ -4,7 +4,10 @@
 use std::time::Duration;
 
 use florin_postgres::{Durability, PostgresServer};
-use support::{Checkout, Program, TcpProxy, World, WorldConfig, within};
+use sqlx::{Connection as _, PgConnection};
+use support::{
+    Checkout, Program, TcpProxy, World, WorldConfig, eventually, postgres_database, within,
+};
 use tokio::task::JoinSet;
 
 use crate::disasters::{ebook, lines, paid_once, ready_with};
@@ -157,6 +160,38 @@ async fn silently_dead_connections_are_replaced() {
     world.sandbox().mine(3).await;
     paid_once(&world, &checkout).await;
     assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+/// As one that a connection holds which the proxy has lost, until the server notices. The lease of the poll is longer than
+/// this test waits.
+#[tokio::test]
+async fn an_observation_that_meets_a_lock_is_repeated_before_its_lease_ends() {
+    let url = postgres_database().await;
+    let world = World::start_with(WorldConfig {
+        callbacks: false,
+        database_url: Some(url.clone()),
+        ..WorldConfig::default()
+    })
+    .await;
+    world.expect_error("failed to record an observation");
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.wait_for_deliveries().await;
+    let mut other = PgConnection::connect(&url).await.unwrap();
+    let mut holder = other.begin().await.unwrap();
+    let lock = sqlx::query("SELECT 1 FROM orders FOR UPDATE").execute(&mut *holder);
+    lock.await.unwrap();
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    eventually("the observation meets the lock", async || {
+        checkout.view().await;
+        let failed = world.logged("failed to record an observation");
+        failed.then_some(())
+    })
+    .await;
+    holder.rollback().await.unwrap();
+    paid_once(&world, &checkout).await;
     world.end().await;
 }
 

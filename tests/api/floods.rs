@@ -88,6 +88,30 @@ async fn eight_addresses_keep_no_buyer_from_an_invoice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_address_opens_a_limited_number_of_attempts() {
+    let world = world().await;
+    let client = Client::of(&world, "198.51.100.1");
+    let token = client.open().await;
+    let mut refused = None;
+    for number in 1..=60 {
+        // An unknown quote costs no request to the gateway, and counts.
+        let (status, body) = client.attempt(&token, "conv_unknown").await;
+        if status == 429 {
+            refused = Some((number, body));
+            break;
+        }
+    }
+    let (number, body) = refused.expect("one of 60 attempts is refused");
+    // The clock runs meanwhile: every two seconds allow one more.
+    assert!(number > 30, "{number}");
+    assert_eq!(body["error"]["code"], "rate_limited");
+    let other = Client::of(&world, "198.51.100.2");
+    let (status, _) = other.attempt(&token, "conv_unknown").await;
+    assert_ne!(status, 429, "another address has its own limit");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_replayed_order_token_is_limited_from_every_address() {
     let world = world().await;
     let token = world.token_signer().token("signed-1", "5.00");

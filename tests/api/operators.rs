@@ -5,6 +5,7 @@ use serde_json::json;
 use support::{Folder, OperatorApi, Program, World, eventually, secrets, write_private};
 
 use crate::helpers::{delivered_events, paid_event_count};
+use crate::metrics::Scrape;
 use crate::operators_pages::underpaid;
 
 fn ada(world: &World) -> OperatorApi {
@@ -18,6 +19,9 @@ async fn an_operator_accepts_an_underpaid_order_once() {
     let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
     let waiting = ada.get("/api/orders?attention=true").await.with(200);
     assert_eq!(waiting.body["orders"][0]["id"], checkout.order);
+    let scrape = Scrape::of(&world).await;
+    let needing = "florin_orders_needing_person{cause=\"underpaid\"}";
+    assert_eq!(scrape.value(needing), 1);
     assert_eq!(
         waiting.body["orders"][0]["attention"][0]["cause"],
         "underpaid"

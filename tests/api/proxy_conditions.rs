@@ -1,6 +1,9 @@
 //! What is wrong with the proxy itself, on the operator's first page.
 
-use support::{MovedFile, Program, World, eventually, secrets};
+use std::time::Duration;
+
+use serde_json::json;
+use support::{MovedFile, Program, Reply, World, eventually, secrets};
 
 use crate::operators_pages::{Pages, ada};
 use crate::program::start_program;
@@ -55,8 +58,6 @@ async fn the_page_shows_why_orders_cannot_be_stored_and_what_else_is_wrong() {
     change(&world, &program, &[(&right, wrong)]);
     let page = page_with(&world, &session, &["The gateway rejects the key"]).await;
     assert!(!page.contains("canary"), "{page}");
-    let staff = zoe(&world).await.get("/staff/").await.with(200).text;
-    assert!(staff.contains(ALL_IS_WELL), "{staff}");
     let config = world.config_file().display().to_string();
     let health = Program::run(&["health", "--config", &config], &[]);
     let condition = "The gateway rejects the key: It answers 401.";
@@ -71,5 +72,44 @@ async fn the_page_shows_why_orders_cannot_be_stored_and_what_else_is_wrong() {
     line(&program, 2, RELOADED).await;
     page_with(&world, &session, &[ALL_IS_WELL]).await;
     drop(program);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_page_shows_that_the_gateway_is_away_and_events_wait_and_staff_does_not_see_it() {
+    let mut world = World::start().await;
+    world.webhooks.reply_with(Reply::Status(500));
+    world.customer().open("ebook").await.choose("BTC").await;
+    world.skip(Duration::from_mins(2));
+    let session = ada(&world).await.cookies;
+    let page = page_with(&world, &session, &["Events wait for a store"]).await;
+    assert!(
+        page.contains("demo: 2, the oldest happened 2 minutes ago"),
+        "{page}"
+    );
+    world.sandbox().set_clock(3600).await;
+    world.customer().open("ebook").await.choose("LTC").await;
+    page_with(&world, &session, &["The clocks differ", "s ahead."]).await;
+    world.gateway_link.cut().await;
+    page_with(&world, &session, &["The gateway does not answer"]).await;
+    let staff = zoe(&world).await.get("/staff/").await.with(200).text;
+    assert!(staff.contains(ALL_IS_WELL), "{staff}");
+    world.gateway_link.restore().await;
+    world.sandbox().set_clock(0).await;
+    world.webhooks.reply_with(Reply::Accept);
+    eventually("all is well again", async || {
+        world.skip(Duration::from_mins(1));
+        let mut pages = Pages::of(&world);
+        pages.cookies.clone_from(&session);
+        let page = pages.get("/").await.text;
+        page.contains(ALL_IS_WELL).then_some(())
+    })
+    .await;
+    let url = format!("{}/v1/checkout", world.proxy_url());
+    let order = world.http().post(url).header("origin", world.shop_url());
+    let order = order.header("x-forwarded-for", "203.0.113.7");
+    let order = order.json(&json!({ "store": "demo", "product": "ebook" }));
+    assert_eq!(order.send().await.unwrap().status(), 201);
+    page_with(&world, &session, &["A reverse proxy is not named"]).await;
     world.end().await;
 }

@@ -1,5 +1,7 @@
 //! The pages for a store's staff: links of the store's server, sessions, and one store alone.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use support::{World, WorldConfig, pay_in_full, secrets};
 
@@ -166,6 +168,21 @@ async fn every_page_needs_a_session_and_is_stored_nowhere() {
         .with(303);
     zoe.cookies = cookies;
     zoe.get("/staff/").await.with(401);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_link_and_a_session_end_at_their_time() {
+    let world = World::start().await;
+    let wanted = json!({ "expires_in_seconds": 60, "session_seconds": 300 });
+    let (path, _) = link(&world, &wanted).await;
+    world.skip(Duration::from_secs(61));
+    browser(&world).get(&path).await.with(404);
+    let mut staff = staff(&world, &wanted).await;
+    world.skip(Duration::from_secs(290));
+    staff.get("/staff/").await.with(200);
+    world.skip(Duration::from_secs(11));
+    staff.get("/staff/").await.with(401);
     world.end().await;
 }
 

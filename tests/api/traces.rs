@@ -202,6 +202,31 @@ async fn a_recorded_request_of_a_customer_begins_the_orders_trace_and_holds_no_s
 }
 
 #[tokio::test]
+async fn a_request_whose_client_goes_away_is_recorded_as_cancelled() {
+    let (collector, endpoint) = Collector::start().await;
+    let (mut world, mut program) = start(&variables(&endpoint, "0")).await;
+    let trace = format!("00-{TRACE_ID}-{PARENT_ID}-01");
+    world.gateway_link.freeze();
+    let stored = async || (!world.store().orders().await.is_empty()).then_some(());
+    tokio::select! {
+        answered = open_order(&world, secrets::STORE_KEY, "lamp-1", &trace) => panic!("{answered:?}"),
+        () = eventually("the order is stored", stored) => {}
+    }
+    eventually("its client is gone", async || {
+        let spans = collector.spans();
+        let request = spans.iter().find(|span| span.name == "POST /v1/orders")?;
+        assert_eq!(attribute(request, "error.type"), "cancelled");
+        assert_eq!(attribute(request, "http.route"), "/v1/orders");
+        assert_eq!(attribute(request, "http.response.status_code"), "");
+        Some(())
+    })
+    .await;
+    world.gateway_link.restore().await;
+    assert_eq!(program.stop().await, Some(0));
+    world.end().await;
+}
+
+#[tokio::test]
 async fn without_a_sampled_trace_of_a_store_nothing_is_recorded() {
     let (collector, endpoint) = Collector::start().await;
     let (world, mut program) = start(&variables(&endpoint, "0")).await;
