@@ -6,26 +6,20 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Prometheus, Reply, World, WorldConfig, eventually, pause, secrets, yaml_documents};
+use support::{Prometheus, World, WorldConfig, eventually, pause, secrets, yaml_documents};
 
-use crate::helpers::skip_until;
 use crate::program::start_program;
 use crate::reload::{RELOADED, change, line};
-
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-
-fn file(name: &str) -> String {
-    fs::read_to_string(format!("{ROOT}/{name}")).unwrap()
-}
+use crate::repository::{root, text_of};
 
 async fn prometheus(world: &World) -> Prometheus {
-    Prometheus::start(&world.admin_url(), &file("deploy/prometheus/alerts.yml")).await
+    Prometheus::start(&world.admin_url(), &text_of("deploy/prometheus/alerts.yml")).await
 }
 
 fn promtool(words: &[&str]) {
     let done = Command::new("promtool")
         .args(words)
-        .current_dir(format!("{ROOT}/deploy/prometheus"))
+        .current_dir(root().join("deploy/prometheus"))
         .output();
     let done = done.expect("promtool comes with Debian's package prometheus");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -41,14 +35,14 @@ fn the_alerts_pass_their_unit_tests() {
 
 #[test]
 fn every_alert_says_what_to_do_and_has_a_runbook_and_a_unit_test() {
-    let groups = yaml_documents(&file("deploy/prometheus/alerts.yml")).remove(0);
+    let groups = yaml_documents(&text_of("deploy/prometheus/alerts.yml")).remove(0);
     let groups = groups["groups"].as_array().unwrap().iter();
     let rules: Vec<&Value> = groups
         .flat_map(|group| group["rules"].as_array().unwrap())
         .collect();
     let (page, tests) = (
-        file("docs/operations/alerts.md"),
-        file("deploy/prometheus/alerts.test.yml"),
+        text_of("docs/operations/alerts.md"),
+        text_of("deploy/prometheus/alerts.test.yml"),
     );
     assert!(rules.len() > 10);
     for rule in &rules {
@@ -71,7 +65,7 @@ fn every_alert_says_what_to_do_and_has_a_runbook_and_a_unit_test() {
 
 /// The cells of each row of the table of faults.
 fn faults() -> Vec<Vec<String>> {
-    let page = file("docs/operations/alerts.md");
+    let page = text_of("docs/operations/alerts.md");
     let section = page.split("\n## Faults\n").nth(1).unwrap();
     let section = section.split("\n## ").next().unwrap();
     let rows = section
@@ -90,10 +84,10 @@ fn faults() -> Vec<Vec<String>> {
 #[test]
 fn the_table_of_faults_names_what_there_is_and_every_alert_of_a_file() {
     let (rules, metrics, logs, page) = (
-        file("deploy/prometheus/alerts.yml"),
-        file("docs/operations/metrics.md"),
-        file("docs/operations/logs.md"),
-        file("docs/operations/operators-page.md"),
+        text_of("deploy/prometheus/alerts.yml"),
+        text_of("docs/operations/metrics.md"),
+        text_of("docs/operations/logs.md"),
+        text_of("docs/operations/operators-page.md"),
     );
     let faults = faults();
     assert!(faults.len() > 20);
@@ -225,39 +219,5 @@ async fn alerts_fire_when_the_gateway_asks_for_pauses_or_is_away_and_payments_ar
     refused.refused(503, "gateway_unavailable");
     prometheus.wait_until_fires("FlorinGatewayPause").await;
     world.sandbox().clear_faults().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn alerts_report_that_a_store_does_not_accept_its_events() {
-    let world = World::start().await;
-    world.expect_error("an event was given up");
-    world.expect_error("a store's endpoint says that it is gone");
-    let prometheus = prometheus(&world).await;
-    world.webhooks.reply_with(Reply::Status(500));
-    world.customer().open("ebook").await;
-    let step = Duration::from_mins(6);
-    eventually("FlorinEventsWait fires", async || {
-        world.skip(step);
-        pause(Duration::from_millis(200)).await;
-        let fires = prometheus.firing().await.contains("FlorinEventsWait");
-        fires.then_some(())
-    })
-    .await;
-    let step = Duration::from_hours(48);
-    skip_until(&world, step, "the event is given up", || {
-        world.logged("an event was given up")
-    })
-    .await;
-    prometheus.wait_until_fires("FlorinEventGivenUp").await;
-    world.webhooks.reply_with(Reply::Status(410));
-    world.customer().open("mug").await;
-    prometheus.wait_until_fires("FlorinWebhookDisabled").await;
-    // The store asked for it.
-    prometheus.wait_until_over("FlorinEventsWait").await;
-    world.webhooks.reply_with(Reply::Accept);
-    let enabled = world.store().post("/v1/webhook/enable", &json!({})).await;
-    enabled.with(200);
-    prometheus.wait_until_over("FlorinWebhookDisabled").await;
     world.end().await;
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::dependency_rules::{root, tracked_files};
+use crate::repository::{root, tracked_files};
 
 /// Words and phrases in lower case, with the plain words instead. A word is found in prose, and as a part of a name in
 /// `snake_case` or `CamelCase`.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use support::{Folder, Program, ProgramOutput, World, limit_files};
 
 use crate::program::{free_port, wait_until_up};
+use crate::repository::text_of;
 
 fn init(file: &Path, words: &[&str]) -> ProgramOutput {
     let file = file.display().to_string();
@@ -298,8 +299,7 @@ fn a_port_that_browsers_do_not_find_is_reported() {
 
 #[test]
 fn the_page_of_the_commands_has_what_the_program_prints() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/commands.md");
-    let page = fs::read_to_string(page).unwrap();
+    let page = text_of("docs/reference/commands.md");
     let (_, commands) = page.split_once("\n## Commands\n\n").unwrap();
     let reference = Program::run(&["command-reference"], &[]).printed;
     assert!(

@@ -1,19 +1,17 @@
 //! Metrics and alerts of a PostgreSQL server: its clock, its standbys, and the connections to it.
 
-use std::fs;
-
 use sqlx::{Connection as _, PgConnection};
 use support::{Prometheus, TcpProxy, World, WorldConfig, eventually, postgres_database};
 use tokio::task::JoinSet;
 
 use crate::metrics::{MOST_SERIES, Scrape};
+use crate::repository::text_of;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// More than a proxy has connections.
 const READERS: usize = 40;
 
 fn rules() -> String {
-    fs::read_to_string(format!("{ROOT}/deploy/prometheus/alerts.yml")).unwrap()
+    text_of("deploy/prometheus/alerts.yml")
 }
 
 async fn prometheus(world: &World) -> Prometheus {
@@ -45,7 +43,7 @@ async fn metrics_of_a_database_server_are_listed_and_make_no_more_than_300_serie
     assert!(count <= MOST_SERIES, "{count} series");
     let table = scrape.table();
     let of_file = Scrape::of(&other).await.table();
-    let page = fs::read_to_string(format!("{ROOT}/docs/operations/metrics.md")).unwrap();
+    let page = text_of("docs/operations/metrics.md");
     let rows = table.lines().filter(|row| !of_file.contains(row));
     let rows: Vec<&str> = rows.collect();
     assert_eq!(rows.len(), 6, "{rows:#?}");

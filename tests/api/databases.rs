@@ -11,7 +11,10 @@ use support::{
     World, WorldConfig, dump_postgres_database, load_postgres_database, postgres_database,
 };
 
+use crate::repository::text_of;
+
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/databases");
+const NOTES: &str = "docs/operations/upgrading.md";
 const STORED: &str = "SELECT id, status FROM orders WHERE store_id = 'demo' ORDER BY id";
 
 /// Id and status of an order.
@@ -37,15 +40,10 @@ fn name_of(dump: &Path) -> String {
     let name = dump.file_stem().unwrap().to_string_lossy();
     let (version, _) = name.rsplit_once('-').expect("a version and a schema");
     assert!(
-        notes().contains(&format!("\n| {version} |")),
+        text_of(NOTES).contains(&format!("\n| {version} |")),
         "{version} has no notes"
     );
     name.into_owned()
-}
-
-fn notes() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    fs::read_to_string(root.join("docs/operations/upgrading.md")).unwrap()
 }
 
 /// Starts the proxy on the upgraded database and compares its orders with those of the dump.
@@ -166,7 +164,7 @@ fn the_newest_schema_of_each_database_has_notes_and_a_dump() {
         env!("CARGO_PKG_VERSION")
     );
     assert!(
-        notes().contains(&row),
+        text_of(NOTES).contains(&row),
         "docs/operations/upgrading.md needs {row}"
     );
 }

@@ -1,8 +1,9 @@
 //! What a crate is built from, through other packages too. deny.toml forbids direct edges, with the reasons.
 
 use std::env;
-use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::repository::root;
 
 const SERVER: &str = "x86_64-unknown-linux-gnu";
 const BROWSER: &str = "wasm32-unknown-unknown";
@@ -90,23 +91,4 @@ fn crates_are_not_built_from_what_they_must_not_know() {
     }
     let proxy = packages_of("florin-proxy", SERVER);
     assert!(proxy.contains(&"sqlx".to_owned()), "through florin-storage");
-}
-
-/// Returns the path of every file that git tracks, from the root.
-pub(crate) fn tracked_files() -> Vec<String> {
-    let mut git = Command::new("git");
-    let output = git.args(["ls-files", "-z"]).current_dir(root()).output();
-    let output = output.expect("git is installed");
-    assert!(output.status.success(), "git ls-files failed");
-    let names = String::from_utf8(output.stdout).expect("paths are UTF-8");
-    let names = names.split('\0').filter(|name| !name.is_empty());
-    names.map(str::to_owned).collect()
-}
-
-pub(crate) fn root() -> PathBuf {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    tests
-        .parent()
-        .expect("tests is a folder of the repository")
-        .to_owned()
 }

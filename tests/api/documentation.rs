@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::dependency_rules::{root, tracked_files};
+use crate::repository::{root, text_of, tracked_files};
 
 /// Returns the lines outside code blocks.
 fn prose(text: &str) -> Vec<&str> {
@@ -65,7 +65,7 @@ fn every_link_has_a_file_and_a_heading() {
 
 #[test]
 fn the_page_of_the_configuration_has_what_the_program_prints() {
-    let page = fs::read_to_string(root().join("docs/reference/configuration.md")).unwrap();
+    let page = text_of("docs/reference/configuration.md");
     let (_, keys) = page.split_once("\n## Keys\n\n").unwrap();
     let reference = florin_proxy::config::reference();
     assert!(

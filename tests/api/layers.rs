@@ -3,12 +3,11 @@
 //! around it belong together: what a file names of those is no import.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
 use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, UseTree, Visibility};
 
-use crate::dependency_rules::{root, tracked_files};
+use crate::repository::{text_of, tracked_files};
 
 /// Layers of the widget, the lowest first, as in `widget/src/lib.rs`.
 const WIDGET: [&[&str]; 9] = [
@@ -62,7 +61,7 @@ impl Crate {
                 _ => below.split('/').map(str::to_owned).collect(),
             };
             if !module.contains(&"tests".to_owned()) {
-                let text = fs::read_to_string(root().join(name)).unwrap();
+                let text = text_of(name);
                 let paths = paths_in(&module, &text);
                 files.insert(module, paths);
             }

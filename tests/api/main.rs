@@ -59,6 +59,7 @@ mod receipts;
 mod release;
 mod reload;
 mod replicas;
+mod repository;
 mod request_fields;
 mod request_ids;
 mod restart;

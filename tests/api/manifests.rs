@@ -9,11 +9,7 @@ use support::{
     Folder, NpmProject, Program, React, World, npm_file, secrets, write_private, yaml_documents,
 };
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-
-fn file(name: &str) -> String {
-    fs::read_to_string(format!("{ROOT}/{name}")).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
+use crate::repository::{root, text_of};
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
@@ -32,7 +28,7 @@ impl Cluster {
     fn read() -> Self {
         let kustomize = Command::new("kubectl")
             .args(["kustomize", "deploy/kubernetes"])
-            .current_dir(ROOT)
+            .current_dir(root())
             .output()
             .expect("`cargo xtask tools` installs kubectl");
         let complaint = String::from_utf8_lossy(&kustomize.stderr);
@@ -96,7 +92,7 @@ fn the_objects_have_the_types_of_kubernetes() {
 #[tokio::test]
 async fn the_probes_name_pages_of_the_admin_listener() {
     let (cluster, world) = (Cluster::read(), World::start().await);
-    let config: toml::Table = file("deploy/kubernetes/florin.toml").parse().unwrap();
+    let config: toml::Table = text_of("deploy/kubernetes/florin.toml").parse().unwrap();
     let proxy = &cluster.pod()["containers"][0];
     let expected = [("http", "listen"), ("admin", "admin_listen")];
     for (port, (name, key)) in list(&proxy["ports"]).zip(expected) {
@@ -141,7 +137,7 @@ fn the_objects_select_the_same_pods_and_enough_of_them_remain() {
     assert!(budget["minAvailable"].as_u64() < deployment["replicas"].as_u64());
     let pod = cluster.pod();
     let user = &pod["securityContext"]["runAsUser"];
-    assert!(file("deploy/Dockerfile").contains(&format!("\nUSER {user}:{user}\n")));
+    assert!(text_of("deploy/Dockerfile").contains(&format!("\nUSER {user}:{user}\n")));
     // Requests in progress have ten seconds, after the Service has forgotten the pod.
     let pause = &pod["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"];
     let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
@@ -153,12 +149,12 @@ fn the_objects_select_the_same_pods_and_enough_of_them_remain() {
 fn the_configuration_of_the_pods_is_accepted_by_the_program() {
     let cluster = Cluster::read();
     let folder = Folder::new();
-    let config = folder.file("florin.toml");
+    let config = folder.text_of("florin.toml");
     let map = cluster.one("ConfigMap");
     write_private(&config, text(&map["data"]["florin.toml"]));
     let config = config.display().to_string();
     // The secrets that the comment of kustomization.yaml creates.
-    let created = file("deploy/kubernetes/kustomization.yaml");
+    let created = text_of("deploy/kubernetes/kustomization.yaml");
     for container in cluster.containers() {
         let mut variables = Vec::new();
         for variable in list(&container["env"]) {
@@ -169,10 +165,10 @@ fn the_configuration_of_the_pods_is_accepted_by_the_program() {
                 || value.to_owned(),
                 |key| {
                     assert!(created.contains(&format!("--from-file={key}")), "{key}");
-                    let secret = folder.file(key);
+                    let secret = folder.text_of(key);
                     let content = match key {
                         "database_url" => {
-                            format!("sqlite://{}", folder.file("florin.db").display())
+                            format!("sqlite://{}", folder.text_of("florin.db").display())
                         }
                         "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
                         "operator_password_hash" => secrets::OPERATOR_HASH.to_owned(),
@@ -204,7 +200,7 @@ fn caddy_of_compose_sends_requests_to_every_proxy() {
         .args(["adapt", "--adapter", "caddyfile", "--config"])
         .arg("deploy/compose/Caddyfile")
         .env("FLORIN_HOST", "pay.shop.example")
-        .current_dir(ROOT)
+        .current_dir(root())
         .output()
         .expect("`cargo xtask tools` installs caddy");
     let complaint = String::from_utf8_lossy(&adapted.stderr);
@@ -225,7 +221,7 @@ const { readFileSync } = await import('node:fs');
 for (const path of process.argv.slice(2)) {
   for (const { line, message } of lint(readFileSync(path, 'utf8'), path)) console.log(`${path}:${line}: ${message}`);
 }";
-    let workflows = fs::read_dir(format!("{ROOT}/.github/workflows")).unwrap();
+    let workflows = fs::read_dir(root().join(".github/workflows")).unwrap();
     let workflows: Vec<String> = workflows
         .map(|entry| entry.unwrap().path().display().to_string())
         .collect();
@@ -248,11 +244,11 @@ for (const path of process.argv.slice(2)) {
 /// `release.rs` runs the image with its check.
 #[test]
 fn compose_runs_the_image_of_this_version_with_the_images_check() {
-    let compose = yaml_documents(&file("deploy/compose/compose.yaml")).remove(0);
+    let compose = yaml_documents(&text_of("deploy/compose/compose.yaml")).remove(0);
     let service = &compose["services"]["florin"];
     let image = format!("florin:{}", env!("CARGO_PKG_VERSION"));
     assert_eq!(service["image"], image.as_str());
-    let dockerfile = file("deploy/Dockerfile");
+    let dockerfile = text_of("deploy/Dockerfile");
     let words = |after: &str| {
         let (_, rest) = dockerfile.split_once(after).unwrap();
         serde_json::from_str::<Vec<String>>(rest.lines().next().unwrap()).unwrap()

@@ -1,14 +1,12 @@
 //! GET /metrics: what is exported, how much of it, and whether it is true.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
 use serde_json::json;
 use support::{Prometheus, World, WorldConfig, eventually, pay_in_full, postgres_database};
 
 use crate::helpers::event_types;
-
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+use crate::repository::text_of;
 
 /// The most series that one proxy may export.
 pub(crate) const MOST_SERIES: usize = 300;
@@ -104,7 +102,7 @@ async fn the_page_of_metrics_lists_what_is_exported() {
     // The clock of the gateway is known after its first response.
     world.customer().open("ebook").await.quotes().await;
     let table = Scrape::of(&world).await.table();
-    let page = fs::read_to_string(format!("{ROOT}/docs/operations/metrics.md")).unwrap();
+    let page = text_of("docs/operations/metrics.md");
     assert!(
         page.contains(&table),
         "docs/operations/metrics.md needs this table:\n\n{table}\n"
@@ -273,7 +271,7 @@ async fn alerts_and_the_dashboard_name_exported_metrics() {
         "deploy/prometheus/alerts.test.yml",
         "deploy/grafana/florin.json",
     ] {
-        let names = named(&fs::read_to_string(format!("{ROOT}/{file}")).unwrap());
+        let names = named(&text_of(file));
         assert!(names.len() > 10, "{file}");
         let unknown: Vec<_> = names
             .iter()
@@ -290,7 +288,7 @@ async fn the_dashboards_expressions_can_be_evaluated() {
     let world = World::start().await;
     world.customer().open("ebook").await.choose("BTC").await;
     let prometheus = Prometheus::start(&world.admin_url(), "groups: []").await;
-    let dashboard = fs::read_to_string(format!("{ROOT}/deploy/grafana/florin.json")).unwrap();
+    let dashboard = text_of("deploy/grafana/florin.json");
     let dashboard: serde_json::Value = serde_json::from_str(&dashboard).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
     let mut count = 0;

@@ -3,28 +3,22 @@
 //! another.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::{env, fs};
 
 use serde_json::{Value, json};
 use support::{CONTRACT, NpmProject, React, packed_files, type_errors_of};
 
-fn of_the_repository(path: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    fs::read_to_string(root.join(path)).unwrap()
-}
+use crate::repository::{root, text_of};
 
 #[test]
 fn the_package_has_the_repositorys_version_and_no_dependencies() {
     assert!(packed_files().iter().all(|file| !file.contains('/')));
-    let package: Value =
-        serde_json::from_str(&of_the_repository("packages/florin/package.json")).unwrap();
+    let package: Value = serde_json::from_str(&text_of("packages/florin/package.json")).unwrap();
     assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(package["license"], env!("CARGO_PKG_LICENSE"));
     assert!(package["dependencies"].is_null());
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
-        let ours = of_the_repository(&format!("packages/florin/{licence}"));
-        assert!(ours == of_the_repository(licence), "{licence} differs");
+        let ours = text_of(&format!("packages/florin/{licence}"));
+        assert!(ours == text_of(licence), "{licence} differs");
     }
 }
 
@@ -76,7 +70,7 @@ fn valid_pages_compile_and_invalid_ones_do_not() {
 #[test]
 fn the_code_of_the_readme_compiles() {
     let project = NpmProject::with(React::V19);
-    let readme = of_the_repository("packages/florin/README.md");
+    let readme = text_of("packages/florin/README.md");
     let mut files = Vec::new();
     for block in readme.split("```").skip(1).step_by(2) {
         let (language, code) = block.split_once('\n').unwrap();
@@ -93,7 +87,7 @@ fn the_code_of_the_readme_compiles() {
 
 /// Returns the strings in a file between `beginning` and the next bracket.
 fn words_in(path: &str, beginning: &str) -> Vec<String> {
-    let file = of_the_repository(path);
+    let file = text_of(path);
     let (_, list) = file.split_once(beginning).unwrap();
     let (list, _) = list.split_once(']').unwrap();
     let words = list.split(['\'', '"']).skip(1).step_by(2);
@@ -105,7 +99,7 @@ const TOKENS: &str = "pub const TOKENS: [&str; 12] = [";
 
 /// Returns the words between `beginning` and `end` in a file, separated by `between`.
 fn listed(path: &str, beginning: &str, end: &str, between: &str) -> Vec<String> {
-    let file = of_the_repository(path);
+    let file = text_of(path);
     let (_, list) = file.split_once(beginning).expect(beginning);
     let (list, _) = list.split_once(end).expect(end);
     list.split(between).map(str::to_owned).collect()
@@ -220,10 +214,9 @@ fn every_list_of_themes_tokens_sources_and_displays_is_complete() {
         "widget/js/attributes.js",
     );
     let themes = words_in(view, THEMES);
-    let gallery: Value =
-        serde_json::from_str(&of_the_repository("widget/gallery/states.json")).unwrap();
+    let gallery: Value = serde_json::from_str(&text_of("widget/gallery/states.json")).unwrap();
     assert_eq!(gallery["themes"], Value::from(themes.clone()), "gallery");
-    let builder = of_the_repository("examples/shop/site/theme-builder.js");
+    let builder = text_of("examples/shop/site/theme-builder.js");
     let (_, rows) = builder.split_once("const THEMES = [").unwrap();
     let (rows, _) = rows.split_once("];").unwrap();
     let first = |row: &str| row.split('"').nth(1).unwrap().to_owned();
@@ -263,6 +256,6 @@ fn every_list_of_themes_tokens_sources_and_displays_is_complete() {
 
 #[test]
 fn the_scripts_have_no_type_error() {
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../widget/js");
+    let scripts = root().join("widget/js");
     assert_eq!(type_errors_of(&scripts.join("tsconfig.json")), "");
 }

@@ -118,38 +118,6 @@ fn every_post_except_callbacks_accepts_a_key() {
     }
 }
 
-/// The document allows new members in responses; the tests do not, so that a member is described before it is sent.
-#[test]
-fn an_undescribed_member_is_rejected_in_a_response() {
-    let schema = CONTRACT.validator(&json!({ "$ref": "#/components/schemas/Refusal" }));
-    let mut response = json!({ "error": {
-        "code": "not_found", "message": "There is nothing.", "request_id": "req_0123456789abcdef",
-    }});
-    assert!(
-        schema.is_valid(&response),
-        "{:?}",
-        schema.validate(&response)
-    );
-    response["error"]["more"] = json!(1);
-    assert!(!schema.is_valid(&response));
-}
-
-#[test]
-fn every_reference_has_a_target() {
-    let document = CONTRACT.document();
-    let mut seen = 0;
-    each(document, &mut |value| {
-        if let Some(reference) = value["$ref"].as_str() {
-            let pointer = reference
-                .strip_prefix('#')
-                .expect("every reference is local");
-            assert!(document.pointer(pointer).is_some(), "{reference}");
-            seen += 1;
-        }
-    });
-    assert!(seen > 50, "{seen}");
-}
-
 #[test]
 fn every_operation_has_a_summary_and_a_unique_name() {
     let mut names = BTreeSet::new();

@@ -10,8 +10,7 @@ use serde_json::Value;
 use support::{Container, Folder, Program, World, built, eventually, npm_file};
 
 use crate::program::{free_port, wait_until_up};
-
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+use crate::repository::{root, text_of};
 
 /// The target of the release that is packed here.
 const TARGET: &str = "x86_64-unknown-linux-musl";
@@ -73,7 +72,7 @@ async fn the_archive_is_reproducible_and_what_it_contains_runs() {
         "docs/operations/alerts.md",
         "docs/reference/webhooks.md",
     ] {
-        let (packed, ours) = (unpacked.join(file), Path::new(ROOT).join(file));
+        let (packed, ours) = (unpacked.join(file), root().join(file));
         assert!(
             fs::read(packed).unwrap() == fs::read(ours).unwrap(),
             "{file}"
