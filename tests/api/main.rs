@@ -71,7 +71,6 @@ mod staff_pages;
 mod store_api;
 mod store_isolation;
 mod three_proxies;
-mod trace_context;
 mod traces;
 mod transaction_hints;
 mod untrusted_client;

@@ -1,4 +1,4 @@
-//! Spans of OpenTelemetry: what a collector gets from the program.
+//! The trace of an order (W3C Trace Context), and the spans of OpenTelemetry that a collector gets from the program.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use axum::routing::post;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use support::{HttpResponse, Program, World, eventually, pay_in_full, secrets};
 use tokio::net::TcpListener;
@@ -21,6 +22,7 @@ use crate::program::wait_until_up;
 use crate::secret_leaks::secrets_in;
 
 /// A trace that the store's server has sampled, and the span in it.
+const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const TRACE_ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT_ID: &str = "00f067aa0ba902b7";
 const EMAIL: &str = "ada@example.com";
@@ -94,14 +96,18 @@ fn variables<'a>(endpoint: &'a str, ratio: &'a str) -> [(&'static str, &'a str);
 }
 
 /// POST /v1/orders of a hosted order, with this key and trace.
-async fn open_order(world: &World, key: &str, reference: &str, trace: &str) -> HttpResponse {
+fn order_request(world: &World, key: &str, reference: &str, trace: &str) -> RequestBuilder {
     let order = json!({
         "amount": "42.00", "currency": "USD", "reference": reference, "flow": "hosted",
         "customer_email": EMAIL,
     });
     let url = format!("{}/v1/orders", world.proxy_url());
     let request = world.http().post(url).bearer_auth(key);
-    let request = request.header("traceparent", trace).json(&order);
+    request.header("traceparent", trace).json(&order)
+}
+
+async fn open_order(world: &World, key: &str, reference: &str, trace: &str) -> HttpResponse {
+    let request = order_request(world, key, reference, trace);
     HttpResponse::read(request.send().await.unwrap()).await
 }
 
@@ -109,8 +115,7 @@ async fn open_order(world: &World, key: &str, reference: &str, trace: &str) -> H
 async fn an_orders_trace_leads_from_the_store_to_the_gateway_and_to_the_webhooks() {
     let (collector, endpoint) = Collector::start().await;
     let (world, mut program) = start(&variables(&endpoint, "0")).await;
-    let trace = format!("00-{TRACE_ID}-{PARENT_ID}-01");
-    let opened = open_order(&world, secrets::STORE_KEY, "lamp-1", &trace).await;
+    let opened = open_order(&world, secrets::STORE_KEY, "lamp-1", TRACE).await;
     let opened = opened.with(201);
     let order = opened.text_at("/order/id");
     // None of these is in a trace of the store.
@@ -205,11 +210,10 @@ async fn a_recorded_request_of_a_customer_begins_the_orders_trace_and_holds_no_s
 async fn a_request_whose_client_goes_away_is_recorded_as_cancelled() {
     let (collector, endpoint) = Collector::start().await;
     let (mut world, mut program) = start(&variables(&endpoint, "0")).await;
-    let trace = format!("00-{TRACE_ID}-{PARENT_ID}-01");
     world.gateway_link.freeze();
     let stored = async || (!world.store().orders().await.is_empty()).then_some(());
     tokio::select! {
-        answered = open_order(&world, secrets::STORE_KEY, "lamp-1", &trace) => panic!("{answered:?}"),
+        answered = open_order(&world, secrets::STORE_KEY, "lamp-1", TRACE) => panic!("{answered:?}"),
         () = eventually("the order is stored", stored) => {}
     }
     eventually("its client is gone", async || {
@@ -230,8 +234,7 @@ async fn a_request_whose_client_goes_away_is_recorded_as_cancelled() {
 async fn without_a_sampled_trace_of_a_store_nothing_is_recorded() {
     let (collector, endpoint) = Collector::start().await;
     let (world, mut program) = start(&variables(&endpoint, "0")).await;
-    let sampled = format!("00-{TRACE_ID}-{PARENT_ID}-01");
-    let refused = open_order(&world, "sk_wrong", "lamp-1", &sampled).await;
+    let refused = open_order(&world, "sk_wrong", "lamp-1", TRACE).await;
     assert_eq!(refused.status, 401);
     let quiet = format!("00-{TRACE_ID}-{PARENT_ID}-00");
     let opened = open_order(&world, secrets::STORE_KEY, "lamp-2", &quiet).await;
@@ -274,5 +277,71 @@ async fn a_collector_that_never_answers_stops_nothing() {
         .filter(|line| line.contains("takes no traces"));
     assert_eq!(missed.count(), 1, "{printed}");
     drop(listener);
+    world.end().await;
+}
+
+/// The traces of the calls of an endpoint, the latest first.
+async fn traces_of_calls(world: &World, method: &str, path: &str) -> Vec<Value> {
+    let is_it = |call: &Value| {
+        let called = call["path"].as_str().unwrap_or_default();
+        call["method"] == method && called.split('?').next() == Some(path)
+    };
+    let calls = world.sandbox().calls().await.into_iter().filter(is_it);
+    calls.map(|call| call["traceparent"].clone()).collect()
+}
+
+/// The traces of the deliveries of an order, in their order.
+fn traces_of_webhooks(world: &World, order: &str) -> Vec<Option<String>> {
+    let accepted = world.webhooks.accepted(order).into_iter();
+    accepted.map(|delivery| delivery.traceparent).collect()
+}
+
+#[tokio::test]
+async fn without_a_collector_an_orders_trace_is_in_its_webhooks_and_in_calls_of_the_gateway() {
+    let mut world = World::start().await;
+    // A request with a key is carried out by a separate task.
+    let request = order_request(&world, secrets::STORE_KEY, "lamp-1", TRACE);
+    let opened = request.header("idempotency-key", "lamp-1").send().await;
+    let opened = HttpResponse::read(opened.unwrap()).await.with(201);
+    let order = opened.text_at("/order/id");
+    world.wait_for_deliveries().await;
+    assert_eq!(traces_of_calls(&world, "POST", "/checkout").await, [TRACE]);
+    let sent = Some(TRACE.to_owned());
+    assert_eq!(
+        traces_of_webhooks(&world, &order),
+        [sent.clone(), sent.clone()]
+    );
+
+    // It is stored with the order.
+    world.stop_proxy().await;
+    world.start_proxy().await;
+    let page = world.hosted_page(&opened.text_at("/payment_process_url"));
+    page.pick("DOGE").await;
+    page.pay().await;
+    world.sandbox().mine(3).await;
+    let checkout = world.customer().checkout_of(&opened);
+    checkout.wait_for("paid").await;
+    world.wait_for_deliveries().await;
+    let webhooks = traces_of_webhooks(&world, &order);
+    assert!(webhooks.len() > 2);
+    assert!(webhooks.iter().all(|trace| *trace == sent), "{webhooks:?}");
+    let polls = traces_of_calls(&world, "GET", "/invoice").await;
+    assert!(!polls.is_empty());
+    assert!(polls.iter().all(|trace| trace == TRACE), "{polls:?}");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_browser_names_no_trace() {
+    let world = World::start().await;
+    let url = format!("{}/v1/checkout", world.proxy_url());
+    let request = world.http().post(url).header("traceparent", TRACE);
+    let request = request.header("origin", world.shop_url());
+    let body = json!({"store": "demo", "product": "ebook"});
+    let opened = request.json(&body).send().await.unwrap();
+    let opened = HttpResponse::read(opened).await.with(201);
+    let order = opened.text_at("/order/id");
+    world.wait_for_deliveries().await;
+    assert_eq!(traces_of_webhooks(&world, &order), [None]);
     world.end().await;
 }

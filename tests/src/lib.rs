@@ -63,7 +63,7 @@ pub use demo::Demo;
 pub use faulty_machine::{DiskError, FaultyMachine};
 pub use florin_postgres::free_port;
 pub use http_response::{CONTRACT, Contract, HttpResponse};
-pub use npm::{NpmProject, React, npm_file, packed_files, type_errors_of};
+pub use npm::{NpmProject, React, npm_file, type_errors_of};
 pub use operator::OperatorApi;
 pub use order_flood::OrderFlood;
 pub use peer::{PRODUCTS, Peer, Product};

@@ -8,7 +8,6 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::{env, fs};
 
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::program::Folder;
@@ -167,25 +166,6 @@ impl NpmProject {
         node.env_remove("NODE_ENV").env_remove("NODE_OPTIONS");
         node
     }
-}
-
-/// The files that a package of ours for npm would have: what `npm pack` says of `packages/florin`.
-///
-/// # Panics
-/// npm is not installed or cannot pack it.
-pub fn packed_files() -> Vec<String> {
-    let mut npm = Command::new("npm");
-    npm.args(["pack", "--dry-run", "--json", "--ignore-scripts"]);
-    let output = done(npm.current_dir(package()));
-    let report: Value = serde_json::from_slice(&output.stdout).expect("npm was asked for JSON");
-    // One entry per package: in a list, or by its name.
-    let one = report.get(0).or_else(|| report.get("florin"));
-    let files = one.and_then(|one| one["files"].as_array());
-    let files = files.unwrap_or_else(|| panic!("npm reports otherwise: {report}"));
-    let paths = files.iter().map(|file| file["path"].as_str());
-    let mut paths: Vec<_> = paths.map(|path| path.expect("a path").to_owned()).collect();
-    paths.sort();
-    paths
 }
 
 /// The package as it would be published, packed once.
