@@ -12,14 +12,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::admin::api::orders::new_audit_id;
-use crate::admin::api::records::DeliveryJson;
 use crate::admin::api::{Reader, Writer, page_size};
 use crate::admin::error::OperatorError;
+use crate::http::store_api::events::DeliveryAttempt;
 use crate::state::AppState;
 use crate::webhooks::send::{SendOutcome, StoreResponse};
 use crate::webhooks::{TEST_EVENT, test_payload};
 
-/// Which deliveries to list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeliveriesQuery {
@@ -52,7 +51,7 @@ pub(crate) async fn list(
     let next = found
         .last()
         .filter(|_| found.len() == filter.limit as usize);
-    let deliveries: Vec<DeliveryJson> = found.iter().map(DeliveryJson::of).collect();
+    let deliveries: Vec<DeliveryAttempt> = found.iter().map(DeliveryAttempt::of).collect();
     Ok(Json(json!({
         "deliveries": deliveries,
         "next": next.map(|last| last.id.to_string()),
@@ -95,7 +94,6 @@ pub(crate) async fn redeliver(
     Ok((StatusCode::ACCEPTED, Json(response)))
 }
 
-/// Schedules a person's redelivery.
 pub(crate) async fn redeliver_as(
     app: &AppState,
     actor: Actor,
@@ -131,7 +129,6 @@ pub(crate) async fn test(
     })))
 }
 
-/// The status and the words of a test's outcome.
 pub(crate) fn outcome(sent: &SendOutcome) -> (Option<u16>, String) {
     match sent {
         SendOutcome::Failed(reason) => (None, reason.clone()),
@@ -176,7 +173,6 @@ pub(crate) async fn test_as(
     Ok(app.deps.webhooks.send(webhook, &event, now).await)
 }
 
-/// Appends to the audit log.
 pub(crate) async fn record(
     app: &AppState,
     actor: Actor,

@@ -1,36 +1,32 @@
 //! Orders, deliveries and entries of the audit log as JSON for operators.
 
 use florin_orders::{Aggregate, Attempt, AttemptState, DecisionKind, Destination, OrderRecord};
-use florin_storage::{AuditEntry, RecordedDelivery, RecordedEvent, StoredObservation};
+use florin_storage::{AuditEntry, RecordedEvent, StoredObservation};
 use jiff::Timestamp;
 use serde::Serialize;
 use strum::VariantArray as _;
 
 use crate::admin::attention;
+use crate::http::store_api::events::DeliveryAttempt;
 
 /// An order for operators: the store's record of it, and what the store does not see.
 #[derive(Debug, Serialize)]
 pub(crate) struct OrderJson {
-    /// The store.
     store: String,
     /// What a decision must name: it grows with every change.
     version: u64,
     /// Since when it waits for a person; null while it does not.
     attention_since: Option<String>,
-    /// What is open about it.
     attention: Vec<CauseJson>,
-    /// The decisions that its state allows.
     decisions: Vec<&'static str>,
     #[serde(flatten)]
     record: OrderRecord,
 }
 
-/// Why a person should look at an order.
 #[derive(Debug, Serialize)]
 struct CauseJson {
     cause: &'static str,
     title: &'static str,
-    /// What it means and what to do.
     sentence: &'static str,
 }
 
@@ -56,7 +52,6 @@ impl OrderJson {
     }
 }
 
-/// The decisions that an order's state allows.
 pub(crate) fn possible(aggregate: &Aggregate) -> Vec<DecisionKind> {
     // The pure function decides; it is asked with a copy.
     let is_possible = |kind: &DecisionKind| {
@@ -73,7 +68,6 @@ fn time(time: Option<Timestamp>) -> Option<String> {
     time.map(|time| time.to_string())
 }
 
-/// An attempt.
 #[derive(Debug, Serialize)]
 pub(crate) struct AttemptJson {
     id: String,
@@ -87,7 +81,6 @@ pub(crate) struct AttemptJson {
     invoice: Option<InvoiceJson>,
 }
 
-/// The invoice of an attempt.
 #[derive(Debug, Serialize)]
 struct InvoiceJson {
     id: String,
@@ -154,7 +147,6 @@ impl AttemptJson {
     }
 }
 
-/// What the gateway responded about an attempt.
 #[derive(Debug, Serialize)]
 pub(crate) struct ObservationJson {
     attempt: String,
@@ -180,7 +172,6 @@ impl ObservationJson {
     }
 }
 
-/// An event and its deliveries.
 #[derive(Debug, Serialize)]
 pub(crate) struct EventJson {
     id: String,
@@ -191,7 +182,7 @@ pub(crate) struct EventJson {
     /// `pending`, `delivered`, `given_up` or `no_webhook`.
     state: &'static str,
     next_at: Option<String>,
-    deliveries: Vec<DeliveryJson>,
+    deliveries: Vec<DeliveryAttempt>,
 }
 
 impl EventJson {
@@ -204,40 +195,15 @@ impl EventJson {
             created_at: event.created_at.to_string(),
             state: recorded.state.into(),
             next_at: time(recorded.next_at),
-            deliveries: recorded.deliveries.iter().map(DeliveryJson::of).collect(),
+            deliveries: recorded
+                .deliveries
+                .iter()
+                .map(DeliveryAttempt::of)
+                .collect(),
         }
     }
 }
 
-/// One delivery of an event.
-#[derive(Debug, Serialize)]
-pub(crate) struct DeliveryJson {
-    id: String,
-    event: String,
-    #[serde(rename = "type")]
-    kind: String,
-    tried_at: String,
-    took_ms: u64,
-    http_status: Option<u16>,
-    note: String,
-}
-
-impl DeliveryJson {
-    pub(crate) fn of(recorded: &RecordedDelivery) -> Self {
-        let delivery = &recorded.delivery;
-        Self {
-            id: recorded.id.to_string(),
-            event: delivery.event_id.to_string(),
-            kind: recorded.kind.clone(),
-            tried_at: delivery.tried_at.to_string(),
-            took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
-            http_status: delivery.http_status,
-            note: delivery.note.clone(),
-        }
-    }
-}
-
-/// An entry of the audit log.
 #[derive(Debug, Serialize)]
 pub(crate) struct AuditJson {
     id: String,

@@ -118,7 +118,7 @@ pub(crate) struct DeliveryPage {
 }
 
 /// One try.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 #[schemars(rename = "Delivery")]
 pub(crate) struct DeliveryAttempt {
     /// The try's own id.
@@ -157,7 +157,7 @@ pub(crate) async fn deliveries(
     let is_full = found.len() == filter.limit as usize;
     let next = found.last().filter(|_| is_full);
     let next = next.map(|last| last.id.to_string());
-    let deliveries = found.into_iter().map(shown).collect();
+    let deliveries = found.iter().map(DeliveryAttempt::of).collect();
     Ok(Json(DeliveryPage { deliveries, next }))
 }
 
@@ -174,16 +174,18 @@ pub(crate) fn describe_deliveries(types: &mut Types) -> Operation {
         .responds::<DeliveryPage>(200, "A page of tries.", types)
 }
 
-fn shown(recorded: RecordedDelivery) -> DeliveryAttempt {
-    let RecordedDelivery { id, kind, delivery } = recorded;
-    DeliveryAttempt {
-        id: id.to_string(),
-        event: delivery.event_id.to_string(),
-        kind,
-        tried_at: delivery.tried_at.to_string(),
-        took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
-        http_status: delivery.http_status,
-        note: delivery.note,
+impl DeliveryAttempt {
+    pub(crate) fn of(recorded: &RecordedDelivery) -> Self {
+        let delivery = &recorded.delivery;
+        Self {
+            id: recorded.id.to_string(),
+            event: delivery.event_id.to_string(),
+            kind: recorded.kind.clone(),
+            tried_at: delivery.tried_at.to_string(),
+            took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
+            http_status: delivery.http_status,
+            note: delivery.note.clone(),
+        }
     }
 }
 
