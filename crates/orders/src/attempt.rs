@@ -5,17 +5,7 @@ use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use url::Url;
 
-use crate::{Amounts, AttemptId, InvoiceId, OrderId, TransactionHint};
-
-/// Who shows the customer how to pay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum Flow {
-    /// We do: the asset is picked here, and its checked address shown.
-    Custom,
-    /// The gateway does, on its own page.
-    Hosted,
-}
+use crate::{Amounts, AttemptId, Flow, InvoiceId, OrderId, TransactionHint};
 
 /// A new attempt, before an invoice is requested.
 #[derive(Clone, Debug, PartialEq)]

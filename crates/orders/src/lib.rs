@@ -28,9 +28,14 @@ mod transition;
 pub use aggregate::{Aggregate, AppliedAssessment};
 pub use assess::{Assessment, assess};
 pub use attempt::{
-    Abandoned, Attempt, AttemptState, CustomTerms, Destination, Flow, Invoice, InvoiceTerms,
-    NewAttempt, PaymentState, Progress, QuotedAmounts,
+    Abandoned, Attempt, AttemptState, CustomTerms, Destination, Invoice, InvoiceTerms, NewAttempt,
+    PaymentState, Progress, QuotedAmounts,
 };
+/// The words that customers, stores and the database read. `Paid` and `Overpaid` are final. Every other status can still
+/// become one of them, because money that arrives late is found and credited; after an operator has closed the order, only
+/// by another decision.
+pub use florin_checkout_api::{Flow, LatePayment, Status as OrderStatus};
+
 pub use decide::{AppliedDecision, DecisionError};
 pub use decision::{AttentionCause, DecisionKind, DecisionOutcome, FinalDecision};
 pub use event::{Event, EventType};
@@ -39,9 +44,7 @@ pub use id::{
     Reference, StoreId, TokenHash, TransactionHint,
 };
 pub use observation::{Amounts, Observation, ReviewReason};
-pub use order::{
-    LatePayment, NewOrder, Order, OrderLine, OrderStatus, PriceSource, Reverted, Snapshot,
-};
+pub use order::{NewOrder, Order, OrderLine, PriceSource, Reverted, Snapshot};
 pub use poll::{
     PollPriority, is_fresh, next_poll, next_poll_after_review, second_payment_pause, watched_poll,
 };

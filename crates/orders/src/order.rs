@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{
-    Attempt, AttemptId, DecisionOutcome, FinalDecision, Flow, OrderId, PaymentState, Reference,
-    StoreId, TraceParent,
+    Attempt, AttemptId, DecisionOutcome, FinalDecision, Flow, LatePayment, OrderId, OrderStatus,
+    PaymentState, Reference, StoreId, TraceParent,
 };
 
 /// An order as it was opened. Nothing of it changes afterwards.
@@ -87,16 +87,6 @@ pub struct Reverted {
     pub payment_state: PaymentState,
 }
 
-/// A payment that came late to an order which is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum LatePayment {
-    /// It paid the order, although it was first detected after the invoice had expired.
-    Counted,
-    /// It came after the order was paid: on another attempt, or on the same one.
-    Second,
-}
-
 /// An order and its status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
@@ -130,44 +120,6 @@ pub struct Order {
     /// The email address for the receipt. The gateway and the store are sent it. The page never shows it: its link would
     /// reveal it.
     pub receipt_email: Option<String>,
-}
-
-/// The status of an order. `Paid` and `Overpaid` are final. Every other status can still become one
-/// of them, because money that arrives late is found and credited; after an operator has closed the
-/// order, only by another decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum OrderStatus {
-    /// Nothing chosen yet.
-    Open,
-    /// An invoice is shown.
-    AwaitingPayment,
-    /// The customer reports the payment, or a transaction was detected.
-    Checking,
-    /// The transaction gathers confirmations.
-    Processing,
-    /// Credited.
-    Paid,
-    /// Credited, and more than the price arrived.
-    Overpaid,
-    /// Completed with less than the price. Not credited.
-    Underpaid,
-    /// The gateway reports the payment as failed.
-    Failed,
-    /// Cancelled by the store before a payment was detected, at the gateway, where money may have
-    /// arrived before, or closed by an operator.
-    Cancelled,
-    /// The invoice ran out before anything arrived.
-    Expired,
-    /// The invoice did not pass our checks, or the gateway changed its address.
-    Blocked,
-}
-
-impl OrderStatus {
-    /// Returns `true` if the order is credited. It stays so.
-    pub fn is_settled(self) -> bool {
-        matches!(self, Self::Paid | Self::Overpaid)
-    }
 }
 
 impl Order {

@@ -1,8 +1,8 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
 use florin_checkout_api::{
-    AttemptView, BlockedReason, Confirmations, Environment, FailureReason, Flow, LatePayment,
-    LineView, OrderView, Status, StoreView, WalletTransaction,
+    AttemptView, BlockedReason, Confirmations, Environment, FailureReason, LineView, OrderView,
+    StoreView, WalletTransaction,
 };
 use florin_money::{Amount, Asset, Rounding};
 use florin_orders::{
@@ -28,32 +28,26 @@ const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
 /// Shown as required until the gateway states its own number.
 const REQUIRED_CONFIRMATIONS: u32 = 3;
 
-/// What a view needs besides the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewContext<'a> {
-    /// The order's store.
     pub store: &'a Store,
     /// Where the gateway's page must be; absent when no order is paid there.
     pub checkout_url: Option<&'a Url>,
-    /// Which money moves.
     pub environment: Environment,
-    /// The generation of the configuration.
     pub generation: u64,
     /// `true` while payments are found later than planned.
     pub delayed: bool,
-    /// When the view is made.
     pub now: Timestamp,
 }
 
-/// Shows an order.
 pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
     let Snapshot { order, attempt } = snapshot;
-    let status = status(order.status);
+    let status = order.status;
     let shown = attempt
         .as_ref()
         .and_then(|attempt| Some((attempt, attempt.invoice()?)));
     let shown = shown.filter(|(_, invoice)| {
-        status != Status::Blocked && invoice.payment_state != PaymentState::AddressChanged
+        status != OrderStatus::Blocked && invoice.payment_state != PaymentState::AddressChanged
     });
     let observed_at = shown.and_then(|(_, invoice)| invoice.observed_at);
     OrderView {
@@ -66,22 +60,16 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
         amount: order.terms.amount.to_text(),
         currency: order.terms.currency.to_string(),
         status,
-        failure_reason: (status == Status::Failed).then(|| failure_reason(attempt.as_ref())),
-        blocked_reason: (status == Status::Blocked).then(|| blocked_reason(attempt.as_ref())),
-        flow: match order.terms.flow {
-            florin_orders::Flow::Custom => Flow::Custom,
-            florin_orders::Flow::Hosted => Flow::Hosted,
-        },
+        failure_reason: (status == OrderStatus::Failed).then(|| failure_reason(attempt.as_ref())),
+        blocked_reason: (status == OrderStatus::Blocked).then(|| blocked_reason(attempt.as_ref())),
+        flow: order.terms.flow,
         payment_process_url: hosted_page(snapshot, context.checkout_url, context.now),
         paid_at: order
             .settled_at
             .filter(|_| status.is_settled())
             .map(|at| at.to_string()),
         reverted: order.reverted.is_some(),
-        late_payment: order.late_payment.map(|late| match late {
-            florin_orders::LatePayment::Counted => LatePayment::Counted,
-            florin_orders::LatePayment::Second => LatePayment::Second,
-        }),
+        late_payment: order.late_payment,
         attempt: shown
             .and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, context)),
         email_kept: order.receipt_email.is_some(),
@@ -115,7 +103,6 @@ fn line_view(line: &OrderLine) -> LineView {
     }
 }
 
-/// Shows a store.
 pub(crate) fn store_view(store: &Store) -> StoreView {
     let tokens = store.theme_tokens.iter();
     StoreView {
@@ -153,25 +140,8 @@ pub(crate) fn updates_until(order: &Order) -> Option<Timestamp> {
     Some(settled_at + PAID_IS_FOLLOWED_FOR)
 }
 
-/// Returns `true` while pages still follow an order.
 pub(crate) fn is_updated(order: &Order, now: Timestamp) -> bool {
     updates_until(order).is_none_or(|until| now < until)
-}
-
-fn status(status: OrderStatus) -> Status {
-    match status {
-        OrderStatus::Open => Status::Open,
-        OrderStatus::AwaitingPayment => Status::AwaitingPayment,
-        OrderStatus::Checking => Status::Checking,
-        OrderStatus::Processing => Status::Processing,
-        OrderStatus::Paid => Status::Paid,
-        OrderStatus::Overpaid => Status::Overpaid,
-        OrderStatus::Underpaid => Status::Underpaid,
-        OrderStatus::Failed => Status::Failed,
-        OrderStatus::Cancelled => Status::Cancelled,
-        OrderStatus::Expired => Status::Expired,
-        OrderStatus::Blocked => Status::Blocked,
-    }
 }
 
 fn failure_reason(attempt: Option<&Attempt>) -> FailureReason {
@@ -217,7 +187,7 @@ fn attempt_view(
         .checked_sub(received)
         .unwrap_or(Amount::ZERO);
     // In a paid order, a remaining amount within the store's tolerance is not due.
-    let due = if status(order.status).is_settled() {
+    let due = if order.status.is_settled() {
         Amount::ZERO
     } else {
         remaining
@@ -311,17 +281,20 @@ fn return_url(order: &Order, store: &Store) -> Option<String> {
     Some(url.into())
 }
 
-fn next_poll_seconds(status: Status, order: &Order, now: Timestamp) -> Option<u32> {
+fn next_poll_seconds(status: OrderStatus, order: &Order, now: Timestamp) -> Option<u32> {
     match status {
-        Status::AwaitingPayment | Status::Checking => Some(POLL_EXPECTING_SECONDS),
-        Status::Processing | Status::Underpaid => Some(POLL_CONFIRMING_SECONDS),
+        OrderStatus::AwaitingPayment | OrderStatus::Checking => Some(POLL_EXPECTING_SECONDS),
+        OrderStatus::Processing | OrderStatus::Underpaid => Some(POLL_CONFIRMING_SECONDS),
         // Nothing can move but by the customer's choice; a payment may still arrive on an older attempt.
-        Status::Open if now < order.terms.expires_at => Some(POLL_OVER_SECONDS),
-        Status::Paid | Status::Overpaid if is_updated(order, now) => Some(POLL_PAID_SECONDS),
-        Status::Open | Status::Paid | Status::Overpaid => None,
-        Status::Failed | Status::Cancelled | Status::Expired | Status::Blocked => {
-            Some(POLL_OVER_SECONDS)
+        OrderStatus::Open if now < order.terms.expires_at => Some(POLL_OVER_SECONDS),
+        OrderStatus::Paid | OrderStatus::Overpaid if is_updated(order, now) => {
+            Some(POLL_PAID_SECONDS)
         }
+        OrderStatus::Open | OrderStatus::Paid | OrderStatus::Overpaid => None,
+        OrderStatus::Failed
+        | OrderStatus::Cancelled
+        | OrderStatus::Expired
+        | OrderStatus::Blocked => Some(POLL_OVER_SECONDS),
     }
 }
 
@@ -363,7 +336,6 @@ pub(crate) fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
 #[cfg(test)]
 mod tests {
     use florin_orders::{AttemptState, fixtures};
-    use strum::VariantArray as _;
 
     use super::*;
 
@@ -414,14 +386,6 @@ mod tests {
         let invoice = fixtures::invoice(1);
         for (now, left) in [(0, 900), (300, 600), (900, 0), (2000, 0), (-3600, 900)] {
             assert_eq!(seconds_left(&invoice, fixtures::at(now)), left, "{now}");
-        }
-    }
-
-    #[test]
-    fn a_status_has_one_word_in_the_database_and_on_the_wire() {
-        for stored in OrderStatus::VARIANTS {
-            let shown = status(*stored);
-            assert_eq!(<&str>::from(*stored), <&str>::from(shown));
         }
     }
 }
