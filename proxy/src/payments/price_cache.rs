@@ -16,12 +16,9 @@ use tokio::sync::Mutex;
 
 use crate::payments::quotes::priced_currencies;
 
-/// The prices as they were at one moment.
 #[derive(Debug)]
 pub(crate) struct PriceSnapshot {
-    /// The gateway's prices.
     pub prices: Prices,
-    /// When they were fetched.
     pub fetched_at: Timestamp,
 }
 
@@ -30,7 +27,7 @@ pub(crate) struct PriceSnapshot {
 pub(crate) struct PriceCache {
     lifetime: RwLock<SignedDuration>,
     /// Of this process and of others, newest last; expired ones are removed when new ones arrive.
-    offered: RwLock<Vec<Arc<PriceSnapshot>>>,
+    valid_lists: RwLock<Vec<Arc<PriceSnapshot>>>,
     /// The currencies of the last prices, those that are no longer offered included.
     currencies: RwLock<BTreeSet<Currency>>,
     /// Held during a request; holds the last failure and its time.
@@ -42,13 +39,12 @@ impl PriceCache {
     pub(crate) fn new(lifetime: Duration) -> Self {
         Self {
             lifetime: RwLock::new(whole(lifetime)),
-            offered: RwLock::default(),
+            valid_lists: RwLock::default(),
             currencies: RwLock::default(),
             failed: Mutex::default(),
         }
     }
 
-    /// How long quotes are honoured.
     pub(crate) fn lifetime(&self) -> SignedDuration {
         *self.lifetime.read()
     }
@@ -59,9 +55,6 @@ impl PriceCache {
     }
 
     /// Prices with at least half of their lifetime left.
-    ///
-    /// # Errors
-    /// The gateway's error, if there is no fresh copy.
     pub(crate) async fn fresh(
         &self,
         gateway: &dyn PaymentGateway,
@@ -123,15 +116,15 @@ impl PriceCache {
     }
 
     fn offer(&self, priced: Arc<PriceSnapshot>, now: Timestamp) {
-        let mut offered = self.offered.write();
-        offered.retain(|old| self.seconds_left(old, now) > 0);
-        let is_known = offered.iter().any(|known| {
+        let mut valid_lists = self.valid_lists.write();
+        valid_lists.retain(|old| self.seconds_left(old, now) > 0);
+        let is_known = valid_lists.iter().any(|known| {
             known.fetched_at == priced.fetched_at && known.prices.entries == priced.prices.entries
         });
         if !is_known {
-            offered.push(priced);
-            offered.sort_by_key(|priced| priced.fetched_at);
-            let newest = offered
+            valid_lists.push(priced);
+            valid_lists.sort_by_key(|priced| priced.fetched_at);
+            let newest = valid_lists
                 .last()
                 .map(|newest| priced_currencies(&newest.prices));
             *self.currencies.write() = newest.unwrap_or_default();
@@ -145,9 +138,9 @@ impl PriceCache {
 
     /// The newest prices, without a request to the gateway: `None` unless half of their lifetime is left.
     pub(crate) fn newest(&self, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
-        let offered = self.offered.read();
+        let valid_lists = self.valid_lists.read();
         let half = u32::try_from(self.lifetime().as_secs() / 2).unwrap_or(u32::MAX);
-        offered
+        valid_lists
             .last()
             .filter(|priced| self.seconds_left(priced, now) > half)
             .cloned()
@@ -155,16 +148,13 @@ impl PriceCache {
 
     /// Drops all prices, those of other processes too: the gateway rejected one of them.
     pub(crate) async fn invalidate(&self, storage: &dyn Storage) {
-        self.offered.write().clear();
+        self.valid_lists.write().clear();
         if let Err(error) = storage.invalidate_prices().await {
             log_failure(&error, "prices were not withdrawn");
         }
     }
 
     /// The price of an asset that a conversion id pins, while it is still offered.
-    ///
-    /// # Errors
-    /// The storage's, for a price that this process does not know.
     pub(crate) async fn find(
         &self,
         storage: &dyn Storage,
@@ -181,8 +171,8 @@ impl PriceCache {
     }
 
     fn known(&self, code: &CryptoCode, conversion_id: &str, now: Timestamp) -> Option<PriceEntry> {
-        let offered = self.offered.read();
-        offered
+        let valid_lists = self.valid_lists.read();
+        valid_lists
             .iter()
             .filter(|priced| self.seconds_left(priced, now) > 0)
             .filter_map(|priced| priced.prices.entries.get(code))

@@ -21,9 +21,9 @@ use crate::widget_files;
 
 /// Changes within this pause are announced together.
 const COALESCE: Duration = Duration::from_millis(20);
-/// Pause between two comparisons while announcements arrive.
+/// Comparison interval while announcements arrive.
 const COMPARE_EVERY: Duration = Duration::from_secs(5);
-/// The same while they do not: a stream is not later than this.
+/// Comparison interval while the listener is down: no stream is later than this.
 const COMPARE_EVERY_WITHOUT_ANNOUNCEMENTS: Duration = Duration::from_millis(800);
 /// Pause before the next try to listen, or to announce.
 const RECONNECT: Duration = Duration::from_millis(500);
@@ -34,7 +34,6 @@ const LONGEST_KEEP: Duration = Duration::from_secs(5);
 /// Orders that one query compares.
 const BATCH: usize = 1_000;
 
-/// Runs until the process ends.
 pub(crate) async fn run(app: Arc<AppState>) {
     let exchange = Exchange {
         app,
@@ -113,7 +112,6 @@ impl Exchange {
         }
     }
 
-    /// Listens until the connection is lost.
     async fn listen_once(&self, is_reported: &mut bool) -> Result<(), StorageError> {
         let app = &self.app;
         let Some(mut listener) = app.deps.storage.listen().await? else {
