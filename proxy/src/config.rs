@@ -49,4 +49,4 @@ pub(crate) use web_address::is_encrypted_or_loopback;
 pub use webhook::Webhook;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

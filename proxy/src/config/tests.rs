@@ -8,7 +8,8 @@ use super::*;
 mod stores;
 mod variables;
 
-const COMPLETE: &str = r#"
+/// A configuration with a store, a product and a donation.
+pub(crate) const EXAMPLE: &str = r#"
 [gateway]
 url = "http://127.0.0.1:8090/api"
 api_key = "key"
@@ -37,7 +38,6 @@ max = "500"
 suggested = ["3", "5.50"]
 "#;
 
-/// Loads a file of this text.
 fn loaded(text: &str, variables: &[(&str, &str)]) -> Result<Config, Problems> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
@@ -58,7 +58,7 @@ fn keys(text: &str) -> Vec<String> {
 
 #[test]
 fn a_complete_configuration_is_taken() {
-    let config = loaded(COMPLETE, &[]).unwrap();
+    let config = loaded(EXAMPLE, &[]).unwrap();
     let store = &config.stores[0];
     assert_eq!(
         store.product("ebook").unwrap().price.to_string(),
@@ -71,7 +71,7 @@ fn a_complete_configuration_is_taken() {
 
 #[test]
 fn problems_of_files_and_sections_are_named_at_once() {
-    let text = COMPLETE
+    let text = EXAMPLE
         .replacen(
             "[gateway]",
             "rate_limit.orders_per_minute_per_ip = 0\n[gateway]",
@@ -94,9 +94,10 @@ fn problems_of_files_and_sections_are_named_at_once() {
 }
 
 #[test]
-fn every_unknown_missing_and_mistyped_key_is_named_at_once() {
-    let text = COMPLETE
-        .replacen("api_secret =", "api_secert =", 1)
+fn every_unknown_missing_and_mistyped_key_is_named_at_once_without_its_value() {
+    let text = EXAMPLE
+        .replacen("api_key = \"key\"", "api_key = 918273645546372819", 1)
+        .replacen("api_secret = \"secret\"", "api_secert = \"canary\"", 1)
         .replacen("sku = \"ebook\"\n", "", 1)
         .replacen("max_quantity = 5", "max_quantity = -5", 1)
         .replacen("id = \"coffee\"", "id = \"coffee\"\ncolour = 1.5", 1)
@@ -106,6 +107,7 @@ fn every_unknown_missing_and_mistyped_key_is_named_at_once() {
     assert_eq!(
         problems,
         [
+            "gateway.api_key: a value of another kind was expected: a list or a string; write it in quotes (line 4)",
             "gateway.api_secert: is no key of Florin's (line 5)",
             "store.demo.donation.coffee.colour: is no key of Florin's (line 23)",
             "store.demo.donation.coffee.max: a value of another kind was expected: a string; write it in quotes (line 26)",
@@ -116,28 +118,12 @@ fn every_unknown_missing_and_mistyped_key_is_named_at_once() {
 }
 
 #[test]
-fn every_problem_is_reported_at_once() {
-    let text = COMPLETE
-        .replace("http://127.0.0.1:8090/api", "http://pay.example/api")
-        .replace("0123456789abcdef0123456789abcdef\"\n\n", "short\"\n\n")
-        .replace("\"http://127.0.0.1:8081\"", "\"*\"")
-        .replace("\"19.90\"", "\"19.905\"");
-    let expected = [
-        "gateway.url",
-        "gateway.callback_token",
-        "store.demo.origins",
-        "store.demo.product.ebook",
-    ];
-    assert_eq!(keys(&text), expected);
-}
-
-#[test]
 fn a_title_has_120_characters_at_most() {
     for (title, key) in [
         ("An e-book", "store.demo.product.ebook"),
         ("A coffee", "store.demo.donation.coffee"),
     ] {
-        let with_title = |characters| COMPLETE.replace(title, &"ü".repeat(characters));
+        let with_title = |characters| EXAMPLE.replace(title, &"ü".repeat(characters));
         assert!(loaded(&with_title(120), &[]).is_ok(), "{title}");
         assert_eq!(keys(&with_title(121)), [key]);
     }
@@ -146,40 +132,14 @@ fn a_title_has_120_characters_at_most() {
 #[test]
 fn what_would_cost_money_or_secrets_is_refused() {
     for (from, to, key) in [
-        (
-            "price = \"19.90\"",
-            "price = \"0\"",
-            "store.demo.product.ebook",
-        ),
-        (
-            "price = \"19.90\"",
-            "price = \"-5\"",
-            "store.demo.product.ebook",
-        ),
-        (
-            "max_quantity = 5",
-            "max_quantity = 0",
-            "store.demo.product.ebook",
-        ),
+        ("\"19.90\"", "\"0\"", "store.demo.product.ebook"),
+        ("\"19.90\"", "\"-5\"", "store.demo.product.ebook"),
+        ("\"19.90\"", "\"19.905\"", "store.demo.product.ebook"),
+        ("quantity = 5", "quantity = 0", "store.demo.product.ebook"),
         (
             "max_quantity = 5",
             "ask = [\"phone\"]",
             "store.demo.product.ebook",
-        ),
-        (
-            "https://shop.example/florin",
-            "http://shop.example/florin",
-            "store.demo.webhook",
-        ),
-        (
-            "https://shop.example/florin",
-            "https://169.254.169.254/",
-            "store.demo.webhook",
-        ),
-        (
-            "https://shop.example/florin",
-            "http://127.0.0.1/florin",
-            "store.demo.webhook",
         ),
         (
             "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
@@ -192,87 +152,53 @@ fn what_would_cost_money_or_secrets_is_refused() {
             "store.demo.secret_key",
         ),
         (
-            "http://127.0.0.1:8081",
-            "http://shop.example",
-            "store.demo.origins",
+            "0123456789abcdef0123456789abcdef\"\n\n",
+            "short\"\n\n",
+            "gateway.callback_token",
         ),
         (
-            "http://127.0.0.1:8081",
-            "https://shop.example/",
-            "store.demo.origins",
-        ),
-        ("http://127.0.0.1:8081", "https://*", "store.demo.origins"),
-        (
-            "http://127.0.0.1:8081",
-            "https://*.myshopify.com",
-            "store.demo.origins",
-        ),
-        (
-            "http://127.0.0.1:8081",
-            "https://a.example;script-src",
-            "store.demo.origins",
+            "http://127.0.0.1:8090/api",
+            "http://pay.example/api",
+            "gateway.url",
         ),
     ] {
-        assert!(COMPLETE.contains(from), "{from}");
-        assert_eq!(keys(&COMPLETE.replace(from, to)), [key], "{to}");
+        assert!(EXAMPLE.contains(from), "{from}");
+        assert_eq!(keys(&EXAMPLE.replacen(from, to, 1)), [key], "{to}");
     }
-}
-
-#[test]
-fn an_unknown_key_is_refused_by_name_and_line_without_its_value() {
-    let text = COMPLETE.replace("api_secret = \"secret\"", "api_secert = \"canary\"");
-    let problems = loaded(&text, &[]).unwrap_err().to_string();
-    assert!(
-        problems.contains("api_secert") && problems.contains("line 5"),
-        "{problems}"
-    );
-    assert!(!problems.contains("canary"), "{problems}");
-}
-
-#[test]
-fn an_unquoted_secret_is_refused_without_being_printed() {
-    let text = COMPLETE.replace("\"secret\"", "918273645546372819");
-    let problems = loaded(&text, &[]).unwrap_err().to_string();
-    assert!(
-        problems.contains("a value of another kind was expected: a list or a string"),
-        "{problems}"
-    );
-    assert!(
-        problems.contains("line 5") && !problems.contains("918273645"),
-        "{problems}"
-    );
+    for origin in [
+        "*",
+        "http://shop.example",
+        "https://shop.example/",
+        "https://*",
+        "https://*.myshopify.com",
+        "https://a.example;script-src",
+    ] {
+        let text = EXAMPLE.replace("http://127.0.0.1:8081", origin);
+        assert_eq!(keys(&text), ["store.demo.origins"], "{origin}");
+    }
 }
 
 #[test]
 fn what_the_server_could_not_run_with_is_found_by_the_check() {
-    for (from, to, key) in [
-        ("/api\"", "/api?v=1\"", "gateway.url"),
-        ("[gateway]", "log = \"no such=filter=\"\n[gateway]", "log"),
-        (
-            "[gateway]",
-            "admin_listen = \"127.0.0.1:8080\"\n[gateway]",
-            "admin_listen",
-        ),
-        (
-            "[gateway]",
-            "database_url = \"sqlite::memory:\"\n[gateway]",
-            "database_url",
-        ),
-        (
-            "[gateway]",
-            "database_url = \"mysql://localhost/x\"\n[gateway]",
-            "database_url",
-        ),
+    for (line, key) in [
+        ("log = \"no such=filter=\"", "log"),
+        ("admin_listen = \"127.0.0.1:8080\"", "admin_listen"),
+        ("database_url = \"sqlite::memory:\"", "database_url"),
+        ("database_url = \"mysql://localhost/x\"", "database_url"),
     ] {
-        assert_eq!(keys(&COMPLETE.replacen(from, to, 1)), [key], "{to}");
+        assert_eq!(keys(&format!("{line}\n{EXAMPLE}")), [key], "{line}");
     }
-    let problems = loaded(COMPLETE, &[("FLORIN_DATABASE_URI", "x")]).unwrap_err();
+    assert_eq!(
+        keys(&EXAMPLE.replacen("/api\"", "/api?v=1\"", 1)),
+        ["gateway.url"]
+    );
+    let problems = loaded(EXAMPLE, &[("FLORIN_DATABASE_URI", "x")]).unwrap_err();
     assert_eq!(problems.0[0].key, "FLORIN_DATABASE_URI");
 }
 
 #[test]
 fn production_delivers_to_public_addresses_alone() {
-    let private = COMPLETE.replace(
+    let private = EXAMPLE.replace(
         "[[store.product]]",
         "dangerous_allow_private_targets = true\n[[store.product]]",
     );
@@ -287,7 +213,7 @@ fn production_delivers_to_public_addresses_alone() {
 
 #[test]
 fn no_secret_is_printed() {
-    let config = loaded(COMPLETE, &[]).unwrap();
+    let config = loaded(EXAMPLE, &[]).unwrap();
     let printed = format!("{config:?}");
     for secret in ["\"secret\"", "0123456789abcdef", "MfKQ9r8", "sk_", "tk_"] {
         assert!(!printed.contains(secret), "{secret} in {printed}");
@@ -295,81 +221,30 @@ fn no_secret_is_printed() {
 }
 
 #[test]
-fn every_key_of_the_file_is_in_the_reference() {
-    let page = reference();
-    assert!(!page.contains("null"), "a key without a default: {page}");
-    for key in COMPLETE
-        .lines()
-        .filter_map(|line| line.split_once(" = "))
-        .map(|(key, _)| key)
-    {
-        assert!(page.contains(key), "{key}");
-    }
-}
-
-#[test]
 fn listen_and_public_url_follow_each_other() {
-    let found = |keys: &str| {
-        let config = loaded(&format!("{keys}\n{COMPLETE}"), &[]).unwrap();
-        let url = config.public_url.base().to_owned();
-        (config.listen.to_string(), url, config.warnings.len())
-    };
-    for (keys, listen, url, warnings) in [
-        ("", "127.0.0.1:8080", "http://127.0.0.1:8080", 0),
-        (
-            "listen = \"0.0.0.0:9000\"",
-            "0.0.0.0:9000",
-            "http://127.0.0.1:9000",
-            0,
-        ),
-        (
-            "public_url = \"http://localhost:9000\"",
-            "127.0.0.1:9000",
-            "http://localhost:9000",
-            0,
-        ),
-        (
-            "public_url = \"http://[::1]:9000\"",
-            "[::1]:9000",
-            "http://[::1]:9000",
-            0,
-        ),
-        (
-            "public_url = \"https://pay.example\"",
-            "127.0.0.1:8080",
-            "https://pay.example",
-            0,
-        ),
-        (
-            "listen = \"127.0.0.1:0\"",
-            "127.0.0.1:0",
-            "http://127.0.0.1:8080",
-            0,
-        ),
-        (
-            "listen = \"0.0.0.0:9000\"\npublic_url = \"http://127.0.0.1:9000\"",
-            "0.0.0.0:9000",
-            "http://127.0.0.1:9000",
-            0,
-        ),
-        (
-            "listen = \"127.0.0.1:8080\"\npublic_url = \"http://127.0.0.1:9000\"",
-            "127.0.0.1:8080",
-            "http://127.0.0.1:9000",
-            1,
-        ),
-        (
-            "listen = \"127.0.0.1:8080\"\npublic_url = \"https://localhost\"",
-            "127.0.0.1:8080",
-            "https://localhost",
-            0,
-        ),
+    // What is written, and what holds; a question mark for a warning.
+    for row in [
+        "                         -> 127.0.0.1:8080 http://127.0.0.1:8080",
+        "listen = 0.0.0.0:9000    -> 0.0.0.0:9000 http://127.0.0.1:9000",
+        "public_url = http://localhost:9000 -> 127.0.0.1:9000 http://localhost:9000",
+        "public_url = http://[::1]:9000 -> [::1]:9000 http://[::1]:9000",
+        "public_url = https://pay.example -> 127.0.0.1:8080 https://pay.example",
+        "listen = 127.0.0.1:0     -> 127.0.0.1:0 http://127.0.0.1:8080",
+        "listen = 0.0.0.0:9000, public_url = http://127.0.0.1:9000 -> 0.0.0.0:9000 http://127.0.0.1:9000",
+        "listen = 127.0.0.1:8080, public_url = http://127.0.0.1:9000 -> 127.0.0.1:8080 http://127.0.0.1:9000 ?",
+        "listen = 127.0.0.1:8080, public_url = https://localhost -> 127.0.0.1:8080 https://localhost",
     ] {
-        assert_eq!(
-            found(keys),
-            (listen.to_owned(), url.to_owned(), warnings),
-            "{keys}"
-        );
+        let (written, expected) = row.split_once("->").unwrap();
+        let keys = written
+            .split(", ")
+            .filter_map(|key| key.trim().split_once(" = "));
+        let keys: String = keys
+            .map(|(key, value)| format!("{key} = {value:?}\n"))
+            .collect();
+        let config = loaded(&format!("{keys}{EXAMPLE}"), &[]).unwrap();
+        let warning = if config.warnings.is_empty() { "" } else { " ?" };
+        let found = format!("{} {}{warning}", config.listen, config.public_url.base());
+        assert_eq!(found, expected.trim());
     }
 }
 
@@ -397,9 +272,9 @@ fn a_direct_address_leads_past_the_pooler_of_a_server() {
     const DIRECT: &str = "postgres://florin:pw@127.0.0.1/florin";
     let pooled = ("FLORIN_DATABASE_URL", POOLED);
     let direct = ("FLORIN_DATABASE_URL_DIRECT", DIRECT);
-    let config = loaded(COMPLETE, &[pooled]).unwrap();
+    let config = loaded(EXAMPLE, &[pooled]).unwrap();
     assert_eq!(config.direct_url(), POOLED);
-    let config = loaded(COMPLETE, &[pooled, direct]).unwrap();
+    let config = loaded(EXAMPLE, &[pooled, direct]).unwrap();
     assert_eq!(
         (&*config.database_url, config.direct_url()),
         (POOLED, DIRECT)
@@ -414,7 +289,7 @@ fn a_direct_address_leads_past_the_pooler_of_a_server() {
             ("FLORIN_DATABASE_URL_DIRECT", "postgres://127.0.0.1"),
         ],
     ] {
-        let refused = loaded(COMPLETE, &variables).unwrap_err().0;
+        let refused = loaded(EXAMPLE, &variables).unwrap_err().0;
         assert_eq!(refused.len(), 1, "{refused:?}");
         assert_eq!(refused[0].key, "database_url_direct");
     }
@@ -426,15 +301,20 @@ fn the_connections_to_postgresql_have_limits_with_defaults() {
         "FLORIN_DATABASE_URL",
         "postgres://florin:pw@127.0.0.1/florin",
     )];
-    let config = loaded(COMPLETE, &server).unwrap();
+    let config = loaded(EXAMPLE, &server).unwrap();
     assert_eq!(config.database, florin_storage::PostgresOptions::DEFAULT);
     let given = "[database]\nconnections = 40\nacquire_timeout_seconds = 1\nstatement_timeout_seconds = 20\n\
          lock_timeout_seconds = 4";
-    let config = loaded(&format!("{COMPLETE}\n{given}"), &server).unwrap();
-    assert_eq!(config.database.connections, 40);
-    assert_eq!(config.database.acquire_timeout.as_secs(), 1);
-    assert_eq!(config.database.statement_timeout.as_secs(), 20);
-    assert_eq!(config.database.lock_timeout.as_secs(), 4);
+    let database = loaded(&format!("{EXAMPLE}\n{given}"), &server)
+        .unwrap()
+        .database;
+    assert_eq!(database.connections, 40);
+    let seconds = [
+        database.acquire_timeout.as_secs(),
+        database.statement_timeout.as_secs(),
+        database.lock_timeout.as_secs(),
+    ];
+    assert_eq!(seconds, [1, 20, 4]);
     for (key, value) in [
         ("connections", "1"),
         ("connections", "501"),
@@ -442,12 +322,12 @@ fn the_connections_to_postgresql_have_limits_with_defaults() {
         ("statement_timeout_seconds", "61"),
         ("lock_timeout_seconds", "6"),
     ] {
-        let given = format!("{COMPLETE}\n[database]\n{key} = {value}");
-        let refused = loaded(&given, &server).unwrap_err().0;
-        assert_eq!(refused.len(), 1, "{refused:?}");
-        assert_eq!(refused[0].key, format!("database.{key}"));
+        let refused = format!("{EXAMPLE}\n[database]\n{key} = {value}");
+        let refused = loaded(&refused, &server).unwrap_err().0;
+        let refused: Vec<&str> = refused.iter().map(|problem| &*problem.key).collect();
+        assert_eq!(refused, [format!("database.{key}")]);
     }
-    let config = loaded(&format!("{COMPLETE}\n{given}"), &[]).unwrap();
+    let config = loaded(&format!("{EXAMPLE}\n{given}"), &[]).unwrap();
     let warned = config
         .warnings
         .iter()

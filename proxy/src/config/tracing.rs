@@ -35,7 +35,6 @@ pub(crate) struct TracingTable {
     pub(crate) sample_ratio: Option<String>,
 }
 
-/// Checks the section.
 pub(crate) fn tracing(findings: &mut Findings, table: &TracingTable) -> Option<Tracing> {
     let ratio = table.sample_ratio.as_deref().unwrap_or(SAMPLE_RATIO);
     let sampled_per_million = per_million(ratio);

@@ -120,19 +120,14 @@ pub(crate) fn describe_admission(types: &mut Types) -> Operation {
 mod tests {
     use super::PageState::{Listed, Unencrypted, Unlisted};
     use super::*;
+    use crate::config::parse;
+    use crate::config::tests::EXAMPLE;
 
-    const CONFIG: &str = r#"
-        public_url = "http://127.0.0.1:8080"
-        gateway.url = "http://127.0.0.1:8090/api"
-        gateway.api_key = "key"
-        gateway.api_secret = "secret"
-        gateway.callback_token = "0123456789abcdef0123456789abcdef"
-        [[store]]
-        id = "demo"
-        origins = ["https://shop.example"]
-        [[store]]
-        id = "other"
-    "#;
+    fn config() -> String {
+        let origins = r#"origins = ["https://shop.example"]"#;
+        let config = EXAMPLE.replace(r#"origins = ["http://127.0.0.1:8081"]"#, origins);
+        format!("{config}\n[[store]]\nid = \"other\"\n")
+    }
 
     fn query(store: Option<&str>, pages: &[&str]) -> AdmissionQuery {
         AdmissionQuery {
@@ -143,7 +138,8 @@ mod tests {
 
     #[test]
     fn each_page_has_its_state_and_a_pasted_line_lists_all_that_can_be() {
-        let config = crate::config::parse(CONFIG).unwrap();
+        let config = config();
+        let parsed = parse(&config).unwrap();
         for (page, state) in [
             ("https://shop.example", Listed),
             ("http://127.0.0.1:8080", Listed),
@@ -157,14 +153,14 @@ mod tests {
             ("\"];x=[\"", Unencrypted),
         ] {
             let query = query(Some("demo"), &[page, "https://around.example"]);
-            let found = Admission::of(&config, &query);
+            let found = Admission::of(&parsed, &query);
             assert_eq!(
                 (found.store, found.pages[0]),
                 (Some("demo"), state),
                 "{page}"
             );
-            let pasted = CONFIG.replace(r#"origins = ["https://shop.example"]"#, &found.line);
-            let pasted = crate::config::parse(&pasted).unwrap();
+            let pasted = config.replace(r#"origins = ["https://shop.example"]"#, &found.line);
+            let pasted = parse(&pasted).unwrap();
             let states = Admission::of(&pasted, &query).pages;
             let after = if state == Unencrypted { state } else { Listed };
             assert_eq!(states, [after, Listed], "{page}: {}", found.line);
@@ -174,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_store_that_does_not_exist_is_none() {
-        let config = crate::config::parse(CONFIG).unwrap();
+        let config = parse(&config()).unwrap();
         for (store, found) in [
             (Some("other"), Some("other")),
             (Some("demox"), None),

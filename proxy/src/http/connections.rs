@@ -29,7 +29,6 @@ use tower::ServiceExt as _;
 
 use crate::connection_slots::{End, InProgress, Slot, Slots};
 
-/// The times that a connection may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeouts {
     /// From the connection to the whole head of its first request.
@@ -58,7 +57,6 @@ const LONGEST_END: Duration = Duration::from_secs(10);
 /// Returns the address that a connection counts for, or `None` if it counts for none.
 pub(crate) type CountedAddress = Arc<dyn Fn(SocketAddr) -> Option<IpAddr> + Send + Sync>;
 
-/// A listener with the places of its connections.
 pub(crate) struct Server {
     pub listener: TcpListener,
     pub routes: Router,
@@ -233,7 +231,6 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(200);
     const LONG: Duration = Duration::from_mins(1);
 
-    /// Starts a server. It ends with the token.
     async fn started(timeouts: Timeouts, all: usize, per_address: usize) -> TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -266,7 +263,6 @@ mod tests {
             TcpStream::connect(self.address).await.unwrap()
         }
 
-        /// A connection whose response has begun.
         async fn get(&self, path: &str) -> TcpStream {
             let mut stream = self.connect().await;
             let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
@@ -277,6 +273,16 @@ mod tests {
             assert_eq!(&first, b"HTTP/1.1 200");
             stream
         }
+
+        /// A connection that waits for its second request.
+        async fn answered(&self) -> TcpStream {
+            let mut stream = self.get("/").await;
+            let mut rest = Vec::new();
+            while !rest.ends_with(b"here") {
+                rest.push(stream.read_u8().await.unwrap());
+            }
+            stream
+        }
     }
 
     /// A response whose body never ends.
@@ -284,7 +290,6 @@ mod tests {
         Body::from_stream(futures_util::stream::pending::<Result<Bytes, axum::Error>>())
     }
 
-    /// A connection to a server with a short time limit.
     async fn connected(first_request: Duration, next_request: Duration) -> (TcpStream, TestServer) {
         let timeouts = Timeouts {
             first_request,
@@ -292,6 +297,11 @@ mod tests {
         };
         let server = started(timeouts, 10, 10).await;
         (server.connect().await, server)
+    }
+
+    async fn send_last_request(stream: &mut TcpStream) {
+        let request = [HEAD, b"connection: close\r\n\r\n"].concat();
+        stream.write_all(&request).await.unwrap();
     }
 
     /// What comes until the connection is closed, which must be within five seconds.
@@ -328,27 +338,11 @@ mod tests {
 
     #[tokio::test]
     async fn the_time_limit_of_the_first_request_ends_with_it() {
-        let server = started(
-            Timeouts {
-                first_request: SHORT,
-                next_request: LONG,
-            },
-            10,
-            10,
-        )
-        .await;
-        let mut stream = server.get("/").await;
-        let mut rest = Vec::new();
-        while !rest.ends_with(b"here") {
-            rest.push(stream.read_u8().await.unwrap());
-        }
+        let (_, server) = connected(SHORT, LONG).await;
+        let mut stream = server.answered().await;
         let closed = tokio::time::timeout(SHORT * 2, stream.read_u8()).await;
         assert!(closed.is_err(), "the connection is open");
-        stream.write_all(HEAD).await.unwrap();
-        stream
-            .write_all(b"connection: close\r\n\r\n")
-            .await
-            .unwrap();
+        send_last_request(&mut stream).await;
         let response = until_closed(&mut stream).await;
         assert!(response.ends_with("here"), "{response}");
     }
@@ -370,11 +364,7 @@ mod tests {
         let server = started(Timeouts::DEFAULT, 1, 10).await;
         let streaming = server.get("/endless").await;
         let mut waiting = server.connect().await;
-        waiting.write_all(HEAD).await.unwrap();
-        waiting
-            .write_all(b"connection: close\r\n\r\n")
-            .await
-            .unwrap();
+        send_last_request(&mut waiting).await;
         let mut byte = [0];
         let none = tokio::time::timeout(SHORT, waiting.read_exact(&mut byte)).await;
         assert!(none.is_err(), "the listener is full");
@@ -392,11 +382,7 @@ mod tests {
         let freed = async {
             loop {
                 let mut stream = server.connect().await;
-                stream.write_all(HEAD).await.unwrap();
-                stream
-                    .write_all(b"connection: close\r\n\r\n")
-                    .await
-                    .unwrap();
+                send_last_request(&mut stream).await;
                 let mut text = String::new();
                 if stream.read_to_string(&mut text).await.is_ok() && text.ends_with("here") {
                     break;
@@ -410,11 +396,7 @@ mod tests {
     #[tokio::test]
     async fn what_arrives_at_the_end_is_answered() {
         let server = started(Timeouts::DEFAULT, 10, 10).await;
-        let mut kept = server.get("/").await;
-        let mut rest = Vec::new();
-        while !rest.ends_with(b"here") {
-            rest.push(kept.read_u8().await.unwrap());
-        }
+        let mut kept = server.answered().await;
         // Nothing runs between these: the machine has taken the connection, and the server has not.
         let request = [HEAD, b"\r\n"].concat();
         kept.try_write(&request).unwrap();

@@ -33,7 +33,6 @@ pub fn unpriced_stores(config: &Config, prices: &Prices) -> Vec<Unpayable> {
     unpriced(config, &priced_currencies(prices))
 }
 
-/// The same for these currencies.
 pub(crate) fn unpriced(config: &Config, priced: &BTreeSet<Currency>) -> Vec<Unpayable> {
     let stores = config.stores.iter();
     let stores = stores.filter(|store| !priced.is_empty() && !priced.contains(&store.currency));
@@ -174,6 +173,7 @@ mod tests {
 
     use super::*;
     use crate::config::parse;
+    use crate::config::tests::EXAMPLE;
 
     fn prices(local: &str, limits: [&str; 2]) -> Prices {
         let rates = json!({
@@ -185,13 +185,15 @@ mod tests {
         serde_json::from_value(json!({ "BTC": entry })).unwrap()
     }
 
-    fn config(currency: &str, more: &str) -> Config {
-        let text = format!(
-            "[gateway]\nurl = \"http://127.0.0.1:9/api\"\napi_key = \"key\"\napi_secret = \"secret\"\n\
-             callback_token = \"0123456789abcdef0123456789abcdef\"\n{more}\n[[store]]\nid = \"demo\"\n\
-             currency = \"{currency}\"\norigins = [\"https://shop.example\"]\n[[store.product]]\nsku = \"mug\"\nprice = \"12\"\n"
-        );
-        parse(&text).unwrap()
+    fn config(currency: &str) -> Config {
+        let priced = EXAMPLE.replace("\"19.90\"", "\"12\"");
+        let priced = priced.replace("max_quantity = 5", "max_quantity = 1");
+        let (store, _) = priced.split_once("[[store.donation]]").unwrap();
+        parse(&store.replace(
+            "id = \"demo\"",
+            &format!("id = \"demo\"\ncurrency = \"{currency}\""),
+        ))
+        .unwrap()
     }
 
     #[test]
@@ -208,7 +210,7 @@ mod tests {
     #[test]
     fn a_store_of_another_currency_is_named_with_what_to_write() {
         let found = |currency: &str, local: &str| {
-            let found = unpriced_stores(&config(currency, ""), &prices(local, ["", ""]));
+            let found = unpriced_stores(&config(currency), &prices(local, ["", ""]));
             let found = found.into_iter();
             found
                 .map(
@@ -234,7 +236,7 @@ mod tests {
 
     #[test]
     fn an_offer_outside_all_limits_is_named() {
-        // 12 USD are 0.012, and five of them 0.06.
+        // 12 USD are 0.012.
         for (limits, is_payable) in [
             (["", ""], true),
             (["0.012", "0.012"], true),
@@ -242,10 +244,10 @@ mod tests {
             (["", "0.011"], false),
             (["2", "1"], false),
         ] {
-            let found = unpayable_offers(&config("USD", ""), &prices("EUR", limits));
+            let found = unpayable_offers(&config("USD"), &prices("EUR", limits));
             assert_eq!(found.is_empty(), is_payable, "{limits:?}");
             let keys = found.iter().map(|unpayable| &unpayable.problem.key);
-            assert!(keys.eq(["store.demo.product.mug"].iter().filter(|_| !is_payable)));
+            assert!(keys.eq(["store.demo.product.ebook"].iter().filter(|_| !is_payable)));
         }
     }
 }

@@ -18,22 +18,15 @@ const SECONDS_LEFT: &str = "expires_in_seconds";
 const SECONDS_AGO: &str = "checked_seconds_ago";
 const AS_OF: &str = "as_of";
 
-/// An order's view, ready to be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct RenderedView {
-    /// The order.
     pub order: OrderId,
-    /// Its store.
     pub store: StoreId,
-    /// The generation of the configuration with which it was rendered.
     pub generation: u64,
-    /// `true` if it is credited.
     pub is_settled: bool,
-    /// The invoice that is polled for it.
     pub invoice: Option<Box<Invoice>>,
     /// Names what the view shows and when the gateway was last asked; the same on every replica.
     pub etag: String,
-    /// Until when the order is updated, once it is paid.
     pub updates_until: Option<Timestamp>,
     /// The JSON up to the members that depend on the moment. The last object that is open is the attempt's, if there is one.
     shared: Box<str>,
@@ -45,15 +38,11 @@ pub(crate) struct RenderedView {
 }
 
 impl RenderedView {
-    /// Returns `true` while pages that show the order are updated.
     pub(crate) fn is_updated(&self, now: Timestamp) -> bool {
         self.updates_until.is_none_or(|until| now < until)
     }
 
     /// Renders an order.
-    ///
-    /// # Errors
-    /// If the view cannot be written as JSON.
     pub(crate) fn new(
         snapshot: &Snapshot,
         context: ViewContext<'_>,
@@ -93,7 +82,6 @@ impl RenderedView {
         self.delayed == delayed && since <= now && now < until
     }
 
-    /// The view at a moment at which it is valid.
     pub(crate) fn json(&self, now: Timestamp) -> String {
         let mut json = String::with_capacity(self.shared.len() + 128);
         json.push_str(&self.shared);
@@ -141,14 +129,12 @@ fn shared_json(view: &OrderView) -> Result<String, serde_json::Error> {
     Ok(json)
 }
 
-/// An object as JSON, without the brace that closes it.
 fn open_object(object: &serde_json::Value) -> String {
     let mut json = object.to_string();
     json.pop();
     json
 }
 
-/// A hash of what depends on no moment.
 fn etag(shared: &str, observed_at: Option<Timestamp>) -> String {
     let observed_at = observed_at.map_or(0, Timestamp::as_millisecond);
     let hash = Sha256::new()
@@ -158,7 +144,6 @@ fn etag(shared: &str, observed_at: Option<Timestamp>) -> String {
     format!("W/\"{}\"", hex::encode(&hash[..16]))
 }
 
-/// The turning points before and after a time.
 fn between(
     turning_points: impl Iterator<Item = Timestamp>,
     now: Timestamp,
@@ -176,37 +161,31 @@ fn between(
 #[cfg(test)]
 mod tests {
     use florin_checkout_api::Environment;
-    use florin_money::{Amount, Currency};
     use florin_orders::{AttemptState, OrderStatus, PaymentState, fixtures};
     use jiff::SignedDuration;
     use strum::VariantArray as _;
     use url::Url;
 
     use super::*;
-    use crate::config::Store;
+    use crate::config::tests::EXAMPLE;
+    use crate::config::{Store, parse};
 
     fn store() -> Store {
+        let mut stores = parse(EXAMPLE).unwrap().stores;
         Store {
-            id: StoreId::parse("demo").unwrap(),
-            name: "Demo".to_owned(),
-            origins: Vec::new(),
-            currency: Currency::USD,
-            secret_key: None,
-            token_keys: Vec::new(),
             return_url: Some("https://shop.example/thanks".to_owned()),
-            cancel_url: None,
-            support_url: None,
-            logo_url: None,
-            image_origins: Vec::new(),
-            tolerance: Amount::ZERO,
-            webhook: None,
-            theme: "auto".to_owned(),
-            theme_tokens: Vec::new(),
-            merchant_id: None,
-            gateway_access: false,
-            staff_pages: None,
-            products: Vec::new(),
-            donations: Vec::new(),
+            ..stores.remove(0)
+        }
+    }
+
+    fn context(store: &Store, now: Timestamp) -> ViewContext<'_> {
+        ViewContext {
+            store,
+            checkout_url: None,
+            environment: Environment::Test,
+            generation: 0,
+            delayed: false,
+            now,
         }
     }
 
@@ -252,24 +231,20 @@ mod tests {
     #[test]
     fn shared_bytes_show_at_every_moment_what_a_new_rendering_would() {
         let (store, checkout_url) = (store(), Url::parse("https://checkout.example").unwrap());
-        let context = |now, delayed| ViewContext {
-            store: &store,
+        let context = |now| ViewContext {
             checkout_url: Some(&checkout_url),
-            environment: Environment::Test,
-            generation: 0,
-            delayed,
-            now,
+            ..context(&store, now)
         };
         let mut shared = 0;
         for snapshot in snapshots() {
             for rendered_at in times() {
-                let rendered = RenderedView::new(&snapshot, context(rendered_at, false)).unwrap();
+                let rendered = RenderedView::new(&snapshot, context(rendered_at)).unwrap();
                 assert!(rendered.is_valid(false, rendered_at));
                 assert!(!rendered.is_valid(true, rendered_at));
                 for now in times().filter(|now| rendered.is_valid(false, *now)) {
                     let shown: OrderView = serde_json::from_str(&rendered.json(now)).unwrap();
-                    assert_eq!(shown, view(&snapshot, context(now, false)));
-                    let anew = RenderedView::new(&snapshot, context(now, false)).unwrap();
+                    assert_eq!(shown, view(&snapshot, context(now)));
+                    let anew = RenderedView::new(&snapshot, context(now)).unwrap();
                     assert_eq!(rendered.etag, anew.etag);
                     shared += 1;
                 }
@@ -296,17 +271,9 @@ mod tests {
             for mut snapshot in snapshots() {
                 snapshot.order.terms.cancel_url = of_order.map(str::to_owned);
                 let status = snapshot.order.status;
-                let context = ViewContext {
-                    store: &store,
-                    checkout_url: None,
-                    environment: Environment::Test,
-                    generation: 0,
-                    delayed: false,
-                    now: fixtures::at(300),
-                };
                 let base = if status.is_settled() { thanks } else { unpaid };
                 let expected = format!("{base}?order_id={}", snapshot.order.id);
-                let found = view(&snapshot, context).return_url;
+                let found = view(&snapshot, context(&store, fixtures::at(300))).return_url;
                 assert_eq!(found, Some(expected), "{status:?}");
             }
         }
@@ -321,12 +288,8 @@ mod tests {
         };
         let tag = |snapshot: &Snapshot, store: &Store, delayed, now| {
             let context = ViewContext {
-                store,
-                checkout_url: None,
-                environment: Environment::Test,
-                generation: 0,
                 delayed,
-                now,
+                ..context(store, now)
             };
             RenderedView::new(snapshot, context).unwrap().etag
         };

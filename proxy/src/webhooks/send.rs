@@ -201,4 +201,4 @@ fn reason(error: &reqwest::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -16,7 +16,6 @@ const LONGEST: SignedDuration = SignedDuration::from_secs(60);
 /// How often the clock is read.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs until the process ends, whatever its roles are: each role plans something.
 pub(crate) async fn run(app: Arc<AppState>) {
     let mut replanning = Replanning::new(app.clone());
     while !app.shutdown.is_cancelled() {
@@ -87,7 +86,6 @@ impl Readings {
     }
 }
 
-/// Returns `false` if the storage failed.
 async fn replan_future(app: &AppState, now: Timestamp) -> bool {
     match app.deps.storage.replan_future(now).await {
         Ok(0) => true,
@@ -144,6 +142,18 @@ mod tests {
         };
         let read = [1001, 996, 990, 600, 601, 659, 660, 661, 800];
         assert_eq!(replanned_at(&mut readings, &read), [990, 600, 660]);
+    }
+
+    #[test]
+    fn one_that_was_ahead_between_two_steps_is_noticed() {
+        let mut readings = Readings {
+            latest: at(1000),
+            again_at: None,
+        };
+        readings.note(None);
+        assert!(!readings.require_replanning(at(1001)));
+        readings.note(Some(at(4600)));
+        assert!(readings.require_replanning(at(1001)));
     }
 
     #[test]

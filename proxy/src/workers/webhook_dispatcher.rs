@@ -217,7 +217,6 @@ fn status(sent: &SendOutcome) -> Option<u16> {
     }
 }
 
-/// What happened, for the store's people.
 fn note(sent: Option<&SendOutcome>) -> String {
     match sent {
         None => "the store has no webhook".to_owned(),
@@ -266,9 +265,8 @@ fn outcome(
 
 #[cfg(test)]
 mod tests {
-    use florin_orders::{EventId, EventType, OrderId};
-
     use super::*;
+    use crate::webhooks::send::tests::event;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
     const HERE: EndpointHash = EndpointHash([1; 32]);
@@ -281,21 +279,9 @@ mod tests {
         })
     }
 
-    /// An event after this many tries by the schedule.
     fn due(tries: u32) -> DueDelivery {
-        let order_id = OrderId::from_random([1; 16]);
         DueDelivery {
-            event: Event {
-                position: 1,
-                id: EventId::of(&order_id, 1, "{}"),
-                store_id: StoreId::parse("demo").unwrap(),
-                order_id,
-                sequence: 1,
-                event_type: EventType::Created,
-                kind: "order.created".into(),
-                created_at: NOW,
-                payload: "{}".into(),
-            },
+            event: event(),
             tries,
             wakes: 0,
             ahead_of: None,

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::*;
-use crate::config::{KeyId, Origin};
+use crate::config::tests::EXAMPLE;
+use crate::config::{KeyId, Origin, parse};
 
 const AUDIENCE: &str = "https://pay.example";
 const NOW: i64 = 1_763_700_000;
@@ -23,32 +24,17 @@ const KEYS: [(&str, &str, &str); 4] = [
 
 fn store(id: &str) -> Store {
     let keys = KEYS.iter().filter(|(store, ..)| *store == id);
+    let mut stores = parse(EXAMPLE).unwrap().stores;
     Store {
         id: StoreId::parse(id).unwrap(),
-        name: id.to_owned(),
         origins: vec![Origin::of(&Url::parse("https://shop.example").unwrap())],
-        currency: Currency::USD,
-        secret_key: None,
         token_keys: keys
             .map(|(_, kid, secret)| TokenKey {
                 kid: KeyId::parse(kid).unwrap(),
                 secret: SecretString::from(*secret),
             })
             .collect(),
-        return_url: None,
-        cancel_url: None,
-        support_url: None,
-        logo_url: None,
-        image_origins: vec![Origin::of(&Url::parse("https://cdn.example").unwrap())],
-        tolerance: florin_money::Amount::ZERO,
-        webhook: None,
-        theme: "auto".to_owned(),
-        theme_tokens: Vec::new(),
-        merchant_id: None,
-        gateway_access: false,
-        staff_pages: None,
-        products: Vec::new(),
-        donations: Vec::new(),
+        ..stores.remove(0)
     }
 }
 

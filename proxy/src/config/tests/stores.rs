@@ -6,7 +6,7 @@ use super::*;
 fn a_webhook_has_one_secret_or_two_while_it_is_exchanged() {
     let with = |secrets: &str| {
         let one = "\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"";
-        COMPLETE.replace(one, &secrets.replace("ONE", one))
+        EXAMPLE.replace(one, &secrets.replace("ONE", one))
     };
     for taken in ["ONE", "[ONE]", "[ONE, ONE]"] {
         loaded(&with(taken), &[]).unwrap();
@@ -40,7 +40,7 @@ fn a_webhook_is_on_the_public_internet_however_its_address_is_written() {
         "http://shop.example/",
         "ftp://shop.example/",
     ] {
-        let text = COMPLETE.replace("https://shop.example/florin", refused);
+        let text = EXAMPLE.replace("https://shop.example/florin", refused);
         assert_eq!(keys(&text), ["store.demo.webhook"], "{refused}");
     }
 }
@@ -48,7 +48,7 @@ fn a_webhook_is_on_the_public_internet_however_its_address_is_written() {
 #[test]
 fn how_the_gateway_is_asked_can_be_set_and_is_checked() {
     let set =
-        |lines: &str| COMPLETE.replace("api_key = \"key\"", &format!("api_key = \"key\"\n{lines}"));
+        |lines: &str| EXAMPLE.replace("api_key = \"key\"", &format!("api_key = \"key\"\n{lines}"));
     let gateway = |lines: &str| loaded(&set(lines), &[]).unwrap().gateway.client_settings();
     let usual = gateway("");
     assert_eq!(usual.requests_per_second, 10);
@@ -71,7 +71,7 @@ fn how_the_gateway_is_asked_can_be_set_and_is_checked() {
 #[test]
 fn the_gateways_key_and_secret_are_one_each_or_two_in_the_same_order() {
     let set = |key: &str, secret: &str| {
-        let text = COMPLETE.replace("api_key = \"key\"", &format!("api_key = {key}"));
+        let text = EXAMPLE.replace("api_key = \"key\"", &format!("api_key = {key}"));
         text.replace("api_secret = \"secret\"", &format!("api_secret = {secret}"))
     };
     let both = set(r#"["new", "old"]"#, r#"["secret-new", "secret-old"]"#);
@@ -92,14 +92,14 @@ fn the_gateways_key_and_secret_are_one_each_or_two_in_the_same_order() {
             r#"["secret-new", "secret-old"]"#,
         ),
     ];
-    let settings = loaded(COMPLETE, &variables)
+    let settings = loaded(EXAMPLE, &variables)
         .unwrap()
         .gateway
         .client_settings();
     let second = settings.second_credentials.unwrap();
     assert_eq!(second.api_secret.expose_secret(), "secret-old");
     assert!(
-        loaded(COMPLETE, &[])
+        loaded(EXAMPLE, &[])
             .unwrap()
             .gateway
             .client_settings()
@@ -136,21 +136,19 @@ fn the_account_at_the_gateway_is_a_single_stores_own_and_else_for_those_that_are
         stores.iter().map(|store| store.gateway_access).collect()
     };
     let second = "[[store]]\nid = \"second\"\n";
-    assert_eq!(access(COMPLETE), [true]);
-    assert_eq!(access(&format!("{COMPLETE}{second}")), [false, false]);
-    let named = format!("{COMPLETE}{second}gateway_access = true\n");
+    assert_eq!(access(EXAMPLE), [true]);
+    assert_eq!(access(&format!("{EXAMPLE}{second}")), [false, false]);
+    let named = format!("{EXAMPLE}{second}gateway_access = true\n");
     assert_eq!(access(&named), [false, true]);
-    let only = COMPLETE.replace("id = \"demo\"", "id = \"demo\"\ngateway_access = false");
+    let only = EXAMPLE.replace("id = \"demo\"", "id = \"demo\"\ngateway_access = false");
     assert_eq!(access(&only), [false]);
 }
 
 #[test]
 fn a_merchant_of_a_platform_is_named_as_the_gateway_names_it() {
     let named = |id: &str| {
-        COMPLETE.replace(
-            "id = \"demo\"",
-            &format!("id = \"demo\"\nmerchant_id = \"{id}\""),
-        )
+        let line = format!("id = \"demo\"\nmerchant_id = \"{id}\"");
+        EXAMPLE.replace("id = \"demo\"", &line)
     };
     let store = &loaded(&named("m-1"), &[]).unwrap().stores[0];
     assert_eq!(store.merchant_id.as_deref(), Some("m-1"));
@@ -163,8 +161,8 @@ fn a_merchant_of_a_platform_is_named_as_the_gateway_names_it() {
 fn a_store_has_one_token_key_or_two_while_one_replaces_the_other() {
     let with = |keys: &str| {
         let one = "{ kid = \"k1\", secret = \"tk_0123456789abcdef0123456789abcdef\" }";
-        assert!(COMPLETE.contains(one));
-        COMPLETE.replace(one, keys)
+        assert!(EXAMPLE.contains(one));
+        EXAMPLE.replace(one, keys)
     };
     let key = |kid: &str, start: &str| {
         format!("{{ kid = \"{kid}\", secret = \"{start}0123456789abcdef0123456789abcdef\" }}")
@@ -176,25 +174,20 @@ fn a_store_has_one_token_key_or_two_while_one_replaces_the_other() {
             .token_keys
             .is_empty()
     );
-    let keys_of_three = [key("k1", "a"), key("k2", "b"), key("k3", "c")].join(",");
+    let list = |keys: &[(&str, &str)]| {
+        let keys = keys.iter().map(|(kid, start)| key(kid, start));
+        keys.collect::<Vec<_>>().join(",")
+    };
     for (written, complaint) in [
-        (keys_of_three, "store.demo.token_keys"),
-        (
-            [key("k1", "a"), key("k1", "b")].join(","),
-            "store.demo.token_keys.k1",
-        ),
-        (
-            [key("k1", "a"), key("k2", "a")].join(","),
-            "store.demo.token_keys.k2",
-        ),
-        (key("k1", "sk_"), "store.demo.token_keys.k1"),
-        (key("k 1", "a"), "store.demo.token_keys"),
-        (
-            "{ kid = \"k1\", secret = \"short\" }".to_owned(),
-            "store.demo.token_keys.k1",
-        ),
-        ("{ kid = \"k1\" }".to_owned(), "store.demo.token_keys.k1"),
+        (list(&[("k1", "a"), ("k2", "b"), ("k3", "c")]), ""),
+        (list(&[("k1", "a"), ("k1", "b")]), ".k1"),
+        (list(&[("k1", "a"), ("k2", "a")]), ".k2"),
+        (list(&[("k1", "sk_")]), ".k1"),
+        (list(&[("k 1", "a")]), ""),
+        ("{ kid = \"k1\", secret = \"short\" }".to_owned(), ".k1"),
+        ("{ kid = \"k1\" }".to_owned(), ".k1"),
     ] {
+        let complaint = format!("store.demo.token_keys{complaint}");
         assert_eq!(keys(&with(&written)), [complaint], "{written}");
     }
 }
@@ -203,14 +196,14 @@ fn a_store_has_one_token_key_or_two_while_one_replaces_the_other() {
 fn a_token_key_signs_for_one_store() {
     let other = "[[store]]\nid = \"other\"\n\
                  token_keys = [{ kid = \"k1\", secret = \"tk_0123456789abcdef0123456789abcdef\" }]\n";
-    let text = format!("{COMPLETE}{other}");
+    let text = format!("{EXAMPLE}{other}");
     assert_eq!(keys(&text), ["store.other.token_keys.k1"]);
     assert!(loaded(&text.replacen("tk_0", "uk_0", 1), &[]).is_ok());
 }
 
 #[test]
 fn a_donation_has_bounds_that_make_sense() {
-    let store = &loaded(COMPLETE, &[]).unwrap().stores[0];
+    let store = &loaded(EXAMPLE, &[]).unwrap().stores[0];
     let coffee = store.donation("coffee").unwrap();
     assert_eq!(
         (coffee.min.to_string(), coffee.max.to_string()),
@@ -229,14 +222,14 @@ fn a_donation_has_bounds_that_make_sense() {
         ("A coffee", ""),
     ] {
         assert_eq!(
-            keys(&COMPLETE.replacen(from, to, 1)),
+            keys(&EXAMPLE.replacen(from, to, 1)),
             ["store.demo.donation.coffee"],
             "{to}"
         );
     }
     let again = "[[store.donation]]\nid = \"coffee\"\nmin = \"1\"\nmax = \"2\"\n";
     assert_eq!(
-        keys(&format!("{COMPLETE}{again}")),
+        keys(&format!("{EXAMPLE}{again}")),
         ["store.demo.donation.coffee"]
     );
 }
@@ -244,7 +237,7 @@ fn a_donation_has_bounds_that_make_sense() {
 #[test]
 fn a_theme_has_a_name_and_values_that_are_what_they_should_be() {
     let dressed =
-        |theme: &str| COMPLETE.replacen("[store.webhook]", &format!("{theme}\n[store.webhook]"), 1);
+        |theme: &str| EXAMPLE.replacen("[store.webhook]", &format!("{theme}\n[store.webhook]"), 1);
     let theme = "theme = { preset = \"paper\", accent = \"#8C2\", on_accent = \"#ffffff\", \
                  text = \"light-dark(#14201b, #edf1ee)\", radius = \"0px\", \
                  font = \"'Iowan Old Style', Georgia, serif\", density = \"0.8\" }";
@@ -287,8 +280,8 @@ fn a_theme_has_a_name_and_values_that_are_what_they_should_be() {
 #[test]
 fn the_address_of_the_gateways_page_is_checked_and_may_be_absent() {
     let with =
-        |line: &str| COMPLETE.replace("api_key = \"key\"", &format!("api_key = \"key\"\n{line}"));
-    assert_eq!(loaded(COMPLETE, &[]).unwrap().gateway.checkout_url, None);
+        |line: &str| EXAMPLE.replace("api_key = \"key\"", &format!("api_key = \"key\"\n{line}"));
+    assert_eq!(loaded(EXAMPLE, &[]).unwrap().gateway.checkout_url, None);
     let given = with("checkout_url = \"https://checkout.example/pay\"");
     let url = loaded(&given, &[]).unwrap().gateway.checkout_url.unwrap();
     assert_eq!(url.as_str(), "https://checkout.example/pay");
@@ -302,9 +295,9 @@ fn the_address_of_the_gateways_page_is_checked_and_may_be_absent() {
     }
 }
 
-/// [`COMPLETE`] with these lines of the store, and these of its product.
+/// [`EXAMPLE`] with these lines of the store, and these of its product.
 fn with_pictures(store: &str, product: &str) -> String {
-    COMPLETE
+    EXAMPLE
         .replace(
             "name = \"Demo shop\"",
             &format!("name = \"Demo shop\"\n{store}"),
@@ -365,36 +358,21 @@ fn pictures_are_on_the_hosts_that_the_operator_names() {
 
 #[test]
 fn a_picture_that_could_not_be_loaded_or_trusted_is_found_by_the_check() {
-    for (store, product, key) in [
-        (
-            "logo_url = \"http://shop.example/logo.svg\"",
-            "",
-            "store.demo.logo_url",
-        ),
-        ("logo_url = \"logo.svg\"", "", "store.demo.logo_url"),
-        (
-            "logo_url = \"https://a;script-src.example/\"",
-            "",
-            "store.demo.logo_url",
-        ),
+    for (line, key) in [
+        ("logo_url = \"http://shop.example/logo.svg\"", "logo_url"),
+        ("logo_url = \"logo.svg\"", "logo_url"),
+        ("logo_url = \"https://a;script-src.example/\"", "logo_url"),
         (
             "image_origins = [\"https://cdn.example/\"]",
-            "",
-            "store.demo.image_origins",
+            "image_origins",
         ),
-        ("image_origins = [\"*\"]", "", "store.demo.image_origins"),
-        (
-            "",
-            "image_url = \"https://cdn.example/a.png\"",
-            "store.demo.product.ebook",
-        ),
+        ("image_origins = [\"*\"]", "image_origins"),
     ] {
-        assert_eq!(
-            keys(&with_pictures(store, product)),
-            [key],
-            "{store}{product}"
-        );
+        let key = format!("store.demo.{key}");
+        assert_eq!(keys(&with_pictures(line, "")), [key], "{line}");
     }
+    let elsewhere = with_pictures("", "image_url = \"https://cdn.example/a.png\"");
+    assert_eq!(keys(&elsewhere), ["store.demo.product.ebook"]);
     let loopback = with_pictures("logo_url = \"http://127.0.0.1:8081/logo.svg\"", "");
     assert!(loaded(&loopback, &[]).is_ok());
     let problems = loaded(&loopback, &[("FLORIN_ENVIRONMENT", "production")]).unwrap_err();

@@ -8,53 +8,37 @@ fn a_variable_wins_over_the_file() {
         ("FLORIN_LISTEN", "127.0.0.1:9999"),
         ("FLORIN_GATEWAY__API_KEY", "other"),
     ];
-    let config = loaded(COMPLETE, &variables).unwrap();
+    let config = loaded(EXAMPLE, &variables).unwrap();
     assert_eq!(config.listen.port(), 9999);
     assert_eq!(config.gateway.api_key.newest().expose_secret(), "other");
 }
 
 #[test]
 fn every_key_can_be_a_variable() {
-    let store = |key: &str| format!("FLORIN_STORE__0__{key}");
-    let variables = [
-        (
-            "FLORIN_GATEWAY__URL".to_owned(),
-            "http://127.0.0.1:8090/api",
-        ),
-        ("FLORIN_GATEWAY__API_KEY".to_owned(), "918273645"),
-        ("FLORIN_GATEWAY__API_SECRET".to_owned(), "true"),
-        (
-            "FLORIN_GATEWAY__CALLBACK_TOKEN".to_owned(),
-            "0123456789abcdef0123456789abcdef",
-        ),
-        ("FLORIN_GATEWAY__SIGN_PUT_BODY".to_owned(), "true"),
-        (
-            "FLORIN_RATE_LIMIT__ORDERS_PER_MINUTE_PER_IP".to_owned(),
-            "7",
-        ),
-        ("FLORIN_TRUSTED_PROXIES".to_owned(), "10.0.0.0/8, 127.0.0.1"),
-        (store("ID"), "demo"),
-        (
-            store("ORIGINS"),
-            "[\"https://a.example\", \"https://b.example\"]",
-        ),
-        (store("ORIGINS__2"), "https://c.example"),
-        (store("TOKEN_KEYS__0__KID"), "k1"),
-        (
-            store("TOKEN_KEYS__0__SECRET"),
-            "tk_0123456789abcdef0123456789abcdef",
-        ),
-        (store("THEME__TEXT_MUTED"), "#555555"),
-        (store("WEBHOOK__URL"), "https://shop.example/florin"),
-        (
-            store("WEBHOOK__SECRET"),
-            "[\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"]",
-        ),
-        (store("PRODUCT__0__SKU"), "ebook"),
-        (store("PRODUCT__0__PRICE"), "19.90"),
-        ("FLORIN_STORE__1__ID".to_owned(), "other"),
-    ];
-    let variables: Vec<(&str, &str)> = variables.iter().map(|(k, v)| (k.as_str(), *v)).collect();
+    let variables = r#"
+        FLORIN_GATEWAY__URL = http://127.0.0.1:8090/api
+        FLORIN_GATEWAY__API_KEY = 918273645
+        FLORIN_GATEWAY__API_SECRET = true
+        FLORIN_GATEWAY__CALLBACK_TOKEN = 0123456789abcdef0123456789abcdef
+        FLORIN_GATEWAY__SIGN_PUT_BODY = true
+        FLORIN_RATE_LIMIT__ORDERS_PER_MINUTE_PER_IP = 7
+        FLORIN_TRUSTED_PROXIES = 10.0.0.0/8, 127.0.0.1
+        FLORIN_STORE__0__ID = demo
+        FLORIN_STORE__0__ORIGINS = ["https://a.example", "https://b.example"]
+        FLORIN_STORE__0__ORIGINS__2 = https://c.example
+        FLORIN_STORE__0__TOKEN_KEYS__0__KID = k1
+        FLORIN_STORE__0__TOKEN_KEYS__0__SECRET = tk_0123456789abcdef0123456789abcdef
+        FLORIN_STORE__0__THEME__TEXT_MUTED = #555555
+        FLORIN_STORE__0__WEBHOOK__URL = https://shop.example/florin
+        FLORIN_STORE__0__WEBHOOK__SECRET = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
+        FLORIN_STORE__0__PRODUCT__0__SKU = ebook
+        FLORIN_STORE__0__PRODUCT__0__PRICE = 19.90
+        FLORIN_STORE__1__ID = other
+    "#;
+    let variables = variables
+        .lines()
+        .filter_map(|line| line.trim().split_once(" = "));
+    let variables: Vec<(&str, &str)> = variables.collect();
     let config = loaded("", &variables).unwrap();
     assert_eq!(config.gateway.api_key.newest().expose_secret(), "918273645");
     assert!(config.gateway.sign_put_body);
@@ -70,73 +54,47 @@ fn every_key_can_be_a_variable() {
 
 #[test]
 fn elements_of_variables_are_added_in_their_order() {
-    let names: Vec<String> = (0..11)
-        .map(|n| format!("FLORIN_STORE__{}__ID", n + 1))
-        .collect();
     let ids: Vec<String> = (0..11).map(|n| format!("s{n}")).collect();
-    let variables: Vec<(&str, &str)> = names
-        .iter()
-        .zip(&ids)
-        .map(|(name, id)| (name.as_str(), id.as_str()))
-        .collect();
-    let config = loaded(COMPLETE, &variables).unwrap();
-    let found: Vec<String> = config
-        .stores
-        .iter()
-        .map(|store| store.id.to_string())
-        .collect();
+    let names: Vec<String> = (1..12).map(|n| format!("FLORIN_STORE__{n}__ID")).collect();
+    let pairs = names.iter().zip(&ids);
+    let variables: Vec<(&str, &str)> = pairs.map(|(name, id)| (&**name, &**id)).collect();
+    let config = loaded(EXAMPLE, &variables).unwrap();
+    let stores = config.stores.iter();
+    let found: Vec<String> = stores.map(|store| store.id.to_string()).collect();
     assert_eq!(found[0], "demo");
     assert_eq!(found[1..], ids);
 }
 
 #[test]
 fn a_variable_without_a_place_or_of_another_kind_is_refused_without_its_value() {
+    const UNKNOWN: &str = "is no variable of Florin's: see florin-proxy config-reference";
+    let another = |kind: &str| format!("a value of another kind was expected: {kind}");
     for (variable, complaint) in [
-        ("FLORIN_STORE__2__ID", "there are 1 before it: write 1"),
-        (
-            "FLORIN_GATEWAY",
-            "a value of another kind was expected: a table",
-        ),
-        (
-            "FLORIN_GATEWAY__URL__0",
-            "is no variable of Florin's: see florin-proxy config-reference",
-        ),
-        (
-            "FLORIN_GATEWAY__API_SECERT",
-            "is no variable of Florin's: see florin-proxy config-reference",
-        ),
-        (
-            "FLORIN_gateway__url",
-            "is no variable of Florin's: see florin-proxy config-reference",
-        ),
-        (
-            "FLORIN_GATEWAY__REQUESTS_PER_SECOND",
-            "a value of another kind was expected: a whole number",
-        ),
-        (
-            "FLORIN_GATEWAY__SIGN_PUT_BODY",
-            "a value of another kind was expected: true or false",
-        ),
+        ("STORE__2__ID", "there are 1 before it: write 1".to_owned()),
+        ("GATEWAY", another("a table")),
+        ("GATEWAY__URL__0", UNKNOWN.to_owned()),
+        ("GATEWAY__API_SECERT", UNKNOWN.to_owned()),
+        ("gateway__url", UNKNOWN.to_owned()),
+        ("GATEWAY__REQUESTS_PER_SECOND", another("a whole number")),
+        ("GATEWAY__SIGN_PUT_BODY", another("true or false")),
     ] {
-        let problems = loaded(COMPLETE, &[(variable, "canary")]).unwrap_err();
+        let variable = format!("FLORIN_{variable}");
+        let problems = loaded(EXAMPLE, &[(&variable, "canary")]).unwrap_err();
         let found: Vec<(&str, &str)> = problems
             .0
             .iter()
             .map(|problem| (problem.key.as_str(), problem.message.as_str()))
             .collect();
-        assert_eq!(found, [(variable, complaint)]);
+        assert_eq!(found, [(&*variable, &*complaint)]);
     }
 }
 
 #[test]
 fn a_variable_replaces_both_forms_of_a_secret_in_the_file() {
-    let text = COMPLETE.replacen("api_secret = ", "api_secret_file = ", 1);
+    let text = EXAMPLE.replacen("api_secret = ", "api_secret_file = ", 1);
     let config = loaded(&text, &[("FLORIN_GATEWAY__API_SECRET", "a")]).unwrap();
     assert_eq!(config.gateway.api_secret.newest().expose_secret(), "a");
-    let problems = loaded(
-        COMPLETE,
-        &[("FLORIN_STORE__0__SECRET_KEY_FILE", "/nowhere")],
-    );
+    let problems = loaded(EXAMPLE, &[("FLORIN_STORE__0__SECRET_KEY_FILE", "/nowhere")]);
     let problem = &problems.unwrap_err().0[0];
     assert_eq!(problem.key, "store.demo.secret_key");
     assert!(problem.message.contains("/nowhere"), "{}", problem.message);
@@ -148,6 +106,6 @@ fn a_secret_given_twice_is_refused() {
         ("FLORIN_GATEWAY__API_SECRET", "a"),
         ("FLORIN_GATEWAY__API_SECRET_FILE", "/b"),
     ];
-    let problems = loaded(COMPLETE, &variables).unwrap_err();
+    let problems = loaded(EXAMPLE, &variables).unwrap_err();
     assert_eq!(problems.0[0].key, "gateway.api_secret");
 }

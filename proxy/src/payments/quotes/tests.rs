@@ -1,43 +1,13 @@
 use florin_gateway::ConversionId;
-use florin_orders::{NewOrder, OrderId, OrderStatus, PriceSource, Reference, StoreId};
-use jiff::Timestamp;
+use florin_orders::{OrderStatus, fixtures};
 
 use super::*;
 
 fn order(amount: &str, currency: &str) -> Order {
-    Order {
-        id: OrderId::from_random([1; 16]),
-        terms: NewOrder {
-            store_id: StoreId::parse("demo").unwrap(),
-            reference: Reference::parse("r1").unwrap(),
-            amount: Amount::parse(amount).unwrap(),
-            currency: Currency::parse(currency).unwrap(),
-            price_source: PriceSource::Catalogue,
-            title: String::new(),
-            lines: Vec::new(),
-            customer_email: None,
-            return_url: None,
-            cancel_url: None,
-            metadata: serde_json::Map::new(),
-            assets: Vec::new(),
-            flow: florin_orders::Flow::Custom,
-            tolerance: Amount::ZERO,
-            expires_at: Timestamp::UNIX_EPOCH,
-            traceparent: None,
-        },
-        status: OrderStatus::Open,
-        current_attempt: None,
-        sequence: 1,
-        version: 1,
-        created_at: Timestamp::UNIX_EPOCH,
-        settled_at: None,
-        reverted: None,
-        cancelled_at: None,
-        has_money: false,
-        late_payment: None,
-        decision: None,
-        receipt_email: None,
-    }
+    let mut order = fixtures::order(OrderStatus::Open);
+    order.terms.amount = Amount::parse(amount).unwrap();
+    order.terms.currency = Currency::parse(currency).unwrap();
+    order
 }
 
 /// One bitcoin costs 64250.13 dollars, or 59110.12 of the local currency.
@@ -69,28 +39,16 @@ fn figures(order: &Order, entry: &PriceEntry) -> [String; 3] {
 }
 
 #[test]
-fn a_price_in_dollars_is_asked_to_the_cent() {
-    assert_eq!(
-        figures(&order("19.90", "USD"), &entry("USD")),
-        ["0.00030973", "19.90", "19.90"]
-    );
-}
-
-#[test]
-fn a_price_in_the_local_currency_keeps_it_exactly() {
-    // 19.90 ÷ 59110.12 BTC, rounded up, and × 64250.13 USD, rounded down.
-    assert_eq!(
-        figures(&order("19.90", "EUR"), &entry("EUR")),
-        ["0.00033666", "21.63", "19.90"]
-    );
-}
-
-#[test]
-fn a_price_in_dollars_is_converted_to_another_local_currency() {
-    assert_eq!(
-        figures(&order("19.90", "USD"), &entry("EUR")),
-        ["0.00030973", "19.90", "18.30"]
-    );
+fn a_price_is_requested_in_the_asset_dollars_and_the_local_currency() {
+    for (currency, local, requested) in [
+        ("USD", "USD", ["0.00030973", "19.90", "19.90"]),
+        // 19.90 ÷ 59110.12 BTC, rounded up, and × 64250.13 USD, rounded down.
+        ("EUR", "EUR", ["0.00033666", "21.63", "19.90"]),
+        ("USD", "EUR", ["0.00030973", "19.90", "18.30"]),
+    ] {
+        let found = figures(&order("19.90", currency), &entry(local));
+        assert_eq!(found, requested, "{currency}, {local}");
+    }
 }
 
 #[test]
@@ -181,28 +139,23 @@ fn requested(crypto: &str, local: &str, currency: &str) -> QuotedAmounts {
     }
 }
 
-#[track_caller]
-fn rate_is(crypto: &str, local: &str, currency: &str, rate: &str) {
-    let found = super::rate(&requested(crypto, local, currency)).unwrap();
-    assert_eq!(found.to_string(), rate);
-}
-
 #[test]
-fn a_rate_is_price_by_amount_rounded_up_to_the_currencys_decimals() {
-    // 64249.507…
-    rate_is("0.00030973", "19.90", "USD", "64249.51");
-    rate_is("0.5", "19.90", "USD", "39.80");
-    rate_is("0.002", "2990", "JPY", "1495000");
-}
-
-#[test]
-fn the_rate_of_a_cheap_asset_has_six_digits() {
-    // 0.1949999999…, from a price of 0.195
-    rate_is("102.05128206", "19.90", "USD", "0.195");
-    rate_is("7", "10.00", "USD", "1.42858");
-    rate_is("150", "2990", "JPY", "19.9334");
-    rate_is("700000000", "1.00", "USD", "0.00000000142858");
-    rate_is("19.90", "19.90", "USD", "1.00");
+fn a_rate_is_rounded_up_to_the_currencys_decimals_and_has_six_digits_at_least() {
+    for (crypto, local, currency, rate) in [
+        // 64249.507…
+        ("0.00030973", "19.90", "USD", "64249.51"),
+        ("0.5", "19.90", "USD", "39.80"),
+        ("0.002", "2990", "JPY", "1495000"),
+        // 0.1949999999…, from a price of 0.195
+        ("102.05128206", "19.90", "USD", "0.195"),
+        ("7", "10.00", "USD", "1.42858"),
+        ("150", "2990", "JPY", "19.9334"),
+        ("700000000", "1.00", "USD", "0.00000000142858"),
+        ("19.90", "19.90", "USD", "1.00"),
+    ] {
+        let found = super::rate(&requested(crypto, local, currency)).unwrap();
+        assert_eq!(found.to_string(), rate);
+    }
 }
 
 #[test]

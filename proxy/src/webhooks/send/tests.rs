@@ -12,7 +12,7 @@ const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 /// Public and unreachable from here.
 const FAR: &str = "192.0.1.1";
 
-fn event() -> Event {
+pub(crate) fn event() -> Event {
     let order_id = OrderId::from_random([1; 16]);
     Event {
         position: 1,
@@ -113,21 +113,9 @@ async fn a_name_that_turns_private_after_it_was_checked_gets_nothing() {
 async fn a_private_address_in_the_url_is_not_visited_however_it_is_written() {
     let (port, visits) = endpoint(b"HTTP/1.1 204 \r\n\r\n").await;
     let sender = sender(&[&["127.0.0.1"]]);
-    for host in [
-        "127.0.0.1",
-        "127.1",
-        "0x7f.1",
-        "0x7f000001",
-        "0177.0.0.1",
-        "2130706433",
-        "0",
-        "[::1]",
-        "[::ffff:127.0.0.1]",
-        "[::ffff:7f00:1]",
-        "[0:0:0:0:0:ffff:7f00:0001]",
-        "127\u{3002}0\u{3002}0\u{3002}1",
-        "localhost",
-    ] {
+    let private = "127.0.0.1 127.1 0x7f.1 0x7f000001 0177.0.0.1 2130706433 0 [::1] [::ffff:127.0.0.1] \
+                   [::ffff:7f00:1] [0:0:0:0:0:ffff:7f00:0001] 127\u{3002}0\u{3002}0\u{3002}1 localhost";
+    for host in private.split_whitespace() {
         let hook = webhook(&format!("http://{host}:{port}/"), false);
         let sent = sender.send(&hook, &event(), NOW).await;
         assert!(matches!(sent, SendOutcome::Failed(_)), "{host}: {sent:?}");

@@ -1,10 +1,6 @@
 //! More polls than the gateway's limits allow, on virtual time. Client, limits, poller and database are real.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
 
 use async_trait::async_trait;
 use axum::Router;
@@ -24,7 +20,8 @@ use tower::ServiceExt as _;
 use super::*;
 use crate::auth::client_token::ClientToken;
 use crate::clock::SystemRandom;
-use crate::config::{self, Config, Webhook};
+use crate::config::tests::EXAMPLE;
+use crate::config::{Webhook, parse};
 use crate::webhooks::{SendOutcome, Webhooks};
 use crate::{Core, Dependencies};
 
@@ -36,27 +33,6 @@ const WATCHED: u32 = 3;
 /// Orders are polled each five seconds for so long.
 const RUN_S: i64 = 300;
 const TICKS_PER_S: i64 = 2;
-
-const CONFIG: &str = r#"
-public_url = "http://127.0.0.1:8080"
-database_url = "sqlite://florin.db"
-environment = "test"
-[gateway]
-url = "http://127.0.0.1:1/api"
-api_key = "overload-key"
-api_secret = "overload-secret"
-callback_token = "callback-token-of-32-characters-or-more"
-[[store]]
-id = "demo"
-name = "A shop"
-origins = ["https://shop.example"]
-currency = "USD"
-secret_key = "secret-key-of-the-demo-shop-0123456789"
-[[store.product]]
-sku = "ebook"
-title = "An e-book"
-price = "19.90"
-"#;
 
 struct VirtualClock(Mutex<Timestamp>);
 
@@ -115,7 +91,7 @@ struct NoWebhooks;
 #[async_trait]
 impl Webhooks for NoWebhooks {
     async fn send(&self, _: &Webhook, _: &Event, _: Timestamp) -> SendOutcome {
-        unreachable!("the store has no webhook");
+        unreachable!("no event is delivered here");
     }
 }
 
@@ -129,15 +105,6 @@ struct Overload {
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(START + second).unwrap()
-}
-
-fn load_config(folder: &Path) -> Config {
-    let path = folder.join("florin.toml");
-    let mut options = OpenOptions::new();
-    let file = options.create_new(true).write(true).mode(0o600).open(&path);
-    file.unwrap().write_all(CONFIG.as_bytes()).unwrap();
-    let loaded = config::load(Some(&path), &BTreeMap::new());
-    loaded.unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// In memory, if the machine can: thousands of commits need no disk.
@@ -156,7 +123,7 @@ impl Overload {
             clock: clock.clone(),
             polls: Mutex::default(),
         });
-        let config = load_config(folder.path());
+        let config = parse(EXAMPLE).unwrap();
         let (credentials, _) = config.gateway.credentials();
         let mut settings = Settings::new(config.gateway.url.clone(), credentials);
         settings.requests_per_second = u32::try_from(REQUESTS_PER_SECOND).unwrap();
@@ -218,7 +185,7 @@ impl Overload {
 
     async fn view(&self, token: &ClientToken) {
         let request = Request::get("/v1/checkout")
-            .header("origin", "https://shop.example")
+            .header("origin", "http://127.0.0.1:8081")
             .header(AUTHORIZATION, format!("Bearer {}", token.expose()));
         let request = request.body(Body::empty()).unwrap();
         let Ok(response) = self.router.clone().oneshot(request).await;
@@ -232,7 +199,6 @@ impl Overload {
         String::from_utf8(body.unwrap().to_vec()).unwrap()
     }
 
-    /// The polls of an invoice.
     fn polls(&self, id: &str) -> Vec<i64> {
         self.gateway
             .polls
@@ -249,23 +215,6 @@ impl Overload {
         let gaps = times.windows(2).map(|pair| pair[1] - pair[0]);
         gaps.max().unwrap()
     }
-}
-
-/// A disaster of the kill campaign: the poller leased and planned an hour ahead.
-#[tokio::test]
-async fn a_clock_that_is_ahead_between_two_readings_delays_no_poll() {
-    let overload = Overload::start().await;
-    let invoice = ("inv_watched".to_owned(), at(900));
-    let _page = overload.open(0, &[invoice]).await;
-    let mut replanning = overload.core.replanning();
-    replanning.step().await;
-    overload.core.poll().await;
-    *overload.clock.0.lock() = at(3600);
-    overload.core.poll().await;
-    *overload.clock.0.lock() = at(1);
-    replanning.step().await;
-    overload.core.poll().await;
-    assert_eq!(overload.polls("inv_watched").last(), Some(&1));
 }
 
 #[tokio::test]
