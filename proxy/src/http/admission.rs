@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::config::{Config, Store};
 use crate::http::checkout_page::named;
 use crate::http::openapi::information::FILES;
-use crate::http::openapi::operation::Operation;
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::static_files::file::public;
 use crate::state::AppState;
@@ -33,7 +33,6 @@ pub(crate) struct AdmissionQuery {
     pages: String,
 }
 
-/// What the proxy says of the pages.
 #[derive(Debug, PartialEq, Serialize)]
 struct Admission<'a> {
     /// The address from which `florin.js` is to be loaded, without a slash at its end.
@@ -51,7 +50,6 @@ struct Admission<'a> {
 enum PageState {
     /// Its origin is one of the store's, or the proxy's.
     Listed,
-    /// Its origin is to be added.
     Unlisted,
     /// Its origin is refused in `origins`.
     Unencrypted,
@@ -100,9 +98,8 @@ pub(crate) async fn admission(
 }
 
 pub(crate) fn describe_admission(types: &mut Types) -> Operation {
-    Operation::new("admission")
-        .of(FILES)
-        .does(
+    Operation::new("admission", FILES, Auth::None)
+        .summary(
             "Which pages may show a store's checkout",
             "For the diagnostics of the element: whether the store lists the origins of pages, and the line of the \
              configuration that lists them.",

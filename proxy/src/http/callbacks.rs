@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::http::body::read;
 use crate::http::error::ApiError;
 use crate::http::openapi::information::GATEWAY;
-use crate::http::openapi::operation::Operation;
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::state::AppState;
 
@@ -61,16 +61,15 @@ pub(crate) fn describe_callback(_: &mut Types) -> Operation {
         "additionalProperties": true,
         "properties": { "invoice_id": { "type": "string", "description": "The invoice that something happened to.", "examples": ["inv_51"] } },
     });
-    Operation::new("receive_callback")
-        .of(GATEWAY)
-        .does(
+    Operation::new("receive_callback", GATEWAY, Auth::None)
+        .summary(
             "A hint that an invoice changed",
             "It is unsigned, so nothing in it is believed: the proxy asks the gateway. Known and unknown invoices get the \
              same response. Any content type is read as JSON.",
         )
         .path("token", "The `callback_token` of the configuration.", &json!({ "type": "string", "minLength": 1 }))
         .takes_json(&shape, &json!({ "invoice_id": "inv_1", "status": "COMPLETED" }))
-        .refuses(&[ErrorCode::NotFound, ErrorCode::Internal, ErrorCode::StorageUnavailable])
+        .errors(&[ErrorCode::NotFound, ErrorCode::Internal, ErrorCode::StorageUnavailable])
         .responds_empty(200, "Received. The body is empty.")
 }
 

@@ -32,7 +32,6 @@ use crate::state::AppState;
 /// Between two log lines about addresses that have used up their limit.
 const SHARED_ADDRESS_LOG: SignedDuration = SignedDuration::from_hours(1);
 
-/// The order that the request's client token opens.
 pub(crate) struct CheckoutSession(pub Snapshot);
 
 impl FromRequestParts<Arc<AppState>> for CheckoutSession {
@@ -53,7 +52,6 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
     }
 }
 
-/// The view of the order that the request's client token opens.
 pub(crate) struct ShownOrder {
     pub view: Arc<RenderedView>,
     /// A time at which the view is valid: when it was asked for, or rendered.
@@ -151,7 +149,6 @@ pub(crate) fn store_of<'a>(config: &'a Config, snapshot: &Snapshot) -> Result<&'
         .ok_or(ApiError::NoSuchOrder)
 }
 
-/// The order as its customer sees it now.
 pub(crate) fn view_of(app: &AppState, snapshot: &Snapshot) -> Result<OrderView, ApiError> {
     let config = app.config();
     Ok(view(snapshot, context(app, &config, snapshot)?))
@@ -191,7 +188,6 @@ pub(crate) async fn rendered(
     app.views.view(order, is_valid, version, load).await
 }
 
-/// The order's view, if it was rendered before and is current.
 fn kept(
     app: &AppState,
     config: &Config,
@@ -207,7 +203,6 @@ fn is_valid(app: &AppState, config: &Config, view: &RenderedView, now: Timestamp
     view.generation == config.generation && view.is_valid(app.is_delayed(), now)
 }
 
-/// Reads the order again after a change.
 pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapshot, ApiError> {
     let found = app.deps.storage.snapshot(&snapshot.order.id).await?;
     found.ok_or(ApiError::NoSuchOrder)
@@ -245,7 +240,6 @@ fn watched_poll_of(app: &AppState, view: &RenderedView, now: Timestamp) -> Optio
     watched_poll(invoice, watched_interval(app), now)
 }
 
-/// Pause between two polls of a watched order.
 fn watched_interval(app: &AppState) -> SignedDuration {
     let interval = SignedDuration::try_from(app.config().gateway.poll_interval)
         .expect("the interval is a minute at most");

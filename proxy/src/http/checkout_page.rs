@@ -18,7 +18,7 @@ use url::form_urlencoded;
 use crate::config::{Origin, Store};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::FILES;
-use crate::http::openapi::operation::Operation;
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::static_files;
 use crate::http::static_files::describe_file;
@@ -84,15 +84,13 @@ pub(crate) async fn page(
 }
 
 pub(crate) fn describe_page(types: &mut Types) -> Operation {
-    describe_file(Operation::new("checkout_page")
-        .of(FILES)
-        .does(
+    describe_file(Operation::new("checkout_page", FILES, Auth::None)
+        .summary(
             "The checkout page",
             "The order comes in the fragment, which no server sees. Only pages of the store's origins may frame it.",
         )
         .query::<PageQuery>(types)
-        .responds_as(200, "The page.", "text/html", &json!({ "type": "string" }))
-        .with_header(200, "ETag", "ETag"))
+        .responds_as(200, "The page.", "text/html", &json!({ "type": "string" })))
 }
 
 /// A page with a `Cross-Origin-Embedder-Policy` frames only pages that have one too. `WebKit` does not know `credentialless`, and

@@ -13,7 +13,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
-use self::operation::Operation;
+use self::operation::{Auth, Operation};
 use self::types::Types;
 use crate::http::openapi::information::FILES;
 use crate::http::static_files::file::{FRESH, public, response};
@@ -31,9 +31,8 @@ pub(crate) fn document(app: &AppState, headers: &HeaderMap, build: fn(&str) -> V
 }
 
 pub(crate) fn describe_document(_: &mut Types) -> Operation {
-    Operation::new("description")
-        .of(FILES)
-        .does("This description", "OpenAPI 3.1.")
+    Operation::new("description", FILES, Auth::None)
+        .summary("This description", "OpenAPI 3.1.")
         .responds_as(
             200,
             "The document.",

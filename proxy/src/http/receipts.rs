@@ -16,7 +16,7 @@ use crate::http::checkout::{CheckoutSession, store_of};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, idempotent};
 use crate::http::openapi::information::{CHECKOUT, ORDERS};
-use crate::http::openapi::operation::{self, Operation};
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::{AuthenticatedStore, OrderJson, order_id};
 use crate::receipts::{PresentedReceipt, issue};
@@ -32,14 +32,12 @@ pub(crate) async fn customer_receipt(
 }
 
 pub(crate) fn describe_customer_receipt(types: &mut Types) -> Operation {
-    Operation::new("show_receipt")
-        .of(CHECKOUT)
-        .does(
+    Operation::new("show_receipt", CHECKOUT, Auth::ClientToken)
+        .summary(
             "The receipt",
             "What was paid, in two forms that the store can verify: a JSON Web Token, and a code for print.",
         )
-        .by(operation::Caller::Customer)
-        .refuses(&[ErrorCode::NotPaid])
+        .errors(&[ErrorCode::NotPaid])
         .responds::<SignedReceipt>(200, "The receipt.", types)
 }
 
@@ -92,12 +90,10 @@ pub(crate) async fn store_receipt(
 }
 
 pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
-    Operation::new("get_receipt")
-        .of(ORDERS)
-        .does("An order's receipt", "The same that its customer gets.")
-        .by(operation::Caller::Store)
+    Operation::new("get_receipt", ORDERS, Auth::StoreKey)
+        .summary("An order's receipt", "The same that its customer gets.")
         .path("id", "The order.", &order_id())
-        .refuses(&[ErrorCode::NotFound, ErrorCode::NotPaid])
+        .errors(&[ErrorCode::NotFound, ErrorCode::NotPaid])
         .responds::<SignedReceipt>(200, "The receipt.", types)
 }
 
@@ -142,14 +138,12 @@ async fn verify_receipt(
 
 pub(crate) fn describe_verify(types: &mut Types) -> Operation {
     let example = json!({ "receipt": CODE });
-    Operation::new("verify_receipt")
-        .of(ORDERS)
-        .does(
+    Operation::new("verify_receipt", ORDERS, Auth::StoreKey)
+        .summary(
             "Is this receipt genuine?",
             "Takes a token or a printed code. One that was forged, is another store's, or was never one, is all the same.",
         )
-        .by(operation::Caller::Store)
-        .takes_key(1)
+        .idempotency_key(1)
         .takes::<VerifyReceipt>(types, &example)
         .responds::<VerifiedReceipt>(200, "Whether it is, and the order as it stands.", types)
 }

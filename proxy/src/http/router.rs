@@ -22,7 +22,6 @@ use crate::http::{
 };
 use crate::state::AppState;
 
-/// For pages of the stores' origins.
 fn browser() -> Routes {
     Routes::default()
         .post("/v1/checkout", checkout::open, checkout::describe_open)
@@ -65,7 +64,6 @@ fn browser() -> Routes {
         )
 }
 
-/// For the stores' servers.
 fn store() -> Routes {
     Routes::default()
         .post(
@@ -153,7 +151,6 @@ fn store() -> Routes {
         )
 }
 
-/// Callbacks of the gateway, and static files.
 fn others() -> Routes {
     Routes::default()
         .post(
@@ -187,7 +184,6 @@ struct Endpoint {
     describe: Describe,
 }
 
-/// A router, with the descriptions of its endpoints.
 #[derive(Default)]
 struct Routes {
     router: Router<Arc<AppState>>,
@@ -236,7 +232,6 @@ impl Routes {
     }
 }
 
-/// All routes of the public listener.
 pub(crate) fn routes(app: Arc<AppState>) -> Router {
     let layer = |policy| RequestLayer {
         app: app.clone(),
@@ -280,7 +275,6 @@ pub fn openapi(base: &str) -> Value {
     })
 }
 
-/// GET /openapi.json.
 async fn document(State(app): State<Arc<AppState>>, headers: HeaderMap) -> Response {
     docs::document(&app, &headers, openapi)
 }

@@ -15,15 +15,14 @@ use serde_json::json;
 use self::file::{FRESH, IMMUTABLE, public, response};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::FILES;
-use crate::http::openapi::operation::Operation;
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::state::AppState;
 use crate::widget_files::{self, File};
 
-/// A longer name is none of a build.
+/// Longest name of a built asset.
 const MAX_NAME: usize = 100;
 
-/// `/assets/{name}`.
 pub(crate) async fn immutable(
     State(app): State<Arc<AppState>>,
     Path(name): Path<String>,
@@ -57,9 +56,8 @@ async fn of_other_version(app: &AppState, name: &str) -> Result<Option<Arc<File>
 
 pub(crate) fn describe_immutable(_: &mut Types) -> Operation {
     describe_file(
-        Operation::new("asset")
-            .of(FILES)
-            .does(
+        Operation::new("asset", FILES, Auth::None)
+            .summary(
                 "A file of the checkout",
                 "Named by its content, so that it never changes.",
             )
@@ -68,8 +66,7 @@ pub(crate) fn describe_immutable(_: &mut Types) -> Operation {
                 "The file.",
                 &json!({ "type": "string", "minLength": 1 }),
             )
-            .responds_as(200, "The file.", "*/*", &json!({}))
-            .with_header(200, "ETag", "ETag"),
+            .responds_as(200, "The file.", "*/*", &json!({})),
     )
 }
 
@@ -87,9 +84,8 @@ pub(crate) async fn gallery(
 }
 
 pub(crate) fn describe_gallery(_: &mut Types) -> Operation {
-    describe_file(Operation::new("gallery")
-        .of(FILES)
-        .does(
+    describe_file(Operation::new("gallery", FILES, Auth::None)
+        .summary(
             "A file of the state gallery",
             "In the test environment alone, where `/pay#gallery` shows every state of the checkout.",
         )
@@ -98,8 +94,7 @@ pub(crate) fn describe_gallery(_: &mut Types) -> Operation {
             "The file.",
             &json!({ "type": "string", "minLength": 1 }),
         )
-        .responds_as(200, "The file.", "*/*", &json!({}))
-        .with_header(200, "ETag", "ETag"))
+        .responds_as(200, "The file.", "*/*", &json!({})))
 }
 
 /// `/florin.js`: that of the proxy's environment, with the proxy's address, so that its text works from any place.
@@ -120,20 +115,17 @@ pub(crate) async fn loader(
 
 pub(crate) fn describe_loader(_: &mut Types) -> Operation {
     describe_file(
-        Operation::new("loader")
-            .of(FILES)
-            .does("The loader", "The script that defines `<florin-checkout>`.")
+        Operation::new("loader", FILES, Auth::None)
+            .summary("The loader", "The script that defines `<florin-checkout>`.")
             .responds_as(
                 200,
                 "The script.",
                 "text/javascript",
                 &json!({ "type": "string" }),
-            )
-            .with_header(200, "ETag", "ETag"),
+            ),
     )
 }
 
-/// `/florin.d.ts`.
 pub(crate) async fn types(headers: HeaderMap) -> Result<Response, ApiError> {
     let file = find("florin.d.ts")?;
     Ok(public(response(file, &headers, FRESH)))
@@ -141,16 +133,14 @@ pub(crate) async fn types(headers: HeaderMap) -> Result<Response, ApiError> {
 
 pub(crate) fn describe_types(_: &mut Types) -> Operation {
     describe_file(
-        Operation::new("loader_types")
-            .of(FILES)
-            .does("The element's types", "For TypeScript.")
+        Operation::new("loader_types", FILES, Auth::None)
+            .summary("The element's types", "For TypeScript.")
             .responds_as(
                 200,
                 "The declarations.",
                 "text/plain",
                 &json!({ "type": "string" }),
-            )
-            .with_header(200, "ETag", "ETag"),
+            ),
     )
 }
 
@@ -173,7 +163,8 @@ fn missing() -> ApiError {
 /// What every file has in common: a tag by which a browser asks whether it changed.
 pub(crate) fn describe_file(operation: Operation) -> Operation {
     operation
-        .refuses(&[ErrorCode::NotFound])
+        .with_header(200, "ETag", "ETag")
+        .errors(&[ErrorCode::NotFound])
         .header(
             "If-None-Match",
             "The `ETag` of the file that the page holds.",

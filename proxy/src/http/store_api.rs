@@ -26,11 +26,8 @@ use crate::state::AppState;
 const MAX_PAGE: u32 = 100;
 const DEFAULT_PAGE: u32 = 20;
 
-/// The store whose secret key came with the request.
 pub(crate) struct AuthenticatedStore {
-    /// Its id.
     pub(crate) id: StoreId,
-    /// What is stored of the key.
     pub(crate) key_digest: [u8; 32],
     /// The configuration that has the key: a request that began before a reload ends with what it began with.
     pub(crate) config: Arc<Config>,
@@ -58,7 +55,6 @@ impl FromRequestParts<Arc<AppState>> for AuthenticatedStore {
 }
 
 impl AuthenticatedStore {
-    /// The configuration of the store.
     pub(crate) fn store(&self) -> &Store {
         self.config
             .store(&self.id)
@@ -74,7 +70,6 @@ impl AuthenticatedStore {
     }
 }
 
-/// The store that has a key.
 fn store_of_key<'a>(config: &'a Config, key: &str) -> Option<&'a Store> {
     let is_its = |store: &&Store| {
         let expected = store.secret_key.as_ref();
@@ -105,13 +100,11 @@ fn other_secret(config: &Config, key: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns `true` if a request has the key of a store.
 pub(crate) fn has_store_key(app: &AppState, headers: &HeaderMap) -> bool {
     let key = headers.typed_get::<Authorization<Bearer>>();
     key.is_some_and(|key| store_of_key(&app.config(), key.token()).is_some())
 }
 
-/// The requested page size.
 fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
     match limit.unwrap_or(DEFAULT_PAGE) {
         size @ 1..=MAX_PAGE => Ok(size),
@@ -130,7 +123,6 @@ pub(crate) fn event_id() -> Value {
     json!({ "type": "string", "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$" })
 }
 
-/// An order for its store, as it is answered and stored.
 #[derive(Deserialize, Serialize)]
 #[serde(transparent)]
 pub(crate) struct OrderJson(Value);

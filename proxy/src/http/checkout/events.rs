@@ -24,7 +24,7 @@ use serde_json::json;
 use crate::http::checkout::{ShownOrder, is_valid, rendered, request_poll, watched_poll_of};
 use crate::http::error::ApiError;
 use crate::http::openapi::information::CHECKOUT;
-use crate::http::openapi::operation::{Caller, Operation};
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::orders::subscriptions::Subscription;
 use crate::payments::rendered_view::RenderedView;
@@ -35,14 +35,12 @@ const HEARTBEAT: SignedDuration = SignedDuration::from_secs(15);
 /// What a browser waits before it comes back to a stream that ended.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// One open stream.
 struct OrderStream {
     app: Arc<AppState>,
     order: OrderId,
     subscription: Subscription,
     /// The view that was read last. Its tag is the one that was sent: a notification without a change sends nothing.
     shown: Option<Arc<RenderedView>>,
-    /// When something was sent last.
     quiet_since: Timestamp,
 }
 
@@ -72,15 +70,13 @@ pub(crate) async fn events(
 }
 
 pub(crate) fn describe_events(types: &mut Types) -> Operation {
-    Operation::new("stream_checkout")
-        .of(CHECKOUT)
-        .does(
+    Operation::new("stream_checkout", CHECKOUT, Auth::ClientToken)
+        .summary(
             "Watch the order",
             "Server-sent events, each named `order` with an OrderView as its data: one at once, and one at every change. \
              A comment every 15 seconds says that the stream is alive. It ends an hour after the order was paid.",
         )
-        .by(Caller::Customer)
-        .refuses(&[ErrorCode::RateLimited])
+        .errors(&[ErrorCode::RateLimited])
         .responds_as(
             200,
             "The stream, until an hour after the order was paid.",
@@ -130,7 +126,6 @@ impl OrderStream {
         }
     }
 
-    /// How long to wait for a notification.
     fn pause(&self) -> Duration {
         let now = self.app.now();
         let heartbeat = HEARTBEAT - now.duration_since(self.quiet_since);
@@ -140,7 +135,6 @@ impl OrderStream {
         Duration::try_from(left.clamp(SignedDuration::ZERO, HEARTBEAT)).unwrap_or_default()
     }
 
-    /// Until when the order is updated, once it is paid.
     fn updates_until(&self) -> Option<Timestamp> {
         self.shown.as_ref().and_then(|view| view.updates_until)
     }

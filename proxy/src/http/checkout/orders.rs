@@ -27,7 +27,7 @@ use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
 use crate::http::middleware::client_address::ClientAddress;
 use crate::http::middleware::cors::require_listed_origin;
 use crate::http::openapi::information::CHECKOUT;
-use crate::http::openapi::operation::{self, Operation};
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::static_files::file::etag;
 use crate::orders::price::{self, PriceError};
@@ -103,14 +103,12 @@ fn cached_quotes(app: &AppState, order: &Order) -> Option<Vec<Quote>> {
     Some(list_quotes(app, order, &priced))
 }
 
-/// What is stored of an order that was opened.
 #[derive(Serialize, Deserialize)]
 struct OpenedOrder {
     is_new: bool,
     order: OrderView,
 }
 
-/// A request to open an order, its token verified.
 enum VerifiedRequest<'a> {
     Product {
         store: String,
@@ -199,19 +197,17 @@ impl<'a> VerifiedRequest<'a> {
 }
 
 pub(crate) fn describe_open(types: &mut Types) -> Operation {
-    Operation::new("open_checkout")
-        .of(CHECKOUT)
-        .does(
+    Operation::new("open_checkout", CHECKOUT, Auth::None)
+        .summary(
             "Open an order",
             "In exactly one way: a product of the catalogue, a declared donation, or a token that the store's server \
              signed. Only a donation's amount is the customer's, within its bounds. Each call with a product or a \
              donation opens a new order; every call with a token returns the order of its reference.",
         )
-        .by(operation::Caller::Anyone)
-        .refuses(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal, ErrorCode::StorageUnavailable])
-        .takes_key(16)
+        .errors(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal, ErrorCode::StorageUnavailable])
+        .idempotency_key(16)
         .takes::<OpenOrderRequest>(types, &json!({ "store": "demo", "product": "ebook", "quantity": 1 }))
-        .refuses(&[
+        .errors(&[
             ErrorCode::InvalidOrderToken,
             ErrorCode::UnknownStore,
             ErrorCode::UnknownProduct,
@@ -232,7 +228,6 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
         )
 }
 
-/// The store that a page names, if it lists the page's origin.
 pub(crate) fn store_of_page<'a>(
     config: &'a Config,
     id: &str,
@@ -263,10 +258,8 @@ pub(crate) async fn show(
 }
 
 pub(crate) fn describe_show(types: &mut Types) -> Operation {
-    Operation::new("show_checkout")
-        .of(CHECKOUT)
-        .does("See the order", "All that a checkout shows of it.")
-        .by(operation::Caller::Customer)
+    Operation::new("show_checkout", CHECKOUT, Auth::ClientToken)
+        .summary("See the order", "All that a checkout shows of it.")
         .header(
             "If-None-Match",
             "The `ETag` of the response that the page holds.",
@@ -314,15 +307,13 @@ pub(crate) async fn donation(
 }
 
 pub(crate) fn describe_donation(types: &mut Types) -> Operation {
-    Operation::new("show_donation")
-        .of(CHECKOUT)
-        .does(
+    Operation::new("show_donation", CHECKOUT, Auth::None)
+        .summary(
             "Describe a donation",
             "What a page needs to ask its customer for an amount: what it is for, its bounds, and amounts to offer.",
         )
-        .by(operation::Caller::Anyone)
         .query::<DonationQuery>(types)
-        .refuses(&[
+        .errors(&[
             ErrorCode::OriginNotAllowed,
             ErrorCode::UnknownStore,
             ErrorCode::UnknownDonation,

@@ -19,7 +19,7 @@ use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, idempotent};
 use crate::http::middleware::client_address::ClientAddress;
 use crate::http::openapi::information::CHECKOUT;
-use crate::http::openapi::operation::{self, Operation};
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::payments;
 use crate::payments::confirmation::{confirm, is_marked_as_paid};
@@ -56,7 +56,6 @@ pub(crate) async fn quotes(
     Ok(Json(list_quotes(&app, &snapshot.order, &priced)))
 }
 
-/// The quotes of an order at these prices.
 pub(crate) fn list_quotes(app: &AppState, order: &Order, priced: &PriceSnapshot) -> Vec<Quote> {
     let valid_for_seconds = app.prices.seconds_left(priced, app.now());
     let entries = &priced.prices.entries;
@@ -82,20 +81,18 @@ pub(crate) fn list_quotes(app: &AppState, order: &Order, priced: &PriceSnapshot)
 }
 
 pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
-    Operation::new("list_quotes")
-        .of(CHECKOUT)
-        .does(
+    Operation::new("list_quotes", CHECKOUT, Auth::ClientToken)
+        .summary(
             "What the order costs in each asset",
             "One quote for each asset that the gateway offers and the order accepts; those that cannot be chosen say why.",
         )
-        .by(operation::Caller::Customer)
-        .refuses(&[
+        .errors(&[
             ErrorCode::OrderClosed,
             ErrorCode::CurrencyUnavailable,
             ErrorCode::GatewayUnavailable,
         ])
         .responds::<Vec<Quote>>(200, "The quotes.", types)
-        .leads_to_sending(
+        .link_body(
             200,
             "open_attempt",
             &json!({
@@ -181,20 +178,18 @@ pub(crate) async fn attempt(
 }
 
 pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
-    Operation::new("open_attempt")
-        .of(CHECKOUT)
-        .does(
+    Operation::new("open_attempt", CHECKOUT, Auth::ClientToken)
+        .summary(
             "Pay in this asset",
             "Opens an attempt at the price that was shown. The response holds the invoice, or is `blocked` when the invoice \
              did not pass our checks.",
         )
-        .by(operation::Caller::Customer)
-        .takes_key(1)
+        .idempotency_key(1)
         .takes::<OpenAttempt>(
             types,
             &json!({ "crypto_code": "BTC", "quote_id": "conv_0123456789abcdef" }),
         )
-        .refuses(&[
+        .errors(&[
             ErrorCode::OtherFlow,
             ErrorCode::OrderClosed,
             ErrorCode::QuoteExpired,
@@ -230,15 +225,13 @@ pub(crate) async fn session(
 }
 
 pub(crate) fn describe_session(types: &mut Types) -> Operation {
-    Operation::new("open_session")
-        .of(CHECKOUT)
-        .does(
+    Operation::new("open_session", CHECKOUT, Auth::ClientToken)
+        .summary(
             "Go to the gateway's page",
             "For a hosted order: the page of the live session, or of a new one after the last ended.",
         )
-        .by(operation::Caller::Customer)
-        .takes_key(1)
-        .refuses(&[
+        .idempotency_key(1)
+        .errors(&[
             ErrorCode::InvalidRequest,
             ErrorCode::OtherFlow,
             ErrorCode::OrderClosed,
@@ -334,18 +327,16 @@ async fn mark_as_paid(
 }
 
 pub(crate) fn describe_paid(types: &mut Types) -> Operation {
-    Operation::new("mark_paid")
-        .of(CHECKOUT)
-        .does(
+    Operation::new("mark_paid", CHECKOUT, Auth::ClientToken)
+        .summary(
             "\"I have paid\"",
             "It proves nothing, and makes the proxy poll at once. The gateway gets it too, with the address for a receipt: \
              the one that is given, else the one that is kept. A transaction that the customer's wallet named is kept with the \
              order as a hint; one for an earlier attempt, by its address, is kept with that one and marks nothing.",
         )
-        .by(operation::Caller::Customer)
-        .takes_key(1)
+        .idempotency_key(1)
         .takes::<MarkPaid>(types, &json!({ "email": "buyer@shop.example" }))
-        .refuses(&[ErrorCode::NothingToPay, ErrorCode::OtherFlow])
+        .errors(&[ErrorCode::NothingToPay, ErrorCode::OtherFlow])
         .responds::<OrderView>(200, "The order as it stands.", types)
 }
 
@@ -395,17 +386,15 @@ async fn keep_email(
 }
 
 pub(crate) fn describe_email(types: &mut Types) -> Operation {
-    Operation::new("set_receipt_email")
-        .of(CHECKOUT)
-        .does(
+    Operation::new("set_receipt_email", CHECKOUT, Auth::ClientToken)
+        .summary(
             "Store the email address for the receipt",
             "It replaces one that was kept before, and an empty one removes it. It goes to the gateway with \"I have paid\", or when \
              the payment is found. A paid order takes one address. The order shows only that there is one.",
         )
-        .by(operation::Caller::Customer)
-        .takes_key(1)
+        .idempotency_key(1)
         .takes::<ReceiptEmail>(types, &json!({ "email": "buyer@shop.example" }))
-        .refuses(&[ErrorCode::OtherFlow, ErrorCode::OrderClosed])
+        .errors(&[ErrorCode::OtherFlow, ErrorCode::OrderClosed])
         .responds::<OrderView>(200, "The order as it stands.", types)
 }
 

@@ -112,7 +112,6 @@ pub(crate) fn headers() -> Value {
     })
 }
 
-/// The shape of every refusal.
 pub(crate) fn refusal() -> Value {
     let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
     json!({

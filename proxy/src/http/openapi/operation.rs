@@ -8,15 +8,12 @@ use serde_json::{Value, json};
 
 use super::types::Types;
 
-/// Who may call.
+/// What opens the address.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// A store's server, with its secret key.
-    Store,
-    /// A page with an order's client token.
-    Customer,
-    /// Any page.
-    Anyone,
+pub(crate) enum Auth {
+    StoreKey,
+    ClientToken,
+    None,
 }
 
 /// What is sent to one address with one method, and what comes back.
@@ -28,32 +25,45 @@ pub(crate) struct Operation {
     tag: &'static str,
     summary: &'static str,
     description: &'static str,
-    caller: Caller,
+    auth: Auth,
     parameters: Vec<Value>,
     body: Option<Value>,
     responses: BTreeMap<u16, Value>,
-    refusals: Vec<ErrorCode>,
+    errors: Vec<ErrorCode>,
 }
 
 impl Operation {
-    /// An operation with a name; the router gives it its method and path.
-    pub(crate) fn new(id: &'static str) -> Self {
-        Self {
+    /// An operation of a chapter; the router gives it its method and path.
+    pub(crate) fn new(id: &'static str, tag: &'static str, auth: Auth) -> Self {
+        let operation = Self {
             method: "",
             path: "",
             id,
-            tag: "",
+            tag,
             summary: "",
             description: "",
-            caller: Caller::Anyone,
+            auth,
             parameters: Vec::new(),
             body: None,
             responses: BTreeMap::new(),
-            refusals: Vec::new(),
+            errors: Vec::new(),
+        };
+        match auth {
+            Auth::StoreKey => operation.errors(&[
+                ErrorCode::Unauthorized,
+                ErrorCode::Internal,
+                ErrorCode::StorageUnavailable,
+            ]),
+            Auth::ClientToken => operation.errors(&[
+                ErrorCode::NotFound,
+                ErrorCode::OriginNotAllowed,
+                ErrorCode::Internal,
+                ErrorCode::StorageUnavailable,
+            ]),
+            Auth::None => operation,
         }
     }
 
-    /// Its place in the router.
     pub(crate) fn at(self, method: &'static str, path: &'static str) -> Self {
         Self {
             method,
@@ -62,8 +72,7 @@ impl Operation {
         }
     }
 
-    /// What it does, in a line and in some more.
-    pub(crate) fn does(self, summary: &'static str, description: &'static str) -> Self {
+    pub(crate) fn summary(self, summary: &'static str, description: &'static str) -> Self {
         Self {
             summary,
             description,
@@ -71,31 +80,6 @@ impl Operation {
         }
     }
 
-    /// The chapter it stands in.
-    pub(crate) fn of(self, tag: &'static str) -> Self {
-        Self { tag, ..self }
-    }
-
-    /// The callers that are allowed, and how others are refused.
-    pub(crate) fn by(mut self, caller: Caller) -> Self {
-        self.caller = caller;
-        match caller {
-            Caller::Store => self.refuses(&[
-                ErrorCode::Unauthorized,
-                ErrorCode::Internal,
-                ErrorCode::StorageUnavailable,
-            ]),
-            Caller::Customer => self.refuses(&[
-                ErrorCode::NotFound,
-                ErrorCode::OriginNotAllowed,
-                ErrorCode::Internal,
-                ErrorCode::StorageUnavailable,
-            ]),
-            Caller::Anyone => self,
-        }
-    }
-
-    /// A part of the path.
     pub(crate) fn path(mut self, name: &str, description: &str, schema: &Value) -> Self {
         self.parameters.push(json!({
             "name": name,
@@ -105,10 +89,9 @@ impl Operation {
             "schema": schema,
         }));
         // What cannot be a text at all, such as broken UTF-8.
-        self.refuses(&[ErrorCode::InvalidRequest])
+        self.errors(&[ErrorCode::InvalidRequest])
     }
 
-    /// A header that may be sent.
     pub(crate) fn header(mut self, name: &str, description: &str, schema: &Value) -> Self {
         self.parameters.push(json!({
             "name": name,
@@ -121,14 +104,14 @@ impl Operation {
     }
 
     /// The key with which it may be sent again; shorter ones than `least` are refused.
-    pub(crate) fn takes_key(self, least: u8) -> Self {
+    pub(crate) fn idempotency_key(self, least: u8) -> Self {
         self.header(
             "Idempotency-Key",
             "Sent again with the same key, the same request is answered as it was, and not carried out again. Draw one \
              for every request: 128 random bits, say. A refusal is not kept.",
             &json!({ "type": "string", "minLength": least, "maxLength": 255, "pattern": "^[!-~]+$" }),
         )
-        .refuses(&[
+        .errors(&[
             ErrorCode::InvalidRequest,
             ErrorCode::PayloadTooLarge,
             ErrorCode::RequestInProgress,
@@ -137,13 +120,11 @@ impl Operation {
         ])
     }
 
-    /// The query.
     pub(crate) fn query<T: JsonSchema>(mut self, types: &mut Types) -> Self {
         self.parameters.extend(types.query::<T>());
-        self.refuses(&[ErrorCode::InvalidRequest])
+        self.errors(&[ErrorCode::InvalidRequest])
     }
 
-    /// The JSON that must be sent.
     pub(crate) fn takes<T: JsonSchema>(self, types: &mut Types, example: &Value) -> Self {
         let schema = types.read::<T>();
         self.takes_json(&schema, example)
@@ -155,14 +136,13 @@ impl Operation {
             "required": true,
             "content": { "application/json": { "schema": schema, "example": example } },
         }));
-        self.refuses(&[
+        self.errors(&[
             ErrorCode::InvalidRequest,
             ErrorCode::PayloadTooLarge,
             ErrorCode::UnsupportedMediaType,
         ])
     }
 
-    /// A response in JSON.
     pub(crate) fn responds<T: JsonSchema>(
         self,
         status: u16,
@@ -173,7 +153,6 @@ impl Operation {
         self.responds_as(status, description, "application/json", &schema)
     }
 
-    /// A response of some other kind.
     pub(crate) fn responds_as(
         self,
         status: u16,
@@ -187,7 +166,6 @@ impl Operation {
         operation
     }
 
-    /// A response without a body.
     pub(crate) fn responds_empty(mut self, status: u16, description: &str) -> Self {
         let response = json!({
             "description": description,
@@ -197,7 +175,6 @@ impl Operation {
         self
     }
 
-    /// A header of a response, of the document's list.
     pub(crate) fn with_header(mut self, status: u16, name: &str, listed: &str) -> Self {
         let header = json!({ "$ref": format!("#/components/headers/{listed}") });
         self.response(status)["headers"][name] = header;
@@ -205,7 +182,7 @@ impl Operation {
     }
 
     /// What one can do with a response: another operation, its parameter, and where in the body its value is.
-    pub(crate) fn leads_to(
+    pub(crate) fn link(
         mut self,
         status: u16,
         operation: &str,
@@ -220,7 +197,7 @@ impl Operation {
     }
 
     /// What one can send with what a response holds: another operation and its body.
-    pub(crate) fn leads_to_sending(mut self, status: u16, operation: &str, body: &Value) -> Self {
+    pub(crate) fn link_body(mut self, status: u16, operation: &str, body: &Value) -> Self {
         self.response(status)["links"][operation] = json!({
             "operationId": operation,
             "requestBody": body,
@@ -228,20 +205,18 @@ impl Operation {
         self
     }
 
-    /// Codes it refuses with.
-    pub(crate) fn refuses(mut self, codes: &[ErrorCode]) -> Self {
+    pub(crate) fn errors(mut self, codes: &[ErrorCode]) -> Self {
         for code in codes {
-            if !self.refusals.contains(code) {
-                self.refusals.push(*code);
+            if !self.errors.contains(code) {
+                self.errors.push(*code);
             }
         }
         self
     }
 
-    /// The operation as the document has it.
     pub(crate) fn to_json(&self) -> Value {
         let mut responses: BTreeMap<String, Value> = BTreeMap::new();
-        let takes_key = self.refusals.contains(&ErrorCode::IdempotencyKeyReused);
+        let takes_key = self.errors.contains(&ErrorCode::IdempotencyKeyReused);
         for (status, response) in &self.responses {
             let mut response = response.clone();
             if takes_key {
@@ -251,7 +226,7 @@ impl Operation {
             responses.insert(status.to_string(), response);
         }
         let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
-        for code in &self.refusals {
+        for code in &self.errors {
             by_status.entry(code.status()).or_default().push(*code);
         }
         for (status, codes) in &by_status {
@@ -275,10 +250,10 @@ impl Operation {
     }
 
     fn security(&self) -> Value {
-        match self.caller {
-            Caller::Store => json!([{ "secret_key": [] }]),
-            Caller::Customer => json!([{ "client_token": [] }]),
-            Caller::Anyone => json!([]),
+        match self.auth {
+            Auth::StoreKey => json!([{ "secret_key": [] }]),
+            Auth::ClientToken => json!([{ "client_token": [] }]),
+            Auth::None => json!([]),
         }
     }
 

@@ -29,17 +29,14 @@ impl Types {
         }
     }
 
-    /// What a request's body looks like.
     pub(crate) fn read<T: JsonSchema>(&mut self) -> Value {
         self.read.subschema_for::<T>().to_value()
     }
 
-    /// What a response looks like.
     pub(crate) fn written<T: JsonSchema>(&mut self) -> Value {
         self.written.subschema_for::<T>().to_value()
     }
 
-    /// A shape that no type has.
     pub(crate) fn keep(&mut self, name: &str, shape: Value) -> Value {
         self.by_hand.insert(name.to_owned(), shape);
         json!({ "$ref": format!("#{PLACE}/{name}") })
@@ -70,7 +67,6 @@ impl Types {
         members.collect()
     }
 
-    /// All of them, by name.
     pub(crate) fn into_schemas(mut self) -> Map<String, Value> {
         let mut schemas = self.read.take_definitions(true);
         let mut written = self.written.take_definitions(true);
@@ -86,7 +82,6 @@ impl Types {
     }
 }
 
-/// The widths of integers, which JSON Schema says as bounds.
 fn replace_widths(shape: &mut Value) {
     match shape {
         Value::Object(members) => {
@@ -127,7 +122,6 @@ fn never_null(shape: &mut Value) {
     }
 }
 
-/// The shape without null among its types.
 fn without_null(mut shape: Value) -> Value {
     if let Some(types) = shape.get_mut("type").and_then(Value::as_array_mut) {
         types.retain(|word| word != "null");

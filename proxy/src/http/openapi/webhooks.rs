@@ -9,7 +9,6 @@ use super::information::EVENTS;
 use super::types::Types;
 use crate::webhooks::TEST_EVENT;
 
-/// One webhook for each type of event.
 pub(super) fn webhooks(types: &mut Types) -> Value {
     let order = types.written::<OrderRecord>();
     let all = kinds().map(|(event, word)| {

@@ -16,7 +16,6 @@ pub(crate) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 /// Named for good: revalidated after five minutes, mostly with 304.
 pub(crate) const FRESH: &str = "public, max-age=300";
 
-/// The file in the smallest form that the browser reads.
 pub(crate) fn response(file: &File, headers: &HeaderMap, cache: &'static str) -> Response {
     let tag = file.tag();
     let mut fixed = HeaderMap::new();
@@ -38,7 +37,6 @@ pub(crate) fn response(file: &File, headers: &HeaderMap, cache: &'static str) ->
     (fixed, bytes).into_response()
 }
 
-/// A tag as the header's value.
 pub(crate) fn etag(tag: &str) -> HeaderValue {
     HeaderValue::from_str(tag).expect("a tag is plain ASCII")
 }

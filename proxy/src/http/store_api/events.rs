@@ -16,7 +16,7 @@ use crate::http::body::{EmptyBody, Parameters};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent};
 use crate::http::openapi::information::EVENTS;
-use crate::http::openapi::operation::{self, Operation};
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, event_id, page_size};
 use crate::state::AppState;
@@ -28,7 +28,7 @@ pub(crate) struct EventsQuery {
     /// The `next` of the page before: only what happened after this event.
     #[schemars(regex(pattern = "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$"))]
     after: Option<String>,
-    /// At most so many; 20 when absent.
+    /// The largest number on a page; 20 when absent.
     #[schemars(range(min = 1, max = MAX_PAGE))]
     limit: Option<u32>,
 }
@@ -42,7 +42,6 @@ pub(crate) struct EventPage {
     next: Option<String>,
 }
 
-/// An event as in its webhook, with the webhook's id.
 #[derive(Serialize)]
 pub(crate) struct EventBody {
     id: String,
@@ -72,17 +71,15 @@ pub(crate) async fn events(
 }
 
 pub(crate) fn describe_events(types: &mut Types) -> Operation {
-    Operation::new("list_events")
-        .of(EVENTS)
-        .does(
+    Operation::new("list_events", EVENTS, Auth::StoreKey)
+        .summary(
             "List events",
             "In the order in which they happened. Nothing is left out, whatever became of the webhooks.",
         )
-        .by(operation::Caller::Store)
         .query::<EventsQuery>(types)
         .responds::<EventPage>(200, "A page of events.", types)
-        .leads_to(200, "list_deliveries", "event", "/events/0/id")
-        .leads_to(200, "redeliver_event", "id", "/events/0/id")
+        .link(200, "list_deliveries", "event", "/events/0/id")
+        .link(200, "redeliver_event", "id", "/events/0/id")
 }
 
 fn event_body(event: &Event) -> Result<EventBody, ApiError> {
@@ -103,7 +100,7 @@ pub(crate) struct DeliveriesQuery {
     /// The `next` of the page before: only what is older than this try.
     #[schemars(regex(pattern = "^dlv_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?_[0-9]{1,10}$"))]
     after: Option<String>,
-    /// At most so many; 20 when absent.
+    /// The largest number on a page; 20 when absent.
     #[schemars(range(min = 1, max = MAX_PAGE))]
     limit: Option<u32>,
 }
@@ -162,15 +159,13 @@ pub(crate) async fn deliveries(
 }
 
 pub(crate) fn describe_deliveries(types: &mut Types) -> Operation {
-    Operation::new("list_deliveries")
-        .of(EVENTS)
-        .does(
+    Operation::new("list_deliveries", EVENTS, Auth::StoreKey)
+        .summary(
             "List deliveries",
             "The tries at delivering events, latest first.",
         )
-        .by(operation::Caller::Store)
         .query::<DeliveriesQuery>(types)
-        .refuses(&[ErrorCode::NotFound])
+        .errors(&[ErrorCode::NotFound])
         .responds::<DeliveryPage>(200, "A page of tries.", types)
 }
 
@@ -217,16 +212,14 @@ pub(crate) async fn redeliver(
 }
 
 pub(crate) fn describe_redeliver(_: &mut Types) -> Operation {
-    Operation::new("redeliver_event")
-        .of(EVENTS)
-        .does(
+    Operation::new("redeliver_event", EVENTS, Auth::StoreKey)
+        .summary(
             "Deliver an event again",
             "With all its tries, from the first.",
         )
-        .by(operation::Caller::Store)
-        .takes_key(1)
+        .idempotency_key(1)
         .path("id", "The event.", &event_id())
-        .refuses(&[ErrorCode::NotFound])
+        .errors(&[ErrorCode::NotFound])
         .responds_empty(202, "It will be delivered again.")
 }
 
@@ -253,13 +246,11 @@ pub(crate) async fn show_webhook(
 }
 
 pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
-    Operation::new("show_webhook")
-        .of(EVENTS)
-        .does(
+    Operation::new("show_webhook", EVENTS, Auth::StoreKey)
+        .summary(
             "The state of the webhook",
             "Whether events are sent to the store's endpoint, and how many wait.",
         )
-        .by(operation::Caller::Store)
         .responds::<WebhookStatus>(200, "The state.", types)
 }
 
@@ -288,14 +279,12 @@ pub(crate) async fn enable_webhook(
 }
 
 pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {
-    Operation::new("enable_webhook")
-        .of(EVENTS)
-        .does(
+    Operation::new("enable_webhook", EVENTS, Auth::StoreKey)
+        .summary(
             "Enable the webhook",
             "After the endpoint has responded 410. Events that waited are sent first. Any other endpoint stays as it is.",
         )
-        .by(operation::Caller::Store)
-        .takes_key(1)
+        .idempotency_key(1)
         .responds::<WebhookStatus>(200, "The state afterwards.", types)
 }
 

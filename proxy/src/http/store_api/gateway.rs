@@ -22,7 +22,7 @@ use crate::http::body::{JsonText, Parameters};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Post, RequestIdentity, idempotent};
 use crate::http::openapi::information::GATEWAY;
-use crate::http::openapi::operation::{self, Operation};
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::AuthenticatedStore;
 use crate::payments::error::log_rejection;
@@ -41,12 +41,12 @@ pub(crate) async fn currencies(
 }
 
 pub(crate) fn describe_currencies(_: &mut Types) -> Operation {
-    let operation = Operation::new("list_currencies").of(GATEWAY);
-    let operation = operation.does(
+    let operation = Operation::new("list_currencies", GATEWAY, Auth::StoreKey);
+    let operation = operation.summary(
         "What the gateway supports",
         "GET /currencies of the gateway. Any query is passed on.",
     );
-    describe_forwarded(operation).refuses(&[ErrorCode::InvalidRequest])
+    describe_forwarded(operation).errors(&[ErrorCode::InvalidRequest])
 }
 
 /// POST /v1/gateway/preferences: adds a settlement wallet.
@@ -62,12 +62,12 @@ pub(crate) async fn add_preferences(
 }
 
 pub(crate) fn describe_add_preferences(_: &mut Types) -> Operation {
-    let operation = Operation::new("add_preferences").of(GATEWAY);
-    let operation = operation.does(
+    let operation = Operation::new("add_preferences", GATEWAY, Auth::StoreKey);
+    let operation = operation.summary(
         "Add a settlement wallet",
         "POST /preferences of the gateway.",
     );
-    describe_change(operation).takes_key(1)
+    describe_change(operation).idempotency_key(1)
 }
 
 /// PUT /v1/gateway/preferences: updates a settlement wallet.
@@ -81,8 +81,8 @@ pub(crate) async fn update_preferences(
 }
 
 pub(crate) fn describe_update_preferences(_: &mut Types) -> Operation {
-    let operation = Operation::new("update_preferences").of(GATEWAY);
-    let operation = operation.does(
+    let operation = Operation::new("update_preferences", GATEWAY, Auth::StoreKey);
+    let operation = operation.summary(
         "Update a settlement wallet",
         "PUT /preferences of the gateway.",
     );
@@ -102,12 +102,12 @@ pub(crate) async fn onboard_merchant(
 }
 
 pub(crate) fn describe_onboard_merchant(_: &mut Types) -> Operation {
-    let operation = Operation::new("onboard_merchant").of(GATEWAY);
-    let operation = operation.does(
+    let operation = Operation::new("onboard_merchant", GATEWAY, Auth::StoreKey);
+    let operation = operation.summary(
         "Onboard a merchant of a platform",
         "POST /aggregator/merchants of the gateway. A store with a `merchant_id` may not.",
     );
-    describe_change(operation).takes_key(1)
+    describe_change(operation).idempotency_key(1)
 }
 
 /// GET /v1/gateway/merchant/account: where KYC documents are stored.
@@ -124,13 +124,13 @@ pub(crate) async fn merchant_account(
 }
 
 pub(crate) fn describe_merchant_account(_: &mut Types) -> Operation {
-    let operation = Operation::new("show_merchant_account").of(GATEWAY);
-    let operation = operation.does(
+    let operation = Operation::new("show_merchant_account", GATEWAY, Auth::StoreKey);
+    let operation = operation.summary(
         "Where KYC documents are stored",
         "GET /merchant/account of the gateway. Any query is passed on.",
     );
     describe_forwarded(operation)
-        .refuses(&[ErrorCode::InvalidRequest, ErrorCode::GatewayAccessDenied])
+        .errors(&[ErrorCode::InvalidRequest, ErrorCode::GatewayAccessDenied])
 }
 
 /// PUT /v1/gateway/settings: updates the merchant's profile.
@@ -144,8 +144,8 @@ pub(crate) async fn update_settings(
 }
 
 pub(crate) fn describe_update_settings(_: &mut Types) -> Operation {
-    let operation = Operation::new("update_settings").of(GATEWAY);
-    let operation = operation.does(
+    let operation = Operation::new("update_settings", GATEWAY, Auth::StoreKey);
+    let operation = operation.summary(
         "Update a merchant's profile",
         "PUT /settings of the gateway.",
     );
@@ -218,7 +218,6 @@ async fn pass(
     passed.map_err(|error| failed(error, changes_something))
 }
 
-/// The gateway's JSON, as it came.
 fn as_json(json: String) -> Response {
     let content_type = HeaderValue::from_static("application/json");
     ([(CONTENT_TYPE, content_type)], json).into_response()
@@ -254,12 +253,12 @@ pub(crate) async fn invoice(
 }
 
 pub(crate) fn describe_invoice(types: &mut Types) -> Operation {
-    let operation = Operation::new("show_invoice").of(GATEWAY);
-    let operation = operation.does(
+    let operation = Operation::new("show_invoice", GATEWAY, Auth::StoreKey);
+    let operation = operation.summary(
         "What the gateway says of an invoice",
         "GET /invoice of the gateway, of an invoice of one of the store's own orders. It changes nothing here.",
     );
-    describe_forwarded(operation.query::<InvoiceQuery>(types)).refuses(&[ErrorCode::NotFound])
+    describe_forwarded(operation.query::<InvoiceQuery>(types)).errors(&[ErrorCode::NotFound])
 }
 
 /// A call without a success. The gateway's own words go along, except about what is between the operator and the gateway.
@@ -286,15 +285,13 @@ fn describe_change(operation: Operation) -> Operation {
     let anything =
         json!({ "description": "The gateway's own shape.", "additionalProperties": true });
     describe_forwarded(operation.takes_json(&anything, &json!({})))
-        .refuses(&[ErrorCode::GatewayAccessDenied])
+        .errors(&[ErrorCode::GatewayAccessDenied])
 }
 
-/// What the gateway answers is passed on as it came.
 fn describe_forwarded(operation: Operation) -> Operation {
     let anything: Value = json!({ "description": "As the gateway wrote it." });
     operation
-        .by(operation::Caller::Store)
-        .refuses(&[
+        .errors(&[
             ErrorCode::GatewayRefused,
             ErrorCode::GatewayFailed,
             ErrorCode::GatewayUnavailable,

@@ -24,7 +24,7 @@ use crate::http::checkout::{created_or_ok, fresh_token, reload};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent, idempotent_with};
 use crate::http::openapi::information::ORDERS;
-use crate::http::openapi::operation::{self, Operation};
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::{
     AuthenticatedStore, DEFAULT_PAGE, MAX_PAGE, OrderJson, order_id, page_size,
@@ -56,7 +56,6 @@ const MAX_METADATA_BYTES: usize = 4096;
 pub(crate) struct OpenOrder {
     /// The price, above zero, with no more decimals than its currency has; zeros at the end do not count.
     amount: Amount,
-    /// The price's currency.
     currency: Currency,
     /// The store's own name for it: one order per reference, also after the order has ended.
     #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"), extend("examples" = ["order-1017"]))]
@@ -140,15 +139,12 @@ const ENDED: &str = "The order of this reference has ended without a payment, an
                      order for ever. To sell the same again, use a new reference, like cart-1234-2. A payment that was already \
                      sent may still arrive, and counts.";
 
-/// What is stored of an order that was opened.
 #[derive(Serialize, Deserialize)]
 struct StoredOrder {
     is_new: bool,
     id: String,
     order: OrderJson,
     payment_process_url: Option<String>,
-    /// A version before may have stored the response without it.
-    #[serde(default)]
     ended_unpaid: bool,
 }
 
@@ -224,21 +220,19 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
         "metadata": { "seats": ["A1", "A2"] },
     });
     let again = "The order of this reference at this price was there already: the same, with a fresh token.";
-    Operation::new("open_order")
-        .of(ORDERS)
-        .does(
+    Operation::new("open_order", ORDERS, Auth::StoreKey)
+        .summary(
             "Open an order",
             "The same `reference` at the same price is the same order; at another price it is refused.",
         )
-        .by(operation::Caller::Store)
-        .takes_key(1)
+        .idempotency_key(1)
         .header(
             "traceparent",
             "The trace in which the order is opened, of W3C Trace Context. Its webhooks carry it. A malformed one is ignored.",
             &json!({ "type": "string" }),
         )
         .takes::<OpenOrder>(types, &example)
-        .refuses(&[
+        .errors(&[
             ErrorCode::OrderConflict,
             ErrorCode::OtherFlow,
             ErrorCode::OrderClosed,
@@ -251,10 +245,10 @@ pub(crate) fn describe_open_order(types: &mut Types) -> Operation {
             ErrorCode::GatewayUnavailable,
         ])
         .responds::<OpenedOrder>(201, "The order, and how its customer gets to it.", types)
-        .leads_to(201, "get_order", "id", "/order/id")
-        .leads_to(201, "cancel_order", "id", "/order/id")
+        .link(201, "get_order", "id", "/order/id")
+        .link(201, "cancel_order", "id", "/order/id")
         .responds::<OpenedOrder>(200, again, types)
-        .leads_to(200, "get_order", "id", "/order/id")
+        .link(200, "get_order", "id", "/order/id")
 }
 
 fn terms(
@@ -347,7 +341,7 @@ pub(crate) struct OrdersQuery {
     /// The `next` of the page before: only what is older than this order.
     #[schemars(regex(pattern = "^ord_[0-9a-f]{32}$"))]
     after: Option<String>,
-    /// At most so many; 20 when absent.
+    /// The largest number on a page; 20 when absent.
     #[schemars(range(min = 1, max = MAX_PAGE), extend("examples" = [DEFAULT_PAGE]))]
     limit: Option<u32>,
 }
@@ -360,7 +354,6 @@ pub(crate) struct OrderPage {
     next: Option<String>,
 }
 
-/// GET /v1/orders/{id}: one order.
 pub(crate) async fn order(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -370,12 +363,10 @@ pub(crate) async fn order(
 }
 
 pub(crate) fn describe_order(types: &mut Types) -> Operation {
-    Operation::new("get_order")
-        .of(ORDERS)
-        .does("See an order", "")
-        .by(operation::Caller::Store)
+    Operation::new("get_order", ORDERS, Auth::StoreKey)
+        .summary("See an order", "")
         .path("id", "The order.", &order_id())
-        .refuses(&[ErrorCode::NotFound])
+        .errors(&[ErrorCode::NotFound])
         .responds::<OrderRecord>(200, "The order.", types)
 }
 
@@ -403,10 +394,8 @@ pub(crate) async fn orders(
 }
 
 pub(crate) fn describe_orders(types: &mut Types) -> Operation {
-    Operation::new("list_orders")
-        .of(ORDERS)
-        .does("List orders", "Newest first.")
-        .by(operation::Caller::Store)
+    Operation::new("list_orders", ORDERS, Auth::StoreKey)
+        .summary("List orders", "Newest first.")
         .query::<OrdersQuery>(types)
         .responds::<OrderPage>(200, "A page of orders.", types)
 }
@@ -471,15 +460,13 @@ pub(crate) async fn cancel(
 }
 
 pub(crate) fn describe_cancel(types: &mut Types) -> Operation {
-    Operation::new("cancel_order")
-        .of(ORDERS)
-        .does(
+    Operation::new("cancel_order", ORDERS, Auth::StoreKey)
+        .summary(
             "Cancel an order",
             "Only while no payment was detected. It is final, though a payment that arrives later is still credited, and its event delivered.",
         )
-        .by(operation::Caller::Store)
-        .takes_key(1)
+        .idempotency_key(1)
         .path("id", "The order.", &order_id())
-        .refuses(&[ErrorCode::NotFound, ErrorCode::OrderClosed])
+        .errors(&[ErrorCode::NotFound, ErrorCode::OrderClosed])
         .responds::<OrderRecord>(200, "The order, cancelled.", types)
 }

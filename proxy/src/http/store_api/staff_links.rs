@@ -18,7 +18,7 @@ use crate::http::body::Body;
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
 use crate::http::openapi::information::STAFF;
-use crate::http::openapi::operation::{self, Operation};
+use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
 use crate::http::store_api::AuthenticatedStore;
 use crate::state::AppState;
@@ -83,7 +83,6 @@ pub(crate) struct StaffLink {
 #[derive(Deserialize, Serialize)]
 struct Made {}
 
-/// What a link has to be.
 struct Wanted {
     access: StaffAccess,
     lifetime: SignedDuration,
@@ -119,16 +118,14 @@ pub(crate) async fn open_staff_link(
 
 pub(crate) fn describe_open_staff_link(types: &mut Types) -> Operation {
     let example = json!({ "person": "Zoë", "role": "write" });
-    Operation::new("open_staff_link")
-        .of(STAFF)
-        .does(
+    Operation::new("open_staff_link", STAFF, Auth::StoreKey)
+        .summary(
             "Make a link for a member of the staff",
             "Send the person's browser there. The link works once, and opens the pages of this store alone. A replay answers with a fresh link.",
         )
-        .by(operation::Caller::Store)
-        .takes_key(1)
+        .idempotency_key(1)
         .takes::<OpenStaffLink>(types, &example)
-        .refuses(&[ErrorCode::StaffAccessDenied])
+        .errors(&[ErrorCode::StaffAccessDenied])
         .responds::<StaffLink>(201, "The link.", types)
 }
 
