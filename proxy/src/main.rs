@@ -3,9 +3,7 @@
 #[macro_use]
 mod print;
 
-mod certificate;
 mod commands;
-mod doctor;
 mod operator_client;
 
 use std::collections::BTreeMap;

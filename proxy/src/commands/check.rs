@@ -6,7 +6,7 @@ use clap::Args;
 use florin_proxy::config::{Config, Problem, Problems};
 use serde_json::{Value, json};
 
-use crate::doctor::{Finding, Status, essentials};
+use crate::commands::doctor::{Finding, Status, essentials};
 
 /// What is checked.
 #[derive(Args)]

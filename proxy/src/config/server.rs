@@ -21,7 +21,7 @@ use crate::config::operator::{Operator, OperatorTable, operators};
 use crate::config::problems::{Findings, Problem, Problems};
 use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
 use crate::config::secrets::SecretPair;
-use crate::config::setting::Setting;
+use crate::config::effective_settings::Setting;
 use crate::config::store::{Store, StoreTable, store};
 use crate::config::token_keys::TokenKey;
 use crate::config::tracing::{Tracing, TracingTable, tracing};
