@@ -5,7 +5,7 @@ use florin_money::{Amount, Currency, Price};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 
 /// Something a store sells at a fixed price.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +135,7 @@ pub(crate) struct DonationTable {
 }
 
 pub(crate) fn donations(
-    findings: &mut Findings,
+    errors: &mut Errors,
     store: &str,
     tables: Vec<DonationTable>,
     currency: Option<Currency>,
@@ -144,11 +144,11 @@ pub(crate) fn donations(
     for table in tables {
         let key = format!("store.{store}.donation.{}", table.id);
         if found.iter().any(|earlier| earlier.id == table.id) {
-            findings.add(&key, "there are two of this id");
+            errors.add(&key, "there are two of this id");
         }
         // A missing currency is reported already.
         let Some(currency) = currency else { continue };
-        found.extend(findings.take(&key, donation(table, currency)));
+        found.extend(errors.record(&key, donation(table, currency)));
     }
     found
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 
-use crate::config::problems::{Findings, Problem};
+use crate::config::problems::{Errors, Problem};
 use crate::config::secrets::secret;
 
 /// The connections of one process to PostgreSQL. A file of SQLite needs none of these keys.
@@ -31,7 +31,7 @@ pub(crate) struct DatabaseTable {
 
 /// Checks the section. `is_server` if the database is PostgreSQL.
 pub(crate) fn database(
-    findings: &mut Findings,
+    errors: &mut Errors,
     warnings: &mut Vec<Problem>,
     table: &DatabaseTable,
     is_server: bool,
@@ -46,12 +46,12 @@ pub(crate) fn database(
     }
     let connections = table.connections.unwrap_or(default.connections);
     if !(2..=500).contains(&connections) {
-        findings.add("database.connections", "write 2 to 500 connections");
+        errors.add("database.connections", "write 2 to 500 connections");
     }
     let mut seconds = |key: &str, given: Option<u32>, default: Duration, most: u64| {
         let limit = given.map_or(default, |given| Duration::from_secs(given.into()));
         if !(1..=most).contains(&limit.as_secs()) {
-            findings.add(
+            errors.add(
                 &format!("database.{key}"),
                 format!("write 1 to {most} seconds"),
             );
@@ -86,7 +86,7 @@ pub(crate) fn database(
 }
 
 pub(crate) fn database_url(
-    findings: &mut Findings,
+    errors: &mut Errors,
     value: Option<String>,
     file: Option<String>,
 ) -> Option<String> {
@@ -95,8 +95,8 @@ pub(crate) fn database_url(
         (Some(value), None) => Some(value),
         (value, file) => {
             let url = secret(value, file, 1);
-            findings
-                .take("database_url", url)
+            errors
+                .record("database_url", url)
                 .map(|url| url.expose_secret().to_owned())
         }
     }
@@ -104,7 +104,7 @@ pub(crate) fn database_url(
 
 /// Refuses an address of no database, and warns of a file on another machine.
 pub(crate) fn check_database_url(
-    findings: &mut Findings,
+    errors: &mut Errors,
     warnings: &mut Vec<Problem>,
     url: Option<&str>,
 ) {
@@ -115,9 +115,9 @@ pub(crate) fn check_database_url(
     let is_known = url.starts_with("sqlite://") || florin_storage::is_postgres(url);
     if !is_known || in_memory {
         let message = "write sqlite://path/to/florin.db for a file, or postgres://user:password@host/database";
-        findings.add("database_url", message);
+        errors.add("database_url", message);
     } else if let Err(reason) = florin_storage::check_place(url) {
-        findings.add("database_url", reason);
+        errors.add("database_url", reason);
     } else if let Some(kind) = florin_storage::network_volume(url) {
         let message = format!(
             "is on a network file system ({kind}), where SQLite can lose or damage the database: write a path on a disk of this \
@@ -132,7 +132,7 @@ pub(crate) fn check_database_url(
 
 /// `database_url_direct`: of a server, and beside the address of one.
 pub(crate) fn database_url_direct(
-    findings: &mut Findings,
+    errors: &mut Errors,
     value: Option<String>,
     file: Option<String>,
     is_server: bool,
@@ -141,17 +141,17 @@ pub(crate) fn database_url_direct(
     if value.is_none() && file.is_none() {
         return None;
     }
-    let url = findings.take(KEY, secret(value, file, 1))?;
+    let url = errors.record(KEY, secret(value, file, 1))?;
     let url = url.expose_secret();
     if !is_server {
-        findings.add(
+        errors.add(
             KEY,
             "is for a pooler of PostgreSQL, and database_url names a file of SQLite",
         );
     } else if !florin_storage::is_postgres(url) {
-        findings.add(KEY, "write postgres://user:password@host/database");
+        errors.add(KEY, "write postgres://user:password@host/database");
     } else if let Err(reason) = florin_storage::check_place(url) {
-        findings.add(KEY, reason);
+        errors.add(KEY, reason);
     }
     Some(url.to_owned())
 }

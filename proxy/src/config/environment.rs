@@ -8,7 +8,7 @@ use serde_json::Value as Schema;
 use toml::{Table, Value};
 
 use crate::config::operator_token;
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 use crate::config::schema::{Kind, element, kinds, property, schema_for};
 
 const PREFIX: &str = "FLORIN_";
@@ -31,7 +31,7 @@ pub(crate) fn variable(path: &[&str]) -> String {
 /// Writes the variables into the settings, where they replace what the file has. A secret's variable replaces both forms
 /// of the secret, value and file.
 pub(crate) fn overlay(
-    findings: &mut Findings,
+    errors: &mut Errors,
     settings: &mut Table,
     schema: &Schema,
     variables: &BTreeMap<String, String>,
@@ -44,7 +44,7 @@ pub(crate) fn overlay(
             None if is_of_kubernetes(name, text) => {}
             // Of the operator at the terminal, for the commands that call the operator's API.
             None if [operator_token::VARIABLE, operator_token::FILE_VARIABLE].contains(&name) => {}
-            None => findings.add(
+            None => errors.add(
                 name,
                 "is no variable of Florin's: see florin-proxy config-reference",
             ),
@@ -60,7 +60,7 @@ pub(crate) fn overlay(
             *place(&mut root, path)? = value;
             Ok(())
         });
-        findings.take(variable, set);
+        errors.record(variable, set);
     }
     if let Value::Table(root) = root {
         *settings = root;

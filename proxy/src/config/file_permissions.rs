@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value as Schema;
 use toml::{Table, Value};
 
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 use crate::config::schema::{element, property};
 
 /// The key that accepts shared files.
@@ -20,7 +20,7 @@ const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 /// Refuses a configuration or secret file that group or others can read or write. A configuration without a secret may be
 /// read, not written: its content decides where money goes.
 pub(crate) fn check(
-    findings: &mut Findings,
+    errors: &mut Errors,
     schema: &Schema,
     file: Option<(&Path, &Table)>,
     settings: &Table,
@@ -32,13 +32,13 @@ pub(crate) fn check(
         let mut secrets = Vec::new();
         find(schema, &Value::Table(written.clone()), &mut secrets);
         let holds_secrets = secrets.iter().any(|found| matches!(found, Found::Secret));
-        refuse_shared(findings, path, holds_secrets);
+        refuse_shared(errors, path, holds_secrets);
     }
     let mut secrets = Vec::new();
     find(schema, &Value::Table(settings.clone()), &mut secrets);
     for found in secrets {
         if let Found::File(path) = found {
-            refuse_shared(findings, Path::new(&path), true);
+            refuse_shared(errors, Path::new(&path), true);
         }
     }
 }
@@ -86,7 +86,7 @@ fn holds_password(url: &Value) -> bool {
 }
 
 /// Refuses a file that group or others can write, or read if it holds secrets.
-pub(crate) fn refuse_shared(findings: &mut Findings, path: &Path, holds_secrets: bool) {
+pub(crate) fn refuse_shared(errors: &mut Errors, path: &Path, holds_secrets: bool) {
     // A file that cannot be read is reported where it is read. A pipe has no rights to speak of.
     let Some(rights) = fs::metadata(path).ok().and_then(|file| rights(&file)) else {
         return;
@@ -104,7 +104,7 @@ pub(crate) fn refuse_shared(findings: &mut Findings, path: &Path, holds_secrets:
         _ => return,
     };
     let name = path.display();
-    findings.add(
+    errors.add(
         &name.to_string(),
         format!(
             "can be {shared} by group or others (mode {rights:04o}): run chmod 600 {name}. In a container whose platform \

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use url::Url;
 
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret_pair};
 use crate::config::web_address::web_address;
 
@@ -114,39 +114,39 @@ impl Gateway {
     }
 }
 
-pub(crate) fn gateway(findings: &mut Findings, table: GatewayTable) -> Option<Gateway> {
+pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gateway> {
     let url = table
         .url
         .ok_or_else(|| "is required: the gateway's address".to_owned());
-    let url = findings.take("gateway.url", url.and_then(|text| gateway_address(&text)));
+    let url = errors.record("gateway.url", url.and_then(|text| gateway_address(&text)));
     let api_key = secret_pair(table.api_key, table.api_key_file, 1);
-    let api_key = findings.take("gateway.api_key", api_key.and_then(fits_a_header));
+    let api_key = errors.record("gateway.api_key", api_key.and_then(fits_a_header));
     let api_secret = secret_pair(table.api_secret, table.api_secret_file, 1);
-    let api_secret = findings.take("gateway.api_secret", api_secret);
+    let api_secret = errors.record("gateway.api_secret", api_secret);
     if let (Some(key), Some(secret)) = (&api_key, &api_secret)
         && key.all().count() != secret.all().count()
     {
         let message = "write as many as gateway.api_key has, in the same order; write the key twice if the secret alone changes";
-        findings.add("gateway.api_secret", message);
+        errors.add("gateway.api_secret", message);
     }
     let token = secret_pair(
         table.callback_token,
         table.callback_token_file,
         MIN_GUESSABLE_CHARS,
     );
-    let token = findings.take("gateway.callback_token", token.and_then(fits_a_path));
+    let token = errors.record("gateway.callback_token", token.and_then(fits_a_path));
     let checkout_url = table
         .checkout_url
-        .and_then(|text| findings.take("gateway.checkout_url", gateway_address(&text)));
+        .and_then(|text| errors.record("gateway.checkout_url", gateway_address(&text)));
     let quote = seconds(
-        findings,
+        errors,
         "gateway.quote_ttl_seconds",
         table.quote_ttl_seconds,
         60,
         10..=600,
     );
     let poll = seconds(
-        findings,
+        errors,
         "gateway.poll_interval_seconds",
         table.poll_interval_seconds,
         5,
@@ -157,8 +157,8 @@ pub(crate) fn gateway(findings: &mut Findings, table: GatewayTable) -> Option<Ga
         .ok()
         .filter(|rate| (1..=1000).contains(rate))
         .ok_or_else(|| "write 1 to 1000 requests a second".to_owned());
-    let rate = findings.take("gateway.requests_per_second", rate);
-    let nonces = findings.take("gateway.nonces", nonce_rule(table.nonces.as_deref()));
+    let rate = errors.record("gateway.requests_per_second", rate);
+    let nonces = errors.record("gateway.nonces", nonce_rule(table.nonces.as_deref()));
     Some(Gateway {
         url: url?,
         api_key: api_key?,
@@ -202,7 +202,7 @@ fn fits_a_path(token: SecretPair) -> Result<SecretPair, String> {
 }
 
 fn seconds(
-    findings: &mut Findings,
+    errors: &mut Errors,
     key: &str,
     value: Option<u64>,
     default: u64,
@@ -212,7 +212,7 @@ fn seconds(
     if range.contains(&value) {
         return Some(Duration::from_secs(value));
     }
-    findings.add(
+    errors.add(
         key,
         format!("write {} to {} seconds", range.start(), range.end()),
     );

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret, secret_pair};
 
 /// Characters of a name.
@@ -55,19 +55,19 @@ pub(crate) struct OperatorTable {
     pub(crate) role: Option<String>,
 }
 
-pub(crate) fn operators(findings: &mut Findings, tables: Vec<OperatorTable>) -> Vec<Operator> {
+pub(crate) fn operators(errors: &mut Errors, tables: Vec<OperatorTable>) -> Vec<Operator> {
     let mut operators: Vec<Operator> = Vec::new();
     for table in tables {
         let key = format!("operator.{}", table.name);
         if operators.iter().any(|known| known.name == table.name) {
-            findings.add(&key, "there are two operators of this name");
+            errors.add(&key, "there are two operators of this name");
         }
-        operators.extend(operator(findings, &key, table));
+        operators.extend(operator(errors, &key, table));
     }
     operators
 }
 
-fn operator(findings: &mut Findings, key: &str, table: OperatorTable) -> Option<Operator> {
+fn operator(errors: &mut Errors, key: &str, table: OperatorTable) -> Option<Operator> {
     let OperatorTable {
         name,
         password_hash,
@@ -80,29 +80,29 @@ fn operator(findings: &mut Findings, key: &str, table: OperatorTable) -> Option<
         && name.trim() == name
         && !name.chars().any(char::is_control);
     if !is_name {
-        findings.add(key, "name: write 1 to 64 characters");
+        errors.add(key, "name: write 1 to 64 characters");
     }
     let has_password = password_hash.is_some() || password_hash_file.is_some();
     let has_token = token.is_some() || token_file.is_some();
     if !has_password && !has_token {
         let message = "has neither password_hash nor token, and could do nothing: run `florin-proxy secrets hash`, and \
              write what it prints as password_hash";
-        findings.add(key, message);
+        errors.add(key, message);
     }
     let password_hash = has_password.then(|| {
         let hash = secret(password_hash, password_hash_file, 1).and_then(is_argon2id);
-        findings.take(&format!("{key}.password_hash"), hash)
+        errors.record(&format!("{key}.password_hash"), hash)
     });
     let token = has_token.then(|| {
         let token = secret_pair(token, token_file, MIN_GUESSABLE_CHARS);
-        findings.take(&format!("{key}.token"), token)
+        errors.record(&format!("{key}.token"), token)
     });
     let role = match role.as_deref() {
         None | Some("read") => Some(Role::Read),
         Some("write") => Some(Role::Write),
         Some(other) => {
             let message = format!("{other:?} is no role: write read or write");
-            findings.add(&format!("{key}.role"), message);
+            errors.add(&format!("{key}.role"), message);
             None
         }
     };
@@ -135,9 +135,9 @@ mod tests {
     const HASH: &str = "$argon2id$v=19$m=8,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$6+Nntioq2R0P0pJ4LSJAHg";
 
     fn checked(table: OperatorTable) -> Result<Vec<Operator>, Vec<String>> {
-        let mut findings = Findings::default();
-        let operators = operators(&mut findings, vec![table]);
-        match findings.finish(Some(operators)) {
+        let mut errors = Errors::default();
+        let operators = operators(&mut errors, vec![table]);
+        match errors.finish(Some(operators)) {
             Ok(operators) => Ok(operators),
             Err(problems) => Err(problems.0.into_iter().map(|it| it.key).collect()),
         }

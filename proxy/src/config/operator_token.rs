@@ -6,7 +6,7 @@ use std::path::Path;
 use secrecy::SecretString;
 
 use crate::config::file_permissions::refuse_shared;
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 
 /// Holds the token.
@@ -16,7 +16,7 @@ pub(crate) const FILE_VARIABLE: &str = "FLORIN_OPERATOR_TOKEN_FILE";
 
 /// Reads the token: from the named file, else from what the two variables give.
 pub(crate) fn read(
-    findings: &mut Findings,
+    errors: &mut Errors,
     named: Option<&Path>,
     variable: Option<&String>,
     file_variable: Option<&String>,
@@ -31,14 +31,14 @@ pub(crate) fn read(
                 "names no file, and neither {VARIABLE} nor {FILE_VARIABLE} is set: write the token of an [[operator]] into a \
                  file that only you can read, and name it"
             );
-            findings.add("--token-file", message);
+            errors.add("--token-file", message);
             return None;
         }
     };
     if let Some(file) = &file
         && !may_be_shared
     {
-        refuse_shared(findings, Path::new(file), true);
+        refuse_shared(errors, Path::new(file), true);
     }
-    findings.take(key, secret(value, file, MIN_GUESSABLE_CHARS))
+    errors.record(key, secret(value, file, MIN_GUESSABLE_CHARS))
 }

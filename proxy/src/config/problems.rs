@@ -26,9 +26,9 @@ impl std::error::Error for Problems {}
 
 /// Collects problems: all checks run, so that every problem is reported at once.
 #[derive(Default)]
-pub(crate) struct Findings(Vec<Problem>);
+pub(crate) struct Errors(Vec<Problem>);
 
-impl Findings {
+impl Errors {
     pub(crate) fn add(&mut self, key: &str, message: impl Into<String>) {
         self.0.push(Problem {
             key: key.to_owned(),
@@ -36,7 +36,7 @@ impl Findings {
         });
     }
 
-    pub(crate) fn take<T>(&mut self, key: &str, result: Result<T, String>) -> Option<T> {
+    pub(crate) fn record<T>(&mut self, key: &str, result: Result<T, String>) -> Option<T> {
         result.map_err(|message| self.add(key, message)).ok()
     }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 
 /// A customer opens one or two orders; an office behind one address opens some more.
 const ORDERS_PER_MINUTE: u32 = 30;
@@ -40,24 +40,24 @@ pub(crate) struct RateLimitTable {
     pub(crate) streams_per_order: Option<u32>,
 }
 
-pub(crate) fn rate_limit(findings: &mut Findings, table: &RateLimitTable) -> RateLimit {
+pub(crate) fn rate_limit(errors: &mut Errors, table: &RateLimitTable) -> RateLimit {
     let orders_per_minute_per_ip = table.orders_per_minute_per_ip.unwrap_or(ORDERS_PER_MINUTE);
     if !(1..=10_000).contains(&orders_per_minute_per_ip) {
-        findings.add(
+        errors.add(
             "rate_limit.orders_per_minute_per_ip",
             "write 1 to 10000 orders a minute",
         );
     }
     let connections_per_ip = table.connections_per_ip.unwrap_or(CONNECTIONS);
     if !(8..=10_000).contains(&connections_per_ip) {
-        findings.add(
+        errors.add(
             "rate_limit.connections_per_ip",
             "write 8 to 10000 connections",
         );
     }
     let streams_per_order = table.streams_per_order.unwrap_or(STREAMS);
     if !(1..=10_000).contains(&streams_per_order) {
-        findings.add("rate_limit.streams_per_order", "write 1 to 10000 streams");
+        errors.add("rate_limit.streams_per_order", "write 1 to 10000 streams");
     }
     RateLimit {
         orders_per_minute_per_ip,

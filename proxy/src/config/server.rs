@@ -15,13 +15,13 @@ use url::{Host, Url};
 use crate::config::database::{
     DatabaseTable, check_database_url, database, database_url, database_url_direct,
 };
+use crate::config::effective_settings::Setting;
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
 use crate::config::network::{network, open_to_all};
 use crate::config::operator::{Operator, OperatorTable, operators};
-use crate::config::problems::{Findings, Problem, Problems};
+use crate::config::problems::{Errors, Problem, Problems};
 use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
 use crate::config::secrets::SecretPair;
-use crate::config::effective_settings::Setting;
 use crate::config::store::{Store, StoreTable, store};
 use crate::config::token_keys::TokenKey;
 use crate::config::tracing::{Tracing, TracingTable, tracing};
@@ -204,68 +204,68 @@ pub(crate) struct File {
 
 /// Checks the settings, all of them, after what was found while they were read.
 pub(crate) fn check(
-    mut findings: Findings,
+    mut errors: Errors,
     file: File,
     settings: Vec<Setting>,
 ) -> Result<Config, Problems> {
-    let environment = findings.take("environment", environment(file.environment.as_deref()));
+    let environment = errors.record("environment", environment(file.environment.as_deref()));
     let is_test = environment != Some(Environment::Production);
     let mut warnings = Vec::new();
     let (listen, public_url) = addresses(
-        &mut findings,
+        &mut errors,
         &mut warnings,
         file.listen,
         file.public_url.as_deref(),
         is_test,
     );
-    let admin_listen = admin_listen(&mut findings, file.admin_listen);
+    let admin_listen = admin_listen(&mut errors, file.admin_listen);
     warnings.extend(admin_listen.and_then(open_to_all));
-    let database_url = database_url(&mut findings, file.database_url, file.database_url_path);
-    check_database_url(&mut findings, &mut warnings, database_url.as_deref());
+    let database_url = database_url(&mut errors, file.database_url, file.database_url_path);
+    check_database_url(&mut errors, &mut warnings, database_url.as_deref());
     let is_server = database_url
         .as_deref()
         .is_none_or(florin_storage::is_postgres);
     let database_url_direct = database_url_direct(
-        &mut findings,
+        &mut errors,
         file.database_url_direct,
         file.database_url_direct_path,
         is_server,
     );
-    let database = database(&mut findings, &mut warnings, &file.database, is_server);
+    let database = database(&mut errors, &mut warnings, &file.database, is_server);
     // Port 0 is whichever port is free: two of them differ.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
-        findings.add(
+        errors.add(
             "admin_listen",
             "is the same as listen: the operator's pages need their own",
         );
     }
     let log = file.log.unwrap_or_else(|| "info".into());
     if let Err(error) = crate::log::check(&log) {
-        findings.add("log", error);
+        errors.add("log", error);
     }
-    let trusted_proxies = trusted_proxies(&mut findings, &file.trusted_proxies);
-    let gateway = gateway(&mut findings, file.gateway);
-    let rate_limit = rate_limit(&mut findings, &file.rate_limit);
-    let tracing = tracing(&mut findings, &file.tracing);
+    let trusted_proxies = trusted_proxies(&mut errors, &file.trusted_proxies);
+    let gateway = gateway(&mut errors, file.gateway);
+    let rate_limit = rate_limit(&mut errors, &file.rate_limit);
+    let tracing = tracing(&mut errors, &file.tracing);
     let mut stores = Vec::new();
     let mut ids = BTreeSet::new();
     if file.store.is_empty() {
-        findings.add("store", "describe one store at least, as [[store]]");
+        errors.add("store", "describe one store at least, as [[store]]");
     }
     let is_only = file.store.len() == 1;
     for mut table in file.store {
         // All stores share the account at the gateway: with several stores each needs its own permission.
         table.gateway_access.get_or_insert(is_only);
         if !ids.insert(table.id.clone()) {
-            findings.add(
+            errors.add(
                 &format!("store.{}", table.id),
                 "there are two stores of this id",
             );
         }
-        stores.extend(store(&mut findings, table, is_test));
+        stores.extend(store(&mut errors, table, is_test));
     }
-    let operators = operators(&mut findings, file.operator);
-    require_distinct_keys(&mut findings, gateway.as_ref(), &stores, &operators);
+    let operators = operators(&mut errors, file.operator);
+    require_distinct_keys(&mut errors, gateway.as_ref(), &stores, &operators);
     let config = (|| {
         Some(Config {
             listen: listen?,
@@ -287,12 +287,12 @@ pub(crate) fn check(
             generation: 0,
         })
     })();
-    findings.finish(config)
+    errors.finish(config)
 }
 
 /// `listen` and `public_url`. One of them alone decides the other; two that differ are a warning.
 fn addresses(
-    findings: &mut Findings,
+    errors: &mut Errors,
     warnings: &mut Vec<Problem>,
     listen: Option<String>,
     public_url: Option<&str>,
@@ -303,7 +303,7 @@ fn addresses(
     // Without encryption browsers reach the proxy itself.
     let of_url = given.as_ref().and_then(|url| url.as_ref().ok()?.direct());
     let default = of_url.map_or_else(|| "127.0.0.1:8080".to_owned(), |of_url| of_url.to_string());
-    let listen = address(findings, "listen", listen, &default);
+    let listen = address(errors, "listen", listen, &default);
     let public_url = match given {
         Some(given) => given,
         None if is_test => {
@@ -318,7 +318,7 @@ fn addresses(
                 .to_owned(),
         ),
     };
-    let public_url = findings.take("public_url", public_url);
+    let public_url = errors.record("public_url", public_url);
     if let (true, Some(listen), Some(of_url), Some(url)) =
         (is_listen_given, listen, of_url, &public_url)
         && listen.port() != of_url.port()
@@ -337,12 +337,12 @@ fn addresses(
 }
 
 /// `admin_listen`, checked by itself.
-pub(crate) fn admin_listen(findings: &mut Findings, text: Option<String>) -> Option<SocketAddr> {
-    address(findings, "admin_listen", text, "127.0.0.1:9090")
+pub(crate) fn admin_listen(errors: &mut Errors, text: Option<String>) -> Option<SocketAddr> {
+    address(errors, "admin_listen", text, "127.0.0.1:9090")
 }
 
-fn trusted_proxies(findings: &mut Findings, list: &[String]) -> Vec<IpNet> {
-    let read = |text: &String| findings.take("trusted_proxies", network(text));
+fn trusted_proxies(errors: &mut Errors, list: &[String]) -> Vec<IpNet> {
+    let read = |text: &String| errors.record("trusted_proxies", network(text));
     list.iter().filter_map(read).collect()
 }
 
@@ -357,14 +357,14 @@ fn environment(word: Option<&str>) -> Result<Environment, String> {
 }
 
 fn address(
-    findings: &mut Findings,
+    errors: &mut Errors,
     key: &str,
     text: Option<String>,
     default: &str,
 ) -> Option<SocketAddr> {
     let text = text.unwrap_or_else(|| default.to_owned());
     let parsed = text.parse::<SocketAddr>();
-    findings.take(
+    errors.record(
         key,
         parsed.map_err(|_| format!("{text:?} is no address: write like {default}")),
     )
@@ -397,7 +397,7 @@ fn push_pair<'a>(secrets: &mut Vec<Named<'a>>, key: &str, pair: &'a SecretPair) 
 /// Requires that no secret has two uses: who learns it by one of them must not have the other. The token of the callbacks,
 /// for example, is in the access logs of reverse proxies.
 pub(crate) fn require_distinct_keys(
-    findings: &mut Findings,
+    errors: &mut Errors,
     gateway: Option<&Gateway>,
     stores: &[Store],
     operators: &[Operator],
@@ -431,7 +431,7 @@ pub(crate) fn require_distinct_keys(
     for (n, (key, secret)) in secrets.iter().enumerate() {
         if let Some((first, _)) = secrets[..n].iter().find(|(_, known)| known == secret) {
             let message = format!("is the same as {first}: generate a separate one");
-            findings.add(key, message);
+            errors.add(key, message);
         }
     }
 }

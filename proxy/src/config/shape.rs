@@ -7,7 +7,7 @@ use serde_json::Value as Schema;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 use crate::config::schema::{Kind, element, kinds, property, schema_for};
 
 #[derive(Clone, Debug, Default)]
@@ -89,7 +89,7 @@ impl Text<'_> {
 
 /// Checks a table against its schema. Removes unknown keys, so that the rest can be read. Returns `true` if it can.
 pub(crate) fn check_table(
-    findings: &mut Findings,
+    errors: &mut Errors,
     text: &Text<'_>,
     schema: &Schema,
     table: &mut Table,
@@ -100,17 +100,17 @@ pub(crate) fn check_table(
         let path = path.key(key);
         let Some(schema) = property(schema, key) else {
             let message = format!("is no key of Florin's{}", text.line(&path));
-            findings.add(&path.to_string(), message);
+            errors.add(&path.to_string(), message);
             return false;
         };
-        is_readable &= check_value(findings, text, schema, value, &path);
+        is_readable &= check_value(errors, text, schema, value, &path);
         true
     });
     let required = schema_for(schema, Kind::Table).and_then(|schema| schema["required"].as_array());
     for key in required.into_iter().flatten().filter_map(Schema::as_str) {
         if !table.contains_key(key) {
             let line = text.line(path);
-            findings.add(&path.key(key).to_string(), format!("is required{line}"));
+            errors.add(&path.key(key).to_string(), format!("is required{line}"));
             is_readable = false;
         }
     }
@@ -118,7 +118,7 @@ pub(crate) fn check_table(
 }
 
 fn check_value(
-    findings: &mut Findings,
+    errors: &mut Errors,
     text: &Text<'_>,
     schema: &Schema,
     value: &mut Value,
@@ -140,11 +140,11 @@ fn check_value(
             kinds(schema),
             text.line(path)
         );
-        findings.add(&path.to_string(), message);
+        errors.add(&path.to_string(), message);
         return false;
     };
     match value {
-        Value::Table(table) => check_table(findings, text, taken, table, path),
+        Value::Table(table) => check_table(errors, text, taken, table, path),
         Value::Array(list) => {
             let elements = element(taken).zip(Some(list));
             let Some((schema, list)) = elements else {
@@ -154,7 +154,7 @@ fn check_value(
             let mut is_readable = true;
             for (n, value) in list.iter_mut().enumerate() {
                 let path = path.element(n, value);
-                is_readable &= check_value(findings, text, schema, value, &path);
+                is_readable &= check_value(errors, text, schema, value, &path);
             }
             is_readable
         }
@@ -165,7 +165,7 @@ fn check_value(
             };
             if !fits {
                 let line = text.line(path);
-                findings.add(&path.to_string(), format!("is out of range{line}"));
+                errors.add(&path.to_string(), format!("is out of range{line}"));
             }
             fits
         }

@@ -10,7 +10,7 @@ use std::path::Path;
 use secrecy::SecretString;
 use toml::Table;
 
-use crate::config::problems::{Findings, Problem, Problems};
+use crate::config::problems::{Errors, Problem, Problems};
 use crate::config::schema::schema;
 use crate::config::server::{self, Config, File, check};
 use crate::config::shape::{self, Text, check_table};
@@ -55,9 +55,9 @@ pub fn admin_address(
         }
         (None, None) => None,
     };
-    let mut findings = Findings::default();
-    let address = server::admin_listen(&mut findings, written);
-    findings.finish(address)
+    let mut errors = Errors::default();
+    let address = server::admin_listen(&mut errors, written);
+    errors.finish(address)
 }
 
 /// The token with which the command line calls the operator's API: from the file `named`, else from the environment. Of the
@@ -82,11 +82,11 @@ pub fn operator_token(
         }
         (None, None) => false,
     };
-    let mut findings = Findings::default();
+    let mut errors = Errors::default();
     let value = variables.get(token::VARIABLE);
     let file = variables.get(token::FILE_VARIABLE);
-    let token = token::read(&mut findings, named, value, file, may_be_shared);
-    findings.finish(token)
+    let token = token::read(&mut errors, named, value, file, may_be_shared);
+    errors.finish(token)
 }
 
 fn checked(
@@ -95,24 +95,24 @@ fn checked(
     mut settings: Table,
     variables: &BTreeMap<String, String>,
 ) -> Result<Config, Problems> {
-    let mut findings = Findings::default();
+    let mut errors = Errors::default();
     let (schema, text) = (schema(), Text(text));
     let written = settings.clone();
-    environment::overlay(&mut findings, &mut settings, &schema, variables);
+    environment::overlay(&mut errors, &mut settings, &schema, variables);
     let file = file.map(|path| (path, &written));
-    file_permissions::check(&mut findings, &schema, file, &settings);
+    file_permissions::check(&mut errors, &schema, file, &settings);
     let root = shape::Path::default();
-    if !check_table(&mut findings, &text, &schema, &mut settings, &root) {
-        return findings.finish(None);
+    if !check_table(&mut errors, &text, &schema, &mut settings, &root) {
+        return errors.finish(None);
     }
     let effective = effective_settings::settings(&schema, &settings);
     match settings.try_into::<File>() {
-        Ok(file) => check(findings, file, effective),
+        Ok(file) => check(errors, file, effective),
         Err(error) => {
             // The schema is the types' own, so this is a fault of the check. The message may hold a secret.
             debug_assert!(false, "the check of the shape missed: {error}");
-            findings.add("the configuration", "has a value of another kind");
-            findings.finish(None)
+            errors.add("the configuration", "has a value of another kind");
+            errors.finish(None)
         }
     }
 }

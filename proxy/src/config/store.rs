@@ -10,7 +10,7 @@ use crate::config::catalog::{
     self, Donation, DonationTable, Product, ProductTable, donations, is_tolerable,
 };
 use crate::config::operator::Role;
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret_pair};
 use crate::config::theme::{ThemeTable, theme};
 use crate::config::token_keys::{TokenKey, TokenKeyTable, token_keys};
@@ -195,58 +195,58 @@ pub(crate) struct StoreTable {
     pub(crate) donation: Vec<DonationTable>,
 }
 
-pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -> Option<Store> {
+pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Option<Store> {
     let key = |name: &str| format!("store.{}.{name}", table.id);
     let id = StoreId::parse(&table.id).map_err(|error| error.to_string());
-    let id = findings.take(&key("id"), id);
+    let id = errors.record(&key("id"), id);
     let currency = Currency::parse(table.currency.as_deref().unwrap_or("USD"));
-    let currency = findings.take(
+    let currency = errors.record(
         &key("currency"),
         currency.map_err(|error| error.to_string()),
     );
     let mut origins = Vec::new();
     for text in &table.origins {
-        origins.extend(findings.take(&key("origins"), origin(text)));
+        origins.extend(errors.record(&key("origins"), origin(text)));
     }
     let logo_url = table.logo_url.as_deref();
     let logo_url = logo_url.map(|text| picture(text, is_test));
-    let logo_url = findings.take(&key("logo_url"), logo_url.transpose());
+    let logo_url = errors.record(&key("logo_url"), logo_url.transpose());
     let mut image_origins = Vec::new();
     for text in &table.image_origins {
         let found = picture(text, is_test).and_then(|_| origin(text));
-        image_origins.extend(findings.take(&key("image_origins"), found));
+        image_origins.extend(errors.record(&key("image_origins"), found));
     }
     let secret_key = if table.secret_key.is_some() || table.secret_key_file.is_some() {
         let found = secret_pair(table.secret_key, table.secret_key_file, MIN_GUESSABLE_CHARS);
-        findings.take(&key("secret_key"), found)
+        errors.record(&key("secret_key"), found)
     } else {
         None
     };
-    let staff_pages = findings.take(
+    let staff_pages = errors.record(
         &key("staff_pages"),
         staff_pages(table.staff_pages.as_deref()),
     );
-    let token_keys = token_keys(findings, &table.id, table.token_keys);
+    let token_keys = token_keys(errors, &table.id, table.token_keys);
     for (name, link) in [
         ("return_url", &table.return_url),
         ("cancel_url", &table.cancel_url),
         ("support_url", &table.support_url),
     ] {
         if let Some(text) = link {
-            findings.take(&key(name), link_address(text, name == "support_url"));
+            errors.record(&key(name), link_address(text, name == "support_url"));
         }
     }
     let tolerance = Amount::parse(table.underpayment_tolerance.as_deref().unwrap_or("0"));
-    let tolerance = findings.take(
+    let tolerance = errors.record(
         &key("underpayment_tolerance"),
         tolerance.map_err(|error| error.to_string()),
     );
     let merchant_id = table.merchant_id.map(merchant_id).transpose();
-    let merchant_id = findings.take(&key("merchant_id"), merchant_id);
-    let (theme, theme_tokens) = theme(findings, &table.id, table.theme);
+    let merchant_id = errors.record(&key("merchant_id"), merchant_id);
+    let (theme, theme_tokens) = theme(errors, &table.id, table.theme);
     let webhook = table.webhook.and_then(|hook| {
         let found = webhook(hook, is_test);
-        findings.take(&key("webhook"), found)
+        errors.record(&key("webhook"), found)
     });
     let mut products = Vec::new();
     for product in table.product {
@@ -258,11 +258,11 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
             }
             catalog::product(product, currency, tolerance.unwrap_or(Amount::ZERO))
         });
-        let found = findings.take(&sku_key, found);
+        let found = errors.record(&sku_key, found);
         products.extend(found);
     }
-    require_distinct_skus(findings, &table.id, &products);
-    let donations = donations(findings, &table.id, table.donation, currency);
+    require_distinct_skus(errors, &table.id, &products);
+    let donations = donations(errors, &table.id, table.donation, currency);
     Some(Store {
         name: table.name.unwrap_or_else(|| table.id.clone()),
         id: id?,
@@ -287,11 +287,11 @@ pub(crate) fn store(findings: &mut Findings, table: StoreTable, is_test: bool) -
     })
 }
 
-fn require_distinct_skus(findings: &mut Findings, store: &str, products: &[Product]) {
+fn require_distinct_skus(errors: &mut Errors, store: &str, products: &[Product]) {
     for (n, Product { sku, .. }) in products.iter().enumerate() {
         if products[..n].iter().any(|earlier| earlier.sku == *sku) {
             let key = format!("store.{store}.product.{sku}");
-            findings.add(&key, "there are two of this sku");
+            errors.add(&key, "there are two of this sku");
         }
     }
 }

@@ -5,7 +5,7 @@ use florin_money::Amount;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 
 const MAX_RADIUS_PX: u32 = 40;
 
@@ -61,7 +61,7 @@ type Check = fn(&str) -> Result<(), String>;
 
 /// Checks the theme of one store: its name, and what is otherwise than the theme has it.
 pub(crate) fn theme(
-    findings: &mut Findings,
+    errors: &mut Errors,
     store: &str,
     table: ThemeTable,
 ) -> (String, Vec<(&'static str, String)>) {
@@ -69,7 +69,7 @@ pub(crate) fn theme(
     let preset = table.preset.unwrap_or_else(|| "auto".into());
     if !THEMES.contains(&preset.as_str()) {
         let message = format!("{preset:?} is no theme: write one of {}", THEMES.join(", "));
-        findings.add(&key("preset"), message);
+        errors.add(&key("preset"), message);
     }
     let tokens: [(&'static str, Option<String>, Check); 12] = [
         ("accent", table.accent, colour),
@@ -89,7 +89,7 @@ pub(crate) fn theme(
     for (name, value, check) in tokens {
         let Some(value) = value else { continue };
         let key = key(&name.replace('-', "_"));
-        found.extend(findings.take(&key, check(&value).map(|()| (name, value))));
+        found.extend(errors.record(&key, check(&value).map(|()| (name, value))));
     }
     (preset, found)
 }

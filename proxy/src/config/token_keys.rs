@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 
 /// Two live at a time: one that signs, and one that is on its way in or out.
@@ -53,19 +53,19 @@ pub(crate) struct TokenKeyTable {
 }
 
 pub(crate) fn token_keys(
-    findings: &mut Findings,
+    errors: &mut Errors,
     store: &str,
     tables: Vec<TokenKeyTable>,
 ) -> Vec<TokenKey> {
     let key = format!("store.{store}.token_keys");
     if tables.len() > MAX_KEYS {
         let message = "holds more than two keys: one signs, one more lives while it is replaced";
-        findings.add(&key, message);
+        errors.add(&key, message);
     }
     let mut keys: Vec<TokenKey> = Vec::new();
     for table in tables {
         let kid = KeyId::parse(&table.kid);
-        let kid = findings.take(
+        let kid = errors.record(
             &key,
             kid.ok_or_else(|| {
                 let kid: String = table.kid.chars().take(40).collect();
@@ -74,12 +74,12 @@ pub(crate) fn token_keys(
         );
         let key = format!("{key}.{}", table.kid);
         let found = secret(table.secret, table.secret_file, MIN_GUESSABLE_CHARS);
-        let found = findings.take(&key, found);
+        let found = errors.record(&key, found);
         let Some((kid, secret)) = kid.zip(found) else {
             continue;
         };
         if keys.iter().any(|earlier| earlier.kid == kid) {
-            findings.add(&key, "there are two keys of this kid");
+            errors.add(&key, "there are two keys of this kid");
             continue;
         }
         keys.push(TokenKey { kid, secret });

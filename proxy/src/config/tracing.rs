@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
 
-use crate::config::problems::Findings;
+use crate::config::problems::Errors;
 
 /// One request in a hundred: enough to see where time goes, and no load for a collector.
 const SAMPLE_RATIO: &str = "0.01";
@@ -35,18 +35,18 @@ pub(crate) struct TracingTable {
     pub(crate) sample_ratio: Option<String>,
 }
 
-pub(crate) fn tracing(findings: &mut Findings, table: &TracingTable) -> Option<Tracing> {
+pub(crate) fn tracing(errors: &mut Errors, table: &TracingTable) -> Option<Tracing> {
     let ratio = table.sample_ratio.as_deref().unwrap_or(SAMPLE_RATIO);
     let sampled_per_million = per_million(ratio);
     if sampled_per_million.is_none() {
-        findings.add(
+        errors.add(
             "tracing.sample_ratio",
             format!("{ratio:?} is no share: write a number from \"0\" to \"1\", like \"0.01\""),
         );
     }
     let Some(endpoint) = &table.otlp_endpoint else {
         if table.sample_ratio.is_some() {
-            findings.add(
+            errors.add(
                 "tracing.sample_ratio",
                 "has no effect without tracing.otlp_endpoint: write both, or none",
             );
@@ -54,7 +54,7 @@ pub(crate) fn tracing(findings: &mut Findings, table: &TracingTable) -> Option<T
         return None;
     };
     Some(Tracing {
-        traces_url: findings.take("tracing.otlp_endpoint", traces_url(endpoint))?,
+        traces_url: errors.record("tracing.otlp_endpoint", traces_url(endpoint))?,
         sampled_per_million: sampled_per_million?,
     })
 }
