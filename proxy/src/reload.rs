@@ -48,9 +48,8 @@ impl AppState {
         {
             return Err(not_set("log", &error));
         }
-        let (first, second) = next.gateway.credentials();
-        let exchanged = self.deps.gateway.set_credentials(&first, second.as_ref());
-        if let Err(error) = exchanged {
+        let credentials = next.gateway.credentials();
+        if let Err(error) = self.deps.gateway.set_credentials(&credentials) {
             return Err(not_set("gateway.api_key", &error.to_string()));
         }
         next.generation = current.generation + 1;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use reqwest::StatusCode;
 use serde_json::json;
 use standardwebhooks::Webhook;
-use support::{Program, World, eventually, secrets, write_private};
+use support::{Program, World, eventually, pay_in_full, secrets, write_private};
 use tokio::task::JoinSet;
 
 use crate::program::{start_program, wait_until_up};
@@ -241,6 +241,54 @@ async fn keys_in_pairs_are_both_accepted_until_the_old_one_is_removed() {
     line(&program, 1, RELOADED).await;
     assert_eq!(statuses(old).await, (401, 404, 401));
     assert_eq!(statuses(new).await, (200, 200, 200));
+    drop(program);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn the_gateways_key_and_secret_are_exchanged_without_a_restart() {
+    let mut world = World::start().await;
+    let program = start_program(&mut world).await;
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
+    let (key, secret) = (secrets::API_KEY, secrets::API_SECRET);
+    let known = [
+        format!("api_key = \"{key}\""),
+        format!("api_secret = \"{secret}\""),
+    ];
+    let unknown = [
+        "api_key = \"canary-key-next\"",
+        "api_secret = \"canary-secret-next\"",
+    ];
+    let rejects = async |expected: u64| {
+        eventually("the gateway has checked the key", async || {
+            let scrape = Scrape::of(&world).await;
+            let rejected = scrape.value("florin_gateway_key_rejected");
+            (rejected == expected).then_some(())
+        })
+        .await;
+    };
+    change(
+        &world,
+        &program,
+        &[(&known[0], unknown[0]), (&known[1], unknown[1])],
+    );
+    let logged = line(&program, 0, RELOADED).await;
+    assert!(
+        logged.contains("gateway.api_key, gateway.api_secret"),
+        "{logged}"
+    );
+    rejects(1).await;
+    change(
+        &world,
+        &program,
+        &[(unknown[0], &known[0]), (unknown[1], &known[1])],
+    );
+    line(&program, 1, RELOADED).await;
+    pay_in_full(&world, &checkout).await;
+    rejects(0).await;
+    let printed = program.printed();
+    assert!(!printed.contains("canary-"), "{printed}");
     drop(program);
     world.end().await;
 }

@@ -104,7 +104,7 @@ impl Proxy {
         self.begun().push(process.clone());
         let config = load(Some(&machine.config), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own settings: {problems}"));
-        let (credentials, _) = config.gateway.credentials();
+        let credentials = config.gateway.credentials();
         let settings = Settings::new(config.gateway.url.clone(), credentials);
         let transport = Arc::new(SimulatedTransport::new(process.clone()));
         let (clock, random) = (Arc::new(process.clone()), machine.random.clone());

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use self::http::{Call, Exchange, GatewayResponse, LONGEST_WAIT, Request, SingleFlight};
+use self::http::{Call, Exchange, GatewayResponse, Request, SingleFlight};
 use self::keys::{SigningKey, SigningKeys};
 use self::limiter::Limiter;
 use self::limits::{Outcome, Response, Rules};
@@ -43,7 +43,6 @@ pub use self::account_row::{
 };
 pub use self::error::{AmbiguousOutcome, CallError};
 pub use self::http::InvoiceResponse;
-pub use self::keys::KeyInUse;
 pub use self::limits::{Health, Priority};
 pub use self::nonces::NonceRule;
 pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequestError};
@@ -115,16 +114,12 @@ pub trait PaymentGateway: Send + Sync {
     /// The state of the connection to the gateway, for the operator.
     fn health(&self) -> Health;
 
-    /// Signs later calls with `first`, and with `second` while the gateway rejects that. Calls in progress end with the
-    /// credentials that they began with, unless the gateway rejects those.
+    /// Signs later calls with these credentials. Calls in progress end with those that they began
+    /// with.
     ///
     /// # Errors
     /// [`SettingsError::ApiKey`]; then nothing is changed.
-    fn set_credentials(
-        &self,
-        first: &Credentials,
-        second: Option<&Credentials>,
-    ) -> Result<(), SettingsError>;
+    fn set_credentials(&self, credentials: &Credentials) -> Result<(), SettingsError>;
 }
 
 /// The gateway over HTTPS, or over another [`Transport`].
@@ -174,7 +169,7 @@ impl Client {
             is_shared: false,
         };
         let limiter = Limiter::of_process(rules, clock.clone());
-        let keys = SigningKeys::new(&settings.credentials, settings.second_credentials.as_ref())?;
+        let keys = SigningKeys::new(&settings.credentials)?;
         let exchange = Exchange::new(settings, transport, Arc::clone(&clock))?;
         Ok(Self {
             exchange: Arc::new(exchange),
@@ -216,16 +211,11 @@ impl Client {
         let mut tries = 1;
         let mut failed = None;
         let mut clock_was_set = false;
-        let mut rejected = Vec::new();
-        let mut key = self.keys.next(&rejected).expect("a client has a key");
+        let key = self.keys.current();
         loop {
-            let max_wait = match rejected.len() {
-                0 => request.call.max_wait(),
-                _ => LONGEST_WAIT,
-            };
-            let result = self.attempt(&request, &key, priority, max_wait).await;
+            let result = self.attempt(&request, &key, priority).await;
             if request.call.proves_key() && accepts_key(&result) {
-                self.keys.accept(&key);
+                key.set_rejected(false);
             }
             let failure = match result {
                 Ok(response) => return Ok(response),
@@ -245,23 +235,9 @@ impl Client {
                 failed = Some(error);
                 continue;
             }
-            // Nor was it executed with a key that the gateway rejects.
-            if let CallError::Refused { status: 401, .. } = error {
-                let is_rejected = request.call.needs_only_key();
-                if is_rejected {
-                    self.keys.reject(&key);
-                }
-                rejected.push(key);
-                let Some(next) = self.keys.next(&rejected) else {
-                    if is_rejected {
-                        self.keys.reject_all();
-                    }
-                    return Err(error);
-                };
-                key = next;
-                // If the budget does not allow it now, that is the failure: the other pair may be right.
-                failed = None;
-                continue;
+            let is_unauthorized = matches!(error, CallError::Refused { status: 401, .. });
+            if is_unauthorized && request.call.needs_only_key() {
+                key.set_rejected(true);
             }
             let delay = self.retry.delay(request.call, &error, tries, &*self.random);
             let Some(delay) = delay else {
@@ -276,14 +252,14 @@ impl Client {
         }
     }
 
-    /// Sends a request once, when the budget allows it within `max_wait`.
+    /// Sends a request once, when the budget allows it within the longest wait of the call.
     async fn attempt<A: DeserializeOwned>(
         &self,
         request: &Request,
         key: &SigningKey,
         priority: Priority,
-        mut max_wait: Duration,
     ) -> Result<(A, String), Failure> {
+        let mut max_wait = request.call.max_wait();
         let permit = loop {
             match self.limiter.acquire(priority).await {
                 Ok(permit) => break permit,
@@ -439,16 +415,12 @@ impl PaymentGateway for Client {
 
     fn health(&self) -> Health {
         Health {
-            key: self.keys.in_use(),
+            is_key_rejected: self.keys.current().is_rejected(),
             ..self.limiter.health()
         }
     }
 
-    fn set_credentials(
-        &self,
-        first: &Credentials,
-        second: Option<&Credentials>,
-    ) -> Result<(), SettingsError> {
-        self.keys.replace(first, second)
+    fn set_credentials(&self, credentials: &Credentials) -> Result<(), SettingsError> {
+        self.keys.replace(credentials)
     }
 }

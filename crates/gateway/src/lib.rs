@@ -27,7 +27,7 @@ mod types;
 #[cfg(feature = "client")]
 pub use client::{
     AccountRow, AccountRowError, AccountState, AccountStep, AmbiguousOutcome, CallError, Client,
-    Clock, Credentials, Deadlines, Endpoint, Health, InvoiceResponse, KeyInUse, MAX_RAW_BODY_BYTES,
+    Clock, Credentials, Deadlines, Endpoint, Health, InvoiceResponse, MAX_RAW_BODY_BYTES,
     NewAccountState, NonceRule, PaymentGateway, Priority, Random, RawRequest, RawRequestError,
     RawResponse, RetryPolicy, Settings, SettingsError, SignedRequest, Transport, with_traceparent,
 };

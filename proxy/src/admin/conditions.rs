@@ -1,7 +1,7 @@
 //! What is wrong with the proxy itself at present: its database, the gateway, its clock, its configuration. The operator's
 //! first page shows it above what needs a decision.
 
-use florin_gateway::{Health, KeyInUse};
+use florin_gateway::Health;
 use florin_storage::Totals;
 use jiff::SignedDuration;
 use strum::VariantArray;
@@ -32,7 +32,6 @@ pub(crate) enum Condition {
     ConnectionsFull,
     DiskFillsUp,
     ReloadRefused,
-    SecondKey,
     ClockOff,
     UnnamedReverseProxy,
 }
@@ -57,7 +56,6 @@ impl Condition {
             Self::ConnectionsFull => "Connections run out",
             Self::DiskFillsUp => "The disk fills up",
             Self::ReloadRefused => "The configuration was not reloaded",
-            Self::SecondKey => "The second key is in use",
             Self::ClockOff => "The clocks differ",
             Self::UnnamedReverseProxy => "A reverse proxy is not named",
         }
@@ -101,10 +99,6 @@ impl Condition {
             Self::ReloadRefused => {
                 "The one before is in force, whole. Correct what the reason names, and reload."
             }
-            Self::SecondKey => {
-                "The gateway rejects the first of the two in gateway.api_key and gateway.api_secret. Exchange the key there, or \
-                 correct the first and reload."
-            }
             Self::ClockOff => {
                 "Nonces follow the gateway's clock. Set the clock of this machine by NTP, and with PostgreSQL that of its server: orders \
                  expire by it, and stores refuse webhooks that seem older than five minutes."
@@ -119,9 +113,7 @@ impl Condition {
     pub(crate) fn page(self) -> &'static str {
         match self {
             Self::StorageFails => "docs/operations/running.md#full-disk",
-            Self::KeyRejected | Self::SecondKey => {
-                "docs/operations/rotating-keys.md#the-gateways-key-and-secret"
-            }
+            Self::KeyRejected => "docs/operations/rotating-keys.md#the-gateways-key-and-secret",
             Self::CurrencyNotPriced => "docs/guide/stores.md#currencies",
             Self::GatewayAway => "docs/operations/gateway.md#failures",
             Self::GatewayPause => "docs/operations/gateway.md#request-budget",
@@ -160,8 +152,7 @@ fn detail(
     let nothing = String::new;
     match condition {
         Condition::StorageFails => app.storage_health.reason(),
-        Condition::KeyRejected => (health.key == KeyInUse::Rejected).then(nothing),
-        Condition::SecondKey => (health.key == KeyInUse::Second).then(nothing),
+        Condition::KeyRejected => health.is_key_rejected.then(nothing),
         Condition::CurrencyNotPriced => {
             let found = unpriced(&app.config(), &app.prices.currencies()).into_iter();
             let found = found.map(|it| format!("{}: {}.", it.problem.key, it.problem.message));

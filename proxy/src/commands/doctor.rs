@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::{
-    CallError, Client, Endpoint, KeyInUse, PaymentGateway as _, Prices, RawRequest,
-};
+use florin_gateway::{CallError, Client, Endpoint, PaymentGateway as _, Prices, RawRequest};
 use florin_proxy::clock::{Clock as _, MAX_SKEW, SystemClock, SystemRandom};
 use florin_proxy::config::{Config, Problem};
 use florin_proxy::webhooks::{SendOutcome, WebhookSender, probe};
@@ -200,14 +198,6 @@ async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Resu
         .ok()
         .and_then(|text| serde_json::from_str(&text).ok());
     findings.extend(prices.iter().flat_map(|prices| payable(config, prices)));
-    if client.health().key == KeyInUse::Second {
-        findings.push(Finding::new(
-            Status::Warning,
-            "gateway.api_key",
-            "the gateway rejects the first key or secret of the two, and accepts the second",
-            "exchange the key at the gateway, or correct the first",
-        ));
-    }
     findings.extend(client.health().skew.map(clock_finding));
     client.flush().await;
     Ok(findings)

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::config::problems::Errors;
-use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret_pair};
+use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret, secret_pair};
 use crate::config::web_address::web_address;
 
 /// Default requests a second towards the gateway.
@@ -21,9 +21,9 @@ pub struct Gateway {
     /// Its base address, ending in `/api`.
     pub url: Url,
     /// Its name for the account.
-    pub api_key: SecretPair,
-    /// What calls are signed with: as many as there are keys, in their order.
-    pub api_secret: SecretPair,
+    pub api_key: SecretString,
+    /// What calls are signed with.
+    pub api_secret: SecretString,
     /// The unguessable part of the callbacks' path.
     pub callback_token: SecretPair,
     /// Where its hosted page is; customers are sent nowhere else. None: no hosted orders.
@@ -47,15 +47,14 @@ pub(crate) struct GatewayTable {
     /// Base address of the gateway, with its `/api`.
     #[schemars(extend("x-default" = "required"))]
     pub(crate) url: Option<String>,
-    /// Names the account at the gateway. Or a list of two while one replaces the other: calls are sent with the first, and with
-    /// the second while the gateway rejects the first.
+    /// Names the account at the gateway.
     #[schemars(extend("x-default" = "required"))]
-    pub(crate) api_key: Option<OneOrMore>,
-    pub(crate) api_key_file: Option<OneOrMore>,
-    /// Signs the calls to the gateway. Or a list of two, in the order of `api_key`.
+    pub(crate) api_key: Option<String>,
+    pub(crate) api_key_file: Option<String>,
+    /// Signs the calls to the gateway.
     #[schemars(extend("x-default" = "required"))]
-    pub(crate) api_secret: Option<OneOrMore>,
-    pub(crate) api_secret_file: Option<OneOrMore>,
+    pub(crate) api_secret: Option<String>,
+    pub(crate) api_secret_file: Option<String>,
     /// 32 or more random characters. The gateway sends its callbacks to `{public_url}/callbacks/{callback_token}`. Or a list
     /// of two while one replaces the other: new invoices name the first, callbacks to both are accepted.
     #[schemars(extend("x-default" = "required"))]
@@ -85,20 +84,16 @@ pub(crate) struct GatewayTable {
 }
 
 impl Gateway {
-    /// Key and secret, and those that they replace.
-    pub fn credentials(&self) -> (Credentials, Option<Credentials>) {
-        let credentials = |(key, secret): (&SecretString, &SecretString)| Credentials {
-            api_key: key.clone(),
-            api_secret: secret.clone(),
-        };
-        let first = credentials((self.api_key.newest(), self.api_secret.newest()));
-        let second = self.api_key.before().zip(self.api_secret.before());
-        (first, second.map(credentials))
+    /// Key and secret.
+    pub fn credentials(&self) -> Credentials {
+        Credentials {
+            api_key: self.api_key.clone(),
+            api_secret: self.api_secret.clone(),
+        }
     }
 
     /// The settings of the gateway's client.
     pub fn client_settings(&self) -> Settings {
-        let (credentials, second_credentials) = self.credentials();
         let put_body = if self.sign_put_body {
             PutBody::Signed
         } else {
@@ -108,8 +103,7 @@ impl Gateway {
             requests_per_second: self.requests_per_second,
             nonces: self.nonces,
             signing: Signing { put_body },
-            second_credentials,
-            ..Settings::new(self.url.clone(), credentials)
+            ..Settings::new(self.url.clone(), self.credentials())
         }
     }
 }
@@ -119,16 +113,10 @@ pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gatewa
         .url
         .ok_or_else(|| "is required: the gateway's address".to_owned());
     let url = errors.record("gateway.url", url.and_then(|text| gateway_address(&text)));
-    let api_key = secret_pair(table.api_key, table.api_key_file, 1);
+    let api_key = secret(table.api_key, table.api_key_file, 1);
     let api_key = errors.record("gateway.api_key", api_key.and_then(fits_a_header));
-    let api_secret = secret_pair(table.api_secret, table.api_secret_file, 1);
+    let api_secret = secret(table.api_secret, table.api_secret_file, 1);
     let api_secret = errors.record("gateway.api_secret", api_secret);
-    if let (Some(key), Some(secret)) = (&api_key, &api_secret)
-        && key.all().count() != secret.all().count()
-    {
-        let message = "write as many as gateway.api_key has, in the same order; write the key twice if the secret alone changes";
-        errors.add("gateway.api_secret", message);
-    }
     let token = secret_pair(
         table.callback_token,
         table.callback_token_file,
@@ -184,9 +172,8 @@ fn gateway_address(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-fn fits_a_header(key: SecretPair) -> Result<SecretPair, String> {
-    let fits = |key: &SecretString| key.expose_secret().bytes().all(|b| b.is_ascii_graphic());
-    if key.all().all(fits) {
+fn fits_a_header(key: SecretString) -> Result<SecretString, String> {
+    if key.expose_secret().bytes().all(|b| b.is_ascii_graphic()) {
         return Ok(key);
     }
     Err("is sent in a header: use visible ASCII characters".into())

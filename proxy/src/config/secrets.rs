@@ -11,8 +11,8 @@ use crate::auth::is_secret;
 /// One in use, and the one before it.
 const MAX_SECRETS: usize = 2;
 
-/// A secret, and the one before it while the first replaces it. The first is used for sending; both are accepted. Of the
-/// gateway's, the second is used while the gateway does not accept the first.
+/// A secret, and the one before it while the first replaces it. The first is used for sending; both
+/// are accepted.
 #[derive(Clone, Debug)]
 pub struct SecretPair {
     newest: SecretString,
@@ -23,11 +23,6 @@ impl SecretPair {
     /// The one in use.
     pub fn newest(&self) -> &SecretString {
         &self.newest
-    }
-
-    /// The one that is replaced.
-    pub fn before(&self) -> Option<&SecretString> {
-        self.before.as_ref()
     }
 
     /// Both, the one in use first.

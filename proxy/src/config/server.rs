@@ -404,7 +404,8 @@ pub(crate) fn require_distinct_keys(
 ) {
     let mut secrets: Vec<Named<'_>> = Vec::new();
     if let Some(gateway) = gateway {
-        push_pair(&mut secrets, "gateway.api_secret", &gateway.api_secret);
+        let secret = gateway.api_secret.expose_secret();
+        secrets.push(("gateway.api_secret".to_owned(), secret));
         push_pair(
             &mut secrets,
             "gateway.callback_token",

@@ -97,11 +97,7 @@ impl PaymentGateway for MeasuredGateway {
         self.inner.health()
     }
 
-    fn set_credentials(
-        &self,
-        first: &Credentials,
-        second: Option<&Credentials>,
-    ) -> Result<(), SettingsError> {
-        self.inner.set_credentials(first, second)
+    fn set_credentials(&self, credentials: &Credentials) -> Result<(), SettingsError> {
+        self.inner.set_credentials(credentials)
     }
 }

@@ -11,7 +11,6 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use florin_gateway::KeyInUse;
 use florin_orders::{AttentionCause, PollPriority};
 use florin_storage::{Commits, PollQueue, ServerState, StorageError, StoreScope, Totals};
 use jiff::{SignedDuration, Timestamp};
@@ -235,11 +234,8 @@ fn gateway(registry: &mut Registry, app: &AppState) {
         budget,
     );
     let help = "1 while the gateway rejects the key: the last call whose key it checked was answered with 401";
-    let rejected = u64::from(health.key == KeyInUse::Rejected);
+    let rejected = u64::from(health.is_key_rejected);
     gauge(registry, "florin_gateway_key_rejected", help, rejected);
-    let help = "1 while calls are signed with the second of gateway.api_key, because the gateway rejected the first";
-    let second = u64::from(health.key == KeyInUse::Second);
-    gauge(registry, "florin_gateway_second_key_in_use", help, second);
     let help =
         "How far the gateway's clock is ahead of this machine's; absent before its first response";
     if let Some(skew) = health.skew {

@@ -24,7 +24,7 @@ const SIGNATURE: HeaderName = HeaderName::from_static("signature");
 const NONCE: HeaderName = HeaderName::from_static("nonce");
 
 /// Longest wait for the budget while a customer waits for the call.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(3);
+const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
 /// One endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -290,7 +290,7 @@ mod tests {
 
     use super::*;
     use crate::Credentials;
-    use crate::client::keys::SigningKeys;
+    use crate::client::keys::SigningKey;
     use crate::client::transport::Https;
 
     struct Stopped;
@@ -310,8 +310,7 @@ mod tests {
             api_key: SecretString::from("key"),
             api_secret: SecretString::from("secret"),
         };
-        let keys = SigningKeys::new(&credentials, None).unwrap();
-        let key = keys.next(&[]).unwrap();
+        let key = SigningKey::new(&credentials).unwrap();
         let settings = Settings::new("http://127.0.0.1:1/api".parse().unwrap(), credentials);
         let transport = Arc::new(Https::new(&settings).unwrap());
         let exchange = Exchange::new(settings, transport, Arc::new(Stopped)).unwrap();

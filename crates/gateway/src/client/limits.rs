@@ -21,7 +21,6 @@ use self::circuit::{Change, Circuit};
 pub(super) use self::outcome::{Outcome, OutcomeKind, Response};
 use self::retry::RetryBudget;
 use self::retry_after::RetryAfter;
-use super::keys::KeyInUse;
 use super::nonces::Nonces;
 use super::{CallError, NonceRule};
 use crate::Nonce;
@@ -44,8 +43,8 @@ pub struct Health {
     pub requests_per_minute: u64,
     /// How far its clock is ahead of ours, in whole seconds; `None` before its first response.
     pub skew: Option<SignedDuration>,
-    /// Which credentials the gateway accepts.
-    pub key: KeyInUse,
+    /// `true` if the gateway rejected the last call whose key it checked (401).
+    pub is_key_rejected: bool,
 }
 
 /// What the configuration says about the limits.
@@ -302,7 +301,7 @@ impl Limits {
             is_pause_excessive: self.pause.is_cut_short(),
             requests_per_minute: self.budget.requests_per_minute(),
             skew: self.nonces.skew(),
-            key: KeyInUse::First,
+            is_key_rejected: false,
         }
     }
 

@@ -48,8 +48,6 @@ pub struct Settings {
     pub base_url: Url,
     /// Who we are.
     pub credentials: Credentials,
-    /// Those that the first ones replace: for as long as the gateway accepts these alone.
-    pub second_credentials: Option<Credentials>,
     /// How requests are signed.
     pub signing: Signing,
     /// How long a call may take.
@@ -73,7 +71,6 @@ impl Settings {
         Self {
             base_url,
             credentials,
-            second_credentials: None,
             signing: Signing::default(),
             deadlines: Deadlines::default(),
             retry: RetryPolicy::default(),
@@ -82,8 +79,8 @@ impl Settings {
         }
     }
 
-    /// The account's name for the row of its limits: the base address. The API key is no part of it, because processes that
-    /// have the old key and such that have the new one share the limits.
+    /// The account's name for the row of its limits: the base address. The API key is no part of it,
+    /// because processes with the old key and with the new one share the limits.
     pub fn account(&self) -> String {
         self.base_url.as_str().trim_end_matches('/').to_owned()
     }

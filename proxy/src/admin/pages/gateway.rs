@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use florin_gateway::KeyInUse;
 use maud::{Markup, html};
 
 use crate::admin::conditions::MAX_LAG;
@@ -43,15 +42,9 @@ pub(crate) async fn page(
                 "What is left of the pause that the gateway asked for with Retry-After."))
             (fact("Budget", true, &html! { (health.requests_per_minute) " calls per minute" },
                 "The present rate limit: halved when the gateway answers 429, restored slowly."))
-            (fact("Key", health.key == KeyInUse::First,
-                &html! {
-                    @match health.key {
-                        KeyInUse::First => "the first",
-                        KeyInUse::Second => "the second",
-                        KeyInUse::Rejected => "rejected",
-                    }
-                },
-                "The one of gateway.api_key that calls are signed with: the second while the gateway rejects the first."))
+            (fact("Key", !health.is_key_rejected,
+                &html! { @if health.is_key_rejected { "rejected" } @else { "accepted" } },
+                "Whether the gateway accepts gateway.api_key and gateway.api_secret, by the last call whose key it checked."))
             (fact("Clock", health.skew.is_none_or(|skew| skew.abs() <= MAX_SKEW),
                 &html! { @if let Some(skew) = health.skew { (skew.as_secs()) " s ahead of ours" } @else { "not known yet" } },
                 "The gateway's clock by its responses. Set this machine's clock by NTP if they differ by more than 2 s."))

@@ -10,7 +10,7 @@ fn a_variable_wins_over_the_file() {
     ];
     let config = loaded(EXAMPLE, &variables).unwrap();
     assert_eq!(config.listen.port(), 9999);
-    assert_eq!(config.gateway.api_key.newest().expose_secret(), "other");
+    assert_eq!(config.gateway.api_key.expose_secret(), "other");
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn every_key_can_be_a_variable() {
         .filter_map(|line| line.trim().split_once(" = "));
     let variables: Vec<(&str, &str)> = variables.collect();
     let config = loaded("", &variables).unwrap();
-    assert_eq!(config.gateway.api_key.newest().expose_secret(), "918273645");
+    assert_eq!(config.gateway.api_key.expose_secret(), "918273645");
     assert!(config.gateway.sign_put_body);
     assert_eq!(config.rate_limit.orders_per_minute_per_ip, 7);
     assert_eq!(config.trusted_proxies.len(), 2);
@@ -93,7 +93,7 @@ fn a_variable_without_a_place_or_of_another_kind_is_refused_without_its_value() 
 fn a_variable_replaces_both_forms_of_a_secret_in_the_file() {
     let text = EXAMPLE.replacen("api_secret = ", "api_secret_file = ", 1);
     let config = loaded(&text, &[("FLORIN_GATEWAY__API_SECRET", "a")]).unwrap();
-    assert_eq!(config.gateway.api_secret.newest().expose_secret(), "a");
+    assert_eq!(config.gateway.api_secret.expose_secret(), "a");
     let problems = loaded(EXAMPLE, &[("FLORIN_STORE__0__SECRET_KEY_FILE", "/nowhere")]);
     let problem = &problems.unwrap_err().0[0];
     assert_eq!(problem.key, "store.demo.secret_key");

@@ -124,7 +124,7 @@ impl Overload {
             polls: Mutex::default(),
         });
         let config = parse(EXAMPLE).unwrap();
-        let (credentials, _) = config.gateway.credentials();
+        let credentials = config.gateway.credentials();
         let mut settings = Settings::new(config.gateway.url.clone(), credentials);
         settings.requests_per_second = u32::try_from(REQUESTS_PER_SECOND).unwrap();
         let random = Arc::new(SystemRandom);
