@@ -14,7 +14,6 @@ mod limits;
 mod nonces;
 mod raw_request;
 mod settings;
-mod shared_limits;
 mod trace;
 mod transport;
 
@@ -30,7 +29,6 @@ use self::keys::{SigningKey, SigningKeys};
 use self::limiter::Limiter;
 use self::limits::{Outcome, Response, Rules};
 use self::raw_request::invoice_path;
-use self::shared_limits::SharedLimits;
 use self::transport::Https;
 use crate::types::InvoiceLookup;
 use crate::{
@@ -43,7 +41,7 @@ pub use self::account_row::{
 };
 pub use self::error::{AmbiguousOutcome, CallError};
 pub use self::http::InvoiceResponse;
-pub use self::limits::{Health, Priority};
+pub use self::limits::{Health, Priority, retry_after};
 pub use self::nonces::NonceRule;
 pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequestError};
 pub use self::settings::{
@@ -168,13 +166,13 @@ impl Client {
             lease: settings.deadlines.total + LEASE_MARGIN,
             is_shared: false,
         };
-        let limiter = Limiter::of_process(rules, clock.clone());
+        let limiter = Limiter::in_memory(rules, clock.clone());
         let keys = SigningKeys::new(&settings.credentials)?;
         let exchange = Exchange::new(settings, transport, Arc::clone(&clock))?;
         Ok(Self {
             exchange: Arc::new(exchange),
             keys: Arc::new(keys),
-            limiter: Arc::new(limiter),
+            limiter,
             in_flight: Arc::default(),
             retry,
             clock,
@@ -189,12 +187,8 @@ impl Client {
             is_shared: true,
             ..self.limiter.rules()
         };
-        let limits = SharedLimits::new(row, self.clock.clone(), rules);
-        let limiter = Limiter::shared(rules, self.clock.clone(), limits);
-        Self {
-            limiter: Arc::new(limiter),
-            ..self
-        }
+        let limiter = Limiter::shared(row, rules, self.clock.clone());
+        Self { limiter, ..self }
     }
 
     /// Waits until the shared limits have the outcomes of all calls so far: for a process that ends.

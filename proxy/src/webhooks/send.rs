@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use florin_gateway::retry_after;
 use florin_orders::Event;
-use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Response;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
@@ -143,7 +143,9 @@ fn names_a_private_address(url: &Url) -> bool {
 
 async fn read(mut response: Response, now: Timestamp) -> StoreResponse {
     let status = response.status();
-    let retry_after = retry_after(response.headers(), now);
+    let header = response.headers().get(RETRY_AFTER);
+    let asked = header.and_then(|text| retry_after(text.to_str().ok()?, now));
+    let asked = asked.and_then(|time| SignedDuration::try_from(time).ok());
     let mut body = Vec::new();
     let reading = async {
         // A response that is cut off has a status all the same.
@@ -162,7 +164,7 @@ async fn read(mut response: Response, now: Timestamp) -> StoreResponse {
     };
     StoreResponse {
         status: status.as_u16(),
-        retry_after,
+        retry_after: asked,
         excerpt,
     }
 }
@@ -175,17 +177,6 @@ fn excerpt(body: &[u8]) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     words.join(" ").chars().take(EXCERPT_CHARS).collect()
-}
-
-/// Source: RFC 9110, section 10.2.3: seconds or a date.
-fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<SignedDuration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-        let seconds = text.parse::<u32>().unwrap_or(u32::MAX);
-        return Some(SignedDuration::from_secs(i64::from(seconds)));
-    }
-    let date = DateTimeParser::new().parse_timestamp(text).ok()?;
-    Some(date.duration_since(now))
 }
 
 /// The innermost reason, without the address: that is the store's own.

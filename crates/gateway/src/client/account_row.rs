@@ -1,10 +1,12 @@
-//! The boundary to the database in which several processes keep the limits of one gateway account.
+//! The row in which the limits of a gateway account are kept: of a database, or in memory.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+
+use super::Clock;
 
 /// The row of one account. Its state is this crate's text; the row gives order, durability and one clock for all processes.
 #[async_trait]
@@ -63,3 +65,38 @@ impl fmt::Display for AccountRowError {
 }
 
 impl std::error::Error for AccountRowError {}
+
+/// The row of an account that one process uses alone.
+pub(super) struct MemoryRow {
+    clock: Arc<dyn Clock>,
+    row: Mutex<(String, i64)>,
+}
+
+impl MemoryRow {
+    pub(super) fn new(state: String, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            row: Mutex::new((state, 0)),
+        }
+    }
+}
+
+#[async_trait]
+impl AccountRow for MemoryRow {
+    async fn read(&self) -> Result<AccountState, AccountRowError> {
+        let row = self.row.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(AccountState {
+            state: Some(row.0.clone()),
+            version: row.1,
+            now: self.clock.now(),
+        })
+    }
+
+    async fn change(&self, step: AccountStep) -> Result<i64, AccountRowError> {
+        let mut row = self.row.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(new) = step(Some(&row.0), self.clock.now()) {
+            *row = (new.state, row.1 + 1);
+        }
+        Ok(row.1)
+    }
+}

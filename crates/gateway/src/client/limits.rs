@@ -1,8 +1,8 @@
 //! The limits of a gateway account: rate, circuit breaker, Retry-After, retry budget and nonces.
 //!
 //! A call is sent only if no Retry-After pause lasts, the circuit is closed, and the budget allows
-//! a call of this priority. Every outcome updates all of them. Everything here is pure: [`super::limiter`] keeps the limits
-//! of one process, [`super::shared_limits`] those that several processes share.
+//! a call of this priority. Every outcome updates all of them. Everything here
+//! is pure: [`super::limiter`] keeps the limits in the row of the account.
 
 mod budget;
 mod circuit;
@@ -21,14 +21,15 @@ use self::circuit::{Change, Circuit};
 pub(super) use self::outcome::{Outcome, OutcomeKind, Response};
 use self::retry::RetryBudget;
 use self::retry_after::RetryAfter;
+pub use self::retry_after::retry_after;
 use super::nonces::Nonces;
 use super::{CallError, NonceRule};
 use crate::Nonce;
 
 /// When to ask again while the only call that may be sent is under way.
 const CALL_TAKES: Duration = Duration::from_millis(100);
-/// A call without a response may still be on its way for so long after its caller gave up.
-const LINGERS: Duration = Duration::from_secs(2);
+/// Time after which a call without a response can no longer reach the gateway.
+const UNANSWERED_GRACE: Duration = Duration::from_secs(2);
 
 /// The state of the connection to the gateway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub struct Health {
     pub is_key_rejected: bool,
 }
 
-/// What the configuration says about the limits.
+/// The part of the configuration that the limits follow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) requests_per_second: u32,
@@ -66,7 +67,6 @@ pub(super) struct Limits {
     budget: Budget,
     retry_budget: RetryBudget,
     nonces: Nonces,
-    /// How many calls were permitted so far.
     grants: u64,
     /// The only call that may be sent, where nonces must increase in the order in which the gateway receives them.
     in_flight: Option<InFlight>,
@@ -87,24 +87,23 @@ pub(super) struct Grant {
     number: u64,
     epoch: Epoch,
     probe: Option<u32>,
-    /// How many pauses had been cut short when it was given.
-    cut_short: u32,
+    /// Number of capped pauses when it was given.
+    capped: u32,
 }
 
-/// What an outcome changes for the caller.
+/// The effect of an outcome on its caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recorded {
-    /// How long the Retry-After pause lasts.
+    /// What is left of the Retry-After pause.
     pub(super) pause: Duration,
     /// The nonce was refused because our clock is off; the next one is by the gateway's clock.
     pub(super) clock_was_off: bool,
-    /// What the operator should know.
-    pub(super) news: Vec<News>,
+    pub(super) events: Vec<LimitEvent>,
 }
 
 /// A change that is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum LimitEvent {
     ExcessivePause { asked: Duration, status: u16 },
     RateLowered { requests_per_minute: u64 },
     CircuitOpened { rest: Duration },
@@ -125,7 +124,7 @@ impl Limits {
         }
     }
 
-    /// The same with an empty budget: what was sent before is not known.
+    /// With an empty budget: the requests before are not known.
     pub(super) fn drained(mut self) -> Self {
         self.budget = self.budget.drained();
         self
@@ -170,7 +169,7 @@ impl Limits {
             number: self.grants,
             epoch,
             probe: self.circuit.pass(now, rules.lease),
-            cut_short: self.pause.cut_short(),
+            capped: self.pause.capped(),
         })
     }
 
@@ -191,7 +190,7 @@ impl Limits {
             return recorded;
         }
         if let Some(response) = &outcome.response {
-            self.learn(now, age, grant, response, &mut recorded);
+            self.on_response(now, age, grant, response, &mut recorded);
         }
         let answered = match outcome.kind {
             OutcomeKind::Success => {
@@ -204,24 +203,24 @@ impl Limits {
         if outcome.kind == OutcomeKind::RateLimited {
             let lowered = self.budget.limited(now, grant.epoch);
             recorded
-                .news
-                .extend(lowered.map(|requests_per_minute| News::RateLowered {
+                .events
+                .extend(lowered.map(|requests_per_minute| LimitEvent::RateLowered {
                     requests_per_minute,
                 }));
         } else if answered {
             self.budget.answered(now);
         }
         let change = self.circuit.record(now, answered, grant.probe);
-        recorded.news.extend(change.map(|change| match change {
-            Change::Opened { rest } => News::CircuitOpened { rest },
-            Change::Closed => News::CircuitClosed,
+        recorded.events.extend(change.map(|change| match change {
+            Change::Opened { rest } => LimitEvent::CircuitOpened { rest },
+            Change::Closed => LimitEvent::CircuitClosed,
         }));
         recorded
     }
 
-    /// Takes in the headers of a response. A pause lasts from now on: it is longer than asked for, if it was not known
-    /// before because the database was away.
-    fn learn(
+    /// Takes in the headers of a response. A pause lasts from now on, which is longer than asked for if
+    /// the database was away.
+    fn on_response(
         &mut self,
         now: Timestamp,
         age: Duration,
@@ -230,20 +229,20 @@ impl Limits {
         recorded: &mut Recorded,
     ) {
         let (status, asked) = (response.status, response.retry_after.as_deref());
-        let pause = self.pause.learn(now, grant.cut_short, status, asked);
+        let pause = self.pause.on_response(now, grant.capped, status, asked);
         recorded.pause = pause.left;
         let excessive = pause.excessive;
-        let excessive = excessive.map(|asked| News::ExcessivePause { asked, status });
-        recorded.news.extend(excessive);
+        let excessive = excessive.map(|asked| LimitEvent::ExcessivePause { asked, status });
+        recorded.events.extend(excessive);
         let (then, date) = (now.saturating_sub(age), response.date.as_deref());
         let clock = self
             .nonces
-            .learn(then.unwrap_or(now), grant.nonce, status, date);
+            .on_response(then.unwrap_or(now), grant.nonce, status, date);
         recorded.clock_was_off = clock.was_off;
         let off = clock.correction_s;
         recorded
-            .news
-            .extend(off.map(|seconds| News::ClockOff { seconds }));
+            .events
+            .extend(off.map(|seconds| LimitEvent::ClockOff { seconds }));
     }
 
     /// The next call may be sent once this one is answered, or cannot reach the gateway any more.
@@ -255,7 +254,7 @@ impl Limits {
             return;
         }
         if outcome.may_be_on_its_way() {
-            let until = now.saturating_add(LINGERS).unwrap_or(now);
+            let until = now.saturating_add(UNANSWERED_GRACE).unwrap_or(now);
             in_flight.until = in_flight.until.min(until);
         } else {
             self.in_flight = None;
@@ -278,7 +277,7 @@ impl Limits {
         if self.pause.check(now).is_err() || self.in_flight_left(now).is_some() {
             return 0;
         }
-        let tries = if self.pause.is_cut_short() || self.is_serial(rules) {
+        let tries = if self.pause.is_capped() || self.is_serial(rules) {
             1
         } else {
             u32::MAX
@@ -298,7 +297,7 @@ impl Limits {
                 Err(CallError::RateLimited { retry_after }) => retry_after,
                 _ => Duration::ZERO,
             },
-            is_pause_excessive: self.pause.is_cut_short(),
+            is_pause_excessive: self.pause.is_capped(),
             requests_per_minute: self.budget.requests_per_minute(),
             skew: self.nonces.skew(),
             is_key_rejected: false,
@@ -315,15 +314,15 @@ impl Limits {
 
     /// Returns `true` if the outcome of a call is needed at once by the calls that follow.
     pub(super) fn is_waiting_for_outcomes(&self) -> bool {
-        self.in_flight.is_some() || self.pause.is_cut_short() || self.circuit.is_open()
+        self.in_flight.is_some() || self.pause.is_capped() || self.circuit.is_open()
     }
 
     fn is_serial(&self, rules: &Rules) -> bool {
         rules.is_shared && self.nonces.rule == NonceRule::MustIncrease
     }
 
-    /// How long the only call that may be sent still keeps others from being sent. One that would take longer than a call
-    /// is of a clock that was set back since: it is over.
+    /// How long the only call that may be sent still holds back others. If the rest exceeds a lease, the
+    /// clock was set back: treat it as over.
     fn in_flight_left(&self, now: Timestamp) -> Option<Duration> {
         let InFlight { until, lease, .. } = self.in_flight?;
         let left = Duration::try_from(until.duration_since(now)).ok()?;
@@ -340,7 +339,7 @@ fn budget(rules: &Rules, now: Timestamp) -> Budget {
     }
 }
 
-impl News {
+impl LimitEvent {
     pub(super) fn log(self) {
         match self {
             Self::ExcessivePause { asked, status } => tracing::error!(

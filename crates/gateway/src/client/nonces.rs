@@ -67,7 +67,7 @@ impl Nonces {
     }
 
     /// Takes in the status and the header `Date` of the response to a nonce.
-    pub(super) fn learn(
+    pub(super) fn on_response(
         &mut self,
         now: Timestamp,
         nonce: Nonce,
@@ -139,7 +139,7 @@ mod tests {
     /// A gateway whose clock shows [`DATE`] refuses a nonce while ours shows `now`.
     fn refused(nonces: &mut Nonces, now: i64) -> bool {
         let nonce = nonces.next(at(now));
-        nonces.learn(at(now), nonce, 401, Some(DATE)).was_off
+        nonces.on_response(at(now), nonce, 401, Some(DATE)).was_off
     }
 
     #[test]
@@ -173,13 +173,13 @@ mod tests {
         for (received, skew) in [(0, 0), (9, 0), (-60, 60)] {
             let mut nonces = Nonces::new(NonceRule::MayRepeat);
             let nonce = nonces.next(at(SECOND + received.min(0)));
-            nonces.learn(at(SECOND + received), nonce, 200, Some(DATE));
+            nonces.on_response(at(SECOND + received), nonce, 200, Some(DATE));
             assert_eq!(nonces.skew().unwrap().as_secs(), skew, "{received}");
         }
         // Sent at the 60th second after the gateway's, and answered nine seconds later.
         let mut nonces = Nonces::new(NonceRule::MayRepeat);
         let nonce = nonces.next(at(SECOND + 60));
-        nonces.learn(at(SECOND + 69), nonce, 200, Some(DATE));
+        nonces.on_response(at(SECOND + 69), nonce, 200, Some(DATE));
         assert_eq!(nonces.skew().unwrap().as_secs(), -60);
     }
 
@@ -192,9 +192,9 @@ mod tests {
         }
         let mut nonces = Nonces::new(NonceRule::MayRepeat);
         let nonce = nonces.next(at(5));
-        assert!(!nonces.learn(at(5), nonce, 401, None).was_off);
-        assert!(!nonces.learn(at(5), nonce, 401, Some("soon")).was_off);
-        let accepted = nonces.learn(at(5), nonce, 200, Some(DATE));
+        assert!(!nonces.on_response(at(5), nonce, 401, None).was_off);
+        assert!(!nonces.on_response(at(5), nonce, 401, Some("soon")).was_off);
+        let accepted = nonces.on_response(at(5), nonce, 200, Some(DATE));
         assert!(!accepted.was_off, "not refused");
     }
 
@@ -202,7 +202,7 @@ mod tests {
     fn set_by_the_services_clock_a_nonce_is_never_below_an_accepted_one() {
         let mut nonces = Nonces::new(NonceRule::MayRepeat);
         let accepted = nonces.next(at(SECOND + 2));
-        nonces.learn(at(SECOND + 2), accepted, 200, None);
+        nonces.on_response(at(SECOND + 2), accepted, 200, None);
         assert!(refused(&mut nonces, SECOND + 3600));
         assert_eq!(given(&mut nonces, SECOND + 3600), SECOND + 2);
         assert_eq!(given(&mut nonces, SECOND + 3603), SECOND + 3);
@@ -215,7 +215,7 @@ mod tests {
             // The gateway is an hour ahead, and accepts nonces of its time.
             let hour = SECOND + 3600;
             let ahead = nonces.next(at(hour));
-            nonces.learn(at(SECOND), ahead, 200, None);
+            nonces.on_response(at(SECOND), ahead, 200, None);
             // Set right, it refuses what is an hour ahead.
             assert!(refused(&mut nonces, SECOND));
             let next = given(&mut nonces, SECOND);

@@ -156,14 +156,6 @@ async fn a_refusal_contains_the_gateways_error() {
     );
 }
 
-#[tokio::test]
-async fn a_server_error_leaves_the_outcome_open() {
-    let server = Server::json(500, "{}").await;
-    let error = create(&server.base).await;
-    assert_eq!(error, CallError::Broken { status: 500 });
-    assert!(!error.definitely_not_executed());
-}
-
 /// Runs one test of this binary again with another environment, which cannot be changed within a process.
 fn run_again(test: &str, environment: &[(&str, &str)]) {
     let binary = std::env::current_exe().expect("this binary");

@@ -1,6 +1,6 @@
 //! Calls that are retried, and those that never are; a machine whose clock is off is refused once, and then goes by the gateway's clock.
 
-use florin_gateway::{CallError, ConfirmRequest, ErrorCode, PaymentGateway as _, Priority};
+use florin_gateway::{CallError, PaymentGateway as _, Priority};
 use serde_json::json;
 
 use crate::calls::{invoice_id, invoice_request, invoice_response};
@@ -29,28 +29,6 @@ async fn a_read_is_retried_until_it_is_answered() {
 }
 
 #[tokio::test]
-async fn three_tries_are_enough() {
-    let server = Server::json(503, "").await;
-    let (client, clock) = client(&server.base);
-    assert_eq!(
-        client.prices().await,
-        Err(CallError::Broken { status: 503 })
-    );
-    assert_eq!((server.count(), clock.slept_ms().len()), (3, 2));
-}
-
-#[tokio::test]
-async fn a_confirmation_is_repeated() {
-    let server = Server::start([response(500, ""), response(200, r#"{"message":"OK"}"#)]).await;
-    client(&server.base)
-        .0
-        .confirm(&ConfirmRequest::new(invoice_id(), None))
-        .await
-        .unwrap();
-    assert_eq!(server.count(), 2);
-}
-
-#[tokio::test]
 async fn an_invoice_is_asked_for_once_whatever_happens() {
     let good = invoice_response().to_string();
     for first in [
@@ -65,21 +43,6 @@ async fn an_invoice_is_asked_for_once_whatever_happens() {
         assert_eq!(server.count(), 1);
         assert!(clock.slept_ms().is_empty());
     }
-}
-
-#[tokio::test]
-async fn a_refused_question_is_not_repeated() {
-    let server = Server::json(404, r#"{"code":"INVALID_INVOICE_ID"}"#).await;
-    let error = client(&server.base)
-        .0
-        .invoice(&invoice_id(), Priority::Watched)
-        .await
-        .unwrap_err();
-    assert!(
-        matches!(error, CallError::Refused { status: 404, .. }),
-        "{error}"
-    );
-    assert_eq!(server.count(), 1);
 }
 
 #[tokio::test]
@@ -106,7 +69,6 @@ async fn every_try_is_signed_for_its_own_time() {
 /// The hand-moved clock begins at 22:13:20.
 const AN_HOUR_LATER: &[(&str, &str)] = &[("date", "Tue, 14 Nov 2023 23:13:20 GMT")];
 const AN_HOUR_EARLIER: &[(&str, &str)] = &[("date", "Tue, 14 Nov 2023 21:13:20 GMT")];
-const THREE_SECONDS_LATER: &[(&str, &str)] = &[("date", "Tue, 14 Nov 2023 22:13:23 GMT")];
 
 fn refused(headers: &'static [(&'static str, &'static str)]) -> CannedResponse {
     (
@@ -142,20 +104,6 @@ async fn a_call_that_is_refused_for_its_time_is_made_again_by_the_services_clock
         assert!(clock.slept_ms().is_empty());
         let skew = client.health().skew.unwrap().as_secs();
         assert_eq!(skew.abs(), 3600);
-    }
-}
-
-#[tokio::test]
-async fn a_refusal_of_another_reason_is_not_repeated() {
-    for headers in [THREE_SECONDS_LATER, &[("date", "soon")]] {
-        let server = Server::start([refused(headers), good(headers)]).await;
-        let (client, _) = client(&server.base);
-        let error = client.create_invoice(&invoice_request()).await.unwrap_err();
-        let CallError::Refused { status: 401, error } = error else {
-            panic!("{error}");
-        };
-        assert_eq!(error.code, Some(ErrorCode::InvalidSignature));
-        assert_eq!(server.count(), 1);
     }
 }
 

@@ -139,21 +139,6 @@ async fn an_endless_answer_costs_little_and_is_kept_in_short() {
 }
 
 #[test]
-fn a_pause_is_asked_for_in_seconds_or_until_a_date() {
-    let read = |text: &str| {
-        let mut headers = HeaderMap::new();
-        headers.insert(RETRY_AFTER, text.parse().unwrap());
-        retry_after(&headers, NOW).map(|pause| pause.as_secs())
-    };
-    assert_eq!(read("120"), Some(120));
-    assert_eq!(read("Thu, 01 Jan 1970 00:02:00 GMT"), Some(120));
-    assert_eq!(read("99999999999999999999"), Some(i64::from(u32::MAX)));
-    for text in ["", "soon", "-5", "1.5"] {
-        assert_eq!(read(text), None, "{text}");
-    }
-}
-
-#[test]
 fn an_excerpt_is_one_short_line() {
     assert_eq!(excerpt(b"a\r\n\tb\x1b[31m \xff"), "a b [31m \u{fffd}");
     assert_eq!(excerpt(&[b'x'; 5000]).len(), EXCERPT_CHARS);

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_may_pass_is_tried_three_times_with_doubling_waits() {
-        for call in [Call::Prices, Call::Invoice, Call::Confirm] {
+        for call in [Call::Prices, Call::Invoice, Call::Confirm, Call::Read] {
             for error in passing() {
                 assert_eq!(
                     [1, 2, 3].map(|tries| delay(call, &error, tries)),
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_makes_something_new_is_never_repeated() {
-        for call in [Call::CreateInvoice, Call::Checkout] {
+        for call in [Call::CreateInvoice, Call::Checkout, Call::Write] {
             for error in passing() {
                 assert_eq!(delay(call, &error, 1), None);
             }

@@ -1,7 +1,7 @@
 //! The pause that the gateway asks for with 429 or `Retry-After`. All calls of a client observe it.
 //!
 //! Source: payment-service.md, "Errors" and "Limits": 429 when the rate limit is exceeded, to be retried with
-//! exponential back-off; numbers are not shown. `Retry-After` is RFC 9110, section 10.2.3: seconds or a date.
+//! exponential back-off; numbers are not shown.
 
 use core::time::Duration;
 
@@ -11,12 +11,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::CallError;
 
-/// Without `Retry-After`: 1 s, doubled by every further 429 …
-const FIRST_S: u64 = 1;
-/// … up to five minutes.
-const LONGEST_S: u64 = 5 * 60;
-/// While one call tries whether a pause that was cut short is over, the others wait for its response.
-const TRY_S: u64 = 30;
+/// The pause of a first 429 without `Retry-After`; every further one doubles it.
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_mins(5);
+/// How long the others wait for the one call that tries whether a capped pause is over.
+const PROBE_TAKES: Duration = Duration::from_secs(30);
+
+/// Reads the header `Retry-After`: seconds, or a date. The time from now is zero for a date that has
+/// passed, and 136 years for more seconds than that.
+///
+/// Source: RFC 9110, section 10.2.3.
+pub fn retry_after(text: &str, now: Timestamp) -> Option<Duration> {
+    let text = text.trim();
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        let seconds = text.parse::<u32>().unwrap_or(u32::MAX);
+        return Some(Duration::from_secs(u64::from(seconds)));
+    }
+    let date = DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RetryAfter {
@@ -24,19 +37,18 @@ pub(super) struct RetryAfter {
     until: Option<Timestamp>,
     /// Consecutive 429 responses.
     strikes: u32,
-    /// A longer pause was asked for than is kept. It may be a mistake, and payments are found only by calls: so one call
-    /// tries each five minutes, until the gateway answers.
-    is_cut_short: bool,
-    /// How many pauses were cut short so far.
-    cut_short: u32,
+    /// A longer pause was asked for than is kept. It may be a mistake, and payments are found only by
+    /// calls: so one call tries each five minutes, until the gateway answers.
+    is_capped: bool,
+    /// Number of capped pauses so far.
+    capped: u32,
 }
 
-/// What a response says about the pause.
+/// The pause after a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pause {
-    /// How long it lasts.
     pub(super) left: Duration,
-    /// How long the gateway asks for, when that is longer than any pause that is kept, and was not before.
+    /// The time that the gateway asks for, once for each capped pause.
     pub(super) excessive: Option<Duration>,
 }
 
@@ -51,59 +63,59 @@ impl RetryAfter {
         }
     }
 
-    /// Records that a call is sent. After a pause that was cut short it is the only one until its response.
+    /// Records that a call is sent. After a capped pause it is the only one until its response.
     pub(super) fn pass(&mut self, now: Timestamp) {
         self.end_if_over(now);
-        if self.is_cut_short {
-            self.extend(now, TRY_S);
+        if self.is_capped {
+            self.extend(now, PROBE_TAKES);
         }
     }
 
-    /// How many pauses were cut short so far: a response to a call that was sent before one does not end it.
-    pub(super) fn cut_short(&self) -> u32 {
-        self.cut_short
+    /// The number of capped pauses so far: a response to a call from before one does not end it.
+    pub(super) fn capped(&self) -> u32 {
+        self.capped
     }
 
     /// Returns `true` while the gateway asks for a longer pause than is kept.
-    pub(super) fn is_cut_short(&self) -> bool {
-        self.is_cut_short
+    pub(super) fn is_capped(&self) -> bool {
+        self.is_capped
     }
 
-    /// Records the status of a response and its `Retry-After`, to a call that was sent after so many pauses had been cut
-    /// short; returns how long the pause lasts. A 503 asks for one only with that header.
-    pub(super) fn learn(
+    /// Records the status of a response and its `Retry-After`. `sent_after` is the number of capped
+    /// pauses when the call was sent. A 503 asks for a pause only with that header.
+    pub(super) fn on_response(
         &mut self,
         now: Timestamp,
         sent_after: u32,
         status: u16,
-        retry_after: Option<&str>,
+        header: Option<&str>,
     ) -> Pause {
         self.end_if_over(now);
-        let asked = retry_after.and_then(|text| read(text, now));
-        let was_cut_short = self.is_cut_short;
+        let asked = header.and_then(|text| retry_after(text, now));
+        let was_capped = self.is_capped;
         match (status, asked) {
             (429, asked) | (503, asked @ Some(_)) => {
-                self.is_cut_short = asked.is_some_and(|seconds| seconds > LONGEST_S);
+                self.is_capped = asked.is_some_and(|asked| asked > LONGEST);
             }
-            _ if was_cut_short && sent_after == self.cut_short => {
+            _ if was_capped && sent_after == self.capped => {
                 *self = Self {
-                    cut_short: self.cut_short,
+                    capped: self.capped,
                     ..Self::default()
                 };
             }
             _ => {}
         }
-        let is_news = self.is_cut_short && !was_cut_short;
-        self.cut_short += u32::from(is_news);
-        let excessive = asked.filter(|_| is_news).map(Duration::from_secs);
-        let asked = asked.map(|seconds| seconds.clamp(FIRST_S, LONGEST_S));
+        let is_new = self.is_capped && !was_capped;
+        self.capped += u32::from(is_new);
+        let excessive = asked.filter(|_| is_new);
+        let asked = asked.map(|asked| asked.clamp(FIRST, LONGEST));
         match status {
             429 => {
-                let doubled = FIRST_S.saturating_mul(2_u64.saturating_pow(self.strikes));
+                let doubled = FIRST.saturating_mul(2_u32.saturating_pow(self.strikes));
                 self.strikes = self.strikes.saturating_add(1);
-                self.extend(now, asked.unwrap_or(doubled.min(LONGEST_S)));
+                self.extend(now, asked.unwrap_or(doubled.min(LONGEST)));
             }
-            503 => self.extend(now, asked.unwrap_or(0)),
+            503 => self.extend(now, asked.unwrap_or_default()),
             200..=299 => self.strikes = 0,
             _ => {}
         }
@@ -116,12 +128,11 @@ impl RetryAfter {
     fn left(&self, now: Timestamp) -> Duration {
         let left = self.until.map(|until| until.duration_since(now));
         let left = left.and_then(|left| Duration::try_from(left).ok());
-        // A longer one is of a clock that was set back since: it is over.
-        left.filter(|left| left.as_secs() <= LONGEST_S)
-            .unwrap_or_default()
+        // If the rest exceeds its maximum, the clock was set back: treat it as over.
+        left.filter(|left| *left <= LONGEST).unwrap_or_default()
     }
 
-    /// Forgets a pause that is over. That of a clock that was set back since has a later end, which would hide the next
+    /// Forgets a pause that is over. After a clock was set back, its later end would hide the next
     /// pause, and would count again when its time has come.
     fn end_if_over(&mut self, now: Timestamp) {
         if self.left(now).is_zero() {
@@ -130,155 +141,142 @@ impl RetryAfter {
     }
 
     /// Another call's response may have asked for longer already.
-    fn extend(&mut self, now: Timestamp, seconds: u64) {
-        let until = now
-            .saturating_add(Duration::from_secs(seconds))
-            .unwrap_or(now);
+    fn extend(&mut self, now: Timestamp, time: Duration) {
+        let until = now.saturating_add(time).unwrap_or(now);
         self.until = self.until.max(Some(until));
     }
-}
-
-/// Seconds from now; 0 for a date that has passed.
-fn read(text: &str, now: Timestamp) -> Option<u64> {
-    let text = text.trim();
-    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-        return Some(text.parse().unwrap_or(u64::MAX));
-    }
-    let date = DateTimeParser::new().parse_timestamp(text).ok()?;
-    Some(u64::try_from(date.as_second() - now.as_second()).unwrap_or(0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SECOND: i64 = 1_700_000_000;
+
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn left(pause: &RetryAfter, now: i64) -> Option<u64> {
+    /// What is left of the pause, in seconds.
+    fn left(pause: &RetryAfter, now: i64) -> u64 {
         match pause.check(at(now)) {
-            Ok(()) => None,
-            Err(CallError::RateLimited { retry_after }) => Some(retry_after.as_secs()),
+            Ok(()) => 0,
+            Err(CallError::RateLimited { retry_after }) => retry_after.as_secs(),
             Err(error) => panic!("{error}"),
         }
     }
 
-    #[track_caller]
-    fn asked(status: u16, retry_after: Option<&str>) -> Option<u64> {
-        let mut pause = RetryAfter::default();
-        pause.learn(at(1_700_000_000), pause.cut_short(), status, retry_after);
-        left(&pause, 1_700_000_000)
+    /// The response to a call that was sent after the latest pause.
+    fn respond(pause: &mut RetryAfter, now: i64, status: u16, header: Option<&str>) -> Pause {
+        pause.on_response(at(now), pause.capped(), status, header)
     }
 
     #[test]
-    fn a_pause_lasts_as_long_as_was_asked() {
-        let mut pause = RetryAfter::default();
-        pause.learn(at(100), pause.cut_short(), 429, Some("30"));
-        assert_eq!(
-            [100, 129, 130].map(|now| left(&pause, now)),
-            [Some(30), Some(1), None]
-        );
+    fn the_header_has_seconds_or_a_date() {
+        for (text, expected) in [
+            (" 17 ", Some(17)),
+            ("0", Some(0)),
+            ("99999999999999999999", Some(u64::from(u32::MAX))),
+            ("Tue, 14 Nov 2023 22:13:50 GMT", Some(30)),
+            ("Tue, 14 Nov 2023 22:00:00 GMT", Some(0)),
+            ("", None),
+            ("soon", None),
+            ("-5", None),
+            ("1.5", None),
+        ] {
+            let read = retry_after(text, at(SECOND)).map(|asked| asked.as_secs());
+            assert_eq!(read, expected, "{text:?}");
+        }
     }
 
     #[test]
-    fn a_pause_is_asked_in_seconds_or_by_a_date() {
-        assert_eq!(asked(429, Some(" 17 ")), Some(17));
-        assert_eq!(asked(429, Some("Tue, 14 Nov 2023 22:13:50 GMT")), Some(30));
-        assert_eq!(asked(429, Some("Tue, 14 Nov 2023 22:00:00 GMT")), Some(1));
-        assert_eq!(asked(429, Some("0")), Some(1));
-        assert_eq!(asked(429, Some("300")), Some(300));
-        assert_eq!(asked(429, Some("soon")), Some(1));
-        assert_eq!(asked(503, Some("5")), Some(5));
-        assert_eq!(asked(503, None), None);
-        assert_eq!(asked(500, Some("5")), None);
-        assert_eq!(asked(200, Some("5")), None);
+    fn only_429_and_503_ask_for_a_pause() {
+        for (status, header, lasts) in [
+            (429, Some("17"), 17),
+            (429, Some("0"), 1),
+            (429, Some("300"), 300),
+            (429, Some("soon"), 1),
+            (429, None, 1),
+            (503, Some("5"), 5),
+            (503, None, 0),
+            (500, Some("5"), 0),
+            (200, Some("5"), 0),
+        ] {
+            let mut pause = RetryAfter::default();
+            let recorded = respond(&mut pause, SECOND, status, header);
+            assert_eq!(recorded.left.as_secs(), lasts, "{status} {header:?}");
+            assert_eq!(left(&pause, SECOND), lasts);
+            assert_eq!(left(&pause, SECOND + 16), lasts.saturating_sub(16));
+            assert_eq!(recorded.excessive, None);
+        }
     }
 
     #[test]
     fn without_a_time_each_pause_is_twice_as_long_up_to_five_minutes() {
         let mut pause = RetryAfter::default();
         let mut now = 0;
-        let mut pauses = Vec::new();
-        for _ in 0..11 {
-            pause.learn(at(now), pause.cut_short(), 429, None);
-            let lasts = left(&pause, now).unwrap();
-            pauses.push(lasts);
+        for lasts in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
+            respond(&mut pause, now, 429, None);
+            assert_eq!(left(&pause, now), lasts);
             now += i64::try_from(lasts).unwrap();
         }
-        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
-        pause.learn(at(now), pause.cut_short(), 200, None);
-        pause.learn(at(now), pause.cut_short(), 429, None);
-        assert_eq!(left(&pause, now), Some(1));
+        respond(&mut pause, now, 200, None);
+        respond(&mut pause, now, 429, None);
+        assert_eq!(left(&pause, now), 1);
     }
 
     #[test]
-    fn an_excessive_pause_is_cut_short_and_one_call_tries_at_its_end() {
+    fn an_excessive_pause_is_capped_and_one_call_tries_at_its_end() {
         for status in [429, 503] {
             let mut pause = RetryAfter::default();
             for text in ["301", "99999999999999999999999", "86400"] {
-                let learnt = pause.learn(at(0), pause.cut_short(), status, Some(text));
-                assert_eq!(learnt.left.as_secs(), 300);
-                assert_eq!(learnt.excessive.is_some(), text == "301", "reported once");
+                let recorded = respond(&mut pause, 0, status, Some(text));
+                assert_eq!(recorded.left.as_secs(), 300);
+                assert_eq!(recorded.excessive.is_some(), text == "301", "reported once");
             }
-            assert!(pause.is_cut_short());
-            assert_eq!(left(&pause, 299), Some(1));
-            assert_eq!(left(&pause, 300), None);
+            assert!(pause.is_capped());
+            assert_eq!((left(&pause, 299), left(&pause, 300)), (1, 0));
             pause.pass(at(300));
-            assert_eq!(left(&pause, 300), Some(30), "the others wait for it");
-            pause.learn(at(301), pause.cut_short(), status, Some("86400"));
-            assert_eq!(left(&pause, 301), Some(300));
+            assert_eq!(left(&pause, 300), 30, "the others wait for it");
+            respond(&mut pause, 301, status, Some("86400"));
+            assert_eq!(left(&pause, 301), 300);
             pause.pass(at(601));
-            pause.learn(at(602), pause.cut_short(), 200, None);
-            assert_eq!(left(&pause, 602), None);
-            assert!(!pause.is_cut_short());
+            respond(&mut pause, 602, 200, None);
+            assert_eq!((pause.is_capped(), left(&pause, 602)), (false, 0));
         }
     }
 
     #[test]
     fn a_shorter_pause_does_not_shorten_a_longer_one() {
         let mut pause = RetryAfter::default();
-        pause.learn(at(0), pause.cut_short(), 429, Some("60"));
-        pause.learn(at(0), pause.cut_short(), 429, Some("5"));
-        pause.learn(at(1), pause.cut_short(), 200, None);
-        assert_eq!(left(&pause, 1), Some(59));
+        respond(&mut pause, 0, 429, Some("60"));
+        respond(&mut pause, 0, 429, Some("5"));
+        respond(&mut pause, 1, 200, None);
+        assert_eq!(left(&pause, 1), 59);
     }
 
     #[test]
-    fn an_answer_to_an_earlier_call_does_not_end_a_pause_that_was_cut_short() {
+    fn a_response_to_an_earlier_call_does_not_end_a_capped_pause() {
         let mut pause = RetryAfter::default();
-        let before = pause.cut_short();
-        pause.learn(at(0), before, 429, Some("86400"));
-        pause.learn(at(1), before, 200, None);
-        assert!(pause.is_cut_short());
-        assert_eq!(left(&pause, 1), Some(299));
-        pause.learn(at(302), pause.cut_short(), 200, None);
-        assert_eq!((pause.is_cut_short(), left(&pause, 302)), (false, None));
+        let before = pause.capped();
+        pause.on_response(at(0), before, 429, Some("86400"));
+        pause.on_response(at(1), before, 200, None);
+        assert_eq!((pause.is_capped(), left(&pause, 1)), (true, 299));
+        respond(&mut pause, 302, 200, None);
+        assert_eq!((pause.is_capped(), left(&pause, 302)), (false, 0));
     }
 
     #[test]
-    fn a_pause_of_a_clock_that_was_ahead_is_over_when_it_is_right() {
+    fn a_pause_by_a_clock_that_was_ahead_is_over_hides_no_other_and_never_counts_again() {
         let mut pause = RetryAfter::default();
-        pause.learn(at(4000), pause.cut_short(), 429, Some("60"));
-        assert_eq!(left(&pause, 4001), Some(59));
-        assert_eq!(left(&pause, 400), None);
-    }
-
-    #[test]
-    fn a_pause_of_a_clock_that_was_ahead_hides_no_later_one_and_never_counts_again() {
-        let mut pause = RetryAfter::default();
-        pause.learn(at(4000), pause.cut_short(), 429, Some("60"));
-        pause.learn(at(400), pause.cut_short(), 429, Some("7"));
-        assert_eq!(left(&pause, 401), Some(6));
-        pause.learn(at(500), pause.cut_short(), 200, None);
-        assert_eq!(left(&pause, 3990), None);
-    }
-
-    #[test]
-    fn a_try_after_a_pause_of_a_clock_that_was_ahead_is_the_only_one() {
-        let mut pause = RetryAfter::default();
-        pause.learn(at(4000), pause.cut_short(), 429, Some("86400"));
+        respond(&mut pause, 4000, 429, Some("60"));
+        assert_eq!((left(&pause, 4001), left(&pause, 400)), (59, 0));
+        respond(&mut pause, 400, 429, Some("7"));
+        assert_eq!(left(&pause, 401), 6);
+        respond(&mut pause, 500, 200, None);
+        assert_eq!(left(&pause, 3990), 0);
+        respond(&mut pause, 4000, 429, Some("86400"));
         pause.pass(at(400));
-        assert_eq!(left(&pause, 400), Some(30));
+        assert_eq!(left(&pause, 400), 30, "the only try");
     }
 }

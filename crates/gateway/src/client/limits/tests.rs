@@ -1,4 +1,4 @@
-//! Pause, circuit and budget together.
+//! Pause, circuit, budget and nonces together.
 
 use super::*;
 use crate::GatewayError;
@@ -143,24 +143,6 @@ fn a_probe_whose_caller_goes_away_is_no_probe() {
 }
 
 #[test]
-fn a_probe_of_a_process_that_died_is_repeated_after_its_lease() {
-    let mut limits = limits();
-    for _ in 0..5 {
-        sent(&mut limits, 0, &broken());
-    }
-    let dead = take(&mut limits, 5).unwrap();
-    assert_eq!(limits.available(at(19), &[], Priority::Create, &RULES), 0);
-    take(&mut limits, 19).unwrap_err();
-    assert_eq!(limits.available(at(20), &[], Priority::Create, &RULES), 1);
-    let probe = take(&mut limits, 20).unwrap();
-    take(&mut limits, 20).unwrap_err();
-    complete(&mut limits, 21, &dead, &Ok(()));
-    assert!(limits.circuit.is_open(), "its probe is over");
-    complete(&mut limits, 21, &probe, &Ok(()));
-    assert!(!limits.circuit.is_open());
-}
-
-#[test]
 fn nothing_is_let_go_within_a_pause() {
     let mut limits = limits();
     let grant = take(&mut limits, 0).unwrap();
@@ -175,6 +157,28 @@ fn nothing_is_let_go_within_a_pause() {
     );
     // The rate is half of what it was.
     assert_eq!(limits.available(at(30), &[], Priority::Create, &RULES), 8);
+}
+
+#[test]
+fn after_a_capped_pause_one_call_tries() {
+    let mut limits = limits();
+    let grant = take(&mut limits, 0).unwrap();
+    limits.record(at(0), Duration::ZERO, &grant, &limited(86_400));
+    assert!(limits.health(at(0)).is_pause_excessive);
+    take(&mut limits, 299).unwrap_err();
+    assert_eq!(limits.available(at(300), &[], Priority::Create, &RULES), 1);
+    let probe = take(&mut limits, 300).unwrap();
+    assert_eq!(limits.available(at(300), &[], Priority::Create, &RULES), 0);
+    take(&mut limits, 300).unwrap_err();
+    let response = Response {
+        status: 200,
+        retry_after: None,
+        date: None,
+    };
+    let outcome = Outcome::of::<()>(Some(response), &Ok(()));
+    limits.record(at(301), Duration::ZERO, &probe, &outcome);
+    assert!(!limits.health(at(301)).is_pause_excessive);
+    assert!(limits.available(at(301), &[], Priority::Create, &RULES) > 1);
 }
 
 #[test]
