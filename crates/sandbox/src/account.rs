@@ -15,7 +15,6 @@ use crate::settings::Seed;
 
 /// Records of each kind; more are rejected.
 const CAPACITY: usize = 1_000;
-/// Members of one record.
 const MAX_MEMBERS: usize = 200;
 
 /// Merchant (empty: the account itself) and asset.
@@ -27,7 +26,6 @@ pub(crate) struct Accounts {
     seed: Seed,
     merchant_count: u64,
     wallets: BTreeMap<WalletKey, Map<String, Value>>,
-    /// By merchant.
     profiles: BTreeMap<String, Map<String, Value>>,
 }
 

@@ -190,24 +190,19 @@ mod tests {
         hex::decode(hex).unwrap().try_into().unwrap()
     }
 
-    /// The hash of private key 1, from BIP-173's examples.
-    const FIRST_KEY: &str = "751e76e8199196d454941c45d1b3a323f1433bd6";
-
     #[test]
-    fn the_addresses_of_the_first_key_are_the_published_ones() {
-        let hash = hash(FIRST_KEY);
-        assert_eq!(base58check(0, &hash), "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH");
+    fn published_addresses_come_out() {
+        // Source: BIP-173's examples, the hash of private key 1.
+        let first = hash("751e76e8199196d454941c45d1b3a323f1433bd6");
+        assert_eq!(base58check(0, &first), "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH");
         assert_eq!(
-            p2wpkh("tb", &hash),
+            p2wpkh("tb", &first),
             "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"
         );
-    }
-
-    #[test]
-    fn the_tron_address_of_tether_is_the_published_one() {
-        let hash = hash("a614f803b6fd780986a42c78ec9c7f77e6ded13c");
+        // Tether on Tron.
+        let tether = hash("a614f803b6fd780986a42c78ec9c7f77e6ded13c");
         assert_eq!(
-            base58check(0x41, &hash),
+            base58check(0x41, &tether),
             "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"
         );
     }
@@ -256,65 +251,45 @@ mod tests {
         }
     }
 
-    fn uri(asset: Asset, address: &str, amount: &str) -> String {
-        let coins = crate::asset::offered(false);
-        let coin = coins.iter().find(|coin| coin.code == asset.crypto_code());
-        payment_uri(coin.unwrap(), address, &AmountText::parse(amount).unwrap())
-    }
-
     #[test]
-    fn bitcoin_and_its_relatives_follow_bip_21() {
-        assert_eq!(
-            uri(Asset::BTC, "tb1q", "0.00031"),
-            "bitcoin:tb1q?amount=0.00031"
-        );
-        assert_eq!(
-            uri(Asset::LTC, "tltc1q", "0.5"),
-            "litecoin:tltc1q?amount=0.5"
-        );
-        assert_eq!(uri(Asset::DOGE, "n1", "60.00"), "dogecoin:n1?amount=60.00");
-        assert_eq!(uri(Asset::BCH, "bchtest:q", "1"), "bchtest:q?amount=1");
-    }
-
-    #[test]
-    fn ether_is_asked_for_in_wei_of_its_test_network() {
-        assert_eq!(
-            uri(Asset::ETH, "0xA", "1.05"),
-            "ethereum:0xA@11155111?value=1050000000000000000"
-        );
-        assert_eq!(
-            uri(Asset::ETH, "0xA", "0.00000001"),
-            "ethereum:0xA@11155111?value=10000000000"
-        );
-    }
-
-    #[test]
-    fn bnb_names_its_chain_so_that_no_ether_is_sent() {
-        assert_eq!(
-            uri(Asset::BNB, "0xA", "2"),
-            "ethereum:0xA@97?value=2000000000000000000"
-        );
-    }
-
-    #[test]
-    fn a_token_is_transferred_by_its_contract() {
-        assert_eq!(
-            uri(Asset::USDTERC20, "0xA", "19.90"),
-            "ethereum:0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0@11155111/transfer?address=0xA&uint256=19900000"
-        );
-    }
-
-    #[test]
-    fn tron_names_the_token_of_its_test_network() {
-        assert_eq!(
-            uri(Asset::USDTTRC20, "TA", "19.90"),
-            "tron:TA?token=TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf&amount=19.90"
-        );
-        assert_eq!(uri(Asset::TRX, "TA", "55.5"), "tron:TA?amount=55.5");
-    }
-
-    #[test]
-    fn nothing_is_zero_units() {
+    fn a_uri_names_amount_test_network_and_token() {
+        for (asset, address, amount, expected) in [
+            (Asset::BTC, "tb1q", "0.00031", "bitcoin:tb1q?amount=0.00031"),
+            (Asset::LTC, "tltc1q", "0.5", "litecoin:tltc1q?amount=0.5"),
+            (Asset::DOGE, "n1", "60.00", "dogecoin:n1?amount=60.00"),
+            (Asset::BCH, "bchtest:q", "1", "bchtest:q?amount=1"),
+            (
+                Asset::ETH,
+                "0xA",
+                "1.05",
+                "ethereum:0xA@11155111?value=1050000000000000000",
+            ),
+            // No ether is sent to an address of BNB.
+            (
+                Asset::BNB,
+                "0xA",
+                "0.00000001",
+                "ethereum:0xA@97?value=10000000000",
+            ),
+            (
+                Asset::USDTERC20,
+                "0xA",
+                "19.90",
+                "ethereum:0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0@11155111/transfer?address=0xA&uint256=19900000",
+            ),
+            (
+                Asset::USDTTRC20,
+                "TA",
+                "19.90",
+                "tron:TA?token=TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf&amount=19.90",
+            ),
+            (Asset::TRX, "TA", "55.5", "tron:TA?amount=55.5"),
+        ] {
+            let coins = crate::asset::offered(false);
+            let coin = coins.iter().find(|coin| coin.code == asset.crypto_code());
+            let amount = AmountText::parse(amount).unwrap();
+            assert_eq!(payment_uri(coin.unwrap(), address, &amount), expected);
+        }
         assert_eq!(smallest_units(&AmountText::parse("0.00").unwrap(), 6), "0");
     }
 }

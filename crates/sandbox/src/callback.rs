@@ -27,10 +27,8 @@ const PAUSES: [Duration; 7] = [
 ];
 /// Callbacks in delivery at once, those between two tries included.
 const MAX_DELIVERIES: usize = 1_000;
-/// Timeout of one try.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Sends callbacks.
 #[derive(Clone, Debug)]
 pub(crate) struct CallbackSender {
     client: reqwest::Client,
@@ -38,7 +36,6 @@ pub(crate) struct CallbackSender {
     account_url: Option<Url>,
 }
 
-/// Why a try failed.
 struct DeliveryError {
     status: Option<u16>,
     reason: String,

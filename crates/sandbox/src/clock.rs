@@ -70,19 +70,3 @@ impl VirtualClock {
         self.ahead.as_secs()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_follows_the_clock_and_keeps_its_jumps() {
-        let at = |second| Timestamp::from_second(second).unwrap();
-        let mut clock = VirtualClock::default();
-        assert_eq!(clock.now(at(160)), at(160));
-        clock.jump(900);
-        clock.jump(60);
-        assert_eq!(clock.now(at(161)), at(1_121));
-        assert_eq!(clock.ahead_seconds(), 960);
-    }
-}

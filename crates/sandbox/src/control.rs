@@ -22,7 +22,7 @@
 //! `{id}` may be `latest`.
 
 mod invoices;
-mod request;
+pub(crate) mod request;
 
 use std::sync::Arc;
 
@@ -193,8 +193,7 @@ struct Price {
 async fn set_price(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Price { crypto_code, usd } = parse(&body)?;
     let usd = Amount::parse(&usd).ok().filter(|usd| !usd.is_zero());
-    let usd = usd
-        .ok_or_else(|| ControlError::BadRequest("The price is no positive decimal.".to_owned()))?;
+    let usd = usd.ok_or_else(|| ControlError::bad_request("The price is no positive decimal."))?;
     sandbox.update(|state, _| {
         let mut listed = state.prices.listed().iter();
         let code = CryptoCode::parse(&crypto_code).ok();
@@ -250,7 +249,7 @@ async fn inject_fault(
 ) -> Result<Json<FaultPlan>, ControlError> {
     let plan: FaultPlan = parse(&body)?;
     let injected = sandbox.update(|state, _| state.faults.inject(plan.clone()));
-    injected.map_err(|sentence| ControlError::BadRequest(sentence.to_owned()))?;
+    injected.map_err(ControlError::bad_request)?;
     Ok(Json(plan))
 }
 

@@ -20,9 +20,7 @@ use crate::asset::Chain;
 use crate::invoice::{ChainPayment, Invoice, TransactionState};
 use crate::state::Sandbox;
 
-/// How often the node is asked.
 const INTERVAL: Duration = Duration::from_millis(300);
-/// Timeout of one request.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Blocks that are read at once, and those without a transfer that are remembered.
 const MAX_BLOCKS: u64 = 5_000;
@@ -31,7 +29,6 @@ const TRANSFER_LOG: &str = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628
 /// The first bytes of a call of `transfer(address,uint256)`. Source: EIP-20.
 const TRANSFER_CALL: &str = "0xa9059cbb";
 
-/// The chain ids of the invoices' URIs.
 const CHAINS: [(u64, Chain); 2] = [(11_155_111, Chain::Ethereum), (97, Chain::Bnb)];
 
 /// A transfer in a transaction. Addresses are in lower case.
@@ -44,7 +41,6 @@ struct Transfer {
     units: u128,
 }
 
-/// A block that was read.
 #[derive(Debug)]
 struct Block {
     hash: String,
@@ -94,7 +90,6 @@ struct Follower {
     pending: Vec<Transfer>,
 }
 
-/// A block as the node shows it.
 #[derive(Deserialize)]
 struct NodeBlock {
     number: Option<String>,

@@ -33,8 +33,9 @@ pub(crate) enum Fault {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<u32>,
     },
-    /// The response is late.
-    Slow { delay_ms: u64 },
+    Slow {
+        delay_ms: u64,
+    },
     /// The body is the first half of its text, complete as HTTP.
     Garbled {},
     /// Numbers and lists in place of strings.
@@ -45,9 +46,7 @@ pub(crate) enum Fault {
     Drop {},
     /// The connection is closed in the middle of the body.
     Cut {},
-    /// A callback is not sent.
     Lost {},
-    /// A callback is sent twice.
     Repeated {},
 }
 
@@ -64,7 +63,6 @@ pub(crate) enum Target {
     Endpoint(Endpoint),
 }
 
-/// A fault that waits for its calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FaultPlan {
     #[serde(default)]
@@ -166,7 +164,6 @@ impl Connected<IncomingStream<'_, FaultyListener>> for ConnectionFault {
     }
 }
 
-/// A listener whose connections have a [`ConnectionFault`].
 #[derive(Debug)]
 pub(crate) struct FaultyListener(pub(crate) TcpListener);
 
@@ -227,75 +224,38 @@ mod tests {
     use super::*;
 
     const GARBLED: Fault = Fault::Garbled {};
-    const DROP: Fault = Fault::Drop {};
+    const LOST: Fault = Fault::Lost {};
     const PRICES: Target = Target::Endpoint(Endpoint::Prices);
 
-    fn faults(plans: &[(Target, Fault, u32)]) -> Faults {
-        let mut faults = Faults::default();
-        for (endpoint, fault, times) in plans.iter().cloned() {
-            let plan = FaultPlan {
-                endpoint,
-                fault,
-                times,
-            };
-            faults.inject(plan).unwrap();
-        }
-        faults
-    }
-
-    fn error(endpoint: Target, fault: Fault) -> &'static str {
-        let plan = FaultPlan {
+    fn plan(endpoint: Target, fault: Fault, times: u32) -> FaultPlan {
+        FaultPlan {
             endpoint,
             fault,
-            times: 1,
-        };
-        Faults::default().inject(plan).unwrap_err()
+            times,
+        }
     }
 
     #[test]
-    fn a_fault_hits_its_endpoint_as_often_as_planned() {
-        let mut faults = faults(&[(PRICES, GARBLED, 2)]);
-        assert_eq!(faults.take(Some(Endpoint::Invoice)), None);
-        assert_eq!(faults.take(Some(Endpoint::Prices)), Some(GARBLED));
-        assert_eq!(faults.take(Some(Endpoint::Prices)), Some(GARBLED));
-        assert_eq!(faults.take(Some(Endpoint::Prices)), None);
-    }
-
-    #[test]
-    fn faults_happen_in_the_order_of_their_plans() {
-        let mut faults = faults(&[(Target::Any, DROP, 1), (PRICES, GARBLED, 1)]);
-        assert_eq!(faults.take(Some(Endpoint::Prices)), Some(DROP));
-        assert_eq!(faults.take(Some(Endpoint::Prices)), Some(GARBLED));
-    }
-
-    #[test]
-    fn cleared_faults_and_faults_of_no_call_never_happen() {
-        let mut cleared = faults(&[(Target::Any, DROP, 5)]);
-        cleared.clear();
-        assert_eq!(cleared.take(Some(Endpoint::Prices)), None);
-        assert_eq!(faults(&[(Target::Any, DROP, 0)]).take(None), None);
-    }
-
-    #[test]
-    fn callbacks_have_their_own_faults() {
-        let lost = Fault::Lost {};
-        assert!(error(PRICES, lost.clone()).starts_with("The kinds lost"));
-        assert!(error(Target::Callback, DROP).starts_with("The kinds lost"));
-        let mut faults = faults(&[(Target::Callback, lost.clone(), 1)]);
-        assert_eq!(faults.take(Some(Endpoint::Prices)), None);
-        assert_eq!(faults.take_for_callback(), Some(lost));
+    fn a_fault_hits_its_target_as_often_as_planned_and_in_order() {
+        let mut faults = Faults::default();
+        faults.inject(plan(Target::Callback, LOST, 1)).unwrap();
+        faults.inject(plan(PRICES, GARBLED, 2)).unwrap();
+        faults.inject(plan(Target::Any, Fault::Drop {}, 1)).unwrap();
+        faults.inject(plan(Target::Any, GARBLED, 0)).unwrap();
+        let prices = [(); 4].map(|()| faults.take(Some(Endpoint::Prices)));
+        let expected = [Some(GARBLED), Some(GARBLED), Some(Fault::Drop {}), None];
+        assert_eq!(prices, expected);
+        assert_eq!(faults.take_for_callback(), Some(LOST));
         assert_eq!(faults.take_for_callback(), None);
     }
 
     #[test]
     fn a_hundred_faults_are_the_limit() {
-        let mut faults = faults(&vec![(Target::Any, DROP, 1); 100]);
-        let plan = FaultPlan {
-            endpoint: Target::Any,
-            fault: DROP,
-            times: 1,
-        };
-        let error = faults.inject(plan).unwrap_err();
+        let mut faults = Faults::default();
+        for _ in 0..100 {
+            faults.inject(plan(Target::Any, GARBLED, 1)).unwrap();
+        }
+        let error = faults.inject(plan(Target::Any, GARBLED, 1)).unwrap_err();
         assert!(error.starts_with("A hundred faults"), "{error}");
     }
 }

@@ -15,8 +15,6 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{Query, State as Extract};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use florin_money::{Amount, AmountText};
@@ -27,12 +25,11 @@ use serde_json::{Value, json};
 
 use crate::asset::REQUIRED_CONFIRMATIONS;
 use crate::control::file;
+use crate::control::request::{ControlError, Shared, parse};
 use crate::invoice::{Hosted, Invoice, NewInvoice, TransactionState};
 use crate::journal::Event;
 use crate::session::Session;
 use crate::state::{Sandbox, State};
-
-type Shared = Extract<Arc<Sandbox>>;
 
 /// Nothing inline, nothing from elsewhere; any shop may frame it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -58,32 +55,11 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
         .route("/checkout/close", post(close))
 }
 
-/// A status and a sentence for the customer.
-#[derive(Debug)]
-struct PageError(StatusCode, &'static str);
-
-impl PageError {
-    const NO_SESSION: Self = Self(
-        StatusCode::NOT_FOUND,
-        "There is no such checkout. Go back to the shop and start again.",
-    );
-
-    fn bad_request(sentence: &'static str) -> Self {
-        Self(StatusCode::BAD_REQUEST, sentence)
-    }
-
-    fn conflict(sentence: &'static str) -> Self {
-        Self(StatusCode::CONFLICT, sentence)
-    }
+fn no_session() -> ControlError {
+    let sentence = "There is no such checkout. Go back to the shop and start again.";
+    ControlError::NotFound(sentence.to_owned())
 }
 
-impl IntoResponse for PageError {
-    fn into_response(self) -> Response {
-        (self.0, Json(json!({"error": self.1}))).into_response()
-    }
-}
-
-/// What the customer sends.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Choice {
@@ -95,17 +71,11 @@ struct Choice {
     amount: Option<String>,
 }
 
-/// Parses a JSON body, whatever its content type is: a closing page sends it as plain text.
-fn parse(body: &[u8]) -> Result<Choice, PageError> {
-    let invalid = |_| PageError::bad_request("The body is invalid.");
-    serde_json::from_slice(body).map_err(invalid)
-}
-
 /// GET /checkout/session: with `amount`, what the customer has typed so far.
 async fn show(
     Extract(sandbox): Shared,
     Query(choice): Query<Choice>,
-) -> Result<Json<View>, PageError> {
+) -> Result<Json<View>, ControlError> {
     sandbox.update(|state, now| {
         let mut view = View::new(state, &choice.id, now)?;
         if let (Some(amount), Some(session)) = (choice.amount, state.sessions.get(&choice.id))
@@ -120,13 +90,13 @@ async fn show(
 }
 
 /// Opens the invoice; it has the id of the session.
-async fn choose(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, PageError> {
-    let choice = parse(&body)?;
+async fn choose(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, ControlError> {
+    let choice: Choice = parse(&body)?;
     sandbox.update(|state, now| {
         let session = state.sessions.get_mut(&choice.id);
-        let session = session.ok_or(PageError::NO_SESSION)?;
+        let session = session.ok_or_else(no_session)?;
         if !session.is_choosing(now) {
-            return Err(PageError::conflict(
+            return Err(ControlError::conflict(
                 "This checkout has ended, or its asset is chosen.",
             ));
         }
@@ -137,9 +107,9 @@ async fn choose(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, Pag
             .quotes(&amount, request.per_usd, request.currency);
         let mut quotes = quotes.into_iter();
         let quote = quotes.find(|quote| quote.coin.code.as_str() == choice.crypto_code);
-        let quote = quote.ok_or(PageError::bad_request("This asset is not offered."))?;
+        let quote = quote.ok_or_else(|| ControlError::bad_request("This asset is not offered."))?;
         if !quote.is_within_limits {
-            return Err(PageError::bad_request(
+            return Err(ControlError::bad_request(
                 "This amount is outside the limits of the asset.",
             ));
         }
@@ -167,11 +137,10 @@ async fn choose(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, Pag
     })
 }
 
-/// The shop's amount, or else the customer's.
-fn amount(session: &Session, typed: Option<&str>) -> Result<AmountText, PageError> {
+fn amount(session: &Session, typed: Option<&str>) -> Result<AmountText, ControlError> {
     match (&session.request.amount, typed) {
         (Some(amount), None) => Ok(amount.clone()),
-        (Some(_), Some(_)) => Err(PageError::bad_request("The shop has set the amount.")),
+        (Some(_), Some(_)) => Err(ControlError::bad_request("The shop has set the amount.")),
         (None, typed) => {
             let text = typed.and_then(|typed| AmountText::parse(typed).ok());
             let decimals = session.request.currency.decimals();
@@ -180,29 +149,29 @@ fn amount(session: &Session, typed: Option<&str>) -> Result<AmountText, PageErro
                 !amount.is_zero() && amount.decimals() <= decimals
             };
             text.filter(is_valid)
-                .ok_or(PageError::bad_request("Write an amount, such as 20."))
+                .ok_or_else(|| ControlError::bad_request("Write an amount, such as 20."))
         }
     }
 }
 
 /// Pays what is missing.
-async fn pay(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, PageError> {
+async fn pay(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, ControlError> {
     let Choice { id, .. } = parse(&body)?;
     sandbox.update(|state, now| {
-        let invoice = state.invoices.get(&id).ok_or(PageError::NO_SESSION)?;
+        let invoice = state.invoices.get(&id).ok_or_else(no_session)?;
         let amount = invoice.remaining();
         let paid = state.pay(&id, amount, TransactionState::Pending, now);
-        let paid = paid.ok_or(PageError::NO_SESSION)?;
-        paid.map_err(|_| PageError::conflict("Nothing can be paid here any more."))?;
+        let paid = paid.ok_or_else(no_session)?;
+        paid.map_err(|_| ControlError::conflict("Nothing can be paid here any more."))?;
         View::new(state, &id, now).map(Json)
     })
 }
 
 /// Before the QR code, closing cancels; after it, the invoice stays open.
-async fn close(Extract(sandbox): Shared, body: Bytes) -> Result<Json<Value>, PageError> {
+async fn close(Extract(sandbox): Shared, body: Bytes) -> Result<Json<Value>, ControlError> {
     let Choice { id, .. } = parse(&body)?;
     sandbox.update(|state, now| {
-        let session = state.sessions.get_mut(&id).ok_or(PageError::NO_SESSION)?;
+        let session = state.sessions.get_mut(&id).ok_or_else(no_session)?;
         session.close(now);
         Ok(Json(json!({"status": session.status(now).as_str()})))
     })
@@ -235,7 +204,6 @@ struct AssetView {
     available: bool,
 }
 
-/// Where to pay.
 #[derive(Debug, Serialize)]
 struct DepositView {
     asset: &'static str,
@@ -251,8 +219,8 @@ struct DepositView {
 }
 
 impl View {
-    fn new(state: &State, id: &str, now: Timestamp) -> Result<Self, PageError> {
-        let session = state.sessions.get(id).ok_or(PageError::NO_SESSION)?;
+    fn new(state: &State, id: &str, now: Timestamp) -> Result<Self, ControlError> {
+        let session = state.sessions.get(id).ok_or_else(no_session)?;
         let invoice = state.invoices.get(id);
         let (status, expires_at) = match invoice {
             Some(invoice) => (invoice.status(now), invoice.expires_at),

@@ -31,7 +31,6 @@ const MAX_HISTORY: usize = 50;
 /// Payments of one invoice.
 const MAX_TRANSACTIONS: usize = 100;
 
-/// A payment on the chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Transaction {
     pub(crate) hash: String,
@@ -51,7 +50,6 @@ pub(crate) struct ChainPayment {
     pub(crate) state: TransactionState,
 }
 
-/// A transaction's state on its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TransactionState {
     /// In the mempool.
@@ -118,7 +116,6 @@ impl Received {
     }
 }
 
-/// An invoice.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Invoice {
     pub(crate) id: String,
@@ -184,7 +181,6 @@ pub(crate) struct Hosted {
     pub(crate) callback_url: String,
 }
 
-/// A request for an invoice.
 #[derive(Debug)]
 pub(crate) struct NewInvoice {
     pub(crate) coin: Coin,
@@ -197,16 +193,15 @@ pub(crate) struct NewInvoice {
 /// Why a change of an invoice is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InvoiceError {
-    /// The developer failed the invoice.
     HasFailed,
     /// It has a payment: it cannot expire.
     HasPayment,
     /// No payment is in the state that the change needs.
     NoSuchPayment,
-    /// A payment of zero.
     ZeroAmount,
-    /// The payment has more decimals than the asset.
-    TooManyDecimals { decimals: u32 },
+    TooManyDecimals {
+        decimals: u32,
+    },
     /// It has as many payments as are kept.
     TooManyPayments,
     /// The sum has no exact value.
@@ -305,7 +300,6 @@ impl Invoice {
         self.failed
     }
 
-    /// Adds a transaction.
     pub(crate) fn pay(&mut self, transaction: Transaction) -> Result<(), InvoiceError> {
         let amount = transaction.amount;
         let decimals = self.coin.decimals;
@@ -438,7 +432,6 @@ impl Invoice {
         Ok(())
     }
 
-    /// Fails for good.
     pub(crate) fn fail(&mut self) {
         self.failed = true;
     }

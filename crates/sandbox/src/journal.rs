@@ -3,19 +3,7 @@
 //! The newest entries are kept for the page. With a file, each entry is also appended to it as one line of JSON, before
 //! the caller gets its response: after a crash the file has everything that was answered.
 //!
-//! | `kind` | members besides `number`, `at`, `kind` |
-//! |---|---|
-//! | `started` | `seed` |
-//! | `request` | `method`, `path` (with query, below `/api`), `nonce`, `traceparent` (the header; absent without one), `asked` (the body, `null` when it is no JSON), `status` (`null`: no response), `retry_after` (seconds), `did`, `answer`, `code`, `message`, `fault` |
-//! | `chosen` | `invoice_id`, `crypto_code`, `amount`: what is to be paid for a hosted checkout |
-//! | `payment` | `invoice_id`, `crypto_code`, `amount`, `transaction_hash` |
-//! | `replaced` | `invoice_id`, `transaction_hash` |
-//! | `block`, `reorg` | `chain` (`all`, or one), `blocks` |
-//! | `status` | `invoice_id`, `from`, `to` |
-//! | `callback_fault` | `invoice_id`, `status`, `fault` |
-//! | `callback_dropped` | `invoice_id`, `status` (the queue is full) |
-//! | `callback_sent` | `invoice_id`, `status`, `url`, `attempt` |
-//! | `callback_answered` | `invoice_id`, `status`, `attempt`, `accepted`, `answer` (the status, or `null`), `why` |
+//! An entry is a JSON object: `number`, `at`, `kind` and the members of that kind of [`Event`].
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -33,7 +21,6 @@ use crate::faults::Fault;
 /// Entries that are kept.
 const CAPACITY: usize = 1_000;
 
-/// The journal.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     newest_first: VecDeque<Entry>,
@@ -41,7 +28,6 @@ pub(crate) struct Journal {
     file: Option<File>,
 }
 
-/// One event.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Entry {
     /// Counted from 1 since the start.
@@ -52,21 +38,25 @@ pub(crate) struct Entry {
     pub(crate) event: Event,
 }
 
-/// What happened. The module's table describes the members.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Event {
     Started {
         seed: u64,
     },
+    /// A call to the gateway.
     Request {
         method: String,
+        /// With its query, below `/api`.
         path: String,
         nonce: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         traceparent: Option<String>,
+        /// The body; `null` when it is no JSON.
         asked: Option<Box<Value>>,
+        /// `null`: no response.
         status: Option<u16>,
+        /// In seconds.
         retry_after: Option<u32>,
         /// `null` when nothing was done.
         did: Option<&'static str>,
@@ -76,6 +66,7 @@ pub(crate) enum Event {
         message: Option<String>,
         fault: Option<Fault>,
     },
+    /// The customer of a hosted checkout chose what to pay.
     Chosen {
         invoice_id: String,
         crypto_code: String,
@@ -109,6 +100,7 @@ pub(crate) enum Event {
         status: &'static str,
         fault: Fault,
     },
+    /// The queue is full.
     CallbackDropped {
         invoice_id: String,
         status: &'static str,
@@ -124,6 +116,7 @@ pub(crate) enum Event {
         status: &'static str,
         attempt: u32,
         accepted: bool,
+        /// The status; `null`: no response.
         response: Option<u16>,
         why: Option<String>,
     },
@@ -181,24 +174,7 @@ impl Journal {
         self.newest_first.push_front(entry);
     }
 
-    /// The newest entries.
     pub(crate) fn newest_first(&self) -> impl DoubleEndedIterator<Item = &Entry> {
         self.newest_first.iter()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_journal_keeps_the_newest_entries_and_counts_all() {
-        let mut journal = Journal::default();
-        for seed in 0..1_003 {
-            journal.add(Timestamp::UNIX_EPOCH, Event::Started { seed });
-        }
-        let numbers: Vec<u64> = journal.newest_first().map(|entry| entry.number).collect();
-        assert_eq!(numbers.len(), CAPACITY);
-        assert_eq!((numbers[0], numbers[999]), (1_003, 4));
     }
 }

@@ -1,33 +1,26 @@
 //! Prices: what each asset costs, the conversions that were issued, and the check of an invoice against its conversion.
 
-use std::collections::{HashMap, VecDeque};
-
 use florin_money::{Amount, AmountError, AmountText, CryptoCode, Currency, Rounding};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::asset::{Coin, Limits, offered};
 use crate::settings::{Seed, Settings};
-use crate::store;
+use crate::store::BoundedStore;
 
 /// Lifetime of a `conversion_id` of GET /prices. `Assumed:` the specification gives no number.
 const CONVERSION_LIFETIME: SignedDuration = SignedDuration::from_secs(120);
 
-/// The gateway's price list.
 #[derive(Debug)]
 pub(crate) struct Prices {
     seed: Seed,
     listed: Vec<Listed>,
     local_currency: Currency,
     local_per_usd: Amount,
-    issued: u64,
     /// Expired ones included, so that an error can name "expired" instead of "unknown".
-    conversions: HashMap<String, Conversion>,
-    /// The ids of the conversions, oldest first.
-    oldest_first: VecDeque<String>,
+    conversions: BoundedStore<Conversion>,
 }
 
-/// A coin with the price of one.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     pub(crate) coin: Coin,
@@ -59,7 +52,6 @@ pub(crate) struct Terms {
 pub(crate) struct Quote {
     pub(crate) coin: Coin,
     pub(crate) terms: Terms,
-    /// Whether the asset's limits allow it.
     pub(crate) is_within_limits: bool,
 }
 
@@ -93,9 +85,7 @@ impl Prices {
             listed: Vec::new(),
             local_currency: settings.local_currency,
             local_per_usd: settings.local_per_usd,
-            issued: 0,
-            conversions: HashMap::new(),
-            oldest_first: VecDeque::new(),
+            conversions: BoundedStore::default(),
         };
         for coin in offered(settings.unknown_asset) {
             let usd = if coin.is_stable() {
@@ -131,9 +121,10 @@ impl Prices {
     }
 
     fn issue_one(&mut self, listed: Listed, now: Timestamp) -> Conversion {
-        self.issued += 1;
+        let number = self.conversions.next_number();
+        let id = format!("conv_{}", self.seed.id("conversion", number));
         let conversion = Conversion {
-            id: format!("conv_{}", self.seed.id("conversion", self.issued)),
+            id: id.clone(),
             usd: listed.usd.with_min_decimals(Currency::USD.decimals()),
             local: listed
                 .local
@@ -142,14 +133,7 @@ impl Prices {
             local_currency: self.local_currency,
             issued_at: now,
         };
-        if self.oldest_first.len() == store::CAPACITY {
-            let oldest = self.oldest_first.pop_front();
-            oldest.and_then(|id| self.conversions.remove(&id));
-        }
-        self.oldest_first.push_back(conversion.id.clone());
-        self.conversions
-            .insert(conversion.id.clone(), conversion.clone());
-        conversion
+        self.conversions.insert(id, conversion, now).clone()
     }
 
     /// The conversion of this id for this asset.
@@ -302,7 +286,6 @@ impl Conversion {
     }
 }
 
-/// A whole number as an amount.
 pub(crate) fn whole(number: u32) -> Amount {
     Amount::ONE
         .checked_mul(number)

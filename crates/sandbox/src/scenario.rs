@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A scenario.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -13,7 +12,6 @@ pub(crate) struct Scenario {
     pub(crate) steps: &'static [Step<'static>],
 }
 
-/// A change of one invoice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step<'a> {
     Pay {
@@ -21,7 +19,6 @@ pub(crate) enum Step<'a> {
         amount: &'a str,
         fee: Fee,
     },
-    /// Mines a block on the invoice's chain.
     Mine,
     /// Takes so many blocks of the invoice's chain back.
     Reorg(u32),
@@ -30,13 +27,11 @@ pub(crate) enum Step<'a> {
     /// Replaces the latest payment by one to another address.
     Replace,
     Expire,
-    /// Fails for good.
     Fail,
     LoseNextCallback,
     RepeatNextCallback,
 }
 
-/// The network fee of a payment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fee {

@@ -17,7 +17,6 @@ use crate::faults::{ConnectionFault, FaultyListener};
 use crate::state::Sandbox;
 use crate::{Settings, api, control, evm, faults, hosted, kept};
 
-/// How often expired invoices are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Callbacks in the sender's queue.
 const MAX_CALLBACKS: usize = 10_000;

@@ -66,7 +66,6 @@ impl Session {
         }
     }
 
-    /// The status while there is no invoice.
     pub(crate) fn status(&self, now: Timestamp) -> Status {
         match self.stage {
             Stage::Cancelled => Status::Cancelled,
@@ -75,7 +74,6 @@ impl Session {
         }
     }
 
-    /// Whether the customer may still pick an asset.
     pub(crate) fn is_choosing(&self, now: Timestamp) -> bool {
         self.stage == Stage::Choosing && now < self.expires_at
     }

@@ -66,7 +66,6 @@ pub(crate) struct NextInvoice {
     pub(crate) invoice_id: Option<String>,
 }
 
-/// A callback to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Callback {
     pub(crate) invoice_id: String,
@@ -120,7 +119,6 @@ impl State {
         self.invoices.insert(id, invoice, due)
     }
 
-    /// Opens a hosted checkout.
     pub(crate) fn open_session(&mut self, request: SessionRequest, now: Timestamp) -> &Session {
         let number = self.sessions.next_number();
         let id = format!("ses_{}", self.seed.id("session", number));

@@ -12,7 +12,6 @@ const MAX_BODY_BYTES: usize = 64 * 1024;
 /// Browsers take no longer ones.
 const MAX_URL_BYTES: usize = 2_000;
 
-/// An endpoint of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Endpoint {
@@ -75,12 +74,10 @@ impl Endpoint {
 pub(crate) struct Outcome {
     /// `None` when nothing was done.
     pub(crate) endpoint: Option<Endpoint>,
-    /// Of an error.
     pub(crate) code: Option<&'static str>,
     pub(crate) message: Option<String>,
 }
 
-/// A call to the gateway.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) method: Method,
@@ -107,7 +104,6 @@ impl Call {
         }
     }
 
-    /// The path without its query.
     pub(crate) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
@@ -122,7 +118,6 @@ impl Call {
         serde_json::from_slice(self.body.as_ref()?).ok()
     }
 
-    /// The exact bytes of the body.
     pub(crate) fn body(&self) -> Result<&[u8], ApiError> {
         let body = self.body.as_deref();
         body.ok_or_else(|| ApiError::invalid("the body is too large, or was cut off"))
@@ -138,7 +133,6 @@ impl Call {
         value.to_str().ok()
     }
 
-    /// The members of the body.
     pub(crate) fn members(&self) -> Result<Members, ApiError> {
         match serde_json::from_slice(self.body()?) {
             Ok(Value::Object(members)) => Ok(Members(members)),
@@ -187,7 +181,6 @@ impl Members {
         }
     }
 
-    /// The address of a web page.
     pub(crate) fn url(&self, name: &str) -> Result<String, ApiError> {
         let text = self.text(name)?;
         let url = reqwest::Url::parse(text).ok();
@@ -272,7 +265,6 @@ impl ErrorCode {
     }
 }
 
-/// An error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,

@@ -10,9 +10,10 @@ use axum::extract::{Path, State as Extract};
 use florin_money::{Amount, Rounding};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::request::{ControlError, Shared, parse};
-use crate::asset::{Chain, REQUIRED_CONFIRMATIONS};
+use crate::asset::REQUIRED_CONFIRMATIONS;
 use crate::faults::{Fault, FaultPlan, Target};
 use crate::invoice::{Invoice, InvoiceError, TransactionState};
 use crate::journal::Event;
@@ -23,7 +24,7 @@ use crate::state::{Sandbox, State};
 use crate::wire::Status;
 
 /// GET /sandbox/invoices: newest first.
-pub(super) async fn list(Extract(sandbox): Shared) -> Json<Vec<InvoiceView>> {
+pub(super) async fn list(Extract(sandbox): Shared) -> Json<Value> {
     Json(sandbox.update(|state, now| {
         let invoices = state.invoices.newest_first();
         invoices.map(|invoice| view(invoice, now)).collect()
@@ -31,7 +32,7 @@ pub(super) async fn list(Extract(sandbox): Shared) -> Json<Vec<InvoiceView>> {
 }
 
 /// GET /sandbox/sessions: newest first.
-pub(super) async fn list_sessions(Extract(sandbox): Shared) -> Json<Vec<SessionView>> {
+pub(super) async fn list_sessions(Extract(sandbox): Shared) -> Json<Value> {
     Json(sandbox.update(|state, now| {
         let sessions = state.sessions.newest_first();
         let view = sessions.map(|session| session_view(state, session, now));
@@ -64,7 +65,7 @@ pub(super) async fn act(
     Extract(sandbox): Shared,
     Path((id, action)): Path<(String, String)>,
     body: Bytes,
-) -> Result<Json<InvoiceView>, ControlError> {
+) -> Result<Json<Value>, ControlError> {
     let id = sandbox.update(|state, _| {
         let latest = state.invoices.newest_first().next();
         let latest = latest.filter(|_| id == "latest");
@@ -114,7 +115,7 @@ struct PlayOnNewest {
 pub(super) async fn play_on_newest(
     Extract(sandbox): Shared,
     body: Bytes,
-) -> Result<Json<InvoiceView>, ControlError> {
+) -> Result<Json<Value>, ControlError> {
     let PlayOnNewest {
         name,
         pause_ms,
@@ -128,8 +129,9 @@ pub(super) async fn play_on_newest(
         invoice.or_else(|| newest.map(|invoice| invoice.id.clone()))
     });
     let id = id.ok_or_else(|| {
-        let sentence = "No invoice is open: choose an asset in a checkout, or name an `invoice`.";
-        ControlError::Conflict(sentence.to_owned())
+        ControlError::conflict(
+            "No invoice is open: choose an asset in a checkout, or name an `invoice`.",
+        )
     })?;
     play(sandbox, &id, Play { name, pause_ms }).await
 }
@@ -139,7 +141,7 @@ async fn play(
     sandbox: Arc<Sandbox>,
     id: &str,
     Play { name, pause_ms }: Play,
-) -> Result<Json<InvoiceView>, ControlError> {
+) -> Result<Json<Value>, ControlError> {
     if pause_ms > MAX_PAUSE_MS {
         let sentence = format!("The member pause_ms is at most {MAX_PAUSE_MS}.");
         return Err(ControlError::BadRequest(sentence));
@@ -164,7 +166,7 @@ fn change(
     sandbox: &Sandbox,
     id: &str,
     change: impl FnOnce(&mut State, Timestamp) -> Result<(), ControlError>,
-) -> Result<Json<InvoiceView>, ControlError> {
+) -> Result<Json<Value>, ControlError> {
     sandbox.update(|state, now| {
         change(state, now)?;
         let invoice = state.invoices.get(id).ok_or_else(|| unknown(id))?;
@@ -219,10 +221,9 @@ fn inject_into_callback(state: &mut State, fault: Fault) -> Result<(), ControlEr
         times: 1,
     };
     let injected = state.faults.inject(plan);
-    injected.map_err(|sentence| ControlError::Conflict(sentence.to_owned()))
+    injected.map_err(ControlError::conflict)
 }
 
-/// The amount of a word, or the decimal.
 fn parse_amount(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
     let asked = Amount::from(&invoice.terms.crypto);
     let amount = match word {
@@ -251,18 +252,18 @@ impl From<InvoiceError> for ControlError {
     fn from(error: InvoiceError) -> Self {
         match error {
             InvoiceError::HasFailed => {
-                Self::Conflict("The invoice has failed for good: it takes no payment.".to_owned())
+                Self::conflict("The invoice has failed for good: it takes no payment.")
             }
             InvoiceError::HasPayment => {
-                Self::Conflict("The invoice has a payment: it cannot expire any more.".to_owned())
+                Self::conflict("The invoice has a payment: it cannot expire any more.")
             }
             InvoiceError::NoSuchPayment => {
-                Self::Conflict("The invoice has no payment that this can change.".to_owned())
+                Self::conflict("The invoice has no payment that this can change.")
             }
             InvoiceError::TooManyPayments => {
-                Self::Conflict("The invoice has a hundred payments, the most it takes.".to_owned())
+                Self::conflict("The invoice has a hundred payments, the most it takes.")
             }
-            InvoiceError::ZeroAmount => Self::Conflict("There is nothing to pay.".to_owned()),
+            InvoiceError::ZeroAmount => Self::conflict("There is nothing to pay."),
             InvoiceError::TooManyDecimals { decimals } => Self::BadRequest(format!(
                 "The amount has more decimals than the asset has: {decimals}."
             )),
@@ -273,46 +274,6 @@ impl From<InvoiceError> for ControlError {
     }
 }
 
-/// An invoice as the developer sees it.
-#[derive(Debug, Serialize)]
-pub(super) struct InvoiceView {
-    id: String,
-    crypto_code: String,
-    asset: &'static str,
-    network: &'static str,
-    chain: Chain,
-    address: String,
-    qr_string: String,
-    amount_in_crypto: String,
-    amount_in_usd: String,
-    amount_in_local_currency: String,
-    local_currency_code: String,
-    status: &'static str,
-    confirmations: u32,
-    required_confirmations: u32,
-    received_in_crypto: String,
-    remaining_in_crypto: String,
-    covered: Covered,
-    /// Those that were not replaced.
-    payments: usize,
-    stuck_payments: usize,
-    /// Whether it failed for good.
-    has_failed: bool,
-    /// Whether the hosted page opened it.
-    is_hosted: bool,
-    /// Members of the record that GET /invoice replaces.
-    overrides: Vec<String>,
-    /// The latest transaction's.
-    transaction_hash: Option<String>,
-    marked_as_paid: bool,
-    email: Option<String>,
-    created_at: String,
-    expires_at: String,
-    /// 0 after expiry.
-    expires_in_seconds: i64,
-}
-
-/// How much of the amount arrived.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Covered {
@@ -322,77 +283,68 @@ enum Covered {
     More,
 }
 
-pub(super) fn view(invoice: &Invoice, now: Timestamp) -> InvoiceView {
+/// An invoice as the developer sees it.
+pub(super) fn view(invoice: &Invoice, now: Timestamp) -> Value {
     // Sums and differences carry the trailing zeros of their last operand.
     let shortest = |amount: Amount| amount.with_min_decimals(0).to_string();
     let received = invoice.received().crypto;
-    InvoiceView {
-        id: invoice.id.clone(),
-        crypto_code: invoice.coin.code.to_string(),
-        asset: invoice.coin.symbol,
-        network: invoice.coin.network,
-        chain: invoice.coin.chain,
-        address: invoice.address.clone(),
-        qr_string: invoice.qr_string.clone(),
-        amount_in_crypto: invoice.terms.crypto.to_string(),
-        amount_in_usd: invoice.terms.usd.to_string(),
-        amount_in_local_currency: invoice.terms.local.to_string(),
-        local_currency_code: invoice.local_currency.to_string(),
-        status: invoice.status(now).as_str(),
-        confirmations: invoice.confirmations().unwrap_or(0),
-        required_confirmations: REQUIRED_CONFIRMATIONS,
-        received_in_crypto: shortest(received),
-        remaining_in_crypto: shortest(invoice.remaining()),
-        covered: match received.cmp(&Amount::from(&invoice.terms.crypto)) {
-            _ if received.is_zero() => Covered::Nothing,
-            Ordering::Less => Covered::Part,
-            Ordering::Equal => Covered::Exact,
-            Ordering::Greater => Covered::More,
-        },
-        payments: invoice.seen().count(),
-        stuck_payments: invoice.stuck_count(),
-        has_failed: invoice.has_failed(),
-        is_hosted: invoice.hosted.is_some(),
-        overrides: invoice.overrides.keys().cloned().collect(),
-        transaction_hash: invoice.latest_transaction().map(|seen| seen.hash.clone()),
-        marked_as_paid: invoice.marked_as_paid,
-        email: invoice.email.clone(),
-        created_at: invoice.created_at.to_string(),
-        expires_at: invoice.expires_at.to_string(),
-        expires_in_seconds: invoice.expires_at.duration_since(now).as_secs().max(0),
-    }
+    let covered = match received.cmp(&Amount::from(&invoice.terms.crypto)) {
+        _ if received.is_zero() => Covered::Nothing,
+        Ordering::Less => Covered::Part,
+        Ordering::Equal => Covered::Exact,
+        Ordering::Greater => Covered::More,
+    };
+    let latest = invoice.latest_transaction();
+    let left = invoice.expires_at.duration_since(now);
+    json!({
+        "id": invoice.id,
+        "crypto_code": invoice.coin.code,
+        "asset": invoice.coin.symbol,
+        "network": invoice.coin.network,
+        "chain": invoice.coin.chain,
+        "address": invoice.address,
+        "qr_string": invoice.qr_string,
+        "amount_in_crypto": invoice.terms.crypto.to_string(),
+        "amount_in_usd": invoice.terms.usd.to_string(),
+        "amount_in_local_currency": invoice.terms.local.to_string(),
+        "local_currency_code": invoice.local_currency.to_string(),
+        "status": invoice.status(now).as_str(),
+        "confirmations": invoice.confirmations().unwrap_or(0),
+        "required_confirmations": REQUIRED_CONFIRMATIONS,
+        "received_in_crypto": shortest(received),
+        "remaining_in_crypto": shortest(invoice.remaining()),
+        "covered": covered,
+        // Those that were not replaced.
+        "payments": invoice.seen().count(),
+        "stuck_payments": invoice.stuck_count(),
+        "has_failed": invoice.has_failed(),
+        "is_hosted": invoice.hosted.is_some(),
+        // Members of the record that GET /invoice replaces.
+        "overrides": invoice.overrides.keys().collect::<Vec<_>>(),
+        "transaction_hash": latest.map(|seen| &seen.hash),
+        "marked_as_paid": invoice.marked_as_paid,
+        "email": invoice.email,
+        "created_at": invoice.created_at.to_string(),
+        "expires_at": invoice.expires_at.to_string(),
+        "expires_in_seconds": left.as_secs().max(0),
+    })
 }
 
-/// A hosted checkout as the developer sees it.
-#[derive(Debug, Serialize)]
-pub(super) struct SessionView {
-    id: String,
-    /// That of the invoice, once there is one.
-    status: &'static str,
-    amount: Option<String>,
-    currency: String,
-    email: String,
-    merchant_id: Option<String>,
-    merchant_website: String,
-    invoice_callback_url: String,
-    url: String,
-    created_at: String,
-}
-
-pub(super) fn session_view(state: &State, session: &Session, now: Timestamp) -> SessionView {
+/// A hosted checkout as the developer sees it. It has the status of its invoice, once there is one.
+pub(super) fn session_view(state: &State, session: &Session, now: Timestamp) -> Value {
     let invoice = state.invoices.get(&session.id);
     let status = invoice.map_or_else(|| session.status(now), |invoice| invoice.status(now));
     let request = &session.request;
-    SessionView {
-        id: session.id.clone(),
-        status: status.as_str(),
-        amount: request.amount.as_ref().map(ToString::to_string),
-        currency: request.currency.to_string(),
-        email: request.email.clone(),
-        merchant_id: request.merchant_id.clone(),
-        merchant_website: request.website.clone(),
-        invoice_callback_url: request.callback_url.clone(),
-        url: format!("/checkout?id={}", session.id),
-        created_at: session.created_at.to_string(),
-    }
+    json!({
+        "id": session.id,
+        "status": status.as_str(),
+        "amount": request.amount.as_ref().map(ToString::to_string),
+        "currency": request.currency.to_string(),
+        "email": request.email,
+        "merchant_id": request.merchant_id,
+        "merchant_website": request.website,
+        "invoice_callback_url": request.callback_url,
+        "url": format!("/checkout?id={}", session.id),
+        "created_at": session.created_at.to_string(),
+    })
 }

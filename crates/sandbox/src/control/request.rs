@@ -1,4 +1,4 @@
-//! A request to the control API: the sandbox that it changes, its body, and why it is rejected.
+//! A request of a page or of the control API: the sandbox that it changes, its body, and why it is rejected.
 
 use std::sync::Arc;
 
@@ -11,18 +11,27 @@ use serde_json::json;
 
 use crate::state::Sandbox;
 
-/// The running sandbox.
-pub(super) type Shared = Extract<Arc<Sandbox>>;
+pub(crate) type Shared = Extract<Arc<Sandbox>>;
 
-/// Why the control API rejects a request, as a sentence.
+/// Why a request is rejected, as a sentence.
 #[derive(Debug)]
-pub(super) enum ControlError {
+pub(crate) enum ControlError {
     /// 400: the request is invalid.
     BadRequest(String),
-    /// 404: there is no such invoice, or no such path.
+    /// 404: there is no such invoice, checkout or path.
     NotFound(String),
     /// 409: not in this state.
     Conflict(String),
+}
+
+impl ControlError {
+    pub(crate) fn bad_request(sentence: &str) -> Self {
+        Self::BadRequest(sentence.to_owned())
+    }
+
+    pub(crate) fn conflict(sentence: &str) -> Self {
+        Self::Conflict(sentence.to_owned())
+    }
 }
 
 impl IntoResponse for ControlError {
@@ -37,7 +46,7 @@ impl IntoResponse for ControlError {
 }
 
 /// Parses a JSON body, whatever its content type is, so that `curl -d '{…}'` is enough. No body is an empty object.
-pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ControlError> {
+pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ControlError> {
     let body = if body.is_empty() { b"{}" } else { body };
     serde_json::from_slice(body)
         .map_err(|error| ControlError::BadRequest(format!("The body is invalid: {error}.")))

@@ -22,7 +22,6 @@ use crate::faults::ConnectionFault;
 use crate::journal::Event;
 use crate::state::Sandbox;
 
-/// The layer.
 pub(crate) async fn inject(
     State(sandbox): State<Arc<Sandbox>>,
     ConnectInfo(connection): ConnectInfo<ConnectionFault>,
@@ -138,16 +137,4 @@ fn with_wrong_types(value: Value) -> Value {
 fn http_date(at: Timestamp) -> HeaderValue {
     let date = at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
     HeaderValue::try_from(date).expect("a date is plain ASCII")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wrong_types_are_numbers_and_lists() {
-        let right = json!({"data": {"amount": "20.00", "word": "BTC", "flag": true}});
-        let wrong = json!({"data": {"amount": 20.0, "word": ["BTC"], "flag": true}});
-        assert_eq!(with_wrong_types(right), wrong);
-    }
 }

@@ -70,35 +70,35 @@ fn an_invoice_is_checked_until_a_block_holds_the_transaction() {
 }
 
 #[test]
-fn an_invoice_without_a_payment_fails_at_expiry() {
-    assert_eq!(invoice().status(at(899)), Status::Checking);
-    assert_eq!(invoice().status(at(900)), Status::Failed);
-    assert_eq!(paid("0.00030973", 0).status(at(900)), Status::Checking);
-}
-
-#[test]
-fn a_late_transaction_revives_an_expired_invoice() {
+fn an_invoice_expires_without_a_payment_and_a_late_one_revives_it() {
     let mut invoice = invoice();
-    invoice.expire(at(10)).unwrap();
-    assert_eq!(invoice.status(at(10)), Status::Failed);
-    invoice.pay(seen("0.00030973", 3)).unwrap();
-    assert_eq!(invoice.status(at(20)), Status::Completed);
-}
-
-#[test]
-fn an_invoice_with_a_payment_does_not_expire() {
-    assert_eq!(
-        paid("0.0001", 0).expire(at(10)),
-        Err(InvoiceError::HasPayment)
-    );
-}
-
-#[test]
-fn expiring_twice_keeps_the_first_time() {
-    let mut invoice = invoice();
+    assert_eq!(invoice.status(at(899)), Status::Checking);
+    assert_eq!(invoice.status(at(900)), Status::Failed);
     invoice.expire(at(10)).unwrap();
     invoice.expire(at(20)).unwrap();
     assert_eq!(invoice.expires_at, at(10));
+    assert_eq!(invoice.status(at(10)), Status::Failed);
+    invoice.pay(seen("0.00030973", 0)).unwrap();
+    assert_eq!(invoice.status(at(20)), Status::Checking);
+    assert_eq!(invoice.expire(at(30)), Err(InvoiceError::HasPayment));
+    invoice.mine(3);
+    assert_eq!(invoice.status(at(900)), Status::Completed);
+}
+
+#[test]
+fn a_payment_is_worth_its_share_rounded_down() {
+    for (paid_amount, usd, local) in [
+        ("0.000309730", "19.90", "2985"),
+        ("0.00030972", "19.89", "2984"),
+        ("0.00061946", "39.80", "5970"),
+    ] {
+        let received = paid(paid_amount, 0).received();
+        assert_eq!(received.crypto, amount(paid_amount));
+        assert_eq!(received.usd.to_string(), usd);
+        assert_eq!(received.local.to_string(), local);
+    }
+    let exact = paid("0.000309730", 0).received();
+    assert_eq!(exact.crypto.to_string(), "0.00030973", "as it was written");
 }
 
 #[test]
@@ -109,29 +109,6 @@ fn a_failed_invoice_stays_failed() {
     assert_eq!(invoice.status(at(60)), Status::Failed);
     assert_eq!(invoice.confirmations(), Some(1));
     assert_eq!(invoice.pay(seen("1", 0)), Err(InvoiceError::HasFailed));
-}
-
-#[test]
-fn an_exact_payment_is_worth_exactly_what_was_asked() {
-    let received = paid("0.000309730", 0).received();
-    assert_eq!(received.crypto.to_string(), "0.00030973");
-    assert_eq!(received.usd.to_string(), "19.90");
-    assert_eq!(received.local.to_string(), "2985");
-}
-
-#[test]
-fn a_payment_one_unit_short_is_short_in_every_currency() {
-    let received = paid("0.00030972", 0).received();
-    assert_eq!(received.crypto.to_string(), "0.00030972");
-    assert_eq!(received.usd.to_string(), "19.89");
-    assert_eq!(received.local.to_string(), "2984");
-}
-
-#[test]
-fn more_than_was_asked_is_worth_more() {
-    let received = paid("0.00061946", 0).received();
-    assert_eq!(received.usd.to_string(), "39.80");
-    assert_eq!(received.local.to_string(), "5970");
 }
 
 #[test]

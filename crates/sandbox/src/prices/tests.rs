@@ -26,13 +26,6 @@ fn issue(prices: &mut Prices, text: &str) -> Conversion {
 }
 
 #[test]
-fn the_seed_makes_the_prices() {
-    let usd = |seed| issue(&mut prices(seed), "BTC").usd;
-    assert_eq!(usd(1), usd(1));
-    assert_ne!(usd(1), usd(2));
-}
-
-#[test]
 fn a_conversion_is_valid_for_its_asset_and_its_time() {
     let mut prices = prices(1);
     let id = issue(&mut prices, "BTC").id;
@@ -46,23 +39,6 @@ fn a_conversion_is_valid_for_its_asset_and_its_time() {
 }
 
 #[test]
-fn the_oldest_conversions_make_room() {
-    let mut prices = prices(1);
-    let first = issue(&mut prices, "BTC").id;
-    let is_kept = |prices: &Prices| prices.conversion(&first, &code("BTC"), at(1_000)).is_ok();
-    for _ in 0..1_000 {
-        prices.issue(at(1_000));
-    }
-    assert!(is_kept(&prices));
-    for _ in 0..200 {
-        prices.issue(at(1_000));
-    }
-    assert!(!is_kept(&prices));
-    let kept = (prices.conversions.len(), prices.oldest_first.len());
-    assert_eq!(kept, (store::CAPACITY, store::CAPACITY));
-}
-
-#[test]
 fn a_moved_price_applies_to_new_conversions_only() {
     let mut prices = prices(1);
     let before = issue(&mut prices, "BTC");
@@ -70,19 +46,6 @@ fn a_moved_price_applies_to_new_conversions_only() {
     let kept = prices.conversion(&before.id, &code("BTC"), at(1_000));
     assert_eq!(kept.unwrap().usd, before.usd);
     assert_eq!(issue(&mut prices, "BTC").usd.to_string(), "70000.00");
-}
-
-#[test]
-fn the_local_price_follows_the_local_rate() {
-    let settings = Settings {
-        local_currency: Currency::parse("JPY").unwrap(),
-        local_per_usd: whole(150),
-        ..Settings::default()
-    };
-    let mut prices = Prices::new(&settings, Seed::new(1)).unwrap();
-    let tether = issue(&mut prices, "USDTTRC20");
-    assert_eq!(tether.usd.to_string(), "1.00");
-    assert_eq!(tether.local.to_string(), "150");
 }
 
 fn conversion(asset: Asset, usd: &str, local: &str, currency: &str) -> Conversion {
@@ -134,21 +97,29 @@ fn a_price_rounded_either_way_fits() {
 }
 
 #[test]
-fn less_crypto_than_the_price_asks_for_is_wrong() {
-    let text = mismatch(&bitcoin(), &terms("0.00030971", "19.90", "19.90"));
-    assert!(
-        text.contains("less than") && text.contains("0.00030972 BTC"),
-        "{text}"
-    );
-}
-
-#[test]
-fn much_more_crypto_than_the_price_asks_for_is_wrong() {
-    let text = mismatch(&bitcoin(), &terms("0.00031500", "19.90", "19.90"));
-    assert!(
-        text.contains("more than") && text.contains("0.00030973 BTC"),
-        "{text}"
-    );
+fn crypto_that_does_not_fit_the_price_the_asset_or_the_arithmetic_is_wrong() {
+    for (crypto, local, expected) in [
+        (
+            "0.00030971",
+            "19.90",
+            "less than amount_in_local_currency 19.90 USD asks for",
+        ),
+        (
+            "0.00031500",
+            "19.90",
+            "at this conversion_id: 0.00030973 BTC",
+        ),
+        ("0.000309731", "19.90", "more decimals than BTC has (8)"),
+    ] {
+        let text = mismatch(&bitcoin(), &terms(crypto, local, local));
+        assert!(text.contains(expected), "{text}");
+    }
+    let zeros = terms("0.0003097300", "19.90", "19.90");
+    assert_eq!(bitcoin().check(&zeros), Ok(()));
+    let tron = conversion(Asset::TRX, "0.13", "0.13", "USD");
+    let huge = terms("999999999999.999999", "1", "999999999999.99");
+    let text = mismatch(&tron, &huge);
+    assert!(text.contains("cannot be calculated with"), "{text}");
 }
 
 #[test]
@@ -202,24 +173,4 @@ fn an_asset_without_a_minimum_still_needs_an_amount() {
         let text = mismatch(&bnb, &terms(crypto, local, local));
         assert!(text.contains("over nothing"), "{text}");
     }
-}
-
-#[test]
-fn an_amount_finer_than_the_asset_is_wrong() {
-    let text = mismatch(&bitcoin(), &terms("0.000309731", "19.90", "19.90"));
-    assert!(text.contains("more decimals than BTC has (8)"), "{text}");
-    assert_eq!(
-        bitcoin().check(&terms("0.0003097300", "19.90", "19.90")),
-        Ok(())
-    );
-}
-
-#[test]
-fn amounts_beyond_calculation_are_wrong_and_no_panic() {
-    let tether = conversion(Asset::TRX, "0.13", "0.13", "USD");
-    let text = mismatch(
-        &tether,
-        &terms("999999999999.999999", "1", "999999999999.99"),
-    );
-    assert!(text.contains("cannot be calculated with"), "{text}");
 }

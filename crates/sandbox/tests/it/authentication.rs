@@ -4,45 +4,39 @@ use serde_json::json;
 
 use crate::world::{START, World};
 
-#[tokio::test]
-async fn a_signed_call_is_answered() {
-    let world = World::start().await;
-    world.merchant().get("/prices").ok().await;
-}
+const SIGNATURE: &str = "INVALID_SIGNATURE";
 
 #[tokio::test]
-async fn a_missing_or_wrong_key_is_rejected() {
+async fn a_call_needs_a_key_a_nonce_a_signature_and_a_content_type() {
     let world = World::start().await;
     let call = || world.merchant().get("/prices");
-    call()
-        .without("apikey")
-        .rejected(401, "INVALID_API_KEY")
-        .await;
-    call()
-        .with("apikey", "other_key")
-        .rejected(401, "INVALID_API_KEY")
-        .await;
+    for (header, value, status, code) in [
+        ("apikey", None, 401, "INVALID_API_KEY"),
+        ("apikey", Some("other_key"), 401, "INVALID_API_KEY"),
+        ("signature", None, 401, SIGNATURE),
+        ("nonce", None, 401, SIGNATURE),
+        ("content-type", None, 400, "INVALID_REQUEST"),
+        ("content-type", Some("text/plain"), 400, "INVALID_REQUEST"),
+    ] {
+        let call = match value {
+            None => call().without(header),
+            Some(value) => call().with(header, value),
+        };
+        call.rejected(status, code).await;
+    }
+    let twice = call().request().header("apikey", "test_key").send().await;
+    assert_eq!(twice.unwrap().status(), 401);
+    let json = "application/json; charset=utf-8";
+    call().with("content-type", json).ok().await;
+    // A nonce may be used again.
+    call().ok().await;
 }
 
 #[tokio::test]
-async fn a_missing_signature_or_nonce_is_rejected() {
-    let world = World::start().await;
-    let call = || world.merchant().get("/prices");
-    call()
-        .without("signature")
-        .rejected(401, "INVALID_SIGNATURE")
-        .await;
-    call()
-        .without("nonce")
-        .rejected(401, "INVALID_SIGNATURE")
-        .await;
-}
-
-#[tokio::test]
-async fn a_signature_under_another_secret_is_rejected_and_the_message_names_what_was_signed() {
+async fn the_message_of_a_wrong_signature_names_what_was_signed_and_no_secret() {
     let world = World::start().await;
     let call = world.merchant().get("/invoice?id=inv_1").secret("another");
-    let message = call.rejected(401, "INVALID_SIGNATURE").await;
+    let message = call.rejected(401, SIGNATURE).await;
     assert!(
         message.ends_with("under your secret: /api/1700000000/invoice?id=inv_1"),
         "{message}"
@@ -51,104 +45,26 @@ async fn a_signature_under_another_secret_is_rejected_and_the_message_names_what
 }
 
 #[tokio::test]
-async fn the_path_is_signed_with_its_query() {
+async fn path_query_and_body_are_signed_as_they_are_sent() {
     let world = World::start().await;
-    let call = world
-        .merchant()
-        .get("/invoice?id=inv_1")
-        .signed_path("/invoice");
-    call.rejected(401, "INVALID_SIGNATURE").await;
-}
-
-#[tokio::test]
-async fn the_path_is_signed_as_it_is_sent() {
-    let world = World::start().await;
-    let call = || world.merchant().get("/invoice?id=%69nv&hist=true");
-    call().rejected(404, "INVALID_INVOICE_ID").await;
-    let decoded = call().signed_path("/invoice?id=inv&hist=true");
-    decoded.rejected(401, "INVALID_SIGNATURE").await;
-}
-
-#[tokio::test]
-async fn the_body_is_signed_as_it_is_sent() {
-    let world = World::start().await;
-    let signed = json!({"marked_as_paid": true, "invoice_id": "inv_1"});
-    let signature = world.merchant().post("/confirm", &signed).signature();
-    let sent = json!({"marked_as_paid": true, "invoice_id": "inv_2"});
-    let call = world
-        .merchant()
-        .post("/confirm", &sent)
-        .with("signature", &signature);
-    let message = call.rejected(401, "INVALID_SIGNATURE").await;
-    assert!(
-        message.ends_with(&format!("/api/1700000000/confirm{sent}")),
-        "{message}"
-    );
-}
-
-#[tokio::test]
-async fn a_signature_in_capitals_is_rejected() {
-    let world = World::start().await;
-    let capitals = world.merchant().get("/prices").signature().to_uppercase();
-    let call = world.merchant().get("/prices").with("signature", &capitals);
-    call.rejected(401, "INVALID_SIGNATURE").await;
-}
-
-#[tokio::test]
-async fn a_body_that_is_not_compact_is_rejected_although_it_is_signed() {
-    let world = World::start().await;
-    let call = world
-        .merchant()
-        .post_text("/confirm", r#"{"marked_as_paid": true}"#);
-    let message = call.rejected(401, "INVALID_SIGNATURE").await;
-    assert!(message.contains("compact"), "{message}");
-}
-
-#[tokio::test]
-async fn a_nonce_is_a_unix_time_within_five_minutes() {
-    let world = World::start().await;
-    let call = |nonce| world.merchant().get("/prices").nonce(nonce);
-    call(START - 300).ok().await;
-    call(START + 300).ok().await;
-    call(START - 301).rejected(401, "INVALID_SIGNATURE").await;
-    call(START + 301).rejected(401, "INVALID_SIGNATURE").await;
-    for nonce in ["+1700000000", "1.7e9", "now", "99999999999999999999"] {
-        let call = world.merchant().get("/prices").nonce(nonce);
-        call.rejected(401, "INVALID_SIGNATURE").await;
+    let merchant = world.merchant();
+    let encoded = || merchant.get("/invoice?id=%69nv&hist=true");
+    encoded().rejected(404, "INVALID_INVOICE_ID").await;
+    for signed in ["/invoice", "/invoice?id=inv&hist=true"] {
+        let call = encoded().signed_path(signed);
+        call.rejected(401, SIGNATURE).await;
     }
-}
-
-#[tokio::test]
-async fn a_header_sent_twice_is_rejected() {
-    let world = World::start().await;
-    let request = world.merchant().get("/prices").request();
-    let response = request.header("apikey", "test_key").send().await.unwrap();
-    assert_eq!(response.status(), 401);
-}
-
-#[tokio::test]
-async fn every_call_declares_json() {
-    let world = World::start().await;
-    let call = || world.merchant().get("/prices");
-    call()
-        .without("content-type")
-        .rejected(400, "INVALID_REQUEST")
-        .await;
-    call()
-        .with("content-type", "text/plain")
-        .rejected(400, "INVALID_REQUEST")
-        .await;
-    call()
-        .with("content-type", "application/json; charset=utf-8")
-        .ok()
-        .await;
-}
-
-#[tokio::test]
-async fn a_nonce_may_be_used_again() {
-    let world = World::start().await;
-    world.merchant().get("/prices").ok().await;
-    world.merchant().get("/prices").ok().await;
+    let confirm = |id| json!({"marked_as_paid": true, "invoice_id": id});
+    let signature = merchant.post("/confirm", &confirm("inv_1")).signature();
+    let sent = confirm("inv_2");
+    let call = merchant.post("/confirm", &sent);
+    let message = call.with("signature", &signature).rejected(401, SIGNATURE);
+    let message = message.await;
+    let expected = format!("/api/1700000000/confirm{sent}");
+    assert!(message.ends_with(&expected), "{message}");
+    let spaced = merchant.post_text("/confirm", r#"{"marked_as_paid": true}"#);
+    let message = spaced.rejected(401, SIGNATURE).await;
+    assert!(message.contains("compact"), "{message}");
 }
 
 #[tokio::test]
@@ -159,5 +75,29 @@ async fn the_body_of_a_put_is_not_signed() {
     let signature = world.merchant().post("/settings", &body).signature();
     let call = world.merchant().put("/settings", &body);
     let call = call.with("signature", &signature);
-    call.rejected(401, "INVALID_SIGNATURE").await;
+    call.rejected(401, SIGNATURE).await;
+}
+
+#[tokio::test]
+async fn a_checkout_needs_the_key_and_no_signature() {
+    let world = World::start().await;
+    let request = crate::hosted::request();
+    let call = || world.merchant().post("/checkout", &request);
+    call().without("signature").without("nonce").ok().await;
+    call().secret("another").rejected(401, SIGNATURE).await;
+    let keyless = call().with("apikey", "another");
+    keyless.rejected(401, "INVALID_API_KEY").await;
+}
+
+#[tokio::test]
+async fn a_nonce_is_a_unix_time_within_five_minutes() {
+    let world = World::start().await;
+    for nonce in [START - 300, START + 300] {
+        world.merchant().get("/prices").nonce(nonce).ok().await;
+    }
+    let (early, late) = ((START - 301).to_string(), (START + 301).to_string());
+    for nonce in [&*early, &*late, "+1700000000", "1.7e9", "now"] {
+        let call = world.merchant().get("/prices").nonce(nonce);
+        call.rejected(401, SIGNATURE).await;
+    }
 }

@@ -68,27 +68,10 @@ async fn completed_and_failed_have_callbacks_and_nothing_else() {
         next(&mut received).await,
         json!({"invoice_id": paid, "status": "COMPLETED"})
     );
-}
-
-#[tokio::test]
-async fn an_expired_invoice_has_a_callback_without_a_request() {
-    let (world, mut received) = world_with_receiver(200, "").await;
-    let id = world.open().await;
+    // Without a request.
+    let expired = world.open().await;
     world.clock.advance(15 * 60);
-    assert_eq!(
-        next(&mut received).await,
-        json!({"invoice_id": id, "status": "FAILED"})
-    );
-}
-
-#[tokio::test]
-async fn an_accepted_callback_is_not_repeated() {
-    let (world, mut received) = world_with_receiver(200, "").await;
-    let (one, other) = (world.open().await, world.open().await);
-    world.act(&one, "fail").await;
-    assert_eq!(next(&mut received).await["invoice_id"], one);
-    world.act(&other, "fail").await;
-    assert_eq!(next(&mut received).await["invoice_id"], other);
+    assert_eq!(next(&mut received).await["invoice_id"], expired);
     assert_eq!(world.clock.slept(), []);
 }
 
@@ -119,14 +102,17 @@ async fn nothing_more(received: &mut Received) {
 }
 
 #[tokio::test]
-async fn a_lost_callback_never_arrives_and_the_next_one_does() {
+async fn a_lost_callback_never_arrives_and_a_repeated_one_arrives_twice() {
     let (world, mut received) = world_with_receiver(200, "").await;
     let (lost, sent) = (world.open().await, world.open().await);
     let fault = json!({"endpoint": "callback", "kind": "lost"});
     world.inject(&fault).await;
     world.act(&lost, "fail").await;
+    let fault = json!({"endpoint": "callback", "kind": "repeated"});
+    world.inject(&fault).await;
     world.act(&sent, "fail").await;
-    assert_eq!(next(&mut received).await, failed(&sent));
+    let both = [next(&mut received).await, next(&mut received).await];
+    assert_eq!(both, [failed(&sent), failed(&sent)]);
     nothing_more(&mut received).await;
     let journal = world.get("journal").await;
     let mut entries = journal.as_array().unwrap().iter();
@@ -134,18 +120,6 @@ async fn a_lost_callback_never_arrives_and_the_next_one_does() {
     let entry = entry.unwrap();
     let expected = (&json!(lost), &json!({"kind": "lost"}));
     assert_eq!((&entry["invoice_id"], &entry["fault"]), expected);
-}
-
-#[tokio::test]
-async fn a_repeated_callback_arrives_twice() {
-    let (world, mut received) = world_with_receiver(200, "").await;
-    let id = world.open().await;
-    let fault = json!({"endpoint": "callback", "kind": "repeated"});
-    world.inject(&fault).await;
-    world.act(&id, "fail").await;
-    let both = [next(&mut received).await, next(&mut received).await];
-    assert_eq!(both, [failed(&id), failed(&id)]);
-    nothing_more(&mut received).await;
 }
 
 #[tokio::test]

@@ -1,183 +1,91 @@
-//! Faults on demand: each hits exactly the calls it was planned for.
+//! Faults on demand: each hits exactly the calls it was planned for, and damages only the response.
 
 use std::time::Duration;
 
-use serde_json::json;
+use reqwest::Response;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
-async fn order(world: &World) -> serde_json::Value {
-    world.merchant().order("USDTTRC20", "20", "20.00").await
-}
-
-async fn invoice_count(world: &World) -> usize {
-    world.get("invoices").await.as_array().unwrap().len()
+/// GET /prices with this fault.
+async fn prices_with(world: &World, mut fault: Value) -> reqwest::Result<Response> {
+    fault["endpoint"] = json!("prices");
+    world.inject(&fault).await;
+    world.merchant().get("/prices").request().send().await
 }
 
 #[tokio::test]
-async fn a_status_replaces_the_response_with_its_retry_after() {
+async fn a_status_replaces_the_call_as_often_as_planned() {
     let world = World::start().await;
-    let order = order(&world).await;
-    let fault = r#"{"endpoint":"create_invoice","kind":"status","status":429,"retry_after":7}"#;
-    world.control("faults", fault).await;
+    let order = world.merchant().order("USDTTRC20", "20", "20.00").await;
+    let create = || world.merchant().post("/invoice", &order);
+    let fault = json!({
+        "endpoint": "create_invoice", "kind": "status", "status": 429, "retry_after": 7, "times": 2,
+    });
+    world.inject(&fault).await;
     world.merchant().prices().await;
-    let response = world
-        .merchant()
-        .post("/invoice", &order)
-        .request()
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(response.status(), 429);
-    assert_eq!(response.headers()["retry-after"], "7");
-    assert_eq!(invoice_count(&world).await, 0);
-    world.merchant().post("/invoice", &order).ok().await;
-    assert_eq!(invoice_count(&world).await, 1);
-}
-
-#[tokio::test]
-async fn a_fault_happens_as_often_as_planned() {
-    let world = World::start().await;
-    let fault = r#"{"endpoint":"any","kind":"status","status":500,"times":2}"#;
-    world.control("faults", fault).await;
-    for status in [500, 500, 200] {
-        assert_eq!(world.merchant().get("/prices").send().await.0, status);
+    for _ in 0..2 {
+        let response = create().request().send().await.unwrap();
+        assert_eq!(response.status(), 429);
+        assert_eq!(response.headers()["retry-after"], "7");
     }
-}
-
-#[tokio::test]
-async fn a_garbled_response_is_no_json_although_the_invoice_exists() {
-    let world = World::start().await;
-    let order = order(&world).await;
+    assert_eq!(world.get("invoices").await, json!([]));
+    create().ok().await;
+    let unauthorized = json!({"kind": "status", "status": 401, "code": "INVALID_API_KEY"});
+    world.inject(&unauthorized).await;
+    create().rejected(401, "INVALID_API_KEY").await;
     world
-        .control(
-            "faults",
-            r#"{"endpoint":"create_invoice","kind":"garbled"}"#,
-        )
+        .inject(&json!({"kind": "status", "status": 503}))
         .await;
-    let response = world
-        .merchant()
-        .post("/invoice", &order)
-        .request()
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(response.status(), 200);
-    let text = response.text().await.unwrap();
-    assert!(text.starts_with('{') && serde_json::from_str::<serde_json::Value>(&text).is_err());
-    assert_eq!(invoice_count(&world).await, 1);
+    create().rejected(503, "SANDBOX_FAULT").await;
 }
 
 #[tokio::test]
-async fn a_slow_response_waits_as_long_as_planned() {
+async fn a_damaged_response_leaves_the_work_done() {
     let world = World::start().await;
-    let fault = r#"{"endpoint":"prices","kind":"slow","delay_ms":12000}"#;
-    world.control("faults", fault).await;
-    world.merchant().prices().await;
-    assert_eq!(world.clock.slept(), [Duration::from_secs(12)]);
-}
-
-#[tokio::test]
-async fn a_dropped_connection_has_no_response_although_the_invoice_exists() {
-    let world = World::start().await;
-    let order = order(&world).await;
-    world
-        .control("faults", r#"{"endpoint":"create_invoice","kind":"drop"}"#)
-        .await;
-    let error = world
-        .merchant()
-        .post("/invoice", &order)
-        .request()
-        .send()
-        .await;
-    assert!(error.unwrap_err().is_request());
-    assert_eq!(invoice_count(&world).await, 1);
-    let log = world.get("requests").await;
-    assert_eq!(
-        (&log[0]["status"], &log[0]["fault"]),
-        (&json!(null), &json!({"kind": "drop"}))
-    );
-    world.merchant().prices().await;
-}
-
-#[tokio::test]
-async fn faults_can_be_cleared() {
-    let world = World::start().await;
-    world
-        .control("faults", r#"{"endpoint":"any","kind":"drop","times":9}"#)
-        .await;
-    let url = format!("{}/sandbox/faults", world.address);
-    assert_eq!(world.http.delete(url).send().await.unwrap().status(), 200);
-    world.merchant().prices().await;
-}
-
-async fn prices(world: &World) -> reqwest::Response {
-    world
-        .merchant()
-        .get("/prices")
-        .request()
-        .send()
-        .await
-        .unwrap()
-}
-
-#[tokio::test]
-async fn a_status_carries_its_code() {
-    let world = World::start().await;
-    for (status, code) in [
-        (401, "INVALID_API_KEY"),
-        (404, "INVALID_INVOICE_ID"),
-        (500, "SANDBOX_FAULT"),
-        (503, "SANDBOX_FAULT"),
-    ] {
-        let mut fault = json!({"endpoint": "prices", "kind": "status", "status": status});
-        if code != "SANDBOX_FAULT" {
-            fault["code"] = json!(code);
-        }
+    let order = world.merchant().order("USDTTRC20", "20", "20.00").await;
+    for kind in ["garbled", "empty", "drop", "cut"] {
+        let fault = json!({"endpoint": "create_invoice", "kind": kind});
         world.inject(&fault).await;
-        world.merchant().get("/prices").rejected(status, code).await;
+        let sent = world.merchant().post("/invoice", &order).request();
+        match (kind, sent.send().await) {
+            ("drop", Err(error)) => assert!(error.is_request(), "{error}"),
+            ("cut", Ok(response)) => {
+                assert!(response.content_length().unwrap() > 100);
+                response.bytes().await.unwrap_err();
+            }
+            ("empty", Ok(response)) => assert_eq!(response.text().await.unwrap(), ""),
+            (_, Ok(response)) => {
+                let text = response.text().await.unwrap();
+                assert!(text.starts_with('{'), "{text}");
+                serde_json::from_str::<Value>(&text).unwrap_err();
+            }
+            (kind, Err(error)) => panic!("{kind}: {error}"),
+        }
     }
-}
-
-#[tokio::test]
-async fn a_cut_body_is_shorter_than_was_promised() {
-    let world = World::start().await;
-    world
-        .inject(&json!({"endpoint": "prices", "kind": "cut"}))
-        .await;
-    let response = prices(&world).await;
-    assert_eq!(response.status(), 200);
-    let promised = response.content_length().unwrap();
-    assert!(promised > 1_000);
-    let error = response.bytes().await.unwrap_err();
-    assert!(error.is_body() || error.is_decode(), "{error:?}");
-}
-
-#[tokio::test]
-async fn wrong_types_are_numbers_and_lists() {
-    let world = World::start().await;
-    let id = world.open().await;
-    world
-        .inject(&json!({"endpoint": "invoice", "kind": "wrong_types"}))
-        .await;
-    let record = world.merchant().record(&id).await;
+    let invoices = world.get("invoices").await;
+    assert_eq!(invoices.as_array().unwrap().len(), 4);
+    let id = invoices[0]["id"].as_str().unwrap();
+    world.inject(&json!({"kind": "wrong_types"})).await;
+    let record = world.merchant().record(id).await;
     assert_eq!(record["transaction_status"], json!(["CHECKING"]));
     assert!(record["invoice_crypto_amount"].is_number());
 }
 
 #[tokio::test]
-async fn an_empty_response_is_200_without_a_body() {
+async fn a_slow_response_waits_as_long_as_planned_and_has_the_date_of_the_clock() {
     let world = World::start().await;
-    let fault = json!({"endpoint": "prices", "kind": "empty"});
-    world.inject(&fault).await;
-    let response = prices(&world).await;
-    assert_eq!(response.status(), 200);
-    assert_eq!(response.text().await.unwrap(), "");
+    let fault = json!({"kind": "slow", "delay_ms": 12_000});
+    let response = prices_with(&world, fault).await.unwrap();
+    assert_eq!(world.clock.slept(), [Duration::from_secs(12)]);
+    assert_eq!(response.headers()["date"], "Tue, 14 Nov 2023 22:13:20 GMT");
 }
 
 #[tokio::test]
-async fn the_date_is_that_of_the_clock() {
+async fn faults_can_be_cleared() {
     let world = World::start().await;
-    let response = prices(&world).await;
-    assert_eq!(response.headers()["date"], "Tue, 14 Nov 2023 22:13:20 GMT");
+    world.inject(&json!({"kind": "drop", "times": 9})).await;
+    let url = format!("{}/sandbox/faults", world.address);
+    assert_eq!(world.http.delete(url).send().await.unwrap().status(), 200);
+    world.merchant().prices().await;
 }

@@ -50,45 +50,24 @@ fn a_port_in_use_is_one_sentence_and_a_failure() {
 }
 
 #[test]
-fn the_program_prints_its_addresses_and_its_credentials() {
-    let (mut child, lines) = ready(program("127.0.0.1:0"));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let printed = lines.join("\n");
-    assert!(
-        printed.contains("/sandbox\n") && printed.contains("/api\n"),
-        "{printed}"
-    );
-    assert!(!printed.contains(":0/"), "{printed}");
-    assert!(
-        printed.contains("apikey    florin_sandbox_key"),
-        "{printed}"
-    );
-    assert!(
-        printed.contains("secret    from the command line"),
-        "{printed}"
-    );
-}
-
-#[test]
-fn a_signal_shuts_the_program_down() {
+fn the_program_prints_its_addresses_and_credentials_and_ends_by_a_signal() {
     for signal in ["-INT", "-TERM"] {
-        let (mut child, _) = ready(program("127.0.0.1:0"));
-        let sent = Command::new("kill")
-            .args([signal, &child.id().to_string()])
-            .status();
+        let (mut child, lines) = ready(program("127.0.0.1:0"));
+        let id = child.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status();
         assert!(sent.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(0), "{signal}");
+        let printed = lines.join("\n");
+        for part in [
+            "/sandbox\n",
+            "/api\n",
+            "apikey    florin_sandbox_key",
+            "secret    from the command line",
+        ] {
+            assert!(printed.contains(part), "{printed}");
+        }
+        assert!(!printed.contains(":0/"), "{printed}");
     }
-}
-
-#[tokio::test]
-async fn the_server_ends_when_it_is_cancelled() {
-    let world = World::start().await;
-    world.merchant().prices().await;
-    world.shutdown.cancel();
-    let ended = timeout(Duration::from_secs(5), world.server).await;
-    ended.expect("it ends in time").unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -175,12 +154,14 @@ impl Drop for LogFile {
 }
 
 #[tokio::test]
-async fn every_request_is_a_line_with_its_effect() {
+async fn every_request_is_a_line_with_its_effect_behind_the_earlier_ones() {
     let file = LogFile::new("requests");
+    fs::write(&file.0, "{\"kind\":\"started\"}\n").unwrap();
     let world = World::start_with(file.settings()).await;
     let invoice = world.merchant().invoice().await;
     let id = invoice["invoice_id"].as_str().unwrap();
     let record = world.merchant().record(id).await;
+    assert_eq!(file.of_kind("started").len(), 2);
     let requests = file.of_kind("request");
     let did: Vec<&Value> = requests.iter().map(|line| &line["did"]).collect();
     assert_eq!(did, ["issued_prices", "created_invoice", "read_invoice"]);
@@ -257,19 +238,6 @@ async fn events_of_the_chain_are_in_order() {
         json!({"kind": "status", "invoice_id": id, "from": "PROCESSING", "to": "COMPLETED"}),
     ];
     assert_eq!(lines, expected);
-}
-
-#[tokio::test]
-async fn a_log_is_continued_and_never_overwritten() {
-    let file = LogFile::new("continued");
-    for _ in 0..2 {
-        World::start_with(file.settings())
-            .await
-            .merchant()
-            .prices()
-            .await;
-    }
-    assert_eq!(file.of_kind("started").len(), 2);
 }
 
 #[tokio::test]

@@ -125,14 +125,8 @@ impl World {
     /// Reads from the control API.
     pub(crate) async fn get(&self, path: &str) -> Value {
         let url = format!("{}/sandbox/{path}", self.address);
-        self.http
-            .get(url)
-            .send()
-            .await
-            .unwrap()
-            .json()
-            .await
-            .unwrap()
+        let response = self.http.get(url).send().await.unwrap();
+        response.json().await.unwrap()
     }
 }
 
