@@ -59,6 +59,26 @@ pub(crate) async fn paid_event_count(world: &World, order: &str) -> usize {
         .count()
 }
 
+/// Counts the events of a type.
+pub(crate) fn count_of(events: &[String], kind: &str) -> usize {
+    events.iter().filter(|event| *event == kind).count()
+}
+
+/// Waits until an event of this type is delivered.
+pub(crate) async fn wait_for_event(world: &World, order: &str, kind: &str) {
+    eventually(kind, async || {
+        let delivered = world.webhooks.event_types(order);
+        (count_of(&delivered, kind) > 0).then_some(())
+    })
+    .await;
+}
+
+/// Returns the id of the invoice that a view shows.
+pub(crate) async fn invoice_of(world: &World, view: &Value) -> String {
+    let address = view["attempt"]["address"].as_str().unwrap();
+    world.sandbox().invoice_of(address).await
+}
+
 /// Returns the next `order` of the stream.
 pub(crate) async fn next_order(stream: &mut reqwest::Response, buffer: &mut String) -> Value {
     next_or_end(stream, buffer)

@@ -64,7 +64,6 @@ mod request_fields;
 mod request_ids;
 mod restart;
 mod restores;
-
 mod reverted_payments;
 mod secret_leaks;
 mod staff_pages;

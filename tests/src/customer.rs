@@ -82,16 +82,6 @@ impl Customer {
         response.described(&Method::POST, "/v1/checkout")
     }
 
-    /// POST /v1/checkout, as long as there is a proxy: the order's id; `None` without a response.
-    pub async fn try_order(&self, source: &Value) -> Option<String> {
-        let request = self.http.post(format!("{}/v1/checkout", self.base));
-        let request = request.header("origin", self.origin.as_deref()?);
-        let request = request.header("idempotency-key", self.key.as_deref()?);
-        let response = request.json(source).send().await.ok()?;
-        let opened: Value = response.json().await.ok()?;
-        opened["order"]["id"].as_str().map(ToOwned::to_owned)
-    }
-
     /// Returns the page of an order that this response opened.
     #[track_caller]
     pub fn checkout_of(&self, opened: &HttpResponse) -> Checkout {

@@ -26,6 +26,18 @@ impl SandboxControl {
         self.post(&path, &json!({ "amount": amount })).await;
     }
 
+    /// Pays the invoice that a checkout shows, and blocks confirm the payment.
+    pub async fn settle(&self, checkout: &Checkout, amount: &str) {
+        self.pay(checkout, amount).await;
+        self.mine(3).await;
+    }
+
+    /// Pays the invoice of this id, and blocks confirm the payment.
+    pub async fn settle_invoice(&self, id: &str, amount: &str) {
+        self.pay_invoice(id, amount).await;
+        self.mine(3).await;
+    }
+
     /// Pays the invoice of this id with a fee so low that no block takes the payment.
     pub async fn pay_stuck(&self, id: &str, amount: &str) {
         let path = format!("invoices/{id}/pay");

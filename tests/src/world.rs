@@ -73,6 +73,15 @@ impl World {
         Self::start_with(config).await
     }
 
+    /// Starts a world whose gateway sends no callbacks.
+    pub async fn start_without_callbacks() -> Self {
+        let config = WorldConfig {
+            callbacks: false,
+            ..WorldConfig::default()
+        };
+        Self::start_with(config).await
+    }
+
     /// Starts a world with this configuration.
     pub async fn start_with(config: WorldConfig) -> Self {
         // Fails when another world has installed it already.
@@ -354,8 +363,7 @@ async fn bind() -> (TcpListener, SocketAddr) {
 
 /// Pays and confirms the invoice that is shown, and waits until the order is paid.
 pub async fn pay_in_full(world: &World, checkout: &Checkout) {
-    world.sandbox().pay(checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(checkout, "exact").await;
     checkout.wait_for("paid").await;
 }
 
