@@ -5,6 +5,7 @@
 )]
 
 mod alerts;
+mod attempts;
 mod banned_words;
 mod callbacks;
 mod circumstances;
@@ -20,7 +21,6 @@ mod disasters;
 mod doctor;
 mod documentation;
 mod examples;
-mod failed_payments;
 mod failovers;
 mod file_permissions;
 mod floods;
@@ -40,7 +40,6 @@ mod metrics;
 mod mutated_bodies;
 mod npm_package;
 mod open_by_donation;
-mod open_by_product;
 mod openapi;
 mod operator_commands;
 mod operators;
@@ -64,7 +63,6 @@ mod request_fields;
 mod request_ids;
 mod restart;
 mod restores;
-mod reverted_payments;
 mod secret_leaks;
 mod staff_pages;
 mod store_api;

@@ -1,7 +1,7 @@
-//! Receipts: shown to the customer, verified by the store.
+//! Receipts: shown to the customer, verified by the store, and sent to the address that the customer names.
 
 use serde_json::{Value, json};
-use support::{Checkout, World, pay_in_full};
+use support::{Checkout, World, eventually, pay_in_full};
 
 async fn paid_order(world: &World) -> Checkout {
     let checkout = world.customer().open("ebook").await;
@@ -20,115 +20,149 @@ async fn verified(world: &World, shown: &str) -> Value {
 #[tokio::test]
 async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
     let world = World::start().await;
-    let checkout = paid_order(&world).await;
-    let issued = checkout.get("/receipt").await.with(200).body;
+    let checkout = world.customer().open("ebook").await;
     let path = format!("/v1/orders/{}/receipt", checkout.order);
+    checkout.choose("BTC").await;
+    checkout.get("/receipt").await.refused(409, "not_paid");
+    world.store().get(&path).await.refused(409, "not_paid");
+    pay_in_full(&world, &checkout).await;
+    let issued = checkout.get("/receipt").await.with(200).body;
     assert_eq!(world.store().get(&path).await.with(200).body, issued);
 
     let order = world.store().order(&checkout.order).await;
-    let receipt = &issued["receipt"];
+    let (receipt, attempt) = (&issued["receipt"], &order["attempt"]);
     for (stated, known) in [
         ("order_id", &order["id"]),
         ("reference", &order["reference"]),
         ("amount", &order["amount"]),
         ("currency", &order["currency"]),
         ("paid_at", &order["settled_at"]),
-        ("address", &order["attempt"]["address"]),
-        (
-            "received_in_crypto",
-            &order["attempt"]["received_in_crypto"],
-        ),
-        ("transaction_hash", &order["attempt"]["transaction_hash"]),
+        ("address", &attempt["address"]),
+        ("received_in_crypto", &attempt["received_in_crypto"]),
+        ("transaction_hash", &attempt["transaction_hash"]),
     ] {
         assert!(known.is_string(), "{stated}");
         assert_eq!(&receipt[stated], known, "{stated}");
     }
     assert_eq!(receipt["environment"], "test");
     assert_eq!(receipt["store_name"], "Quiet Goods");
-
-    for shown in ["token", "code"] {
-        let shown = issued[shown].as_str().unwrap();
-        let verified_receipt = verified(&world, shown).await;
-        assert_eq!(
-            verified_receipt,
-            json!({ "valid": true, "order": order }),
-            "{shown}"
-        );
+    for form in ["token", "code"] {
+        let verified = verified(&world, issued[form].as_str().unwrap()).await;
+        assert_eq!(verified, json!({ "valid": true, "order": order }), "{form}");
     }
     world.end().await;
 }
 
+/// That of another store is in `store_isolation.rs`.
 #[tokio::test]
-async fn a_changed_receipt_or_one_of_another_store_is_invalid() {
+async fn a_changed_receipt_is_invalid() {
     let world = World::start().await;
     let (one, other) = (paid_order(&world).await, paid_order(&world).await);
-    let one = one.get("/receipt").await.with(200).body;
-    let other = other.get("/receipt").await.with(200).body;
-    let (token, code) = (
-        one["token"].as_str().unwrap(),
-        one["code"].as_str().unwrap(),
-    );
+    let one = one.get("/receipt").await.with(200);
+    let other = other.get("/receipt").await.with(200);
+    let (token, code) = (one.text_at("/token"), one.text_at("/code"));
     // The proof of one receipt with the data of another.
-    let (head, signature) = (token.split('.').next().unwrap(), token.rsplit('.').next());
-    let facts = other["token"].as_str().unwrap().split('.').nth(1).unwrap();
-    let mixed_token = format!("{head}.{facts}.{}", signature.unwrap());
-    let mixed_code = [&other["code"].as_str().unwrap()[..24], &code[24..]].concat();
-    let untouched = verified(&world, code).await;
-    assert_eq!(untouched["valid"], true);
+    let [head, _, signature] = parts(&token);
+    let [_, data, _] = parts(&other.text_at("/token"));
+    let mixed_token = format!("{head}.{data}.{signature}");
+    let mixed_code = [&other.text_at("/code")[..24], &code[24..]].concat();
+    assert_eq!(verified(&world, &code).await["valid"], true);
     for forged in [mixed_token.as_str(), &mixed_code, "", "x", &code[1..]] {
-        let verified_receipt = verified(&world, forged).await;
-        assert_eq!(verified_receipt, json!({ "valid": false }), "{forged}");
-    }
-    for shown in [token, code] {
-        let presented = json!({ "receipt": shown });
-        let other_store = world.other_store();
-        let response = other_store.post("/v1/receipts/verify", &presented).await;
-        assert_eq!(response.with(200).body, json!({ "valid": false }));
+        let verified = verified(&world, forged).await;
+        assert_eq!(verified, json!({ "valid": false }), "{forged}");
     }
     world.end().await;
 }
 
+/// Returns header, claims and signature of a token.
+fn parts(token: &str) -> [String; 3] {
+    let parts: Vec<_> = token.split('.').map(str::to_owned).collect();
+    parts.try_into().unwrap()
+}
+
+/// Waits until the gateway has this address for the order's receipt.
+async fn wait_until_sent(world: &World, email: &str) {
+    let what = format!("the gateway knows {email}");
+    eventually(&what, async || {
+        let invoice = world.sandbox().invoices().await.remove(0);
+        (invoice["email"] == email).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
-async fn an_order_that_is_not_paid_has_no_receipt() {
+async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
     let world = World::start().await;
     let checkout = world.customer().open("ebook").await;
-    checkout.get("/receipt").await.refused(409, "not_paid");
+    let send = async |path: &str, email: &str| {
+        let email = json!({ "email": email });
+        checkout.post(path, &email).await
+    };
+    assert_eq!(checkout.view().await["email_kept"], false);
+    // Entered before an asset is chosen, removed, and entered again.
+    for (email, is_kept) in [
+        ("first@example.org", true),
+        ("", false),
+        ("typo@example.org", true),
+    ] {
+        let view = send("/email", email).await.with(200).body;
+        assert_eq!(view["email_kept"], is_kept, "{email}");
+    }
+    checkout.choose("LTC").await;
     checkout.choose("BTC").await;
-    checkout.get("/receipt").await.refused(409, "not_paid");
-    let path = format!("/v1/orders/{}/receipt", checkout.order);
-    world.store().get(&path).await.refused(409, "not_paid");
-    let foreign = world.other_store().get(&path).await;
-    foreign.refused(404, "not_found");
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_product_asks_for_an_address_and_the_store_delivers_to_it() {
-    let world = World::start().await;
-    let checkout = world.customer().open("guide").await;
-    checkout.choose("BTC").await;
-    assert_eq!(checkout.view().await["email_required"], true);
-    let email = json!({ "email": "ada@example.org" });
-    let view = checkout.post("/email", &email).await.with(200).body;
-    assert_eq!(view.get("email_required"), None);
+    for path in ["/email", "/paid"] {
+        let refused = send(path, "me").await;
+        refused.refused(400, "invalid_request").naming("email");
+    }
+    let reloaded = checkout.get("").await.with(200);
+    assert_eq!(reloaded.body["email_kept"], true);
+    assert!(
+        !reloaded.text.contains("example.org"),
+        "a link can be shared"
+    );
+    checkout.report_paid().await;
+    wait_until_sent(&world, "typo@example.org").await;
+    let marked = world.sandbox().invoices().await.remove(0);
+    assert_eq!(marked["marked_as_paid"], true);
+    // Corrected, with the button "I have paid" as well.
+    send("/email", "right@example.org").await.with(200);
+    wait_until_sent(&world, "right@example.org").await;
+    send("/paid", "last@example.org").await.with(200);
+    wait_until_sent(&world, "last@example.org").await;
     pay_in_full(&world, &checkout).await;
+    // The store delivers to it.
     let events = world.store().events_of(&checkout.order).await;
     let paid = events.iter().find(|event| event["type"] == "order.paid");
     let order = &paid.unwrap()["data"]["order"];
-    assert_eq!(order["receipt_email"], "ada@example.org");
+    assert_eq!(order["receipt_email"], "last@example.org");
+    // A link to the order does not allow sending the receipt elsewhere, not even by clearing the address first.
+    for email in ["late@example.org", ""] {
+        send("/email", email).await.refused(409, "order_closed");
+    }
+    let kept = send("/email", "last@example.org").await.with(200).body;
+    assert_eq!(kept["email_kept"], true);
     world.end().await;
 }
 
 #[tokio::test]
-async fn an_address_that_is_named_after_the_payment_is_an_event() {
+async fn an_address_is_sent_without_the_button_and_an_event_after_the_payment() {
     let world = World::start().await;
+    let email = json!({ "email": "ada@example.org" });
+    // A product that asks for it.
+    let checkout = world.customer().open("guide").await;
+    checkout.choose("BTC").await;
+    assert_eq!(checkout.view().await["email_required"], true);
+    let view = checkout.post("/email", &email).await.with(200).body;
+    assert_eq!(view.get("email_required"), None);
+    pay_in_full(&world, &checkout).await;
+    wait_until_sent(&world, "ada@example.org").await;
+    // Named after the payment, and named again.
     let checkout = paid_order(&world).await;
     for _ in 0..2 {
-        let email = json!({ "email": "ada@example.org" });
         checkout.post("/email", &email).await.with(200);
     }
     let events = world.store().events_of(&checkout.order).await;
-    let kinds: Vec<_> = events.iter().filter_map(|it| it["type"].as_str()).collect();
+    let kinds: Vec<_> = events.iter().map(|event| &event["type"]).collect();
     assert_eq!(
         kinds[kinds.len() - 2..],
         ["order.paid", "order.email_added"]
