@@ -2,9 +2,9 @@
 //! proof of one.
 
 use serde_json::{Value, json};
-use sqlx::ConnectOptions as _;
-use sqlx::sqlite::SqliteConnectOptions;
 use support::World;
+
+use crate::idempotency::database;
 
 const HASH: &str = "0xA1B2c3d4e5f60718293a4b5c6d7e8f90A1B2c3d4e5f60718293a4b5c6d7e8f90";
 
@@ -23,109 +23,66 @@ async fn a_hint_moves_the_page_and_credits_nothing() {
     let paid = json!({ "transaction_hash": HASH });
     let view = checkout.post("/paid", &paid).await.with(200).body;
     assert_eq!(view["status"], "checking");
-    assert_eq!(view["attempt"]["marked_as_paid"], true);
-    assert_eq!(view["attempt"]["transaction_hint"], HASH.to_lowercase());
-    assert_eq!(view["attempt"]["transaction_hash"], Value::Null);
-    assert_eq!(view["attempt"]["received_in_crypto"], "0");
-    assert_eq!(
-        checkout.view().await["attempt"]["transaction_hint"],
-        HASH.to_lowercase()
-    );
+    let attempt = &view["attempt"];
+    assert_eq!(attempt["marked_as_paid"], true);
+    assert_eq!(attempt["transaction_hint"], HASH.to_lowercase());
+    assert_eq!(attempt["transaction_hash"], Value::Null);
+    assert_eq!(attempt["received_in_crypto"], "0");
 
     // Half of it: the transaction for the rest is another one, and the hint has served.
-    world.sandbox().pay(&checkout, "half").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "half").await;
     let view = checkout.wait_for("underpaid").await;
     let rest = &view["attempt"]["evm_transaction"]["data"];
     assert!(rest.is_string() && rest != data);
     assert_eq!(view["attempt"]["transaction_hint"], Value::Null);
-    world.sandbox().pay(&checkout, "rest").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "rest").await;
     let view = checkout.wait_for("paid").await;
-    // Nothing is left to pay.
     assert_eq!(view["attempt"]["evm_transaction"], Value::Null);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_text_that_is_no_hash_is_refused_and_kept_nowhere() {
+async fn a_hint_is_of_the_attempt_whose_address_it_names() {
     let world = World::start().await;
     let checkout = world.customer().open("ebook").await;
-    let view = checkout.choose("BTC").await;
-    assert_eq!(view["attempt"]["evm_transaction"], Value::Null);
-    for text in [
-        "",
-        "0x",
-        "0xab",
-        &HASH[..65],
-        "<script>",
-        &format!("{HASH}0"),
-    ] {
-        let refused = checkout
-            .post("/paid", &json!({ "transaction_hash": text }))
-            .await;
-        assert_eq!(
-            refused.with(400).body["error"]["field"],
-            "transaction_hash",
-            "{text}"
-        );
-    }
-    let view = checkout.view().await;
-    assert_eq!(view["status"], "awaiting_payment");
-    assert_eq!(view["attempt"]["transaction_hint"], Value::Null);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_hint_is_kept_as_its_chain_writes_it() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    let ether = checkout.choose("ETH").await["attempt"]["address"].clone();
+    let send = async |hash: &str, address: &str| {
+        let mut paid = json!({ "transaction_hash": hash });
+        if !address.is_empty() {
+            paid["address"] = json!(address);
+        }
+        checkout.post("/paid", &paid).await
+    };
+    checkout.choose("ETH").await;
+    let before = checkout.address().await;
     let view = checkout.choose("USDTTRC20").await;
     let transaction = &view["attempt"]["tron_transaction"];
     assert_eq!(view["attempt"]["evm_transaction"], Value::Null);
     assert_eq!(transaction["chain_id"], "0xcd8690dc");
     assert_eq!(transaction["to"], "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf");
     assert_eq!(transaction["value"], "0x0");
-    let [prefixed, bare] = [HASH, &HASH[2..]];
-    // For the attempt before, by its address.
-    let before = json!({ "transaction_hash": bare, "address": ether });
-    let view = checkout.post("/paid", &before).await.with(200).body;
-    assert_eq!(view["attempt"]["transaction_hint"], Value::Null);
-    let current = json!({ "transaction_hash": prefixed });
-    let view = checkout.post("/paid", &current).await.with(200).body;
-    assert_eq!(view["status"], "checking");
-    assert_eq!(view["attempt"]["transaction_hint"], bare.to_lowercase());
-    let options = SqliteConnectOptions::new().filename(world.database());
-    let mut database = options.connect().await.unwrap();
-    let hints = sqlx::query_scalar("SELECT transaction_hint FROM attempts");
-    let hints: Vec<Option<String>> = hints.fetch_all(&mut database).await.unwrap();
-    assert!(hints.contains(&Some(prefixed.to_lowercase())), "{hints:?}");
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_transaction_for_the_attempt_before_does_not_mark_the_current_one() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    let ether = checkout.choose("ETH").await["attempt"]["address"].clone();
-    let bitcoin = checkout.choose("BTC").await["attempt"]["address"].clone();
-    let paid = json!({ "transaction_hash": HASH, "address": ether });
-    let view = checkout.post("/paid", &paid).await.with(200).body;
+    let too_long = format!("{HASH}0");
+    for text in ["", "0x", "0xab", &HASH[..65], "<script>", &too_long] {
+        let refused = send(text, "").await;
+        refused
+            .refused(400, "invalid_request")
+            .naming("transaction_hash");
+    }
+    let refused = send(HASH, "a b").await;
+    refused.refused(400, "invalid_request").naming("address");
+    let foreign = send(HASH, &"9".repeat(30)).await;
+    foreign.refused(409, "nothing_to_pay");
+    let view = send(&HASH[2..], &before).await.with(200).body;
     assert_eq!(view["status"], "awaiting_payment");
-    assert_eq!(view["attempt"]["address"], bitcoin);
+    assert_ne!(view["attempt"]["address"], json!(before));
     assert_eq!(view["attempt"]["marked_as_paid"], false);
     assert_eq!(view["attempt"]["transaction_hint"], Value::Null);
-
-    let foreign = json!({ "transaction_hash": HASH, "address": "9".repeat(30) });
-    let refused = checkout.post("/paid", &foreign).await.with(409).body;
-    assert_eq!(refused["error"]["code"], "nothing_to_pay");
-    let wrong = json!({ "transaction_hash": HASH, "address": "a b" });
-    let refused = checkout.post("/paid", &wrong).await.with(400).body;
-    assert_eq!(refused["error"]["field"], "address");
-
-    let own = json!({ "transaction_hash": HASH, "address": bitcoin });
-    let view = checkout.post("/paid", &own).await.with(200).body;
+    // Kept as its chain writes it: with a prefix on Ethereum, without one on Tron.
+    let hints = sqlx::query_scalar("SELECT transaction_hint FROM attempts");
+    let hints: Vec<Option<String>> = hints.fetch_all(&mut database(&world).await).await.unwrap();
+    assert!(hints.contains(&Some(HASH.to_lowercase())), "{hints:?}");
+    let view = send(HASH, "").await.with(200).body;
     assert_eq!(view["status"], "checking");
+    let bare = HASH[2..].to_lowercase();
+    assert_eq!(view["attempt"]["transaction_hint"], bare);
     world.end().await;
 }
