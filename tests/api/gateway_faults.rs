@@ -1,52 +1,41 @@
-//! The gateway is down, slow, broken or wrong: the client gets a clear error, nothing is lost, and the proxy continues.
+//! The gateway is down, slow, broken or over its limit: the client gets a clear error, nothing is lost, and the proxy continues.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, Reply, World, WorldConfig, eventually, pause, pay_in_full};
+use support::{Checkout, HttpResponse, World, WorldConfig, eventually, pause, pay_in_full};
 
-use crate::helpers::paid_event_count;
+use crate::helpers::{invoice_of, paid_event_count, wait_for_event};
 
 /// A failure is shared for two seconds.
 const A_MOMENT: Duration = Duration::from_secs(3);
 
-async fn wait_until_ready(world: &World) {
-    let health = world
-        .http()
-        .get(format!("{}/health/ready", world.admin_url()));
-    assert_eq!(health.send().await.unwrap().status(), 200);
+async fn readiness(world: &World) -> HttpResponse {
+    let url = format!("{}/health/ready", world.admin_url());
+    HttpResponse::read(world.http().get(url).send().await.unwrap()).await
 }
 
 #[track_caller]
-fn retry_after(response: support::HttpResponse) -> u64 {
+fn retry_after(response: HttpResponse) -> u64 {
     let response = response.refused(503, "gateway_unavailable");
     response.header("retry-after").unwrap().parse().unwrap()
 }
 
-async fn request_attempt_at(checkout: &Checkout, quote: &Value) -> support::HttpResponse {
+async fn request_attempt_at(checkout: &Checkout, quote: &Value) -> HttpResponse {
     let choice = json!({ "crypto_code": quote["crypto_code"], "quote_id": quote["quote_id"] });
     checkout.post("/attempt", &choice).await
 }
 
 #[tokio::test]
-async fn without_the_gateway_there_are_no_quotes_and_no_order_is_lost() {
+async fn without_the_gateway_no_attempt_opens_and_no_order_is_lost() {
     let mut world = World::start().await;
     let checkout = world.customer().open("ebook").await;
     world.gateway_link.cut().await;
     assert_eq!(retry_after(checkout.get("/quotes").await), 5);
     assert_eq!(checkout.view().await["status"], "open");
-    wait_until_ready(&world).await;
+    readiness(&world).await.with(200);
     world.gateway_link.restore().await;
     world.skip(A_MOMENT);
-    checkout.choose("BTC").await;
-    pay_in_full(&world, &checkout).await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_gateway_that_fails_at_the_choice_opens_no_attempt() {
-    let mut world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
     let quote = checkout.quote("BTC").await;
     world.gateway_link.cut().await;
     assert_eq!(retry_after(request_attempt_at(&checkout, &quote).await), 5);
@@ -61,102 +50,54 @@ async fn a_gateway_that_fails_at_the_choice_opens_no_attempt() {
 #[tokio::test]
 async fn an_invoice_request_with_a_lost_response_is_never_repeated() {
     let world = World::start().await;
-    for (times, fault) in [
+    let mut requests = 0;
+    for fault in [
         json!({ "endpoint": "create_invoice", "kind": "drop" }),
         json!({ "endpoint": "create_invoice", "kind": "garbled" }),
         json!({ "endpoint": "create_invoice", "kind": "slow", "delay_ms": 3000 }),
         json!({ "endpoint": "create_invoice", "kind": "status", "status": 500 }),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ] {
         let checkout = world.customer().open("ebook").await;
         let quote = checkout.quote("BTC").await;
-        world.sandbox().inject_fault(fault).await;
+        world.sandbox().inject_fault(fault.clone()).await;
         retry_after(request_attempt_at(&checkout, &quote).await);
-        let asked = world.sandbox().count("POST", "/invoice").await;
-        assert_eq!(asked, times * 2 + 1, "sent again without being asked to");
+        requests += 1;
+        let count = world.sandbox().count("POST", "/invoice").await;
+        assert_eq!(
+            count, requests,
+            "{fault}: sent again without being asked to"
+        );
         assert_eq!(checkout.view().await["status"], "open");
         // A new attempt is possible at once and has another invoice.
         request_attempt_at(&checkout, &quote).await.with(200);
-        assert_eq!(
-            world.sandbox().count("POST", "/invoice").await,
-            times * 2 + 2
-        );
+        requests += 1;
+        assert_eq!(world.sandbox().count("POST", "/invoice").await, requests);
         pay_in_full(&world, &checkout).await;
     }
-    wait_until_ready(&world).await;
+    readiness(&world).await.with(200);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_failed_price_request_is_repeated_automatically() {
-    let world = World::start().await;
-    for fault in [
-        json!({ "endpoint": "prices", "kind": "status", "status": 500 }),
-        json!({ "endpoint": "prices", "kind": "garbled" }),
-        json!({ "endpoint": "prices", "kind": "drop" }),
-        json!({ "endpoint": "prices", "kind": "slow", "delay_ms": 3000 }),
-    ] {
-        world.wait_for_deliveries().await;
-        world.skip(Duration::from_secs(40));
-        let checkout = world.customer().open("ebook").await;
-        let before = world.sandbox().count("GET", "/prices").await;
-        world.sandbox().inject_fault(fault).await;
-        assert_eq!(checkout.quotes().await.len(), 9);
-        assert_eq!(world.sandbox().count("GET", "/prices").await, before + 2);
-    }
-    world.end().await;
-}
-
-#[tokio::test]
-async fn permanently_failing_prices_give_a_clear_error() {
+async fn an_invoice_with_a_lost_response_belongs_to_no_order() {
     let world = World::start().await;
     let checkout = world.customer().open("ebook").await;
-    for fault in [
-        json!({ "endpoint": "prices", "kind": "status", "status": 500, "times": 9 }),
-        json!({ "endpoint": "prices", "kind": "garbled", "times": 9 }),
-        json!({ "endpoint": "prices", "kind": "drop", "times": 9 }),
-    ] {
-        world.sandbox().inject_fault(fault).await;
-        assert_eq!(retry_after(checkout.get("/quotes").await), 5);
-        world.sandbox().clear_faults().await;
-        world.skip(A_MOMENT);
-    }
-    assert_eq!(checkout.quotes().await.len(), 9);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn no_call_is_sent_within_retry_after() {
-    let world = World::start().await;
-    let (first, second) = (
-        world.customer().open("ebook").await,
-        world.customer().open("mug").await,
-    );
-    first.choose("BTC").await;
-    world.wait_for_deliveries().await;
-    world.skip(Duration::from_secs(40));
-    let limit = json!({ "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 30 });
-    world.sandbox().inject_fault(limit).await;
-    assert_eq!(retry_after(second.get("/quotes").await), 30);
-    let calls = world.sandbox().calls().await.len();
-    for _ in 0..20 {
-        let left = retry_after(second.get("/quotes").await);
-        assert!((20..=30).contains(&left), "{left}");
-        // Polling an attempt is a call as well.
-        first.view().await;
-        // Time for a call that must not be sent.
-        pause(Duration::from_millis(100)).await;
-    }
-    assert_eq!(
-        world.sandbox().calls().await.len(),
-        calls,
-        "called within Retry-After"
-    );
-    world.skip(Duration::from_secs(31));
-    second.choose("LTC").await;
-    pay_in_full(&world, &first).await;
+    let lost = json!({ "endpoint": "create_invoice", "kind": "drop" });
+    world.sandbox().inject_fault(lost).await;
+    retry_after(checkout.request_attempt("BTC").await);
+    let lost = world.sandbox().invoices().await.remove(0);
+    let lost = lost["id"].as_str().unwrap();
+    // Its address was never shown; the gateway reports it all the same.
+    world.sandbox().settle_invoice(lost, "exact").await;
+    // Time for a poll that must not be sent.
+    pause(Duration::from_millis(1500)).await;
+    let polls = world.sandbox().count("GET", "/invoice").await;
+    assert_eq!(polls, 0, "a callback for an unknown invoice causes no poll");
+    assert_eq!(checkout.view().await["status"], "open");
+    let second = checkout.choose("BTC").await;
+    assert_ne!(invoice_of(&world, &second).await, lost);
+    pay_in_full(&world, &checkout).await;
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
@@ -171,234 +112,148 @@ async fn a_wrong_secret_is_rejected_and_stops_nothing_else() {
     let checkout = world.customer().open("ebook").await;
     retry_after(checkout.get("/quotes").await);
     let call = world.sandbox().calls().await.remove(0);
-    assert_eq!(
-        (&call["status"], &call["code"]),
-        (&json!(401), &json!("INVALID_SIGNATURE"))
-    );
-    assert_eq!(
-        world.sandbox().count("GET", "/prices").await,
-        1,
-        "a rejected request is not repeated"
-    );
+    let refusal = (&call["status"], &call["code"]);
+    assert_eq!(refusal, (&json!(401), &json!("INVALID_SIGNATURE")));
+    let requests = world.sandbox().count("GET", "/prices").await;
+    assert_eq!(requests, 1, "a rejected request is not repeated");
     assert_eq!(checkout.view().await["status"], "open");
-    wait_until_ready(&world).await;
+    readiness(&world).await.with(200);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_gateway_outage_only_delays_a_payment() {
-    let mut world = World::start_with(WorldConfig {
-        callbacks: false,
-        ..WorldConfig::default()
-    })
-    .await;
+async fn an_outage_opens_the_circuit_and_only_delays_a_payment() {
+    let mut world = World::start_without_callbacks().await;
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     assert_eq!(checkout.view().await["delayed"], false);
     world.gateway_link.cut().await;
-    eventually("the page shows the delay", async || {
-        (checkout.view().await["delayed"] == true).then_some(())
-    })
+    eventually(
+        "the circuit is open and the page shows the delay",
+        async || {
+            let is_delayed = checkout.view().await["delayed"] == true;
+            let ready = readiness(&world).await.body;
+            (is_delayed && ready["gateway"]["circuit"] == "open").then_some(())
+        },
+    )
     .await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    let ready = readiness(&world).await.body;
+    assert_eq!(ready["gateway"]["status"], "not answering");
+    assert!(world.logged("the gateway is down"));
+    world.sandbox().settle(&checkout, "exact").await;
     // Time for a credit that must not happen while the gateway cannot be reached.
     pause(Duration::from_millis(1500)).await;
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
     world.gateway_link.restore().await;
+    world.skip(Duration::from_mins(1));
     let view = checkout.wait_for("paid").await;
     assert_eq!(view["delayed"], false);
+    let ready = readiness(&world).await.body;
+    assert_eq!(ready["gateway"]["circuit"], "closed");
+    assert!(world.logged("the gateway is up again"));
     assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
     world.end().await;
 }
 
 #[tokio::test]
-async fn an_unreadable_status_changes_nothing() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    let garbled = json!({ "endpoint": "invoice", "kind": "garbled", "times": 6 });
-    world.sandbox().inject_fault(garbled).await;
-    pay_in_full(&world, &checkout).await;
-    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_expired_price_is_requested_again() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    let quote = checkout.quote("BTC").await;
-    let valid_for = quote["valid_for_seconds"].as_u64().unwrap();
-    assert!((50..=60).contains(&valid_for), "{valid_for}");
-    // A request in flight while the clock is moved would have an old nonce.
-    world.wait_for_deliveries().await;
-    world.skip(Duration::from_secs(61));
-    request_attempt_at(&checkout, &quote)
-        .await
-        .refused(409, "quote_expired");
-    let unknown = json!({ "crypto_code": "BTC", "quote_id": "conv_1" });
-    request_attempt_at(&checkout, &unknown)
-        .await
-        .refused(409, "quote_expired");
-    let mut swapped = checkout.quote("LTC").await;
-    swapped["crypto_code"] = json!("BTC");
-    request_attempt_at(&checkout, &swapped)
-        .await
-        .refused(409, "quote_expired");
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
-    checkout.choose("BTC").await;
-    world.end().await;
-}
-
-/// A valid address of the test network that is not the invoice's.
-const STRANGERS: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
-
-#[tokio::test]
-async fn an_address_that_fails_a_check_is_never_shown() {
-    let world = World::start().await;
-    world.expect_error("the gateway's invoice is not shown");
-    for change in [
-        // One wrong letter: the checksum does not match.
-        json!({ "address": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy" }),
-        // An address of another network.
-        json!({ "address": "0x52908400098527886E0F7030069857D2E4169EE7" }),
-        // An address of the main network.
-        json!({ "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" }),
-        json!({ "address": "" }),
-        // The QR string names another recipient, amount or currency.
-        json!({ "qr_string": format!("bitcoin:{STRANGERS}?amount=0.0003") }),
-        json!({ "qr_string": STRANGERS }),
-        json!({ "address": STRANGERS, "qr_string": format!("bitcoin:{STRANGERS}?amount=1") }),
-        json!({ "address": STRANGERS, "qr_string": format!("litecoin:{STRANGERS}") }),
-        json!({ "qr_string": "javascript:alert(1)" }),
-        json!({ "qr_string": "" }),
-    ] {
-        let checkout = world.customer().open("ebook").await;
-        world.sandbox().override_next_invoice(change.clone()).await;
-        let response = checkout.request_attempt("BTC").await.with(200);
-        assert_eq!(response.body["status"], "blocked", "{change}");
-        assert_eq!(
-            response.body["blocked_reason"], "invoice_rejected",
-            "{change}"
-        );
-        let texts = [response.text, checkout.get("").await.text];
-        for text in &texts {
-            for shown in ["tb1q", "bc1q", "0x529", "bitcoin:", "address", "qr_string"] {
-                assert!(!text.contains(shown), "{change}: {text}");
-            }
-        }
-        assert_eq!(checkout.view().await["attempt"], Value::Null);
-        eventually("the blocked attempt is reported", async || {
-            let kinds = world.webhooks.event_types(&checkout.order);
-            kinds.contains(&"order.blocked".to_owned()).then_some(())
-        })
-        .await;
-        // A correct invoice can still be opened.
-        checkout.choose("LTC").await;
-    }
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_later_change_of_the_address_blocks_the_attempt() {
-    let world = World::start().await;
-    world.expect_error("the gateway changed an invoice's address");
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    let id = world.sandbox().invoice_of(&checkout.address().await).await;
-    world.sandbox().change_address(&checkout, STRANGERS).await;
-    let view = checkout.wait_for("blocked").await;
-    assert_eq!(view["attempt"], Value::Null);
-    assert_eq!(view["blocked_reason"], "address_changed");
-    assert!(!view.to_string().contains("tb1q"), "{view}");
-    world.sandbox().pay_invoice(&id, "exact").await;
-    world.sandbox().mine(3).await;
-    // Time for a credit that must not happen.
-    pause(Duration::from_millis(1500)).await;
-    assert_eq!(checkout.view().await["status"], "blocked");
-    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
-    eventually("the blocked attempt is reported", async || {
-        let kinds = world.webhooks.event_types(&checkout.order);
-        kinds.contains(&"order.blocked".to_owned()).then_some(())
-    })
-    .await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_invoice_id_of_another_order_blocks_the_attempt_at_once() {
-    let world = World::start().await;
-    world.expect_error("the gateway gave the invoice of another order");
-    let first = world.customer().open("ebook").await;
-    let shown = first.choose("BTC").await;
-    let address = shown["attempt"]["address"].as_str().unwrap();
-    let invoice = world.sandbox().invoice_of(address).await;
-    let second = world.customer().open("ebook").await;
-    let overrides = json!({ "invoice_id": invoice });
-    world.sandbox().override_next_invoice(overrides).await;
-    let view = second.request_attempt("BTC").await.with(200).body;
-    assert_eq!(view["status"], "blocked");
-    assert_eq!(view["attempt"], Value::Null);
-    assert!(world.logged(&first.order), "the log names both orders");
-    // The attempt has ended: another one is possible at once.
-    second.choose("LTC").await;
-    pay_in_full(&world, &first).await;
-    assert_eq!(second.view().await["status"], "awaiting_payment");
-    assert_eq!(paid_event_count(&world, &second.order).await, 0);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_changed_address_that_returns_stays_blocked() {
+async fn a_limit_of_the_gateway_is_kept_and_reported() {
     let world = World::start_with(WorldConfig {
-        callbacks: false,
+        requests_per_second: 50,
         ..WorldConfig::default()
     })
     .await;
-    world.expect_error("the gateway changed an invoice's address");
-    world.expect_error("a payment needs review");
     let checkout = world.customer().open("ebook").await;
-    let shown = checkout.choose("BTC").await;
-    let address = shown["attempt"]["address"].as_str().unwrap();
-    let invoice = world.sandbox().invoice_of(address).await;
-    let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
-    let overrides = json!({ "wallet_address": other });
-    world.sandbox().override_invoice(&invoice, &overrides).await;
-    checkout.wait_for("blocked").await;
-    // The gateway is right again, and what the customer had sent completes.
-    world.sandbox().override_invoice(&invoice, &json!({})).await;
-    world.sandbox().pay_invoice(&invoice, "exact").await;
-    world.sandbox().mine(3).await;
+    checkout.choose("BTC").await;
+    let gateway = readiness(&world).await.body["gateway"].clone();
+    assert_eq!(gateway["circuit"], "closed");
+    assert_eq!(gateway["requests_per_minute"], 3000);
+    assert_eq!(gateway["pause_seconds"], 0);
+    let limit = json!({ "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 30 });
+    world.sandbox().inject_fault(limit).await;
     world.wait_for_deliveries().await;
     world.skip(Duration::from_mins(2));
-    eventually("the payment needs review", async || {
-        world.logged("a payment needs review").then_some(())
+    assert_eq!(retry_after(checkout.get("/quotes").await), 30);
+    let gateway = readiness(&world).await.body["gateway"].clone();
+    assert_eq!(gateway["requests_per_minute"], 1500);
+    let left = gateway["pause_seconds"].as_u64().unwrap();
+    assert!((25..=30).contains(&left), "{left}");
+    assert!(world.logged("the gateway limits us"));
+    let calls = world.sandbox().calls().await.len();
+    for _ in 0..10 {
+        let left = retry_after(checkout.get("/quotes").await);
+        assert!((20..=30).contains(&left), "{left}");
+        // Polling an attempt is a call as well.
+        checkout.view().await;
+        pause(Duration::from_millis(100)).await;
+    }
+    let sent = world.sandbox().calls().await.len() - calls;
+    assert_eq!(sent, 0, "called within Retry-After");
+    world.skip(Duration::from_secs(31));
+    pay_in_full(&world, &checkout).await;
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_excessive_pause_is_an_error_and_ends_with_an_answer() {
+    let world = World::start().await;
+    world.expect_error("the gateway asks for a pause that would stop payments");
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
+    let limit =
+        json!({ "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 4_000_000 });
+    world.sandbox().inject_fault(limit).await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_mins(2));
+    retry_after(checkout.get("/quotes").await);
+    let gateway = readiness(&world).await.with(503).body["gateway"].clone();
+    assert_eq!(gateway["pause_excessive"], true);
+    assert!(gateway["pause_seconds"].as_u64().unwrap() <= 300);
+    world.skip(Duration::from_mins(5));
+    pay_in_full(&world, &checkout).await;
+    readiness(&world).await.with(200);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn late_polls_are_reported() {
+    let mut world = World::start_without_callbacks().await;
+    let in_time =
+        json!({ "lag_seconds": 0, "stretch_percent": 100, "watched_stretch_percent": 100 });
+    assert_eq!(readiness(&world).await.body["polling"], in_time);
+    for _ in 0..3 {
+        world.customer().open("ebook").await.choose("LTC").await;
+    }
+    world.gateway_link.cut().await;
+    eventually("the circuit is open", async || {
+        let ready = readiness(&world).await.body;
+        (ready["gateway"]["circuit"] == "open").then_some(())
     })
     .await;
-    assert_eq!(checkout.view().await["status"], "blocked");
-    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
-    checkout
-        .post("/paid", &json!({}))
-        .await
-        .refused(409, "nothing_to_pay");
+    // While one poll tries the gateway, the others wait. A poll in flight at the move of the clock is planned anew behind it.
+    eventually("polls are reported as late", async || {
+        world.skip(Duration::from_secs(30));
+        let ready = readiness(&world).await.body;
+        let lag = ready["polling"]["lag_seconds"].as_u64()?;
+        (lag >= 60 && world.logged("polls are late")).then_some(())
+    })
+    .await;
+    world.gateway_link.restore().await;
+    eventually("polls are in time", async || {
+        world.skip(Duration::from_secs(30));
+        world.logged("polls are in time again").then_some(())
+    })
+    .await;
     world.end().await;
 }
 
 /// The system clock is an hour ahead when the order is opened, and is then set back.
 #[tokio::test]
 async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
-    let world = World::start_with(WorldConfig {
-        callbacks: false,
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::start_without_callbacks().await;
     let hour = Duration::from_hours(1);
     world.skip(hour);
     let checkout = world.customer().open("ebook").await;
-    let shown = checkout.choose("BTC").await;
-    let invoice = shown["attempt"]["address"].as_str().unwrap();
-    let invoice = world.sandbox().invoice_of(invoice).await;
+    let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
     world.wait_for_deliveries().await;
     world.clock.set_back(hour);
     eventually("the set-back is noticed", async || {
@@ -406,45 +261,9 @@ async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
         world.logged(warning).then_some(())
     })
     .await;
-    world.sandbox().pay_invoice(&invoice, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle_invoice(&invoice, "exact").await;
     let left = checkout.view().await["attempt"]["expires_in_seconds"].clone();
     assert!(left.as_u64().unwrap() <= 900, "{left}");
-    eventually("the payment is reported", async || {
-        let kinds = world.webhooks.event_types(&checkout.order);
-        kinds.contains(&"order.paid".to_owned()).then_some(())
-    })
-    .await;
-    world.end().await;
-}
-
-/// The system clock jumps an hour ahead while a webhook waits for its response, and is set back after the delivery has
-/// failed.
-#[tokio::test]
-async fn a_delivery_in_progress_as_the_clock_jumps_ahead_is_repeated_when_it_is_right() {
-    let world = World::start().await;
-    let hour = Duration::from_hours(1);
-    world.webhooks.reply_with(Reply::After(hour));
-    let checkout = world.customer().open("ebook").await;
-    let arrived = || world.webhooks.deliveries().len();
-    eventually("the first delivery arrives", async || {
-        (arrived() == 1).then_some(())
-    })
-    .await;
-    world.skip(hour);
-    let store = world.store();
-    eventually("it has failed", async || {
-        let page = store.get("/v1/deliveries").await.with(200).body;
-        let deliveries = page["deliveries"].as_array().unwrap();
-        (deliveries.len() == 1).then_some(())
-    })
-    .await;
-    world.webhooks.reply_with(Reply::Accept);
-    world.clock.set_back(hour);
-    eventually("it is repeated", async || {
-        let kinds = world.webhooks.event_types(&checkout.order);
-        (kinds == ["order.created", "order.created"]).then_some(())
-    })
-    .await;
+    wait_for_event(&world, &checkout.order, "order.paid").await;
     world.end().await;
 }

@@ -7,6 +7,7 @@
 mod alerts;
 mod attempts;
 mod banned_words;
+mod blocked_invoices;
 mod callbacks;
 mod circumstances;
 mod commands;
@@ -26,7 +27,6 @@ mod file_permissions;
 mod floods;
 mod gateway_account;
 mod gateway_faults;
-mod gateway_limits;
 mod helpers;
 mod hosted_orders;
 mod idempotency;
