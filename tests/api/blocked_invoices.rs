@@ -17,41 +17,34 @@ const EVM: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 async fn an_address_that_fails_a_check_is_never_shown() {
     let world = World::start().await;
     world.expect_error("the gateway's invoice is not shown");
-    let strangers = |query: &str| {
-        let code = format!("bitcoin:{STRANGERS}{query}");
-        json!({ "address": STRANGERS, "qr_string": code })
+    let address = |text: &str| json!({ "address": text });
+    let code = |text: &str| json!({ "qr_string": text });
+    let both = |text: &str, query: &str| {
+        let scheme = if text == EVM { "ethereum" } else { "bitcoin" };
+        json!({ "address": text, "qr_string": format!("{scheme}:{text}{query}") })
     };
-    for (code, change) in [
+    for (asset, change) in [
         // One wrong letter: the checksum does not match.
-        (
-            "BTC",
-            json!({ "address": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy" }),
-        ),
+        ("BTC", address("tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy")),
         // An address of another network.
-        (
-            "BTC",
-            json!({ "address": "0x52908400098527886E0F7030069857D2E4169EE7" }),
-        ),
+        ("BTC", address("0x52908400098527886E0F7030069857D2E4169EE7")),
         // An address of the main network.
+        ("BTC", address("bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4")),
+        ("BTC", address("")),
+        // The QR string names another recipient, amount or chain, or more than a payment.
+        ("BTC", code(STRANGERS)),
+        ("BTC", both(STRANGERS, "?amount=1")),
         (
             "BTC",
-            json!({ "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" }),
+            both(STRANGERS, "?pj=https%3A%2F%2Felsewhere.example"),
         ),
-        ("BTC", json!({ "address": "" })),
-        // The QR string names another recipient, amount, chain or currency, or more than a payment.
-        ("BTC", json!({ "qr_string": STRANGERS })),
-        ("BTC", strangers("?amount=1")),
-        ("BTC", strangers("?pj=https%3A%2F%2Felsewhere.example")),
-        (
-            "ETH",
-            json!({ "address": EVM, "qr_string": format!("ethereum:{EVM}@1") }),
-        ),
-        ("BTC", json!({ "qr_string": "javascript:alert(1)" })),
-        ("BTC", json!({ "qr_string": "" })),
+        ("ETH", both(EVM, "@1")),
+        ("BTC", code("javascript:alert(1)")),
+        ("BTC", code("")),
     ] {
         let checkout = world.customer().open("ebook").await;
         world.sandbox().override_next_invoice(change.clone()).await;
-        let response = checkout.request_attempt(code).await.with(200);
+        let response = checkout.request_attempt(asset).await.with(200);
         let view = &response.body;
         assert_eq!(view["status"], "blocked", "{change}");
         assert_eq!(view["blocked_reason"], "invoice_rejected", "{change}");
