@@ -19,6 +19,9 @@ pub(super) const START: Millis = 1_790_000_000_000;
 pub(super) const HOUR: Millis = 3_600_000;
 pub(super) const SECRET: &[u8] = b"a secret";
 
+/// A change of good evidence, after the name of the rule that reports it.
+pub(super) type Broken = (&'static str, fn(&mut Evidence));
+
 #[track_caller]
 pub(super) fn amount(text: &str) -> i128 {
     units(text).unwrap()
@@ -277,7 +280,7 @@ pub(super) fn database() -> Database {
         orders: vec![paid, donation, underpaid, hosted],
         attempts,
         events: events.concat(),
-        token_hashes: vec![Sha256::digest("c".repeat(64)).to_vec()],
+        token_hashes: vec![Sha256::digest(token()).to_vec()],
         damage: Some(Vec::new()),
     }
 }
@@ -317,17 +320,6 @@ pub(super) fn good() -> Evidence {
     evidence
 }
 
-/// Changes good evidence; the rule of this name must report it.
-#[track_caller]
-pub(super) fn breaks(rule: &str, change: impl FnOnce(&mut Evidence)) {
-    let mut evidence = good();
-    change(&mut evidence);
-    let findings = check(&evidence, Moment::Drained);
-    let finding = findings.iter().find(|finding| finding.name == rule);
-    let finding = finding.unwrap_or_else(|| panic!("there is no rule {rule}"));
-    assert!(!finding.holds(), "{rule} reports nothing");
-}
-
 /// Changes good evidence in a way that no rule may report.
 #[track_caller]
 pub(super) fn is_allowed(change: impl FnOnce(&mut Evidence)) {
@@ -341,6 +333,17 @@ pub(super) fn is_allowed(change: impl FnOnce(&mut Evidence)) {
 pub(super) fn event<'a>(evidence: &'a mut Evidence, id: &str) -> &'a mut Event {
     let mut events = evidence.database.events.iter_mut();
     events.find(|event| event.id == id).unwrap()
+}
+
+/// Removes every delivery of an event.
+pub(super) fn lose_delivery(evidence: &mut Evidence, id: &str) {
+    let deliveries = &mut evidence.shop.deliveries;
+    deliveries.retain(|delivery| delivery.id != id);
+}
+
+/// The client token whose hash is in the database.
+pub(super) fn token() -> String {
+    "c".repeat(64)
 }
 
 /// What the reader of the list has read.
