@@ -44,7 +44,7 @@ const RULES: [(&str, &[&str], &[&str]); 9] = [
         &["florin-proxy", "florin-address", "florin-gateway"],
     ),
     (
-        "florin-auditor",
+        "florin-invariants",
         &[SERVER],
         &["florin-money", "florin-orders", "florin-storage"],
     ),

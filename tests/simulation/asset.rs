@@ -2,8 +2,7 @@
 
 use florin_invariants::amount::{ONE, text};
 use sha2::{Digest as _, Sha256};
-
-use crate::random::SeededRandom;
+use support::SeededRandom;
 
 /// An asset and the form of its addresses.
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,7 @@ pub(crate) enum Behaviour {
 
 const DAY: Millis = 24 * 3_600_000;
 
-const BEHAVIOURS: [(u64, Behaviour); 15] = [
+pub(crate) const BEHAVIOURS: [(u64, Behaviour); 15] = [
     (34, Behaviour::Exactly),
     (6, Behaviour::MuchLess),
     (6, Behaviour::SlightlyLess),

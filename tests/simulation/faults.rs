@@ -1,6 +1,6 @@
 //! Faults between the proxy and the gateway, with their weights.
 
-use crate::random::SeededRandom;
+use support::SeededRandom;
 
 /// An endpoint of the gateway that checkouts use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

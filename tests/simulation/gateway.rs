@@ -9,10 +9,10 @@ use florin_invariants::amount::{ONE, share, text, units};
 use florin_invariants::{Pause, Request, Requested};
 use florin_sandbox::wire::{PaymentLimits, PriceEntry, Rates};
 use serde_json::{Map, Value, json};
+use support::SeededRandom;
 
 use crate::asset::{ASSETS, Asset};
 use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, requested_amounts};
-use crate::random::SeededRandom;
 use crate::stores::CHECKOUT_URL;
 use crate::timeline::Millis;
 

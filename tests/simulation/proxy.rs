@@ -15,13 +15,13 @@ use florin_proxy::config::load;
 use florin_proxy::{Core, Dependencies};
 use florin_storage::SqliteStorage;
 use serde_json::Value;
+use support::SeededRandom;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::account::SimulatedAccount;
 use crate::faulty_storage::FaultyStorage;
 use crate::process::Process;
-use crate::random::SeededRandom;
 use crate::sender::SimulatedSender;
 use crate::timeline::Millis;
 use crate::transport::SimulatedTransport;

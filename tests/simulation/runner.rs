@@ -2,21 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{env, fs, thread};
 
 use florin_proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
 use florin_storage::SqliteStorage;
-use tokio::runtime::{Builder, Handle};
+use support::{Counters, Folder, SeededRandom};
+use tokio::runtime::{Builder, Runtime};
 
-use crate::counters::Counters;
 use crate::coverage;
 use crate::proxy::Proxy;
 use crate::queries::Database;
-use crate::random::SeededRandom;
 use crate::schedule::{LONG, LONGEST, SHORT, Schedule};
 use crate::stores::florin_toml;
 use crate::timeline::Timeline;
@@ -118,8 +117,8 @@ pub(crate) fn run() -> ExitCode {
     let outcome = Outcome::default();
     if let Some(world) = args.world {
         enable_log();
-        let folder = TempFolder::new();
-        run_world(&folder, &outcome, &args, world);
+        let scratch = Scratch::new();
+        run_world(&scratch, &outcome, &args, world);
         for digest in outcome.digests().values() {
             println!("  trace {digest:016x}");
         }
@@ -128,13 +127,13 @@ pub(crate) fn run() -> ExitCode {
         thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    let folder = TempFolder::new();
+                    let scratch = Scratch::new();
                     loop {
                         let world = outcome.next_world.fetch_add(1, Ordering::Relaxed);
                         if world >= worlds || outcome.has_failed.load(Ordering::Relaxed) {
                             break;
                         }
-                        run_world(&folder, &outcome, &args, world);
+                        run_world(&scratch, &outcome, &args, world);
                     }
                 });
             }
@@ -169,11 +168,11 @@ pub(crate) fn run() -> ExitCode {
 /// Runs a few worlds again, one after the other: what a world does must follow from its seed alone, or the command that
 /// repeats a failure repeats something else.
 fn repeat_alone(outcome: &Outcome, args: &Args, worlds: u64) {
-    let folder = TempFolder::new();
+    let scratch = Scratch::new();
     let first = args.seed % worlds.min(REPEATED_EVERY as u64);
     for number in (first..worlds).step_by(REPEATED_EVERY) {
         let alone = Outcome::default();
-        run_world(&folder, &alone, args, number);
+        run_world(&scratch, &alone, args, number);
         let digests = [outcome, &alone].map(|outcome| outcome.digests().get(&number).copied());
         if digests[0] != digests[1] {
             outcome.fail(format!(
@@ -184,10 +183,10 @@ fn repeat_alone(outcome: &Outcome, args: &Args, worlds: u64) {
 }
 
 /// Runs one world and records its result.
-fn run_world(folder: &TempFolder, outcome: &Outcome, args: &Args, number: u64) {
+fn run_world(scratch: &Scratch, outcome: &Outcome, args: &Args, number: u64) {
     let is_verbose = args.world.is_some();
     let played = catch_unwind(AssertUnwindSafe(|| {
-        build_and_run(folder, outcome, args.seed, number, is_verbose)
+        build_and_run(scratch, outcome, args.seed, number, is_verbose)
     }));
     let violations = played.unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>().cloned();
@@ -207,7 +206,7 @@ fn run_world(folder: &TempFolder, outcome: &Outcome, args: &Args, number: u64) {
 }
 
 fn build_and_run(
-    folder: &TempFolder,
+    scratch: &Scratch,
     outcome: &Outcome,
     seed: u64,
     number: u64,
@@ -232,12 +231,12 @@ fn build_and_run(
         .on_thread_park(move || advance.advance())
         .build()
         .expect("a runtime on this thread alone");
-    let database = Database(folder.handle.clone());
-    let file = folder.fresh_database(number);
+    let database = scratch.database.clone();
+    let file = scratch.fresh_database(number);
     let url = format!("sqlite://{}", file.display());
     let storage = database.run(SqliteStorage::open(&url, "test"));
     let storage = storage.expect("a copy of a good database");
-    let settings = folder.path.join("florin.toml");
+    let settings = scratch.folder.file("florin.toml");
     support::write_private(&settings, &florin_toml(&url));
     let world = World::new(WorldOptions {
         seed,
@@ -273,55 +272,37 @@ fn build_and_run(
     world.violations()
 }
 
-/// A temporary folder per thread, in memory if the machine has /dev/shm, with an empty database to copy.
-struct TempFolder {
-    path: PathBuf,
-    handle: Handle,
-    _runtime: Arc<tokio::runtime::Runtime>,
+/// A temporary folder per thread, with an empty database to copy.
+struct Scratch {
+    folder: Folder,
+    database: Database,
+    _runtime: Runtime,
 }
 
-impl TempFolder {
+impl Scratch {
     fn new() -> Self {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let in_memory = Path::new("/dev/shm");
-        let base = if in_memory.is_dir() {
-            in_memory.to_owned()
-        } else {
-            env::temp_dir()
-        };
-        let path = base.join(format!("florin-simulation-{}-{number}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("a folder for temporary files");
+        let folder = Folder::in_memory();
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .expect("a runtime for the database");
-        let scratch = Self {
-            path,
-            handle: runtime.handle().clone(),
-            _runtime: Arc::new(runtime),
-        };
-        let empty = scratch.path.join("empty.db");
-        let database = Database(scratch.handle.clone());
-        let url = format!("sqlite://{}", empty.display());
+        let database = Database(runtime.handle().clone());
+        let url = format!("sqlite://{}", folder.file("empty.db").display());
         let made = database.run(SqliteStorage::open(&url, "test"));
         database.run(made.expect("our own folder is writable").close());
-        scratch
+        Self {
+            folder,
+            database,
+            _runtime: runtime,
+        }
     }
 
     /// A new name for each world, because databases close asynchronously.
     fn fresh_database(&self, number: u64) -> PathBuf {
-        let file = self.path.join(format!("world-{number}.db"));
-        fs::copy(self.path.join("empty.db"), &file).expect("our own folder is writable");
+        let file = self.folder.file(&format!("world-{number}.db"));
+        fs::copy(self.folder.file("empty.db"), &file).expect("our own folder is writable");
         file
-    }
-}
-
-impl Drop for TempFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct SimulatedSender(pub(crate) Process);
 
 /// A fault of a delivery.
 #[derive(Clone, Copy, Debug)]
-enum EndpointFault {
+pub(crate) enum EndpointFault {
     Refused,
     Error,
     Redirect,
@@ -27,7 +27,7 @@ enum EndpointFault {
     CrashAfter,
 }
 
-const ENDPOINT_FAULTS: [(u64, EndpointFault); 10] = [
+pub(crate) const ENDPOINT_FAULTS: [(u64, EndpointFault); 10] = [
     (15, EndpointFault::Refused),
     (25, EndpointFault::Error),
     (5, EndpointFault::Redirect),

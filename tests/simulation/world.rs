@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use florin_invariants::{Price, Restore};
+use support::{Counters, SeededRandom};
 use tokio::sync::Notify;
 
-use crate::counters::Counters;
+use crate::account::StoredAccount;
 use crate::gateway::Gateway;
 use crate::outage::Outage;
 use crate::queries::{Database, Queries};
-use crate::random::SeededRandom;
-use crate::stored_account::StoredAccount;
 use crate::stores::Shop;
 use crate::timeline::{Millis, Timeline};
 

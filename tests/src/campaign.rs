@@ -1,63 +1,58 @@
-//! The kill campaign: the proxy is killed many times (`kill -9`) while customers buy, blocks are mined, callbacks
-//! arrive and webhooks are delivered. The proxy is the released program with its database on a disk. All its HTTP
-//! traffic goes through loggers, so that a kill can be timed to the most critical requests. Beside the kills come the
-//! disasters of [`disaster`]: the disk, the database's file, the clocks, a
-//! second process, a restored backup.
+//! The kill campaign: proxies are killed many times (`kill -9`) while customers buy, blocks are mined, callbacks arrive and
+//! webhooks are delivered: one proxy on a file of SQLite, or several on one PostgreSQL, whose primary is killed too. A proxy
+//! is the released program on a real disk. All its HTTP traffic goes through loggers, so that a kill can be timed to the
+//! most critical requests. Beside the kills come the disasters of [`disasters`].
 //!
-//! The result is not judged here: the evidence, the database and logs of each shard, goes to `florin-auditor`, which shares no code
-//! with what it audits.
+//! The result is not judged here: what each shard leaves, its database and logs, is read by `florin-invariants`, which
+//! shares no code with what it audits.
 //!
 //! Customers, kill plans, faults and the shop's replies follow from the seed. The exact moment of a kill depends on the
 //! operating system as well, so that a seed repeats what is tried and not each outcome.
 
 mod background_load;
-mod counters;
 mod customer;
-mod disaster;
-mod disaster_runs;
+mod disasters;
 mod drain;
 mod event_reader;
 mod hosted_page;
 mod invoice_index;
-mod kill_once;
-mod kill_plan;
-mod lost;
-mod proxy_process;
-mod random;
-pub mod replicas;
-mod restore;
+mod kills;
+mod replica;
+mod server;
 mod shard;
 mod shop;
-mod supervisor;
-mod traffic_log;
-mod verdict;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use florin_invariants::{Finding, Sources, audit};
+use florin_postgres::PostgresServer;
 use florin_proxy::clock::{Clock as _, SystemClock};
-use jiff::Timestamp;
-use tokio::task::JoinSet;
+use futures_util::future::join_all;
 
-pub use self::counters::Counters;
-pub use self::disaster::DISASTERS;
-use self::drain::{Drain, Source};
-use self::shard::{DATABASE, Shard};
-pub use self::verdict::{Auditor, Verdict};
+use self::kills::{KILLS, TARGETED};
+use self::shard::{CLOCK_LOG, DATABASE, EVENT_LOG, SANDBOX_LOG, SHOP_LOG, Shard};
+use crate::counters::{Counters, names};
 use crate::program::Folder;
+use crate::world::secrets;
 
 /// Settings of a campaign.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Number of kills, over all shards.
     pub kills: u64,
-    /// Proxies that are killed in parallel, each with its own gateway, shop and customers.
+    /// Databases that are used in parallel, each with its own proxies, gateway, shop and customers.
     pub shards: u64,
+    /// Proxies on one PostgreSQL; one on a file of SQLite if `None`.
+    pub replicas: Option<u64>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// `florin-proxy`
     pub proxy: PathBuf,
+    /// No kill is begun after this time.
+    pub longest: Duration,
 }
 
 /// Result of a campaign.
@@ -65,110 +60,172 @@ pub struct Options {
 pub struct Campaign {
     /// Counts of what happened.
     pub counters: Arc<Counters>,
-    /// One folder of evidence per shard.
-    pub evidence: Vec<Folder>,
+    /// What each shard leaves.
+    pub remains: Vec<Remains>,
 }
 
-impl Campaign {
-    /// Audits each shard.
-    pub fn audit(&self, auditor: &Auditor) -> Vec<Verdict> {
-        let folders = self.evidence.iter();
-        folders.map(|folder| auditor.audit(folder.path())).collect()
-    }
-
-    /// Keeps the folders of evidence; returns their paths.
-    pub fn keep(self) -> String {
-        let kept = self
-            .evidence
-            .into_iter()
-            .map(|folder| folder.keep().display().to_string());
-        kept.collect::<Vec<_>>().join(" ")
-    }
+/// What a shard leaves for the audit.
+#[derive(Debug)]
+pub struct Remains {
+    /// Its logs, and the database if that is a file.
+    pub folder: Folder,
+    /// The server of the database, if there is one.
+    pub server: Option<PostgresServer>,
 }
+
+/// One run in this many hits a proxy that creates its first database of SQLite.
+const FIRST_STARTS: u64 = 20;
+/// One run in this many is a disaster.
+const DISASTER_EVERY: u64 = 8;
 
 /// Runs a campaign to its end. `progress` is called with the number of kills so far.
 ///
 /// # Panics
-/// The proxy exits by itself, does not start, or does not shut down in order: these failures need no auditor.
-pub async fn run(config: &Options, progress: impl Fn(u64) + Send + Sync + 'static) -> Campaign {
+/// A proxy exits by itself, does not start, or does not shut down in order; or the primary does not start again.
+pub async fn run(options: &Options, progress: impl Fn(u64)) -> Campaign {
     let counters = Arc::new(Counters::default());
-    let killed = Arc::new(AtomicU64::new(0));
-    let progress = Arc::new(progress);
-    let mut shards = JoinSet::new();
-    for number in 0..config.shards {
-        let part = config.kills / config.shards + u64::from(number < config.kills % config.shards);
-        let (config, counters) = (config.clone(), counters.clone());
-        let (killed, progress) = (killed.clone(), progress.clone());
-        shards.spawn(async move {
-            let shard = Shard::open(number, config.seed, &config.proxy, counters).await;
-            let done = move || progress(killed.fetch_add(1, Ordering::Relaxed) + 1);
-            run_shard(shard, part, done).await
-        });
-    }
-    let mut evidence = Vec::new();
-    while let Some(exit_status) = shards.join_next().await {
-        match exit_status {
-            Ok(folder) => evidence.push(folder),
-            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    let killed = AtomicU64::new(0);
+    let done = |kills| {
+        progress(killed.fetch_add(kills, Ordering::Relaxed) + kills);
+    };
+    let shards = (0..options.shards).map(|number| {
+        let (counters, done) = (counters.clone(), &done);
+        let rest = u64::from(number < options.kills % options.shards);
+        async move {
+            let shard = Shard::open(number, options, counters).await;
+            let kills = options.kills / options.shards + rest;
+            run_shard(shard, kills, options.longest, done).await
         }
-    }
-    Campaign { counters, evidence }
+    });
+    let remains = join_all(shards).await;
+    Campaign { counters, remains }
 }
 
-/// One kill in this many hits a proxy that creates its first database.
-const FIRST_STARTS: u64 = 20;
-/// One kill in this many hits a proxy during a disaster, or after it.
-const DISASTER_EVERY: u64 = 8;
-
-async fn run_shard(mut shard: Shard, kills: u64, done: impl Fn()) -> Folder {
-    shard.start_load();
+async fn run_shard(mut shard: Shard, kills: u64, longest: Duration, done: impl Fn(u64)) -> Remains {
+    shard.start().await;
     let began = SystemClock.now();
-    let mut killed = 0;
-    while killed < kills {
-        let was_killed = if killed % FIRST_STARTS == FIRST_STARTS - 1 {
+    let seconds = || SystemClock.now().duration_since(began).unsigned_abs();
+    let (mut killed, mut runs) = (0, 0);
+    while killed < kills && seconds() < longest {
+        runs += 1;
+        let now_killed = if runs % FIRST_STARTS == 0 && shard.server.is_none() {
             shard.kill_during_first_start().await
-        } else if killed % DISASTER_EVERY == DISASTER_EVERY - 1 {
+        } else if runs % DISASTER_EVERY == 0 {
             shard.kill_in_disaster().await
         } else {
-            shard.kill_once().await
+            shard.kill().await
         };
-        if was_killed {
-            killed += 1;
-            done();
+        killed += now_killed;
+        done(now_killed);
+    }
+    shard
+        .counters
+        .add("seconds", "of kills", seconds().as_secs());
+    shard.end().await
+}
+
+impl Campaign {
+    /// The number of kills.
+    pub fn kills(&self) -> u64 {
+        self.counters.total(KILLS) + self.targeted_kills()
+    }
+
+    /// The number of kills that were timed to their target request.
+    pub fn targeted_kills(&self) -> u64 {
+        self.counters.total(TARGETED)
+    }
+
+    /// Audits what each shard leaves, and prints what was found. Returns `true` if every rule holds.
+    pub async fn audit(&self) -> bool {
+        let mut hold = true;
+        for (number, remains) in self.remains.iter().enumerate() {
+            println!("Shard {} of {}", number + 1, self.remains.len());
+            for finding in remains.audit().await {
+                println!("{finding}");
+                hold &= finding.holds();
+            }
+        }
+        hold
+    }
+
+    /// Messages about what must happen in every campaign, and did not.
+    pub fn missing(&self) -> Vec<String> {
+        let of_server = self.remains.iter().any(|shard| shard.server.is_some());
+        let disasters: Vec<String> = if of_server {
+            disasters::OF_SERVER.map(|one| one.name()).into()
+        } else {
+            disasters::OF_FILE.map(|one| one.name()).into()
+        };
+        let kills: &[&str] = if of_server {
+            &["at any time", "of the primary"]
+        } else {
+            &[
+                "at any time",
+                "during start",
+                "during shutdown",
+                "during the first migration",
+            ]
+        };
+        [
+            self.counters.missing("disasters", disasters),
+            self.counters.missing(KILLS, kills.iter().copied()),
+            self.counters
+                .missing("order sources", names(&customer::ORDER_SOURCES)),
+            self.counters.missing("customers", customer::MUST_HAPPEN),
+            self.counters.missing("deliveries", shop::MUST_HAPPEN),
+            self.counters
+                .missing("store", ["events read from the list"]),
+        ]
+        .concat()
+    }
+
+    /// Keeps what the shards leave; returns the paths of their folders.
+    pub fn keep(self) -> String {
+        let kept: Vec<String> = self.remains.into_iter().map(Remains::keep).collect();
+        kept.join(" ")
+    }
+}
+
+impl Remains {
+    /// Checks every rule.
+    pub async fn audit(&self) -> Vec<Finding> {
+        audit_copy(self.folder.path(), &self.database()).await
+    }
+
+    /// The path of its database, or the address on the server.
+    pub fn database(&self) -> String {
+        match &self.server {
+            Some(server) => server.url(server::DATABASE),
+            None => self.folder.file(DATABASE).display().to_string(),
         }
     }
-    let mut last = shard.supervisor.start();
-    shard
-        .supervisor
-        .wait_until_ready(&mut last, &shard.http)
-        .await;
-    let kills_ended = SystemClock.now();
-    shard.survive_without_a_restart(&mut last).await;
-    shard.run_final_customers().await;
-    shard.stop_load().await;
-    let drain = Drain {
-        sandbox: &shard.sandbox,
-        http: &shard.http,
-        proxy_url: shard.addresses.proxy_url(),
-        invoices: &shard.invoices,
-        database: Source::File(shard.folder.file(DATABASE)),
+
+    fn keep(self) -> String {
+        let dump = self.folder.file("florin.dump");
+        let dumped = self
+            .server
+            .map(|server| server.dump(server::DATABASE, &dump));
+        let folder = self.folder.keep().display().to_string();
+        match dumped {
+            Some(Err(error)) => format!("{folder} (without a dump: {error})"),
+            _ => folder,
+        }
+    }
+}
+
+/// Checks every rule on the logs in a folder and a database, the path of a file or the address of one on a server.
+///
+/// # Panics
+/// Evidence is missing.
+pub async fn audit_copy(folder: &Path, database: &str) -> Vec<Finding> {
+    let sources = Sources {
+        database: database.to_owned(),
+        sandbox_log: folder.join(SANDBOX_LOG),
+        shop_log: folder.join(SHOP_LOG),
+        event_log: Some(folder.join(EVENT_LOG)),
+        clock_log: Some(folder.join(CLOCK_LOG)),
+        webhook_secret: secrets::WEBHOOK.to_owned(),
     };
-    drain.wait_with_a_pause().await;
-    let code = last.stop().await;
-    assert_eq!(
-        code,
-        Some(0),
-        "the proxy does not shut down in order:\n{}",
-        shard.supervisor.log_tail()
-    );
-    let seconds = |from: Timestamp, to: Timestamp| to.duration_since(from).unsigned_abs().as_secs();
-    shard.counters.add(
-        "seconds of kills, all shards together",
-        seconds(began, kills_ended),
-    );
-    shard.counters.add(
-        "seconds of draining, all shards together",
-        seconds(kills_ended, SystemClock.now()),
-    );
-    shard.close().await
+    let found = audit(&sources).await;
+    found.unwrap_or_else(|error| panic!("evidence is missing: {error:#}"))
 }

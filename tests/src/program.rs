@@ -60,17 +60,27 @@ impl Program {
         Self::start_built(program, config, log, &[])
     }
 
-    /// Starts one whose files may be limited in size while it runs ([`crate::limit_files`]): what it prints goes through
-    /// a pipe, and the signal of the limit is ignored, so that writing fails as on a full disk.
+    /// Starts one whose files may be limited in size while it runs ([`crate::limit_files`]).
     pub fn start_limitable(config: &Path, log: &Path) -> Self {
+        let program = built("florin-proxy", "florin-proxy");
+        Self::start_limitable_at(&program, config, log, &[])
+    }
+
+    /// Starts one that was built elsewhere, and whose files may be limited: what it prints goes through a pipe, and the
+    /// signal of the limit is ignored, so that writing fails as on a full disk. The kernel kills it when this process is
+    /// killed. Source: setpriv(1), like prlimit(1) a part of util-linux.
+    pub(crate) fn start_limitable_at(
+        program: &Path,
+        config: &Path,
+        log: &Path,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let file = File::options().create(true).append(true).open(log);
         let mut file = file.expect("the folder is writable");
-        let mut command = command(Path::new("sh"), &[]);
-        command
-            .args(["-c", LIMITABLE])
-            .arg(built("florin-proxy", "florin-proxy"))
-            .arg("--config")
-            .arg(config);
+        let mut command = command(Path::new("setpriv"), variables);
+        command.args(["--pdeathsig", "KILL", "--", "sh", "-c", LIMITABLE]);
+        command.arg(program);
+        command.arg("--config").arg(config);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the program can be started");
         let mut printed = child.stdout.take().expect("it is piped");
@@ -153,16 +163,12 @@ impl Program {
 
     /// Sends SIGHUP: it loads its configuration again.
     pub fn reload(&self) {
-        let id = self.child.id().to_string();
-        let asked = Command::new("kill").args(["-HUP", &id]).status();
-        assert!(asked.expect("kill is everywhere").success());
+        self.signal("HUP");
     }
 
     /// Sends SIGTERM and returns the exit code; `None` if it does not exit within 10 s.
     pub async fn stop(&mut self) -> Option<i32> {
-        let id = self.child.id().to_string();
-        let asked = Command::new("kill").args(["-TERM", &id]).status();
-        assert!(asked.expect("kill is everywhere").success());
+        self.signal("TERM");
         self.ended().await?.code()
     }
 
@@ -170,6 +176,19 @@ impl Program {
     pub fn kill(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it is our child");
+    }
+
+    /// Sends a signal, by the names of kill(1).
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status();
+        let is_sent = sent.expect("kill is everywhere").success();
+        assert!(is_sent, "SIG{name} cannot be sent");
+    }
+
+    /// Its exit status; `None` while it runs.
+    pub(crate) fn exit_status(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("it is our child")
     }
 
     async fn ended(&mut self) -> Option<ExitStatus> {
@@ -232,10 +251,23 @@ pub struct Folder(PathBuf);
 impl Folder {
     /// Creates one. Its name begins with `florin-` and contains the process id.
     pub fn new() -> Self {
+        Self::in_folder(&std::env::temp_dir())
+    }
+
+    /// Creates one in memory, if the machine has /dev/shm.
+    pub fn in_memory() -> Self {
+        let in_memory = Path::new("/dev/shm");
+        if in_memory.is_dir() {
+            Self::in_folder(in_memory)
+        } else {
+            Self::new()
+        }
+    }
+
+    fn in_folder(base: &Path) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("florin-world-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
+        let path = base.join(format!("florin-world-{}-{number}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("the temporary folder is writable");
         Self(path)
@@ -250,9 +282,7 @@ impl Folder {
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
-}
 
-impl Folder {
     /// Keeps it on disk; returns its path.
     pub fn keep(self) -> PathBuf {
         let path = self.0.clone();

@@ -120,6 +120,6 @@ impl Replicas {
     }
 }
 
-fn free_address() -> SocketAddr {
+pub(crate) fn free_address() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], free_port()))
 }

@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 
 use florin_postgres::free_port;
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::traffic::{Observed, Traffic};
 use crate::wait::eventually;
 
 /// Forwards connections to a server. Cut, it refuses them, as a server that is down. Frozen, it accepts everything and
@@ -15,7 +16,9 @@ use crate::wait::eventually;
 #[derive(Debug)]
 pub struct TcpProxy {
     here: SocketAddr,
-    there: SocketAddr,
+    /// A connection goes to the next one that accepts it.
+    servers: Vec<SocketAddr>,
+    traffic: Option<Traffic>,
     frozen: watch::Sender<bool>,
     /// How often the open connections were silenced.
     silenced: watch::Sender<u64>,
@@ -25,12 +28,18 @@ pub struct TcpProxy {
 impl TcpProxy {
     /// Starts forwarding to a server on this machine.
     pub async fn to(there: SocketAddr) -> Self {
+        Self::balanced(vec![there], None).await
+    }
+
+    /// Starts forwarding each connection to the next of several servers, and reports the HTTP that passes.
+    pub(crate) async fn balanced(servers: Vec<SocketAddr>, traffic: Option<Traffic>) -> Self {
         // It is bound again after a cut.
         let here = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let listener = bind(here).await;
         let mut proxy = Self {
             here,
-            there,
+            servers,
+            traffic,
             frozen: watch::channel(false).0,
             silenced: watch::channel(0).0,
             carrying: None,
@@ -64,13 +73,14 @@ impl TcpProxy {
 
     /// Forwards to another server from now on. Earlier connections are closed.
     pub async fn redirect(&mut self, there: SocketAddr) {
-        self.there = there;
+        self.servers = vec![there];
         self.restore().await;
     }
 
     fn carry(&mut self, listener: TcpListener) {
         let link = Link {
-            there: self.there,
+            servers: self.servers.clone(),
+            traffic: self.traffic.clone(),
             frozen: self.frozen.subscribe(),
             silenced: self.silenced.subscribe(),
         };
@@ -103,47 +113,89 @@ impl Drop for TcpProxy {
 /// Where one proxy forwards to, and how.
 #[derive(Clone)]
 struct Link {
-    there: SocketAddr,
+    /// The first one that accepts a connection.
+    servers: Vec<SocketAddr>,
+    traffic: Option<Traffic>,
     frozen: watch::Receiver<bool>,
     silenced: watch::Receiver<u64>,
 }
 
-async fn carry(listener: TcpListener, link: Link) {
+async fn carry(listener: TcpListener, mut link: Link) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             Ok((near, _)) = listener.accept() => {
-                connections.spawn(connect(near, link.clone()));
+                connections.spawn(link.clone().connect(near));
+                link.servers.rotate_left(1);
             }
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
-async fn connect(mut near: TcpStream, link: Link) {
-    let Link {
-        there,
-        mut frozen,
-        mut silenced,
-    } = link;
-    let times = *silenced.borrow();
-    let Ok(mut far) = TcpStream::connect(there).await else {
-        return;
-    };
-    let freezes = async {
-        // An error means that the proxy was dropped.
+impl Link {
+    async fn connect(mut self, mut near: TcpStream) {
+        let times = *self.silenced.borrow();
+        let Some((there, mut far)) = self.reach().await else {
+            return;
+        };
+        let observed = self.traffic.map(|traffic| traffic.between(there));
+        let freezes = async {
+            // An error means that the proxy was dropped.
+            tokio::select! {
+                _ = self.frozen.wait_for(|is| *is) => {}
+                _ = self.silenced.wait_for(|now| *now > times) => {}
+            }
+        };
         tokio::select! {
-            _ = frozen.wait_for(|is| *is) => {}
-            _ = silenced.wait_for(|now| *now > times) => {}
+            biased;
+            () = freezes => {
+                // Both ends stay open and receive nothing.
+                std::future::pending::<()>().await;
+            }
+            () = forward(&mut near, &mut far, observed.as_ref()) => {}
         }
-    };
-    tokio::select! {
-        biased;
-        () = freezes => {
-            // Both ends stay open and receive nothing.
-            std::future::pending::<()>().await;
-        }
-        // A connection that was reset ends like one that was closed.
-        _ = copy_bidirectional(&mut near, &mut far) => {}
     }
+
+    async fn reach(&self) -> Option<(SocketAddr, TcpStream)> {
+        for server in &self.servers {
+            if let Ok(connection) = TcpStream::connect(server).await {
+                return Some((*server, connection));
+            }
+        }
+        None
+    }
+}
+
+/// Forwards in both directions until both ends have closed theirs.
+async fn forward(
+    near: &mut TcpStream,
+    far: &mut TcpStream,
+    observed: Option<&Observed>,
+) {
+    let (near_reader, near_writer) = near.split();
+    let (far_reader, far_writer) = far.split();
+    let on_request = |bytes: &[u8]| observed.iter().for_each(|it| it.request(bytes));
+    let on_response = |_: &[u8]| observed.iter().for_each(|it| it.response());
+    tokio::join!(
+        copy(near_reader, far_writer, on_request),
+        copy(far_reader, near_writer, on_response),
+    );
+}
+
+/// `on_bytes` is called before they are written.
+async fn copy(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    on_bytes: impl Fn(&[u8]),
+) {
+    let mut bytes = [0; 16 * 1024];
+    // A connection that was reset ends like one that was closed.
+    while let Ok(count @ 1..) = from.read(&mut bytes).await {
+        on_bytes(&bytes[..count]);
+        if to.write_all(&bytes[..count]).await.is_err() {
+            return;
+        }
+    }
+    let _ = to.shutdown().await;
 }

@@ -213,7 +213,7 @@ pub(crate) fn ten_thousand_kills(workspace: &Workspace) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Kills the proxy's release again and again while customers buy, and runs the auditor on the result.
+/// Kills the proxy's release again and again while customers buy, and audits the result.
 fn kill(workspace: &Workspace, proxy: &Path, kills: u64, args: &BenchArgs) -> anyhow::Result<()> {
     let mut replicas = Vec::new();
     if let Some(count) = args.replicas {
@@ -224,18 +224,15 @@ fn kill(workspace: &Workspace, proxy: &Path, kills: u64, args: &BenchArgs) -> an
         replicas.extend(["--minutes".to_owned(), minutes.to_string()]);
     }
 
-    output::step("Building the kill campaign and its auditor…");
-    let programs =
-        "--package florin-auditor --package florin-tests --bin kill-campaign --bin florin-auditor";
+    output::step("Building the kill campaign…");
     workspace
-        .cargo(&format!("build --locked --quiet {programs}"))
+        .cargo("build --locked --quiet --package florin-tests --bin kill-campaign")
         .run()?;
-    let program = |name| workspace.debug_program(name);
-    let (campaign, auditor) = (program("kill-campaign"), program("florin-auditor"));
+    let campaign = workspace.debug_program("kill-campaign");
     let (kills, seed) = (kills.to_string(), args.seed.unwrap_or(1).to_string());
     Ok(cmd!(
         workspace.sh,
-        "{campaign} --kills {kills} --seed {seed} {replicas...} --proxy {proxy} --auditor {auditor}"
+        "{campaign} --kills {kills} --seed {seed} {replicas...} --proxy {proxy}"
     )
     .run()?)
 }

@@ -3,6 +3,15 @@
 /// Number of units in one.
 pub const ONE: i128 = 1_000_000_000_000_000_000;
 
+/// A price and the part of it that may be missing, in units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// In the order's currency.
+    pub amount: i128,
+    /// The store's `underpayment_tolerance`.
+    pub tolerance: i128,
+}
+
 /// Parses `19.90`. Returns `None` for anything but digits with at most one point and 18 decimals.
 pub fn units(text: &str) -> Option<i128> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

@@ -5,9 +5,9 @@ mod postgres;
 mod sqlite;
 
 use self::columns::{Columns, amount};
-use crate::evidence::{
-    Attempt, Credit, Database, Event, Observation, Order, Price, Requested, Shown,
-};
+use crate::amount::Price;
+use crate::evidence::{Attempt, Credit, Database, Event, Observation, Order};
+use crate::gateway::{Requested, Shown};
 
 /// The database cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 //! | source of the evidence | database | gateway | deliveries |
 //! |---|---|---|---|
 //! | `tests/simulation` | between any two commits | the model's records | the model's records |
-//! | `florin-auditor`, which checks the kill campaign | a closed file | the sandbox's log | the shop's log |
+//! | [`Sources`] of the kill campaign and of `florin-auditor` | a closed one | the sandbox's log | the shop's log |
 //!
 //! A rule is a function of [`Evidence`]. [`check`] applies all rules of a [`Moment`]; a rule whose evidence a source does
 //! not have checks nothing and reports that it has checked 0 objects.
@@ -16,17 +16,21 @@ mod clock;
 mod database;
 mod evidence;
 mod finding;
+mod gateway;
 mod restore;
 mod rules;
 mod signature;
+mod sources;
 
+pub use amount::Price;
 pub use clock::{ClockChange, ClockRecord, Millis};
 pub use database::ReadError;
 pub use evidence::{
-    Attempt, Credit, Database, Delivery, Event, Evidence, Gateway, Invoice, Listing, Observation,
-    Order, Part, Pause, Price, Report, Request, Requested, Restore, Shop, Shown, Signature,
-    StoredFile,
+    Attempt, Credit, Database, Delivery, Event, Evidence, Listing, Observation, Order, Restore,
+    Shop, Signature, StoredFile,
 };
 pub use finding::Finding;
+pub use gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 pub use rules::{Moment, check};
 pub use signature::{secret, sign};
+pub use sources::{Sources, audit};

@@ -10,54 +10,45 @@ use serde_json::{Value, json};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
-use super::counters::Counters;
 use super::invoice_index::InvoiceIndex;
-use super::lost::Lost;
-use super::random::SeededRandom;
+use crate::counters::Counters;
+use crate::random::SeededRandom;
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
 use crate::wait::pause;
 use crate::world::secrets;
 
-/// What a customer does.
+/// What a customer does. Names that the simulation has too mean the same there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Behaviour {
-    PayExactly,
-    PayInTwoParts,
-    Overpay,
-    Underpay,
-    PayLate,
+    Exactly,
+    InTwoParts,
+    More,
+    MuchLess,
+    Late,
     /// Opens a second attempt in another asset and pays the first.
-    PayReplaced,
+    FirstAttempt,
     /// Opens a second attempt in another asset and pays both.
-    PayBoth,
-    NeverPay,
+    BothAttempts,
+    Never,
     /// Pays after the store has cancelled the order.
-    PayCancelled,
-    StuckPayment,
-    NoAttempt,
+    AfterCancellation,
+    TooLowFee,
+    Leave,
 }
 
-const BEHAVIOURS: [(u64, Behaviour, &str); 11] = [
-    (30, Behaviour::PayExactly, "orders paid exactly"),
-    (12, Behaviour::PayInTwoParts, "orders paid in two parts"),
-    (9, Behaviour::Overpay, "orders overpaid"),
-    (5, Behaviour::Underpay, "orders underpaid"),
-    (9, Behaviour::PayLate, "orders paid late"),
-    (
-        8,
-        Behaviour::PayReplaced,
-        "orders paid on an attempt that was replaced",
-    ),
-    (8, Behaviour::PayBoth, "orders paid twice"),
-    (5, Behaviour::NeverPay, "orders never paid"),
-    (
-        5,
-        Behaviour::PayCancelled,
-        "orders paid after they were cancelled",
-    ),
-    (5, Behaviour::StuckPayment, "orders whose payment got stuck"),
-    (4, Behaviour::NoAttempt, "orders without an attempt"),
+const BEHAVIOURS: [(u64, Behaviour); 11] = [
+    (30, Behaviour::Exactly),
+    (12, Behaviour::InTwoParts),
+    (9, Behaviour::More),
+    (5, Behaviour::MuchLess),
+    (9, Behaviour::Late),
+    (8, Behaviour::FirstAttempt),
+    (8, Behaviour::BothAttempts),
+    (5, Behaviour::Never),
+    (5, Behaviour::AfterCancellation),
+    (5, Behaviour::TooLowFee),
+    (4, Behaviour::Leave),
 ];
 const ASSETS: [(u64, &str); 9] = [
     (2, "BTC"),
@@ -72,21 +63,23 @@ const ASSETS: [(u64, &str); 9] = [
 ];
 /// How an order is created.
 #[derive(Clone, Copy, Debug)]
-enum OrderSource {
-    Server,
-    Catalogue,
+pub(super) enum OrderSource {
+    StoreServer,
+    Product,
     OrderToken,
     Donation,
 }
 
-/// Percentage of orders that are paid on the gateway's hosted page.
-const HOSTED: u64 = 12;
-const ORDER_SOURCES: [(u64, OrderSource); 4] = [
-    (40, OrderSource::Server),
-    (25, OrderSource::Catalogue),
+pub(super) const ORDER_SOURCES: [(u64, OrderSource); 4] = [
+    (40, OrderSource::StoreServer),
+    (25, OrderSource::Product),
     (20, OrderSource::OrderToken),
     (15, OrderSource::Donation),
 ];
+/// Percentage of orders that are paid on the gateway's hosted page.
+const HOSTED: u64 = 12;
+/// What customers do in every campaign.
+pub(super) const MUST_HAPPEN: [&str; 3] = ["Exactly", "paid on the hosted page", "saw it paid"];
 /// Pause between two status reads.
 pub(super) const POLL_EVERY: Duration = Duration::from_millis(120);
 const RETRY_EVERY: Duration = Duration::from_millis(25);
@@ -110,10 +103,6 @@ pub(super) struct Customers {
     pub(super) mining: Arc<RwLock<()>>,
     /// Set when the shard closes: requests are not repeated any more.
     pub(super) is_closing: Arc<AtomicBool>,
-    /// `true` while the proxy's clock is wrong: a token may be refused as too old or too new.
-    pub(super) clock_is_wrong: Arc<AtomicBool>,
-    /// What restored backups have lost.
-    pub(super) lost: Arc<Lost>,
 }
 
 /// An order with its client token.
@@ -124,7 +113,7 @@ pub(super) struct Purchase {
 
 impl Customers {
     /// Runs one customer after the other until the shard closes.
-    pub(super) async fn run(self, mut random: SeededRandom) {
+    pub(super) async fn run(self, random: SeededRandom) {
         let mut number = 0;
         while self.is_open() {
             number += 1;
@@ -134,35 +123,35 @@ impl Customers {
         }
     }
 
-    fn tokens_can_be_refused(&self) -> bool {
-        self.clock_is_wrong.load(Ordering::Relaxed)
+    pub(super) fn count(&self, what: impl Into<String>) {
+        self.counters.one("customers", what);
     }
 
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         !self.is_closing.load(Ordering::Relaxed)
     }
 
     /// Runs the last customers, after the last kill. They guarantee a payment to credit, a second payment, one on the
     /// hosted page, and an unpaid invoice, however the campaign went before.
-    pub(super) async fn run_final(self, random: &mut SeededRandom) {
-        let (customers, mut elsewhere) = (self.clone(), random.split(901));
+    pub(super) async fn run_final(self, random: &SeededRandom) {
+        let (customers, elsewhere) = (self.clone(), random.split(901));
         let pay_elsewhere = async move {
-            let (_, page) = customers.open_hosted_order(&mut elsewhere).await?;
-            customers.pay_hosted(&page, &mut elsewhere).await;
+            let (_, page) = customers.open_hosted_order(&elsewhere).await?;
+            customers.pay_hosted(&page, &elsewhere).await;
             Some(())
         };
         let pay_elsewhere = tokio::time::timeout(FINAL_TIMEOUT, pay_elsewhere);
         let last = |behaviour: Behaviour| {
-            let (customers, mut random) = (self.clone(), random.split(900));
+            let (customers, random) = (self.clone(), random.split(900));
             async move {
-                let buy = customers.buy(behaviour, "last customers", &mut random);
+                let buy = customers.buy(behaviour, &random);
                 tokio::time::timeout(FINAL_TIMEOUT, buy).await
             }
         };
         let behaviours = [
-            Behaviour::PayExactly,
-            Behaviour::PayBoth,
-            Behaviour::NeverPay,
+            Behaviour::Exactly,
+            Behaviour::BothAttempts,
+            Behaviour::Never,
         ];
         // A customer who gave up matters to the auditor alone.
         let mut last: JoinSet<_> = behaviours.map(last).into_iter().collect();
@@ -170,30 +159,23 @@ impl Customers {
         let _ = last.join_all().await;
     }
 
-    async fn buy_any(&self, mut random: SeededRandom) -> Option<()> {
+    async fn buy_any(&self, random: SeededRandom) -> Option<()> {
         if random.percent(HOSTED) {
-            return self.buy_hosted(&mut random).await;
+            return self.buy_hosted(&random).await;
         }
-        let weighted = BEHAVIOURS.map(|(weight, behaviour, name)| (weight, (behaviour, name)));
-        let (behaviour, name) = random.pick(&weighted);
-        self.buy(behaviour, name, &mut random).await
+        self.buy(random.weigh(&BEHAVIOURS), &random).await
     }
 
-    async fn buy(
-        &self,
-        behaviour: Behaviour,
-        name: &'static str,
-        random: &mut SeededRandom,
-    ) -> Option<()> {
+    async fn buy(&self, behaviour: Behaviour, random: &SeededRandom) -> Option<()> {
         let order = self.open(random).await?;
-        if behaviour == Behaviour::NoAttempt {
-            self.counters.count(name);
+        if behaviour == Behaviour::Leave {
+            self.count("Leave");
             return Some(());
         }
-        let asset = random.pick(&ASSETS);
+        let asset = random.weigh(&ASSETS);
         let invoice = self.open_invoice(&order, asset).await?;
         self.pay(&order, &invoice, behaviour, random).await?;
-        self.counters.count(name);
+        self.count(format!("{behaviour:?}"));
         if random.percent(30) {
             let _ = self
                 .page(&order, Method::POST, "/paid", Some(json!({})))
@@ -207,35 +189,35 @@ impl Customers {
         order: &Purchase,
         invoice: &str,
         behaviour: Behaviour,
-        random: &mut SeededRandom,
+        random: &SeededRandom,
     ) -> Option<()> {
         let pay =
             async |invoice: &str, amount: &str| self.sandbox.pay_invoice(invoice, amount).await;
         match behaviour {
-            Behaviour::PayExactly => pay(invoice, "exact").await,
-            Behaviour::PayInTwoParts => {
+            Behaviour::Exactly => pay(invoice, "exact").await,
+            Behaviour::InTwoParts => {
                 pay(invoice, "half").await;
                 pause(random.up_to(Duration::from_secs(2))).await;
                 pay(invoice, "rest").await;
             }
-            Behaviour::Overpay => pay(invoice, "double").await,
-            Behaviour::Underpay => pay(invoice, "half").await,
-            Behaviour::PayLate => {
+            Behaviour::More => pay(invoice, "double").await,
+            Behaviour::MuchLess => pay(invoice, "half").await,
+            Behaviour::Late => {
                 self.sandbox.expire_invoice(invoice).await;
                 pause(random.up_to(Duration::from_secs(2))).await;
                 pay(invoice, "exact").await;
             }
-            Behaviour::PayReplaced | Behaviour::PayBoth => {
+            Behaviour::FirstAttempt | Behaviour::BothAttempts => {
                 let first = invoice;
                 let other = if random.percent(50) { "LTC" } else { "TRX" };
                 let second = self.open_invoice(order, other).await?;
                 pay(first, "exact").await;
-                if behaviour == Behaviour::PayBoth {
+                if behaviour == Behaviour::BothAttempts {
                     pause(random.up_to(Duration::from_secs(2))).await;
                     pay(&second, "exact").await;
                 }
             }
-            Behaviour::PayCancelled => {
+            Behaviour::AfterCancellation => {
                 let path = format!("/v1/orders/{}/cancel", order.id);
                 let cancel = Request {
                     token: Some(secrets::STORE_KEY),
@@ -246,13 +228,13 @@ impl Customers {
                 pause(random.up_to(Duration::from_secs(1))).await;
                 pay(invoice, "exact").await;
             }
-            Behaviour::StuckPayment => {
+            Behaviour::TooLowFee => {
                 // A block in between would complete the payment.
                 let _no_block = self.mining.read().await;
                 pay(invoice, "exact").await;
                 self.sandbox.fail_invoice(invoice).await;
             }
-            Behaviour::NeverPay | Behaviour::NoAttempt => {}
+            Behaviour::Never | Behaviour::Leave => {}
         }
         Some(())
     }
@@ -260,36 +242,35 @@ impl Customers {
     /// Opens an order in one of the four ways, repeating the request until it is answered. With a reference, an order
     /// token or an idempotency key a repeated request finds the same order; otherwise the first order is lost with its
     /// response.
-    pub(super) async fn open(&self, random: &mut SeededRandom) -> Option<Purchase> {
-        let reference = format!("kill-{:016x}", random.next());
+    pub(super) async fn open(&self, random: &SeededRandom) -> Option<Purchase> {
+        let reference = format!("kill-{:016x}", random.draw());
         let cents = 1000 + random.below(30_000);
         let amount = format!("{}.{:02}", cents / 100, cents % 100);
         let page = "/v1/checkout";
-        let (path, key, body, name) = match random.pick(&ORDER_SOURCES) {
-            OrderSource::Server => {
+        let source = random.weigh(&ORDER_SOURCES);
+        let (path, key, body) = match source {
+            OrderSource::StoreServer => {
                 let order = json!({"amount": amount, "currency": "USD", "reference": reference});
-                let name = "orders opened by the store's server";
-                ("/v1/orders", Some(secrets::STORE_KEY), order, name)
+                ("/v1/orders", Some(secrets::STORE_KEY), order)
             }
-            OrderSource::Catalogue => {
-                let product = random.pick(&[(1, "ebook"), (1, "mug")]);
+            OrderSource::Product => {
+                let product = random.pick(&["ebook", "mug"]);
                 let quantity = 1 + random.below(4);
-                let source = json!({"store": "demo", "product": product, "quantity": quantity});
-                (page, None, source, "orders opened by a product")
+                let body = json!({"store": "demo", "product": product, "quantity": quantity});
+                (page, None, body)
             }
             OrderSource::OrderToken => {
                 let token = self.token_signer.token(&reference, &amount);
-                let source = json!({ "order_token": token });
-                (page, None, source, "orders opened by an order token")
+                (page, None, json!({ "order_token": token }))
             }
             OrderSource::Donation => {
-                let source = json!({"store": "demo", "donation": "coffee", "amount": amount});
-                (page, None, source, "donations opened")
+                let body = json!({"store": "demo", "donation": "coffee", "amount": amount});
+                (page, None, body)
             }
         };
         let idempotency_key = random
             .percent(15)
-            .then(|| format!("once-{:016x}", random.next()));
+            .then(|| format!("once-{:016x}", random.draw()));
         let request = Request {
             token: key,
             idempotency_key: idempotency_key.as_deref(),
@@ -298,16 +279,12 @@ impl Customers {
         let response = self.send_until_answered(&request).await?;
         let purchase = Purchase::of(&response);
         let Some(opened) = &purchase else {
-            self.counters.count("orders that were rejected");
+            self.count("were rejected");
             return None;
         };
-        self.counters.count(name);
+        self.counters.one("order sources", format!("{source:?}"));
         if idempotency_key.is_some() && random.percent(50) {
             let again = self.send_until_answered(&request).await?;
-            if self.lost.has_order(&opened.id) {
-                self.counters.count("customers whose order a restore lost");
-                return None;
-            }
             let same = again["order"]["id"] == opened.id.as_str()
                 || again["error"]["code"] == "rate_limited";
             assert!(
@@ -315,8 +292,7 @@ impl Customers {
                 "requested twice, {} is another order: {again}",
                 opened.id
             );
-            self.counters
-                .count("order requests sent twice that opened one order");
+            self.count("opened one order by two requests");
         }
         purchase
     }
@@ -349,8 +325,7 @@ impl Customers {
                 pause(POLL_EVERY).await;
             }
         }
-        self.counters
-            .count("customers who gave up without an invoice");
+        self.count("gave up without an invoice");
         None
     }
 
@@ -360,7 +335,7 @@ impl Customers {
         while SystemClock.now().duration_since(began).as_secs() < WATCH_SECONDS {
             let view = self.page(order, Method::GET, "", None).await?;
             if matches!(view["status"].as_str(), Some("paid" | "overpaid")) {
-                self.counters.count("customers who saw their order paid");
+                self.count("saw it paid");
                 return Some(());
             }
             pause(POLL_EVERY).await;
@@ -398,25 +373,12 @@ impl Customers {
                 let body = response.json::<Value>().await;
                 let body = body.ok().filter(|_| status < 500);
                 match body {
-                    Some(_)
-                        if matches!(status, 401 | 403 | 404) && self.tokens_can_be_refused() =>
-                    {
-                        self.counters.count("requests refused under a wrong clock");
-                        pause(POLL_EVERY).await;
-                    }
-                    Some(_)
-                        if matches!(status, 401 | 404)
-                            && self.lost.explains(request.token, request.path) =>
-                    {
-                        self.counters.count("customers whose order a restore lost");
-                        return None;
-                    }
                     Some(body) if matches!(status, 401 | 404) => {
                         panic!("{}: it is gone: {body}", request.path)
                     }
                     // The process that carried it out was killed; its lease runs out later.
                     Some(body) if body["error"]["code"] == "request_in_progress" => {
-                        self.counters.count("requests that were in progress");
+                        self.count("found their request in progress");
                         pause(POLL_EVERY).await;
                     }
                     Some(body) => return Some(body),

@@ -1,6 +1,6 @@
 //! The time after the last kill, in which the proxy finishes what it has begun.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use florin_proxy::clock::{Clock as _, SystemClock};
@@ -9,8 +9,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 
-use super::invoice_index::InvoiceIndex;
-use crate::sandbox_control::SandboxControl;
+use super::customer::Customers;
 use crate::wait::pause;
 use crate::world::secrets;
 
@@ -31,59 +30,35 @@ struct Remaining {
     creating: i64,
 }
 
-/// A proxy, or several, that finish their work.
-pub(super) struct Drain<'a> {
-    pub(super) sandbox: &'a SandboxControl,
-    pub(super) http: &'a reqwest::Client,
-    pub(super) proxy_url: String,
-    pub(super) invoices: &'a InvoiceIndex,
-    pub(super) database: Source,
+/// Requests a pause, mines blocks, and waits until no work remains, up to [`BOUND`]. The auditor names what remains then.
+/// The database is the path of a file, or the address of one on a server.
+pub(super) async fn drain(customers: &Customers, database: &str) {
+    let sandbox = &customers.sandbox;
+    // Earlier a killed proxy could have forgotten it.
+    let too_many_requests =
+        json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": PAUSE_SECONDS});
+    sandbox.inject_fault(too_many_requests).await;
+    sandbox.mine(6).await;
+    let started = SystemClock.now();
+    while SystemClock.now().duration_since(started).as_secs() < BOUND {
+        let remaining = customers.remaining(database).await;
+        if remaining.events.is_empty() && remaining.invoices.is_empty() && remaining.creating == 0 {
+            return;
+        }
+        for invoice in &remaining.invoices {
+            customers.send_callback(invoice).await;
+        }
+        for event in &remaining.events {
+            customers.redeliver(event).await;
+        }
+        pause(POLL_EVERY).await;
+    }
 }
 
-/// Where the proxy's rows are.
-pub(super) enum Source {
-    /// A file of SQLite.
-    File(PathBuf),
-    /// The address of a PostgreSQL database.
-    Server(String),
-}
-
-impl Drain<'_> {
-    /// Requests a pause, and waits until no work remains, up to [`BOUND`]. The auditor names what remains then.
-    pub(super) async fn wait_with_a_pause(&self) {
-        // The process that receives it must keep it: a killed proxy has forgotten every Retry-After.
-        let too_many_requests = json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": PAUSE_SECONDS});
-        self.sandbox.inject_fault(too_many_requests).await;
-        self.wait().await;
-    }
-
-    /// Waits until no work remains, up to [`BOUND`].
-    pub(super) async fn wait(&self) {
-        for _ in 0..6 {
-            self.sandbox.mine(1).await;
-        }
-        let started = SystemClock.now();
-        while SystemClock.now().duration_since(started).as_secs() < BOUND {
-            let remaining = self.remaining().await;
-            if remaining.events.is_empty()
-                && remaining.invoices.is_empty()
-                && remaining.creating == 0
-            {
-                return;
-            }
-            for invoice in &remaining.invoices {
-                self.send_callback(invoice).await;
-            }
-            for event in &remaining.events {
-                self.redeliver(event).await;
-            }
-            pause(POLL_EVERY).await;
-        }
-    }
-
+impl Customers {
     /// Sends the callback of a completed invoice.
     async fn send_callback(&self, invoice: &str) {
-        let url = format!("{}/callbacks/{}", self.proxy_url, secrets::CALLBACK_TOKEN);
+        let url = format!("{}/callbacks/{}", self.proxy, secrets::CALLBACK_TOKEN);
         let callback = json!({"invoice_id": invoice, "status": "COMPLETED"});
         // A lost one is repeated in the next round.
         let _ = self.http.post(url).json(&callback).send().await;
@@ -91,19 +66,20 @@ impl Drain<'_> {
 
     /// Requests an event that the store rejected before.
     async fn redeliver(&self, event: &str) {
-        let url = format!("{}/v1/events/{event}/redeliver", self.proxy_url);
+        let url = format!("{}/v1/events/{event}/redeliver", self.proxy);
         let request = self.http.post(url).bearer_auth(secrets::STORE_KEY);
         let _ = request.send().await;
     }
 
-    async fn remaining(&self) -> Remaining {
+    async fn remaining(&self, database: &str) -> Remaining {
         let Rows {
             events,
             open,
             creating,
-        } = match &self.database {
-            Source::File(file) => rows_of_file(file).await,
-            Source::Server(url) => rows_of_server(url).await,
+        } = if database.contains("://") {
+            rows_of_server(database).await
+        } else {
+            rows_of_file(Path::new(database)).await
         }
         .expect("the proxy's database");
         let completed = self.invoices.completed();

@@ -9,11 +9,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::counters::Counters;
+use crate::counters::Counters;
 use crate::wait::pause;
 use crate::world::secrets;
 
-pub(super) const EVENT_LOG: &str = "events.jsonl";
 /// Pause after a page that was empty, or after a request that failed.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Small, so that many pages end between events of transactions that run at the same time.
@@ -41,7 +40,7 @@ impl EventReader {
             for event in page["events"].as_array().into_iter().flatten() {
                 let line = json!({"store": "demo", "id": event["id"]});
                 writeln!(log, "{line}").expect("the folder is writable");
-                self.counters.count("events read from the list");
+                self.counters.one("store", "events read from the list");
             }
             match page["next"].as_str() {
                 Some(next) => after = Some(next.to_owned()),

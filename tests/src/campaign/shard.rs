@@ -1,234 +1,359 @@
-//! A shard: one proxy with its gateway, its shop, its customers and its kills.
+//! A shard: proxies on one database, with a gateway, a shop, customers and kills.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use florin_postgres::free_port;
+use florin_proxy::clock::{Clock as _, SystemClock};
+use jiff::SignedDuration;
+use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::{RwLock, broadcast};
+use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::background_load::{inject_faults, mine_blocks};
-use super::counters::Counters;
 use super::customer::Customers;
-use super::disaster::Disaster;
+use super::drain::drain;
+use super::event_reader::EventReader;
 use super::invoice_index::InvoiceIndex;
-use super::lost::Lost;
-use super::random::SeededRandom;
+use super::replica::Replica;
+use super::server::Server;
 use super::shop::Shop;
-use super::supervisor::Supervisor;
-use super::traffic_log::{Link, Passed, TrafficLog};
+use super::{Options, Remains};
 use crate::clock::MovableClock;
+use crate::counters::Counters;
 use crate::faulty_machine::FaultyMachine;
 use crate::program::{Folder, write_private};
+use crate::random::SeededRandom;
+use crate::replicas::free_address;
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
+use crate::tcp_proxy::TcpProxy;
+use crate::traffic::{Link, Passed, Traffic};
+use crate::wait::pause;
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
 use crate::world::secrets;
 
 /// Customers who buy at the same time.
-pub(super) const CUSTOMERS: u64 = 10;
+const CUSTOMERS: u64 = 10;
+/// Longest start on a loaded machine.
+pub(super) const READY: Duration = Duration::from_mins(1);
+const POLL_EVERY: Duration = Duration::from_millis(5);
+/// Longest time to read the rest of the list of events.
+const LISTED: Duration = Duration::from_secs(30);
 
+/// The file of a proxy without a server.
 pub(super) const DATABASE: &str = "florin.db";
 pub(super) const SANDBOX_LOG: &str = "sandbox.jsonl";
 pub(super) const SHOP_LOG: &str = "shop.jsonl";
-pub(super) const RESTORE_LOG: &str = "restores.jsonl";
+pub(super) const EVENT_LOG: &str = "events.jsonl";
 pub(super) const CLOCK_LOG: &str = "clock.jsonl";
 
 /// A shard.
 pub(super) struct Shard {
     pub(super) folder: Folder,
-    pub(super) invoices: Arc<InvoiceIndex>,
-    pub(super) http: reqwest::Client,
-    pub(super) shop: Shop,
-    pub(super) sandbox: SandboxControl,
-    pub(super) addresses: Addresses,
     pub(super) counters: Arc<Counters>,
-    /// The proxy with customers.
-    pub(super) supervisor: Supervisor,
-    /// The proxy that is killed during its first migration.
-    pub(super) first_start: Supervisor,
     pub(super) random: SeededRandom,
+    pub(super) replicas: Vec<Replica>,
+    /// The server of the database; `None` for one proxy on a file.
+    pub(super) server: Option<Server>,
     pub(super) traffic: broadcast::Sender<Passed>,
-    pub(super) gateway_traffic: TrafficLog,
-    /// What the proxy runs on.
-    pub(super) machine: FaultyMachine,
-    /// The disasters that come next, in a random order; each comes before any comes again.
-    pub(super) disasters: Vec<Disaster>,
-    /// Backups restored so far.
-    pub(super) restores: u64,
-    pub(super) lost: Arc<Lost>,
-    /// `true` while the proxy's clock is wrong, and shortly after: tokens can be refused.
-    pub(super) clock_is_wrong: Arc<AtomicBool>,
+    pub(super) gateway_link: TcpProxy,
+    /// Of the next disaster. Each shard begins with others.
+    pub(super) disasters: usize,
+    /// The replica whose clock is off.
+    pub(super) wrong_clock: Option<usize>,
+    customers: Customers,
+    shop: Shop,
     /// Kept because dropping them closes their connections.
-    _other_traffic: [TrafficLog; 2],
-    mining: Arc<RwLock<()>>,
-    is_closing: Arc<AtomicBool>,
-    /// Customers, miner and gateway. All end with the shard.
-    others: JoinSet<()>,
+    _other_links: [TcpProxy; 2],
+    /// Of a proxy beside the others.
+    spare: [SocketAddr; 2],
+    is_drained: Arc<AtomicBool>,
+    /// Customers, miner and faults.
+    load: JoinSet<()>,
+    reader: JoinSet<()>,
+    gateway: JoinSet<()>,
     shutdown: CancellationToken,
 }
 
 impl Shard {
-    /// Sets everything up; the proxy is not started.
-    pub(super) async fn open(
-        number: u64,
-        seed: u64,
-        program: &Path,
-        counters: Arc<Counters>,
-    ) -> Self {
-        let mut random = SeededRandom::new(seed).split(number);
+    /// Sets everything up; the proxies are not started.
+    pub(super) async fn open(number: u64, options: &Options, counters: Arc<Counters>) -> Self {
+        let random = SeededRandom::new(options.seed).split(number);
         let folder = Folder::new();
-        write_private(&folder.file(RESTORE_LOG), "");
+        let server = match options.replicas {
+            Some(_) => Some(Server::start().await),
+            None => None,
+        };
         let shutdown = CancellationToken::new();
         let traffic = broadcast::channel(1024).0;
         let (sandbox, sandbox_address) = bind().await;
-        let shop = Shop::open(&folder.file(SHOP_LOG), random.split(1), counters.clone()).await;
-        let [public, admin, first @ ..] = free_ports::<4>();
-        let traffic_log = async |there, link| TrafficLog::to(there, link, traffic.clone()).await;
-        let proxy = traffic_log(public, Link::Proxy).await;
-        let gateway = traffic_log(sandbox_address, Link::Gateway).await;
-        let store = traffic_log(shop.address, Link::Shop).await;
+        let shop_log = folder.file(SHOP_LOG);
+        let shop = Shop::open(&shop_log, random.split(1), counters.clone()).await;
+        let replicas = 0..options.replicas.unwrap_or(1);
+        let free = replicas.map(|_| [free_address(), free_address()]);
+        let proxies: Vec<[SocketAddr; 2]> = free.collect();
+        let public = proxies.iter().map(|[public, _]| *public).collect();
+        let observed = |link| {
+            let passed = traffic.clone();
+            Some(Traffic { link, passed })
+        };
+        let front = TcpProxy::balanced(public, observed(Link::Proxy)).await;
+        let store = TcpProxy::balanced(vec![shop.address], observed(Link::Shop)).await;
+        // One address for all proxies: the account whose limits they share is named by it.
+        let gateway = vec![sandbox_address];
+        let gateway_link = TcpProxy::balanced(gateway, observed(Link::Gateway)).await;
+        let [public, admin] = proxies[0];
         let addresses = Addresses {
-            front: proxy.address,
+            front: front.address(),
             public,
             admin,
-            gateway: gateway.address,
+            gateway: gateway_link.address(),
             sandbox: sandbox_address,
             shop: shop.address,
-            webhook: store.address,
+            webhook: store.address(),
         };
         let world_config = world::WorldConfig::default();
-        let machine = FaultyMachine::build(folder.path(), &folder.file(CLOCK_LOG));
-        let supervisor = |database: &str, public, admin| Supervisor {
-            program: program.to_owned(),
-            config: folder.file("florin.toml"),
-            database: folder.file(database),
-            database_url: format!("sqlite://{}", folder.file(database).display()),
-            public,
-            admin,
-            log: folder.file("proxy.log"),
-            variables: machine.variables().into(),
-        };
-        let first_start = supervisor("first.db", first[0], first[1]);
-        let supervisor = supervisor(DATABASE, public, admin);
-        let toml = florin_toml(&addresses, &world_config, &supervisor.database_url);
-        write_private(&supervisor.config, &toml);
-        let invoices = Arc::new(InvoiceIndex::of(folder.file(SANDBOX_LOG)));
+        let config = folder.file("florin.toml");
+        let url = url_of(&folder.file(DATABASE));
+        write_private(&config, &florin_toml(&addresses, &world_config, &url));
+        let mut replicas = Vec::new();
+        for (number, addresses) in proxies.into_iter().enumerate() {
+            let link = match &server {
+                Some(server) => Some(TcpProxy::to(server.address()).await),
+                None => None,
+            };
+            let url = match (&server, &link) {
+                (Some(server), Some(link)) => server.url_at(link.address().port()),
+                _ => url.clone(),
+            };
+            let log = folder.file(&format!("proxy-{number}.log"));
+            let files = [options.proxy.clone(), config.clone(), log];
+            let machine = Arc::new(machine(&folder, number));
+            let mut replica = Replica::new(files, addresses, url, machine);
+            replica.link = link;
+            replicas.push(replica);
+        }
         let settings = florin_sandbox::Settings {
-            seed: random.next(),
+            seed: random.draw(),
             log_file: Some(folder.file(SANDBOX_LOG)),
             ..world_config.sandbox(&addresses, MovableClock::default())
         };
-        let mut others = JoinSet::new();
+        let mut gateway = JoinSet::new();
         let serve = florin_sandbox::run(sandbox, settings, shutdown.clone());
-        others.spawn(async move { serve.await.expect("the sandbox runs to the end") });
+        gateway.spawn(async move { serve.await.expect("the sandbox runs to the end") });
         let http = client();
-        let sandbox = SandboxControl {
-            http: http.clone(),
-            base: format!("http://{sandbox_address}"),
+        let customers = Customers {
+            proxy: addresses.proxy_url(),
+            token_signer: token_signer(&addresses),
+            sandbox: SandboxControl {
+                http: http.clone(),
+                base: format!("http://{sandbox_address}"),
+            },
+            http,
+            invoices: Arc::new(InvoiceIndex::of(folder.file(SANDBOX_LOG))),
+            counters: counters.clone(),
+            mining: Arc::default(),
+            is_closing: Arc::default(),
         };
         Self {
             folder,
-            invoices,
-            http,
-            shop,
-            sandbox,
-            addresses,
             counters,
-            supervisor,
-            first_start,
             random,
+            replicas,
+            server,
             traffic,
-            gateway_traffic: gateway,
-            machine,
-            disasters: Vec::new(),
-            restores: 0,
-            lost: Arc::default(),
-            clock_is_wrong: Arc::default(),
-            _other_traffic: [proxy, store],
-            mining: Arc::default(),
-            is_closing: Arc::default(),
-            others,
+            gateway_link,
+            disasters: 4 * usize::try_from(number).unwrap_or_default(),
+            wrong_clock: None,
+            customers,
+            shop,
+            _other_links: [front, store],
+            spare: [free_address(), free_address()],
+            is_drained: Arc::default(),
+            load: JoinSet::new(),
+            reader: JoinSet::new(),
+            gateway,
             shutdown,
         }
     }
 
-    /// Starts customers, mining and faults.
-    pub(super) fn start_load(&mut self) {
-        let customers = self.customers();
+    /// Starts proxies, customers, the store that follows its events, mining and faults.
+    pub(super) async fn start(&mut self) {
+        self.set_clock(0, SignedDuration::ZERO);
+        self.restart_exited().await;
         for number in 0..CUSTOMERS {
-            let random = self.random.split(100 + number);
-            self.others.spawn(customers.clone().run(random));
+            let customers = self.customers.clone();
+            self.load
+                .spawn(customers.run(self.random.split(100 + number)));
         }
-        let (sandbox, closing) = (self.sandbox.clone(), self.is_closing.clone());
-        let random = self.random.split(2);
-        self.others
-            .spawn(mine_blocks(sandbox, self.mining.clone(), closing, random));
-        let (sandbox, closing) = (self.sandbox.clone(), self.is_closing.clone());
-        let random = self.random.split(3);
-        self.others.spawn(inject_faults(
-            sandbox,
-            self.counters.clone(),
-            closing,
-            random,
-        ));
-    }
-
-    /// Runs the last customers, without kills.
-    pub(super) async fn run_final_customers(&mut self) {
-        let customers = self.customers();
-        customers.run_final(&mut self.random).await;
-    }
-
-    pub(super) fn customers(&self) -> Customers {
-        Customers {
-            http: self.http.clone(),
-            proxy: self.addresses.proxy_url(),
-            token_signer: token_signer(&self.addresses),
-            sandbox: self.sandbox.clone(),
-            invoices: self.invoices.clone(),
+        let (customers, random) = (self.customers.clone(), self.random.split(2));
+        self.load.spawn(mine_blocks(customers, random));
+        let (customers, random) = (self.customers.clone(), self.random.split(3));
+        self.load.spawn(inject_faults(customers, random));
+        let reader = EventReader {
+            http: self.customers.http.clone(),
+            proxy: self.customers.proxy.clone(),
             counters: self.counters.clone(),
-            mining: self.mining.clone(),
-            is_closing: self.is_closing.clone(),
-            clock_is_wrong: self.clock_is_wrong.clone(),
-            lost: self.lost.clone(),
+            is_closing: self.is_drained.clone(),
+        };
+        self.reader.spawn(reader.run(self.folder.file(EVENT_LOG)));
+    }
+
+    pub(super) fn server(&mut self) -> &mut Server {
+        self.server
+            .as_mut()
+            .expect("plans without a server need none")
+    }
+
+    pub(super) fn any_replica(&self) -> usize {
+        let at = self.random.below(self.replicas.len() as u64);
+        usize::try_from(at).expect("below the length")
+    }
+
+    /// A proxy on a file, beside the others and without customers.
+    pub(super) fn spare(&self, database: &Path) -> Replica {
+        self.replicas[0].beside(self.spare, url_of(database))
+    }
+
+    pub(super) async fn wait_for_spare(&self, spare: &Replica) {
+        let ready = async {
+            while !spare.is_ready(&self.customers.http).await {
+                pause(POLL_EVERY).await;
+            }
+        };
+        let ready = tokio::time::timeout(READY, ready).await;
+        assert!(ready.is_ok(), "it is not ready:\n{}", spare.log_tail());
+    }
+
+    pub(super) async fn wait_until_ready(&mut self, at: usize) {
+        self.wait_until(at, true).await;
+    }
+
+    pub(super) async fn wait_until_not_ready(&mut self, at: usize) {
+        self.wait_until(at, false).await;
+    }
+
+    async fn wait_until(&mut self, at: usize, is_ready: bool) {
+        let reached = async {
+            while self.replicas[at].is_ready(&self.customers.http).await != is_ready {
+                self.restart_exited().await;
+                pause(POLL_EVERY).await;
+            }
+        };
+        let reached = tokio::time::timeout(READY, reached).await;
+        let tail = self.replicas[at].log_tail();
+        assert!(reached.is_ok(), "ready is not {is_ready}:\n{tail}");
+    }
+
+    /// Kills a replica. Returns 1, or 0 if it had exited.
+    pub(super) async fn kill_replica(&mut self, at: usize, theme: &'static str, what: &str) -> u64 {
+        let has_exited = self.has_exited(at).await;
+        self.replicas[at].kill();
+        if has_exited {
+            return 0;
+        }
+        self.counters.one(theme, what);
+        1
+    }
+
+    /// Starts replicas again that were killed or have exited.
+    ///
+    /// # Panics
+    /// One exited for another reason than [`Self::has_exited`] allows.
+    pub(super) async fn restart_exited(&mut self) {
+        for at in 0..self.replicas.len() {
+            if !self.replicas[at].is_started() || self.has_exited(at).await {
+                self.replicas[at].start();
+            }
         }
     }
 
-    /// Ends customers, mining and faults.
-    pub(super) async fn stop_load(&mut self) {
-        self.is_closing.store(true, Ordering::Relaxed);
+    /// Returns `true` if a replica has exited: in order, or because it started without its database server.
+    async fn has_exited(&mut self, at: usize) -> bool {
+        let replica = &mut self.replicas[at];
+        let Some(status) = replica.exit_status() else {
+            return false;
+        };
+        let what = if status.success() {
+            "in order before the kill"
+        } else {
+            replica.expect_refusal(status).await;
+            "at the start, without the database"
+        };
+        self.counters.one("exits", what);
+        true
+    }
+
+    /// Sets the clock of a replica's machine. Of several, the auditor needs the times at which one was behind.
+    pub(super) fn set_clock(&self, at: usize, ahead: SignedDuration) {
+        let logged = if self.server.is_some() {
+            ahead.min(SignedDuration::ZERO)
+        } else {
+            ahead
+        };
+        let ahead_ms = i64::try_from(logged.as_millis()).expect("seconds");
+        let line = json!({"at": SystemClock.now().to_string(), "ahead_ms": ahead_ms});
+        let log = self.folder.file(CLOCK_LOG);
+        let log = File::options().create(true).append(true).open(log);
+        let logged = log.and_then(|mut log| writeln!(log, "{line}"));
+        logged.expect("the folder is writable");
+        self.replicas[at].machine.set_clock(ahead);
+    }
+
+    /// Lets the work end, and ends everything but the database.
+    pub(super) async fn end(mut self) -> Remains {
+        if let Some(at) = self.wrong_clock.take() {
+            self.set_clock(at, SignedDuration::ZERO);
+        }
+        for at in 0..self.replicas.len() {
+            self.wait_until_ready(at).await;
+        }
+        self.customers.clone().run_final(&self.random).await;
+        self.customers.is_closing.store(true, Ordering::Relaxed);
         self.shop.accept_all();
-        // All but the gateway end by themselves.
-        while self.others.len() > 1 {
-            let exit_status = self
-                .others
-                .join_next()
-                .await
-                .expect("there is more than one");
-            exit_status.expect("no task of a shard panics");
+        join(&mut self.load).await;
+        self.customers.sandbox.clear_faults().await;
+        let database = match &self.server {
+            Some(server) => server.url(),
+            None => self.folder.file(DATABASE).display().to_string(),
+        };
+        drain(&self.customers, &database).await;
+        self.is_drained.store(true, Ordering::Relaxed);
+        let read = tokio::time::timeout(LISTED, join(&mut self.reader)).await;
+        assert!(read.is_ok(), "the list of events has no end");
+        for replica in &mut self.replicas {
+            replica.stop().await;
         }
-        self.sandbox.clear_faults().await;
-    }
-
-    /// Ends everything but the proxy; returns the evidence.
-    pub(super) async fn close(mut self) -> Folder {
         self.shutdown.cancel();
-        while let Some(exit_status) = self.others.join_next().await {
-            exit_status.expect("no task of a shard panics");
+        join(&mut self.gateway).await;
+        Remains {
+            folder: self.folder,
+            server: self.server.map(Server::into_primary),
         }
-        self.folder
     }
 }
 
+fn url_of(database: &Path) -> String {
+    format!("sqlite://{}", database.display())
+}
+
+/// A machine with its files in a folder below.
+fn machine(folder: &Folder, number: usize) -> FaultyMachine {
+    let folder = folder.file(&format!("machine-{number}"));
+    std::fs::create_dir(&folder).expect("the folder is writable");
+    FaultyMachine::build(&folder, &folder.join(CLOCK_LOG))
+}
+
 /// Signs order tokens as the store's server does.
-pub(super) fn token_signer(addresses: &Addresses) -> TokenSigner {
+fn token_signer(addresses: &Addresses) -> TokenSigner {
     TokenSigner {
         audience: addresses.proxy_url(),
         clock: MovableClock::default(),
@@ -238,21 +363,22 @@ pub(super) fn token_signer(addresses: &Addresses) -> TokenSigner {
     }
 }
 
-pub(super) async fn bind() -> (TcpListener, SocketAddr) {
+async fn bind() -> (TcpListener, SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").await;
     let listener = listener.expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
     (listener, address)
 }
 
-/// Addresses for a program that often restarts.
-pub(super) fn free_ports<const PORTS: usize>() -> [SocketAddr; PORTS] {
-    std::array::from_fn(|_| SocketAddr::from(([127, 0, 0, 1], free_port())))
-}
-
-pub(super) fn client() -> reqwest::Client {
+fn client() -> reqwest::Client {
     // Fails when another shard has installed it already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = crate::http_response::client().timeout(Duration::from_secs(5));
     builder.build().expect("the crypto provider is installed")
+}
+
+async fn join(tasks: &mut JoinSet<()>) {
+    while let Some(exit_status) = tasks.join_next().await {
+        exit_status.expect("no task of a campaign panics");
+    }
 }

@@ -18,8 +18,8 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::counters::Counters;
-use super::random::SeededRandom;
+use crate::counters::Counters;
+use crate::random::SeededRandom;
 use crate::wait::pause;
 
 /// Reply to a delivery.
@@ -41,6 +41,8 @@ const REPLIES: [(u64, Reply); 6] = [
     (2, Reply::Redirect),
     (1, Reply::NoResponse),
 ];
+/// Replies that every campaign has.
+pub(super) const MUST_HAPPEN: [&str; 2] = ["accepted", "rejected"];
 /// Longer than the proxy's timeout.
 const NO_RESPONSE: Duration = Duration::from_secs(20);
 const SLOW: Duration = Duration::from_millis(300);
@@ -56,7 +58,7 @@ pub(super) struct Shop {
 #[derive(Debug)]
 struct Inner {
     log: Mutex<File>,
-    random: Mutex<SeededRandom>,
+    random: SeededRandom,
     accepts_all: AtomicBool,
     counters: Arc<Counters>,
 }
@@ -66,7 +68,7 @@ impl Shop {
         let log = File::options().create(true).append(true).open(log);
         let state = Arc::new(Inner {
             log: Mutex::new(log.expect("the folder is writable")),
-            random: Mutex::new(random),
+            random,
             accepts_all: AtomicBool::new(false),
             counters,
         });
@@ -130,10 +132,7 @@ impl Inner {
         if self.accepts_all.load(Ordering::Relaxed) {
             return Reply::Accept;
         }
-        self.random
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pick(&REPLIES)
+        self.random.weigh(&REPLIES)
     }
 
     /// Logs one line before the response is sent, so that every accepted delivery is in the log.
@@ -155,10 +154,11 @@ impl Inner {
         });
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         writeln!(log, "{line}").expect("the shop's log can be written");
-        self.counters.count(match response {
-            Some(status) if status.is_success() => "deliveries accepted by the shop",
-            Some(_) => "deliveries rejected by the shop",
-            None => "deliveries that the shop did not answer",
-        });
+        let reply = match response {
+            Some(status) if status.is_success() => "accepted",
+            Some(_) => "rejected",
+            None => "unanswered",
+        };
+        self.counters.one("deliveries", reply);
     }
 }

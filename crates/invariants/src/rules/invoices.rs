@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amount::{ONE, at_least, text};
-use crate::evidence::{Attempt, Evidence, Invoice, Requested, Shown};
+use crate::evidence::{Attempt, Evidence};
 use crate::finding::Finding;
+use crate::gateway::{Invoice, Requested, Shown};
 
 /// The number of attempts of each content that fit. Two attempts with the same content are counted together.
 fn count(evidence: &Evidence, fits: impl Fn(&Attempt) -> bool) -> BTreeMap<&Requested, usize> {

@@ -8,7 +8,8 @@ mod restored;
 use self::fixture::*;
 use self::restored::BROKEN_RESTORES;
 use super::*;
-use crate::evidence::{Part, Price, Report, Requested};
+use crate::amount::Price;
+use crate::gateway::{Part, Report, Requested};
 
 /// Changes of good evidence, each with the rule that reports it.
 const BROKEN: &[Broken] = &[

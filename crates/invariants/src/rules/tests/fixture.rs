@@ -7,12 +7,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::super::*;
 use super::restored::add_restore;
-use crate::amount::units;
+use crate::amount::{Price, units};
 use crate::clock::Millis;
 use crate::evidence::{
-    Attempt, Credit, Database, Delivery, Event, Gateway, Invoice, Listing, Observation, Order,
-    Part, Pause, Price, Report, Request, Requested, Shop, Shown, Signature, StoredFile,
+    Attempt, Credit, Database, Delivery, Event, Listing, Observation, Order, Shop, Signature,
+    StoredFile,
 };
+use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 use crate::signature::sign;
 
 pub(super) const START: Millis = 1_790_000_000_000;

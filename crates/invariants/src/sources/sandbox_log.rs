@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context as _;
-use florin_invariants::amount::units;
-use florin_invariants::{Gateway, Invoice, Millis, Part, Pause, Report, Request, Requested, Shown};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::logs::lines;
+use super::logs::lines;
+use crate::amount::units;
+use crate::clock::Millis;
+use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 
 /// Requests that were sent before the response with the pause arrived, on a machine with other work to do.
 const IN_FLIGHT: Millis = 1000;
@@ -20,10 +21,10 @@ const LONGEST_PAUSE_SECONDS: i64 = 300;
 
 /// The record while it is read.
 #[derive(Default)]
-pub(crate) struct SandboxLog {
-    pub(crate) gateway: Gateway,
+pub(super) struct SandboxLog {
+    pub(super) gateway: Gateway,
     /// The time of the last line.
-    pub(crate) ended_at: Millis,
+    pub(super) ended_at: Millis,
     /// Index of each request with `Retry-After`, and its seconds.
     paused: Vec<(usize, i64)>,
     /// What each invoice asks for in the asset; missing until the customer of a session chooses.
@@ -37,7 +38,7 @@ impl SandboxLog {
     ///
     /// # Errors
     /// A line is not one of the sandbox's.
-    pub(crate) fn read(path: &Path, is_shared: bool) -> anyhow::Result<Self> {
+    pub(super) fn read(path: &Path, is_shared: bool) -> anyhow::Result<Self> {
         let mut log = Self::default();
         lines(path, |line| log.add(&serde_json::from_str(line)?))?;
         log.find_pauses(if is_shared { SHARED_WITHIN } else { IN_FLIGHT });

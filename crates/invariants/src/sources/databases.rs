@@ -1,20 +1,45 @@
-//! The proxy's PostgreSQL database, read without the proxy.
+//! The proxy's database, read without the proxy.
+
+use std::fs;
+use std::path::Path;
 
 use anyhow::Context as _;
-use florin_invariants::{Database, StoredFile};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
+use crate::evidence::{Database, StoredFile};
+
 /// Returns `true` for the address of a server.
-pub(crate) fn is_address(database: &str) -> bool {
+pub(super) fn is_address(database: &str) -> bool {
     database.starts_with("postgres://") || database.starts_with("postgresql://")
 }
 
-/// Reads the tables in one snapshot, what is wrong with them, and the text of each.
+/// Reads the tables of a file and what SQLite finds wrong with it, and the bytes of the file and its journals.
+///
+/// # Errors
+/// The file is no database of the proxy.
+pub(super) async fn read_file(path: &Path) -> anyhow::Result<(Database, Vec<StoredFile>)> {
+    let options = SqliteConnectOptions::new().filename(path).read_only(true);
+    let db = options.connect().await;
+    let mut db = db.with_context(|| format!("{} cannot be opened", path.display()))?;
+    let mut database = Database::read(&mut db).await?;
+    database.find_damage(&mut db).await?;
+    db.close().await?;
+    let names = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", path.display()));
+    // A journal is removed when the database is closed: its content is in the file then.
+    let files = names.into_iter().filter_map(|name| {
+        let bytes = fs::read(&name).ok()?;
+        Some(StoredFile { name, bytes })
+    });
+    Ok((database, files.collect()))
+}
+
+/// Reads the tables of a server in one snapshot, what is wrong with them, and the text of each.
 ///
 /// # Errors
 /// The server cannot be reached, or the database is none of the proxy.
-pub(crate) async fn read(url: &str) -> anyhow::Result<(Database, Vec<StoredFile>)> {
+pub(super) async fn read_server(url: &str) -> anyhow::Result<(Database, Vec<StoredFile>)> {
     let options: PgConnectOptions = url.parse().context("--database is no address")?;
     // An error of sqlx names no password.
     let connection = options.application_name("florin-auditor").connect().await;

@@ -4,15 +4,17 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
-use florin_invariants::{ClockChange, ClockRecord, Delivery, Listing, Millis, Signature};
 use jiff::Timestamp;
 use serde::Deserialize;
+
+use crate::clock::{ClockChange, ClockRecord, Millis};
+use crate::evidence::{Delivery, Listing, Signature};
 
 /// Reads each line of a log; an error names the file and the line.
 ///
 /// # Errors
 /// The file cannot be read, or `read` rejects a line.
-pub(crate) fn lines<T>(
+pub(super) fn lines<T>(
     path: &Path,
     mut read: impl FnMut(&str) -> anyhow::Result<T>,
 ) -> anyhow::Result<Vec<T>> {
@@ -49,7 +51,7 @@ struct DeliveryLine {
 ///
 /// # Errors
 /// The file cannot be read, or a line is no delivery.
-pub(crate) fn deliveries(path: &Path) -> anyhow::Result<Vec<Delivery>> {
+pub(super) fn deliveries(path: &Path) -> anyhow::Result<Vec<Delivery>> {
     lines(path, |line| {
         let line: DeliveryLine = serde_json::from_str(line).context("no delivery")?;
         let at: Timestamp = line.at.parse()?;
@@ -81,7 +83,7 @@ struct EventLine {
 ///
 /// # Errors
 /// The file cannot be read or is empty, a line is no event, or there are two stores.
-pub(crate) fn listing(path: &Path) -> anyhow::Result<Listing> {
+pub(super) fn listing(path: &Path) -> anyhow::Result<Listing> {
     let read = lines(path, |line| {
         let line: EventLine = serde_json::from_str(line).context("no event")?;
         Ok(line)
@@ -114,7 +116,7 @@ struct ClockLine {
 ///
 /// # Errors
 /// The file cannot be read, or a line is no change.
-pub(crate) fn clock_changes(path: &Path, until: Millis) -> anyhow::Result<ClockRecord> {
+pub(super) fn clock_changes(path: &Path, until: Millis) -> anyhow::Result<ClockRecord> {
     let changes = lines(path, |line| {
         let line: ClockLine = serde_json::from_str(line).context("no change of the clock")?;
         let at: Timestamp = line.at.parse()?;

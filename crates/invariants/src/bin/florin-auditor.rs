@@ -1,0 +1,38 @@
+//! `florin-auditor`: checks a run of the proxy by its database and logs.
+//!
+//! It sends no request and shares no code with the proxy. It prints one line per rule with the number of checked objects,
+//! and below it what breaks the rule. Exits with 0 if all rules hold, 1 if one is broken, 2 if evidence is missing.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use florin_invariants::{Sources, audit};
+
+/// Checks a run of the proxy by its database, the gateway's log and the shop's log.
+#[derive(Parser)]
+#[command(name = "florin-auditor")]
+struct Arguments {
+    #[command(flatten)]
+    sources: Sources,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let findings = match audit(&Arguments::parse().sources).await {
+        Ok(findings) => findings,
+        Err(error) => {
+            eprintln!("florin-auditor: {error:#}");
+            return ExitCode::from(2);
+        }
+    };
+    for finding in &findings {
+        println!("{finding}");
+    }
+    let broken = findings.iter().filter(|finding| !finding.holds()).count();
+    if broken > 0 {
+        println!("{broken} of {} invariants are broken", findings.len());
+        return ExitCode::FAILURE;
+    }
+    println!("all {} invariants hold", findings.len());
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,258 @@
+//! When and how a proxy or the primary of its database is killed.
+
+use std::fs;
+use std::time::Duration;
+
+use tokio::sync::broadcast::Receiver;
+
+use super::shard::{READY, Shard};
+use crate::random::SeededRandom;
+use crate::traffic::{Link, Passed};
+use crate::wait::pause;
+
+/// A moment at which something is killed.
+#[derive(Clone, Copy, Debug)]
+enum KillPlan {
+    DuringStart,
+    AnyTime,
+    /// As a target request or its response passes.
+    OnTraffic(&'static Target),
+    DuringShutdown,
+    /// After SIGSTOP and SIGCONT: longer than a transaction may take.
+    AfterFreeze,
+    /// After some time without the gateway.
+    AfterCutOff,
+    Primary,
+    /// The primary, and a proxy while it is away.
+    PrimaryAndProxy,
+}
+
+/// A request or a response to kill at.
+#[derive(Debug)]
+struct Target {
+    link: Link,
+    /// Method and path.
+    request: &'static str,
+    is_response: bool,
+}
+
+const TARGETS: [Target; 14] = [
+    request(Link::Gateway, "POST /api/invoice"),
+    response(Link::Gateway, "POST /api/invoice"),
+    request(Link::Gateway, "POST /api/checkout"),
+    request(Link::Gateway, "GET /api/invoice"),
+    response(Link::Gateway, "GET /api/invoice"),
+    request(Link::Gateway, "GET /api/prices"),
+    request(Link::Shop, "POST /florin"),
+    response(Link::Shop, "POST /florin"),
+    request(Link::Proxy, "POST /v1/orders"),
+    response(Link::Proxy, "POST /v1/orders"),
+    request(Link::Proxy, "POST /v1/checkout"),
+    request(Link::Proxy, "POST /v1/checkout/attempt"),
+    response(Link::Proxy, "POST /v1/checkout/attempt"),
+    request(Link::Proxy, "POST /callbacks"),
+];
+
+const fn request(link: Link, request: &'static str) -> Target {
+    Target {
+        link,
+        request,
+        is_response: false,
+    }
+}
+
+const fn response(link: Link, to: &'static str) -> Target {
+    Target {
+        is_response: true,
+        ..request(link, to)
+    }
+}
+
+/// Longest pause before a kill at any time.
+pub(super) const RUN: Duration = Duration::from_millis(300);
+/// Longer than a start takes on an idle machine.
+const START: Duration = Duration::from_millis(150);
+/// About as long as an orderly shutdown takes.
+const SHUTDOWN: Duration = Duration::from_millis(40);
+const FROZEN: Duration = Duration::from_millis(1500);
+const CUT_OFF: Duration = Duration::from_millis(400);
+/// Longest time without a primary.
+const AWAY: Duration = Duration::from_millis(600);
+/// From the first byte of a database to its last table.
+const MIGRATION: Duration = Duration::from_millis(30);
+/// Longest wait for a target.
+const TARGET_TIMEOUT: Duration = Duration::from_millis(700);
+/// Longest pause between a target and the kill: what is written to a disk takes its time.
+const MAX_DELAY: Duration = Duration::from_millis(8);
+
+/// The theme of the counters of kills.
+pub(super) const KILLS: &str = "kills";
+/// The theme of those that hit their target.
+pub(super) const TARGETED: &str = "kills at a request";
+
+impl KillPlan {
+    fn choose(random: &SeededRandom, has_server: bool) -> Self {
+        let target = random.below(TARGETS.len() as u64);
+        let target = &TARGETS[usize::try_from(target).expect("below the length")];
+        let of_server = |weight| if has_server { weight } else { 0 };
+        random.weigh(&[
+            (14, Self::DuringStart),
+            (20, Self::AnyTime),
+            (50, Self::OnTraffic(target)),
+            (9, Self::DuringShutdown),
+            (4, Self::AfterFreeze),
+            (3, Self::AfterCutOff),
+            (of_server(13), Self::Primary),
+            (of_server(6), Self::PrimaryAndProxy),
+        ])
+    }
+}
+
+impl Shard {
+    /// Kills by a random plan. Returns how many processes were killed.
+    pub(super) async fn kill(&mut self) -> u64 {
+        let plan = KillPlan::choose(&self.random, self.server.is_some());
+        let at = self.any_replica();
+        self.restart_exited().await;
+        let killed = match plan {
+            KillPlan::Primary => return self.kill_primary(None).await,
+            KillPlan::PrimaryAndProxy => return self.kill_primary(Some(at)).await,
+            KillPlan::OnTraffic(target) => self.kill_on_traffic(target, at).await,
+            other => {
+                let what = self.run_plan(other, at).await;
+                self.kill_replica(at, KILLS, what).await
+            }
+        };
+        self.replicas[at].start();
+        killed
+    }
+
+    /// Runs a plan for one proxy up to the kill; returns the name of its counter.
+    async fn run_plan(&mut self, plan: KillPlan, at: usize) -> &'static str {
+        if matches!(plan, KillPlan::DuringStart) {
+            self.replicas[at].kill();
+            self.replicas[at].start();
+            self.wait_up_to(START).await;
+            return "during start";
+        }
+        self.wait_until_ready(at).await;
+        self.wait_up_to(RUN).await;
+        match plan {
+            KillPlan::DuringShutdown => {
+                self.replicas[at].signal("TERM");
+                self.wait_up_to(SHUTDOWN).await;
+                "during shutdown"
+            }
+            KillPlan::AfterFreeze => {
+                self.replicas[at].signal("STOP");
+                self.wait_up_to(FROZEN).await;
+                self.replicas[at].signal("CONT");
+                self.wait_up_to(RUN).await;
+                "after it was suspended"
+            }
+            KillPlan::AfterCutOff => {
+                self.gateway_link.cut().await;
+                self.wait_up_to(CUT_OFF).await;
+                self.gateway_link.restore().await;
+                self.wait_up_to(RUN).await;
+                "after it was cut off from the gateway"
+            }
+            _ => "at any time",
+        }
+    }
+
+    async fn kill_on_traffic(&mut self, target: &Target, at: usize) -> u64 {
+        self.wait_until_ready(at).await;
+        let (traffic, public) = (self.traffic.subscribe(), self.replicas[at].public);
+        // All proxies call the gateway and the shop at one address.
+        let is_near = |passed: &Passed| passed.link != Link::Proxy || passed.there == public;
+        if !target.is_met(traffic, is_near).await {
+            return self.kill_replica(at, KILLS, "at any time").await;
+        }
+        if self.random.percent(60) {
+            self.wait_up_to(MAX_DELAY).await;
+        }
+        self.kill_replica(at, TARGETED, &target.name()).await
+    }
+
+    async fn kill_primary(&mut self, and_proxy: Option<usize>) -> u64 {
+        self.wait_up_to(RUN).await;
+        self.server().lose_primary();
+        self.counters.one(KILLS, "of the primary");
+        let mut killed = 1;
+        if let Some(at) = and_proxy {
+            self.wait_up_to(AWAY / 2).await;
+            let what = "while the primary was away";
+            killed += self.kill_replica(at, KILLS, what).await;
+        }
+        self.wait_up_to(AWAY).await;
+        // Customers, store and gateway go on meanwhile.
+        self.server().recover().await;
+        self.restart_exited().await;
+        killed
+    }
+
+    /// Kills a proxy that creates its first database, and checks that the next start completes it. It has no customers.
+    pub(super) async fn kill_during_first_start(&mut self) -> u64 {
+        let database = self.folder.file("first.db");
+        for ending in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{ending}", database.display()));
+        }
+        let mut first = self.spare(&database);
+        first.start();
+        let is_created = async {
+            while !database.exists() {
+                pause(Duration::from_micros(500)).await;
+            }
+        };
+        let is_created = tokio::time::timeout(READY, is_created).await;
+        assert!(is_created.is_ok(), "no database:\n{}", first.log_tail());
+        self.wait_up_to(MIGRATION).await;
+        first.kill();
+        self.counters.one(KILLS, "during the first migration");
+        first.start();
+        self.wait_for_spare(&first).await;
+        first.stop().await;
+        1
+    }
+
+    pub(super) async fn wait_up_to(&self, longest: Duration) {
+        pause(self.random.up_to(longest)).await;
+    }
+}
+
+impl Target {
+    /// The name of its counter.
+    fn name(&self) -> String {
+        let of = if self.is_response {
+            "the response to "
+        } else {
+            ""
+        };
+        format!("{of}{}", self.request)
+    }
+
+    /// Waits until it passes; returns `false` if it does not. `is_near` selects what passes one of several processes.
+    async fn is_met(
+        &self,
+        mut traffic: Receiver<Passed>,
+        is_near: impl Fn(&Passed) -> bool,
+    ) -> bool {
+        let met = async {
+            while let Ok(passed) = traffic.recv().await {
+                if self.is(&passed) && is_near(&passed) {
+                    return true;
+                }
+            }
+            false
+        };
+        tokio::time::timeout(TARGET_TIMEOUT, met).await == Ok(true)
+    }
+
+    fn is(&self, passed: &Passed) -> bool {
+        let is_request = passed.request == self.request
+            // The rest of that path is a secret.
+            || self.request == "POST /callbacks" && passed.request.starts_with(self.request);
+        is_request && passed.link == self.link && passed.is_response == self.is_response
+    }
+}
