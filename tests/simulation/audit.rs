@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 
 use florin_invariants::{ClockRecord, Evidence, Millis, Moment, Order, Shop, StoredFile, check};
 use sqlx::Row as _;
-use sqlx::sqlite::SqliteRow;
 
 use crate::stores::STORES;
 use crate::world::World;
@@ -16,11 +15,6 @@ const NOTICED_WITHIN: Millis = 6 * 60_000;
 /// So much later if the proxy's clock was an hour off: it takes an attempt for so much older, and polls it more rarely by a
 /// quarter of that.
 const AFTER_WRONG_CLOCK: Millis = 16 * 60_000;
-
-fn number(row: &SqliteRow, column: &str) -> i64 {
-    row.try_get(column)
-        .unwrap_or_else(|error| panic!("{column}: {error}"))
-}
 
 impl World {
     /// Called after every write: credits are checked at the moment when they are written.
@@ -168,7 +162,7 @@ impl World {
         ];
         for (theme, sql) in counts {
             for row in self.queries.rows(sql) {
-                let count = u64::try_from(number(&row, "n")).unwrap_or_default();
+                let count = row.get::<i64, _>("n").unsigned_abs();
                 self.counters
                     .add(theme, row.get::<String, _>("kind"), count);
             }

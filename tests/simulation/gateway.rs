@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use florin_invariants::amount::{ONE, share, text, units};
 use florin_invariants::{Pause, Request, Requested};
 use florin_sandbox::wire::{PaymentLimits, PriceEntry, Rates};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value, json};
 use support::SeededRandom;
 
@@ -89,7 +89,7 @@ impl Gateway {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn in_local(&self, usd: i128) -> i128 {

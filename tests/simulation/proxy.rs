@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
 use axum::body::Body;
@@ -14,6 +14,7 @@ use florin_gateway::{Client, Settings};
 use florin_proxy::config::load;
 use florin_proxy::{Core, Dependencies};
 use florin_storage::SqliteStorage;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use support::SeededRandom;
 use tokio_util::sync::CancellationToken;
@@ -192,25 +193,18 @@ impl Proxy {
 
     /// Starts a process of each proxy on another database.
     pub(crate) fn start_on(&self, storage: SqliteStorage) {
-        let mut used = self
-            .0
-            .storage
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *used = storage;
-        drop(used);
+        *self.0.storage.lock() = storage;
         self.0.is_stopped.store(false, Ordering::Relaxed);
         self.start();
     }
 
     /// The storage of the database in use.
     pub(crate) fn storage(&self) -> SqliteStorage {
-        let storage = self.0.storage.lock();
-        storage.unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.storage.lock().clone()
     }
 
     fn begun(&self) -> MutexGuard<'_, Vec<Process>> {
-        self.0.begun.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.begun.lock()
     }
 
     /// Ends the processes for good.
@@ -221,8 +215,7 @@ impl Proxy {
     }
 
     fn running(&self) -> MutexGuard<'_, Vec<Option<RunningProcess>>> {
-        let running = self.0.running.lock();
-        running.unwrap_or_else(PoisonError::into_inner)
+        self.0.running.lock()
     }
 
     /// Sends a request to a proxy; `None` without a response.
@@ -306,7 +299,7 @@ impl Machine {
         let gateway = &self.world.gateway;
         gateway.share_pause(until);
         self.world.timeline.sleep(PERMIT_LASTS).await;
-        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = self.begun.lock();
         for process in begun.iter().filter(|process| !process.was_suspended()) {
             gateway.record_pause(process.number, until);
         }

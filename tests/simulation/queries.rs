@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::future::Future;
 use std::path::Path;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use florin_invariants::ReadError;
+use parking_lot::Mutex;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 use tokio::runtime::Handle;
@@ -60,10 +61,7 @@ impl Queries {
     /// Uses another file from now on.
     pub(crate) fn switch_to(&self, file: &Path) {
         let connection = connect(&self.database, file);
-        let mut before = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut before = self.connection.lock();
         let before = std::mem::replace(&mut *before, connection);
         let closed = self.database.run(before.close());
         closed.expect("a sound database");
@@ -75,10 +73,7 @@ impl Queries {
 
     /// Returns the rows of a query with one parameter.
     pub(crate) fn rows_after(&self, sql: &str, number: i64) -> Vec<SqliteRow> {
-        let mut connection = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection.lock();
         let mut query = sqlx::query(sqlx::AssertSqlSafe(sql.to_owned()));
         if sql.contains('?') {
             query = query.bind(number);
@@ -91,10 +86,7 @@ impl Queries {
 
     /// Reads every table for the rules, and asks SQLite for defects of the file if wanted.
     pub(crate) fn read_tables(&self, with_damage: bool) -> florin_invariants::Database {
-        let mut connection = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection.lock();
         let read = self.database.run(async {
             let mut tables = florin_invariants::Database::read(&mut connection).await?;
             if with_damage {
@@ -106,10 +98,7 @@ impl Queries {
     }
 
     pub(crate) fn execute(&self, sql: &str) {
-        let mut connection = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection.lock();
         let script = sqlx::AssertSqlSafe(sql.to_owned()).into_sql_str();
         let done = self.database.run(connection.execute(sqlx::raw_sql(script)));
         done.unwrap_or_else(|error| panic!("{sql}: {error}"));

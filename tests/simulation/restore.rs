@@ -1,7 +1,6 @@
 //! A restored backup: a process makes a copy, every process ends later, and the next one starts on the copy.
 
 use std::collections::BTreeSet;
-use std::sync::PoisonError;
 
 use florin_invariants::{Database, Restore};
 use florin_storage::SqliteStorage;
@@ -25,12 +24,12 @@ impl World {
             .run(florin_storage::backup(&url, "test", &file));
         made.unwrap_or_else(|error| panic!("no backup: {error}"));
         let made_at = self.timeline.now();
-        let mut backup = self.backup.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut backup = self.backup.lock();
         *backup = Some(Backup { made_at, file });
     }
 
     fn take_backup(&self) -> Backup {
-        let mut backup = self.backup.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut backup = self.backup.lock();
         backup.take().expect("a restore begins with a backup")
     }
 

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{env, fs, thread};
 
 use florin_proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
 use florin_storage::SqliteStorage;
+use parking_lot::{Mutex, MutexGuard};
 use support::{Counters, Folder, SeededRandom};
 use tokio::runtime::{Builder, Runtime};
 
@@ -85,14 +85,11 @@ struct Outcome {
 impl Outcome {
     fn fail(&self, failure: String) {
         self.has_failed.store(true, Ordering::Relaxed);
-        let failures = self.failures.lock();
-        failures
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(failure);
+        self.failures.lock().push(failure);
     }
 
     fn digests(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
-        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.digests.lock()
     }
 }
 
@@ -146,10 +143,7 @@ pub(crate) fn run() -> ExitCode {
     let took = SystemClock.now().duration_since(began);
     let days = outcome.virtual_millis.load(Ordering::Relaxed) / 86_400_000;
     println!("  {days} virtual days in {} s", took.as_secs());
-    let mut failures = outcome
-        .failures
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut failures = outcome.failures.into_inner();
     if failures.is_empty() && args.world.is_none() && args.orders >= FULL_COVERAGE {
         failures.extend(coverage::missing(&outcome.counters));
     }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// Milliseconds since a world began.
-pub(crate) type Millis = i64;
+pub(crate) use florin_invariants::Millis;
+use parking_lot::{Mutex, MutexGuard};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timeline(Arc<Mutex<State>>);
@@ -59,7 +59,7 @@ impl Timeline {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

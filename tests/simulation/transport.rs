@@ -175,11 +175,7 @@ impl SimulatedTransport {
             &["invoice_id", "deposit_address", "deposit_crypto"]
         };
         let any = [amounts, vital].concat();
-        let one = if is_lookup {
-            random.pick(&any)
-        } else {
-            random.pick(&any[..])
-        };
+        let one = random.pick(&any);
         let amount = random.pick(amounts);
         let asset = self
             .process

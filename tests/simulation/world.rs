@@ -3,17 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use florin_invariants::{Price, Restore};
+use parking_lot::{Mutex, MutexGuard};
 use support::{Counters, SeededRandom};
 use tokio::sync::Notify;
 
-use crate::account::StoredAccount;
 use crate::gateway::Gateway;
 use crate::outage::Outage;
 use crate::queries::{Database, Queries};
+use crate::stored_account::StoredAccount;
 use crate::stores::Shop;
 use crate::timeline::{Millis, Timeline};
 
@@ -180,7 +181,7 @@ impl World {
 
     /// Why the storage fails at present.
     pub(crate) fn outage(&self) -> MutexGuard<'_, Option<Outage>> {
-        self.outage.lock().unwrap_or_else(PoisonError::into_inner)
+        self.outage.lock()
     }
 
     /// The database in use.
@@ -190,7 +191,7 @@ impl World {
 
     /// Every database so far.
     pub(crate) fn files(&self) -> MutexGuard<'_, Vec<PathBuf>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock()
     }
 
     pub(crate) fn use_file(&self, file: PathBuf) {
@@ -200,7 +201,7 @@ impl World {
 
     /// Backups that were restored.
     pub(crate) fn restores(&self) -> MutexGuard<'_, Vec<Restore>> {
-        self.restores.lock().unwrap_or_else(PoisonError::into_inner)
+        self.restores.lock()
     }
 
     pub(crate) fn injects_faults(&self) -> bool {
@@ -213,27 +214,21 @@ impl World {
     }
 
     pub(crate) fn expectations(&self) -> MutexGuard<'_, Expectations> {
-        self.expectations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.expectations.lock()
     }
 
     /// Reports a violated invariant.
     pub(crate) fn violated(&self, invariant: &str, details: &str) {
         let at = self.timeline.now();
         self.log(|| format!("VIOLATED {invariant}: {details}"));
-        let mut violations = self
-            .violations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut violations = self.violations.lock();
         if violations.len() < 20 {
             violations.push(format!("{invariant} (at {at} ms): {details}"));
         }
     }
 
     pub(crate) fn violations(&self) -> Vec<String> {
-        let violations = self.violations.lock();
-        violations.unwrap_or_else(PoisonError::into_inner).clone()
+        self.violations.lock().clone()
     }
 
     pub(crate) fn log(&self, line: impl FnOnce() -> String) {

@@ -1,7 +1,7 @@
 //! The kill campaign: proxies are killed many times (`kill -9`) while customers buy, blocks are mined, callbacks arrive and
 //! webhooks are delivered: one proxy on a file of SQLite, or several on one PostgreSQL, whose primary is killed too. A proxy
-//! is the released program on a real disk. All its HTTP traffic goes through loggers, so that a kill can be timed to the
-//! most critical requests. Beside the kills come the disasters of [`disasters`].
+//! is the released program on a real disk. All its HTTP traffic is reported as it passes, so that a kill can be timed to
+//! the most critical requests. Beside the kills come the disasters of [`disasters`].
 //!
 //! The result is not judged here: what each shard leaves, its database and logs, is read by `florin-invariants`, which
 //! shares no code with what it audits.
@@ -17,43 +17,24 @@ mod event_reader;
 mod hosted_page;
 mod invoice_index;
 mod kills;
+mod remains;
 mod replica;
 mod server;
 mod shard;
 mod shop;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use florin_invariants::{Finding, Sources, audit};
-use florin_postgres::PostgresServer;
 use florin_proxy::clock::{Clock as _, SystemClock};
 use futures_util::future::join_all;
 
 use self::kills::{KILLS, TARGETED};
-use self::shard::{CLOCK_LOG, DATABASE, EVENT_LOG, SANDBOX_LOG, SHOP_LOG, Shard};
+pub use self::remains::{Remains, audit_copy};
+pub use self::shard::Options;
+use self::shard::Shard;
 use crate::counters::{Counters, names};
-use crate::program::Folder;
-use crate::world::secrets;
-
-/// Settings of a campaign.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Number of kills, over all shards.
-    pub kills: u64,
-    /// Databases that are used in parallel, each with its own proxies, gateway, shop and customers.
-    pub shards: u64,
-    /// Proxies on one PostgreSQL; one on a file of SQLite if `None`.
-    pub replicas: Option<u64>,
-    /// Seed of all random numbers.
-    pub seed: u64,
-    /// `florin-proxy`
-    pub proxy: PathBuf,
-    /// No kill is begun after this time.
-    pub longest: Duration,
-}
 
 /// Result of a campaign.
 #[derive(Debug)]
@@ -62,15 +43,6 @@ pub struct Campaign {
     pub counters: Arc<Counters>,
     /// What each shard leaves.
     pub remains: Vec<Remains>,
-}
-
-/// What a shard leaves for the audit.
-#[derive(Debug)]
-pub struct Remains {
-    /// Its logs, and the database if that is a file.
-    pub folder: Folder,
-    /// The server of the database, if there is one.
-    pub server: Option<PostgresServer>,
 }
 
 /// One run in this many hits a proxy that creates its first database of SQLite.
@@ -184,48 +156,4 @@ impl Campaign {
         let kept: Vec<String> = self.remains.into_iter().map(Remains::keep).collect();
         kept.join(" ")
     }
-}
-
-impl Remains {
-    /// Checks every rule.
-    pub async fn audit(&self) -> Vec<Finding> {
-        audit_copy(self.folder.path(), &self.database()).await
-    }
-
-    /// The path of its database, or the address on the server.
-    pub fn database(&self) -> String {
-        match &self.server {
-            Some(server) => server.url(server::DATABASE),
-            None => self.folder.file(DATABASE).display().to_string(),
-        }
-    }
-
-    fn keep(self) -> String {
-        let dump = self.folder.file("florin.dump");
-        let dumped = self
-            .server
-            .map(|server| server.dump(server::DATABASE, &dump));
-        let folder = self.folder.keep().display().to_string();
-        match dumped {
-            Some(Err(error)) => format!("{folder} (without a dump: {error})"),
-            _ => folder,
-        }
-    }
-}
-
-/// Checks every rule on the logs in a folder and a database, the path of a file or the address of one on a server.
-///
-/// # Panics
-/// Evidence is missing.
-pub async fn audit_copy(folder: &Path, database: &str) -> Vec<Finding> {
-    let sources = Sources {
-        database: database.to_owned(),
-        sandbox_log: folder.join(SANDBOX_LOG),
-        shop_log: folder.join(SHOP_LOG),
-        event_log: Some(folder.join(EVENT_LOG)),
-        clock_log: Some(folder.join(CLOCK_LOG)),
-        webhook_secret: secrets::WEBHOOK.to_owned(),
-    };
-    let found = audit(&sources).await;
-    found.unwrap_or_else(|error| panic!("evidence is missing: {error:#}"))
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::clock::MovableClock;
 use crate::http_response::HttpResponse;
+use crate::world::secrets;
 
 /// A store's backend.
 #[derive(Clone, Debug)]
@@ -116,6 +117,17 @@ pub struct TokenSigner {
 }
 
 impl TokenSigner {
+    /// The key of the store `demo` at a proxy.
+    pub(crate) fn of_demo(proxy_url: String, clock: MovableClock) -> Self {
+        Self {
+            audience: proxy_url,
+            clock,
+            store: "demo".to_owned(),
+            kid: "k1".to_owned(),
+            secret: secrets::TOKEN_KEY.to_owned(),
+        }
+    }
+
     /// The same backend with another key.
     pub fn with_key(&self, kid: &str, secret: &str) -> Self {
         let (kid, secret) = (kid.to_owned(), secret.to_owned());

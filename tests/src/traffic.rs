@@ -1,8 +1,8 @@
 //! HTTP requests and responses that pass a [`TcpProxy`](crate::TcpProxy).
 
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::broadcast;
 
 /// A connection between two parties.
@@ -81,8 +81,7 @@ impl Observed {
     }
 
     fn outstanding(&self) -> MutexGuard<'_, Option<String>> {
-        let outstanding = self.outstanding.lock();
-        outstanding.unwrap_or_else(PoisonError::into_inner)
+        self.outstanding.lock()
     }
 }
 

@@ -222,13 +222,7 @@ impl World {
 
     /// The signer of order tokens of the store `demo`.
     pub fn token_signer(&self) -> TokenSigner {
-        TokenSigner {
-            audience: self.proxy_url(),
-            clock: self.clock.clone(),
-            store: "demo".to_owned(),
-            kid: "k1".to_owned(),
-            secret: secrets::TOKEN_KEY.to_owned(),
-        }
+        TokenSigner::of_demo(self.proxy_url(), self.clock.clone())
     }
 
     /// The backend of another store, without a webhook.
@@ -355,7 +349,7 @@ impl World {
 }
 
 /// The proxy binds it again after a restart.
-async fn bind() -> (TcpListener, SocketAddr) {
+pub(crate) async fn bind() -> (TcpListener, SocketAddr) {
     let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let listener = TcpListener::bind(address).await;
     (listener.expect("the port is free"), address)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use florin_proxy::clock::{Clock as _, SystemClock};
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
@@ -177,9 +177,8 @@ impl Customers {
         self.pay(&order, &invoice, behaviour, random).await?;
         self.count(format!("{behaviour:?}"));
         if random.percent(30) {
-            let _ = self
-                .page(&order, Method::POST, "/paid", Some(json!({})))
-                .await?;
+            let paid = self.page(&order, Method::POST, "/paid");
+            self.send_until_answered(&paid.json(&json!({}))).await?;
         }
         self.wait_until_paid(&order).await
     }
@@ -219,11 +218,8 @@ impl Customers {
             }
             Behaviour::AfterCancellation => {
                 let path = format!("/v1/orders/{}/cancel", order.id);
-                let cancel = Request {
-                    token: Some(secrets::STORE_KEY),
-                    body: None,
-                    ..Request::post(&path, Value::Null)
-                };
+                let cancel = self.request(Method::POST, &path);
+                let cancel = cancel.bearer_auth(secrets::STORE_KEY);
                 self.send_until_answered(&cancel).await?;
                 pause(random.up_to(Duration::from_secs(1))).await;
                 pay(invoice, "exact").await;
@@ -271,11 +267,13 @@ impl Customers {
         let idempotency_key = random
             .percent(15)
             .then(|| format!("once-{:016x}", random.draw()));
-        let request = Request {
-            token: key,
-            idempotency_key: idempotency_key.as_deref(),
-            ..Request::post(path, body)
-        };
+        let mut request = self.request(Method::POST, path).json(&body);
+        if let Some(key) = key {
+            request = request.bearer_auth(key);
+        }
+        if let Some(once) = &idempotency_key {
+            request = request.header("idempotency-key", once);
+        }
         let response = self.send_until_answered(&request).await?;
         let purchase = Purchase::of(&response);
         let Some(opened) = &purchase else {
@@ -300,14 +298,15 @@ impl Customers {
     /// Requests an attempt until its invoice is shown; returns the gateway's id of it.
     pub(super) async fn open_invoice(&self, order: &Purchase, asset: &str) -> Option<String> {
         for _ in 0..MAX_TRIES {
-            let view = self.page(order, Method::GET, "", None).await?;
+            let view = self.view(order).await?;
             let attempt = &view["attempt"];
             if attempt["crypto_code"] == asset
                 && let Some(address) = attempt["address"].as_str()
             {
                 return Some(self.invoices.id_of_address(address));
             }
-            let quotes = self.page(order, Method::GET, "/quotes", None).await?;
+            let quotes = self.page(order, Method::GET, "/quotes");
+            let quotes = self.send_until_answered(&quotes).await?;
             let quotes = quotes.as_array().map(Vec::as_slice).unwrap_or_default();
             let quote = quotes.iter().find(|quote| quote["crypto_code"] == asset);
             if quote.is_some_and(|quote| quote["available"] == false) {
@@ -315,9 +314,8 @@ impl Customers {
             }
             if let Some(quote) = quote {
                 let choice = json!({"crypto_code": asset, "quote_id": quote["quote_id"]});
-                let view = self
-                    .page(order, Method::POST, "/attempt", Some(choice))
-                    .await?;
+                let choose = self.page(order, Method::POST, "/attempt").json(&choice);
+                let view = self.send_until_answered(&choose).await?;
                 if view["status"].is_null() {
                     pause(POLL_EVERY).await;
                 }
@@ -333,7 +331,7 @@ impl Customers {
     pub(super) async fn wait_until_paid(&self, order: &Purchase) -> Option<()> {
         let began = SystemClock.now();
         while SystemClock.now().duration_since(began).as_secs() < WATCH_SECONDS {
-            let view = self.page(order, Method::GET, "", None).await?;
+            let view = self.view(order).await?;
             if matches!(view["status"].as_str(), Some("paid" | "overpaid")) {
                 self.count("saw it paid");
                 return Some(());
@@ -343,38 +341,35 @@ impl Customers {
         Some(())
     }
 
-    async fn page(
-        &self,
-        order: &Purchase,
-        method: Method,
-        path: &str,
-        body: Option<Value>,
-    ) -> Option<Value> {
-        let path = format!("/v1/checkout{path}");
-        let token = Some(&*order.token);
-        self.send_until_answered(&Request {
-            method,
-            path: &path,
-            token,
-            idempotency_key: None,
-            body,
-        })
-        .await
+    async fn view(&self, order: &Purchase) -> Option<Value> {
+        self.send_until_answered(&self.page(order, Method::GET, ""))
+            .await
+    }
+
+    /// A request of the order's page.
+    fn page(&self, order: &Purchase, method: Method, path: &str) -> RequestBuilder {
+        let request = self.request(method, &format!("/v1/checkout{path}"));
+        request.bearer_auth(&order.token)
+    }
+
+    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.proxy))
     }
 
     /// Repeats a request until it is answered; `None` when the shard closes before.
     ///
     /// # Panics
     /// What the proxy had answered before is gone.
-    pub(super) async fn send_until_answered(&self, request: &Request<'_>) -> Option<Value> {
+    pub(super) async fn send_until_answered(&self, request: &RequestBuilder) -> Option<Value> {
         while self.is_open() {
-            if let Ok(response) = request.send(&self.http, &self.proxy).await {
-                let status = response.status().as_u16();
+            let request = request.try_clone().expect("its body is no stream");
+            if let Ok(response) = request.send().await {
+                let (status, url) = (response.status().as_u16(), response.url().clone());
                 let body = response.json::<Value>().await;
                 let body = body.ok().filter(|_| status < 500);
                 match body {
                     Some(body) if matches!(status, 401 | 404) => {
-                        panic!("{}: it is gone: {body}", request.path)
+                        panic!("{url}: it is gone: {body}")
                     }
                     // The process that carried it out was killed; its lease runs out later.
                     Some(body) if body["error"]["code"] == "request_in_progress" => {
@@ -397,46 +392,5 @@ impl Purchase {
             id: response["order"]["id"].as_str()?.to_owned(),
             token: response["client_token"].as_str()?.to_owned(),
         })
-    }
-}
-
-/// A request to the proxy that can be sent repeatedly.
-pub(super) struct Request<'a> {
-    pub(super) method: Method,
-    pub(super) path: &'a str,
-    pub(super) token: Option<&'a str>,
-    /// `Idempotency-Key`
-    pub(super) idempotency_key: Option<&'a str>,
-    pub(super) body: Option<Value>,
-}
-
-impl<'a> Request<'a> {
-    /// Without a token and without a key.
-    pub(super) fn post(path: &'a str, body: Value) -> Self {
-        Self {
-            method: Method::POST,
-            path,
-            token: None,
-            idempotency_key: None,
-            body: Some(body),
-        }
-    }
-
-    pub(super) async fn send(
-        &self,
-        http: &reqwest::Client,
-        proxy: &str,
-    ) -> reqwest::Result<reqwest::Response> {
-        let mut request = http.request(self.method.clone(), format!("{proxy}{}", self.path));
-        if let Some(token) = self.token {
-            request = request.bearer_auth(token);
-        }
-        if let Some(idempotency_key) = self.idempotency_key {
-            request = request.header("idempotency-key", idempotency_key);
-        }
-        if let Some(body) = &self.body {
-            request = request.json(body);
-        }
-        request.send().await
     }
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::kills::{KILLS, RUN};
-use super::shard::{DATABASE, Shard};
+use super::remains::DATABASE;
+use super::shard::Shard;
 use crate::database_fault::{MovedFile, SpoiledFile, limit_files};
 use crate::faulty_machine::DiskError;
 

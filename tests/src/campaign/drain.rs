@@ -19,17 +19,6 @@ const BOUND: i64 = 180;
 const PAUSE_SECONDS: u64 = 4;
 const POLL_EVERY: Duration = Duration::from_millis(500);
 
-/// Unfinished work, read from the database.
-#[derive(Debug)]
-struct Remaining {
-    /// Events that are not delivered.
-    events: Vec<String>,
-    /// Invoices that were completed after their last poll.
-    invoices: Vec<String>,
-    /// Attempts in the state `creating`.
-    creating: i64,
-}
-
 /// Requests a pause, mines blocks, and waits until no work remains, up to [`BOUND`]. The auditor names what remains then.
 /// The database is the path of a file, or the address of one on a server.
 pub(super) async fn drain(customers: &Customers, database: &str) {
@@ -41,14 +30,28 @@ pub(super) async fn drain(customers: &Customers, database: &str) {
     sandbox.mine(6).await;
     let started = SystemClock.now();
     while SystemClock.now().duration_since(started).as_secs() < BOUND {
-        let remaining = customers.remaining(database).await;
-        if remaining.events.is_empty() && remaining.invoices.is_empty() && remaining.creating == 0 {
+        let rows = if database.contains("://") {
+            rows_of_server(database).await
+        } else {
+            rows_of_file(Path::new(database)).await
+        };
+        let Rows {
+            events,
+            mut open,
+            creating,
+        } = rows.expect("the proxy's database");
+        let completed = customers.invoices.completed();
+        open.retain(|(invoice, polled_at, observed_at)| {
+            let since = completed.get(invoice);
+            since.is_some_and(|at| is_unobserved(at.as_millisecond(), *polled_at, *observed_at))
+        });
+        if events.is_empty() && open.is_empty() && creating == 0 {
             return;
         }
-        for invoice in &remaining.invoices {
+        for (invoice, ..) in &open {
             customers.send_callback(invoice).await;
         }
-        for event in &remaining.events {
+        for event in &events {
             customers.redeliver(event).await;
         }
         pause(POLL_EVERY).await;
@@ -70,39 +73,15 @@ impl Customers {
         let request = self.http.post(url).bearer_auth(secrets::STORE_KEY);
         let _ = request.send().await;
     }
-
-    async fn remaining(&self, database: &str) -> Remaining {
-        let Rows {
-            events,
-            open,
-            creating,
-        } = if database.contains("://") {
-            rows_of_server(database).await
-        } else {
-            rows_of_file(Path::new(database)).await
-        }
-        .expect("the proxy's database");
-        let completed = self.invoices.completed();
-        let is_unobserved = |(id, polled_at, observed_at): &(String, i64, i64)| {
-            let since = completed.get(id);
-            since.is_some_and(|since| {
-                is_unobserved(since.as_millisecond(), *polled_at, *observed_at)
-            })
-        };
-        let invoices = open.into_iter().filter(is_unobserved).map(|(id, ..)| id);
-        Remaining {
-            events,
-            invoices: invoices.collect(),
-            creating,
-        }
-    }
 }
 
 /// Rows of unfinished work.
 struct Rows {
+    /// Events that are not delivered.
     events: Vec<String>,
     /// Each open attempt: its invoice, its last poll and the response to that.
     open: Vec<(String, i64, i64)>,
+    /// Number of attempts in the state `creating`.
     creating: i64,
 }
 

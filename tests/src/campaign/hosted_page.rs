@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use reqwest::Method;
 use serde_json::json;
 
-use super::customer::{Customers, MAX_TRIES, POLL_EVERY, Purchase, Request};
+use super::customer::{Customers, MAX_TRIES, POLL_EVERY, Purchase};
 use crate::customer::HostedPage;
 use crate::random::SeededRandom;
 use crate::wait::pause;
@@ -46,10 +47,8 @@ impl Customers {
             "flow": "hosted",
             "customer_email": "ada@example.com",
         });
-        let open = Request {
-            token: Some(secrets::STORE_KEY),
-            ..Request::post("/v1/orders", order)
-        };
+        let open = self.request(Method::POST, "/v1/orders").json(&order);
+        let open = open.bearer_auth(secrets::STORE_KEY);
         for _ in 0..MAX_TRIES {
             let response = self.send_until_answered(&open).await?;
             let page = response["payment_process_url"].as_str();

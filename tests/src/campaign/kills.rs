@@ -186,7 +186,7 @@ impl Shard {
             killed += self.kill_replica(at, KILLS, what).await;
         }
         self.wait_up_to(AWAY).await;
-        // Customers, store and gateway go on meanwhile.
+        // Customers, store and gateway continue meanwhile.
         self.server().recover().await;
         self.restart_exited().await;
         killed

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,7 +11,6 @@ use std::time::Duration;
 use florin_proxy::clock::{Clock as _, SystemClock};
 use jiff::SignedDuration;
 use serde_json::json;
-use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -21,10 +20,10 @@ use super::customer::Customers;
 use super::drain::drain;
 use super::event_reader::EventReader;
 use super::invoice_index::InvoiceIndex;
+use super::remains::{CLOCK_LOG, DATABASE, EVENT_LOG, Remains, SANDBOX_LOG, SHOP_LOG};
 use super::replica::Replica;
 use super::server::Server;
 use super::shop::Shop;
-use super::{Options, Remains};
 use crate::clock::MovableClock;
 use crate::counters::Counters;
 use crate::faulty_machine::FaultyMachine;
@@ -38,7 +37,6 @@ use crate::traffic::{Link, Passed, Traffic};
 use crate::wait::pause;
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
-use crate::world::secrets;
 
 /// Customers who buy at the same time.
 const CUSTOMERS: u64 = 10;
@@ -48,12 +46,22 @@ const POLL_EVERY: Duration = Duration::from_millis(5);
 /// Longest time to read the rest of the list of events.
 const LISTED: Duration = Duration::from_secs(30);
 
-/// The file of a proxy without a server.
-pub(super) const DATABASE: &str = "florin.db";
-pub(super) const SANDBOX_LOG: &str = "sandbox.jsonl";
-pub(super) const SHOP_LOG: &str = "shop.jsonl";
-pub(super) const EVENT_LOG: &str = "events.jsonl";
-pub(super) const CLOCK_LOG: &str = "clock.jsonl";
+/// Settings of a campaign.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Number of kills, over all shards.
+    pub kills: u64,
+    /// Databases that are used in parallel, each with its own proxies, gateway, shop and customers.
+    pub shards: u64,
+    /// Proxies on one PostgreSQL; one on a file of SQLite if `None`.
+    pub replicas: Option<u64>,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// `florin-proxy`
+    pub proxy: PathBuf,
+    /// No kill is begun after this time.
+    pub longest: Duration,
+}
 
 /// A shard.
 pub(super) struct Shard {
@@ -94,7 +102,7 @@ impl Shard {
         };
         let shutdown = CancellationToken::new();
         let traffic = broadcast::channel(1024).0;
-        let (sandbox, sandbox_address) = bind().await;
+        let (sandbox, sandbox_address) = world::bind().await;
         let shop_log = folder.file(SHOP_LOG);
         let shop = Shop::open(&shop_log, random.split(1), counters.clone()).await;
         let replicas = 0..options.replicas.unwrap_or(1);
@@ -152,7 +160,7 @@ impl Shard {
         let http = client();
         let customers = Customers {
             proxy: addresses.proxy_url(),
-            token_signer: token_signer(&addresses),
+            token_signer: TokenSigner::of_demo(addresses.proxy_url(), MovableClock::default()),
             sandbox: SandboxControl {
                 http: http.clone(),
                 base: format!("http://{sandbox_address}"),
@@ -350,24 +358,6 @@ fn machine(folder: &Folder, number: usize) -> FaultyMachine {
     let folder = folder.file(&format!("machine-{number}"));
     std::fs::create_dir(&folder).expect("the folder is writable");
     FaultyMachine::build(&folder, &folder.join(CLOCK_LOG))
-}
-
-/// Signs order tokens as the store's server does.
-fn token_signer(addresses: &Addresses) -> TokenSigner {
-    TokenSigner {
-        audience: addresses.proxy_url(),
-        clock: MovableClock::default(),
-        store: "demo".to_owned(),
-        kid: "k1".to_owned(),
-        secret: secrets::TOKEN_KEY.to_owned(),
-    }
-}
-
-async fn bind() -> (TcpListener, SocketAddr) {
-    let listener = TcpListener::bind("127.0.0.1:0").await;
-    let listener = listener.expect("a port is free");
-    let address = listener.local_addr().expect("it is bound");
-    (listener, address)
 }
 
 fn client() -> reqwest::Client {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use florin_proxy::clock::{Clock as _, SystemClock};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -22,24 +23,13 @@ use crate::counters::Counters;
 use crate::random::SeededRandom;
 use crate::wait::pause;
 
-/// Reply to a delivery.
-#[derive(Clone, Copy, Debug)]
-enum Reply {
-    Accept,
-    AcceptSlowly,
-    InternalError,
-    Unavailable,
-    Redirect,
-    NoResponse,
-}
-
-const REPLIES: [(u64, Reply); 6] = [
-    (85, Reply::Accept),
-    (5, Reply::AcceptSlowly),
-    (5, Reply::InternalError),
-    (2, Reply::Unavailable),
-    (2, Reply::Redirect),
-    (1, Reply::NoResponse),
+/// Replies to a delivery, with their weights: a status, or none.
+const REPLIES: [(u64, Option<StatusCode>); 5] = [
+    (90, Some(StatusCode::NO_CONTENT)),
+    (5, Some(StatusCode::INTERNAL_SERVER_ERROR)),
+    (2, Some(StatusCode::SERVICE_UNAVAILABLE)),
+    (2, Some(StatusCode::FOUND)),
+    (1, None),
 ];
 /// Replies that every campaign has.
 pub(super) const MUST_HAPPEN: [&str; 2] = ["accepted", "rejected"];
@@ -99,16 +89,15 @@ impl Shop {
 
 async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: String) -> StatusCode {
     let at = SystemClock.now();
-    let reply = shop.reply();
-    let response = match reply {
-        _ if !is_timely(&headers) => Some(StatusCode::BAD_REQUEST),
-        Reply::Accept | Reply::AcceptSlowly => Some(StatusCode::NO_CONTENT),
-        Reply::InternalError => Some(StatusCode::INTERNAL_SERVER_ERROR),
-        Reply::Unavailable => Some(StatusCode::SERVICE_UNAVAILABLE),
-        Reply::Redirect => Some(StatusCode::FOUND),
-        Reply::NoResponse => None,
+    let accepts_all = shop.accepts_all.load(Ordering::Relaxed);
+    let response = if !is_timely(&headers) {
+        Some(StatusCode::BAD_REQUEST)
+    } else if accepts_all {
+        Some(StatusCode::NO_CONTENT)
+    } else {
+        shop.random.weigh(&REPLIES)
     };
-    if matches!(reply, Reply::AcceptSlowly) {
+    if !accepts_all && shop.random.percent(5) {
         pause(SLOW).await;
     }
     shop.log_delivery(at, &headers, &body, response);
@@ -128,13 +117,6 @@ fn is_timely(headers: &HeaderMap) -> bool {
 }
 
 impl Inner {
-    fn reply(&self) -> Reply {
-        if self.accepts_all.load(Ordering::Relaxed) {
-            return Reply::Accept;
-        }
-        self.random.weigh(&REPLIES)
-    }
-
     /// Logs one line before the response is sent, so that every accepted delivery is in the log.
     fn log_delivery(
         &self,
@@ -152,7 +134,7 @@ impl Inner {
             "body": body,
             "response": response.map(|status| status.as_u16()),
         });
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = self.log.lock();
         writeln!(log, "{line}").expect("the shop's log can be written");
         let reply = match response {
             Some(status) if status.is_success() => "accepted",

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::clock::{ClockChange, ClockRecord, Millis};
 use crate::evidence::{Delivery, Listing, Signature};
@@ -16,117 +16,100 @@ use crate::evidence::{Delivery, Listing, Signature};
 /// The file cannot be read, or `read` rejects a line.
 pub(super) fn lines<T>(
     path: &Path,
-    mut read: impl FnMut(&str) -> anyhow::Result<T>,
+    mut read: impl FnMut(&Value) -> anyhow::Result<T>,
 ) -> anyhow::Result<Vec<T>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let lines = text.lines().enumerate().map(|(index, line)| {
-        read(line).with_context(|| format!("{}, line {}", path.display(), index + 1))
+        let mut read = || read(&serde_json::from_str(line)?);
+        read().with_context(|| format!("{}, line {}", path.display(), index + 1))
     });
     lines.collect()
 }
 
-/// The shop's log: one JSON object a line for each delivery that reached it.
+/// Reads every delivery of the shop's log, oldest first.
 ///
 /// ```json
 /// {"at":"2026-01-02T03:04:05.678Z","id":"evt_…","timestamp":"1767323045","signature":"v1,…","body":"{…}","response":204}
 /// ```
 ///
-/// `body` is the exact text that was received. `answer` is the status of the response, null when the connection was
-/// closed instead. A line is written before its response is sent.
-#[derive(Deserialize)]
-struct DeliveryLine {
-    at: String,
-    /// `webhook-id`
-    id: String,
-    /// `webhook-timestamp`
-    timestamp: String,
-    /// `webhook-signature`
-    signature: String,
-    body: String,
-    response: Option<u16>,
-}
-
-/// Reads every delivery, oldest first.
+/// `id`, `timestamp` and `signature` are the headers. `body` is the exact text that was received. `response` is the status of
+/// the response, null when the connection was closed instead. A line is written before its response is sent.
 ///
 /// # Errors
 /// The file cannot be read, or a line is no delivery.
 pub(super) fn deliveries(path: &Path) -> anyhow::Result<Vec<Delivery>> {
     lines(path, |line| {
-        let line: DeliveryLine = serde_json::from_str(line).context("no delivery")?;
-        let at: Timestamp = line.at.parse()?;
+        let status = line["response"].as_u64();
         Ok(Delivery {
-            at: at.as_millisecond(),
-            id: line.id,
-            body: line.body,
-            is_accepted: matches!(line.response, Some(200..=299)),
+            at: time(line)?,
+            id: text(line, "/id")?,
+            body: text(line, "/body")?,
+            is_accepted: status.is_some_and(|status| (200..300).contains(&status)),
             signature: Some(Signature {
-                timestamp: line.timestamp,
-                signature: line.signature,
+                timestamp: text(line, "/timestamp")?,
+                signature: text(line, "/signature")?,
             }),
         })
     })
 }
 
-/// The log of a reader of `GET /v1/events`: one JSON object a line for each event, in the order of reading.
+/// Reads every event that a reader of `GET /v1/events` has read, in the order of reading. They are those of one store.
 ///
 /// ```json
 /// {"store":"demo","id":"evt_…"}
 /// ```
-#[derive(Deserialize)]
-struct EventLine {
-    store: String,
-    id: String,
-}
-
-/// Reads every event. They are those of one store.
 ///
 /// # Errors
 /// The file cannot be read or is empty, a line is no event, or there are two stores.
 pub(super) fn listing(path: &Path) -> anyhow::Result<Listing> {
-    let read = lines(path, |line| {
-        let line: EventLine = serde_json::from_str(line).context("no event")?;
-        Ok(line)
-    })?;
-    let store = read.first().map(|line| line.store.clone());
+    let read = lines(path, |line| Ok((text(line, "/store")?, text(line, "/id")?)))?;
+    let store = read.first().map(|(store, _)| store.clone());
     let store = store.with_context(|| format!("{} is empty", path.display()))?;
     anyhow::ensure!(
-        read.iter().all(|line| line.store == store),
+        read.iter().all(|(other, _)| *other == store),
         "{} has events of two stores",
         path.display()
     );
-    let events = read.into_iter().map(|line| line.id).collect();
+    let events = read.into_iter().map(|(_, id)| id).collect();
     Ok(Listing { store, events })
 }
 
-/// The changes of the proxy's clock: one JSON object a line, oldest first.
+/// Reads every change of the proxy's clock, oldest first. The record ends at `until`.
 ///
 /// ```json
 /// {"at":"2026-01-02T03:04:05.678Z","ahead_ms":3600000}
 /// ```
 ///
 /// `at` is by the right clock. `ahead_ms` is how far the proxy's clock is ahead since then; negative when it is behind.
-#[derive(Deserialize)]
-struct ClockLine {
-    at: String,
-    ahead_ms: i64,
-}
-
-/// Reads every change. The record ends at `until`.
 ///
 /// # Errors
 /// The file cannot be read, or a line is no change.
 pub(super) fn clock_changes(path: &Path, until: Millis) -> anyhow::Result<ClockRecord> {
     let changes = lines(path, |line| {
-        let line: ClockLine = serde_json::from_str(line).context("no change of the clock")?;
-        let at: Timestamp = line.at.parse()?;
+        let ahead = line["ahead_ms"]
+            .as_i64()
+            .context("no number at /ahead_ms")?;
         Ok(ClockChange {
-            at: at.as_millisecond(),
-            ahead: line.ahead_ms,
+            at: time(line)?,
+            ahead,
         })
     });
     Ok(ClockRecord {
         changes: changes?,
         until,
     })
+}
+
+/// When a line was written.
+pub(super) fn time(line: &Value) -> anyhow::Result<Millis> {
+    let at: Timestamp = text(line, "/at")?.parse()?;
+    Ok(at.as_millisecond())
+}
+
+pub(super) fn text(line: &Value, pointer: &str) -> anyhow::Result<String> {
+    let found = line.pointer(pointer).and_then(Value::as_str);
+    found
+        .map(str::to_owned)
+        .with_context(|| format!("no text at {pointer}"))
 }

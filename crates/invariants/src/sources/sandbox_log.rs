@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context as _;
-use jiff::Timestamp;
 use serde_json::Value;
 
-use super::logs::lines;
+use super::logs::{lines, text, time};
 use crate::amount::units;
 use crate::clock::Millis;
 use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
@@ -40,14 +39,13 @@ impl SandboxLog {
     /// A line is not one of the sandbox's.
     pub(super) fn read(path: &Path, is_shared: bool) -> anyhow::Result<Self> {
         let mut log = Self::default();
-        lines(path, |line| log.add(&serde_json::from_str(line)?))?;
+        lines(path, |line| log.add(line))?;
         log.find_pauses(if is_shared { SHARED_WITHIN } else { IN_FLIGHT });
         Ok(log)
     }
 
     fn add(&mut self, line: &Value) -> anyhow::Result<()> {
-        let at: Timestamp = text(line, "/at")?.parse()?;
-        let at = at.as_millisecond();
+        let at = time(line)?;
         self.ended_at = at;
         match line["kind"].as_str() {
             Some("request") => self.request(line, at)?,
@@ -206,11 +204,4 @@ fn created(requested: Requested, shown: Shown, at: Millis) -> Invoice {
 fn amount(line: &Value, pointer: &str) -> anyhow::Result<i128> {
     let text = text(line, pointer)?;
     units(&text).with_context(|| format!("{text:?} at {pointer} is no amount"))
-}
-
-fn text(line: &Value, pointer: &str) -> anyhow::Result<String> {
-    let found = line.pointer(pointer).and_then(Value::as_str);
-    found
-        .map(str::to_owned)
-        .with_context(|| format!("no text at {pointer}"))
 }
