@@ -40,11 +40,16 @@ current   Processing      Confirming exact COMPLETED   Paid       Paid
 current   Processing      Confirming more  COMPLETED   Overpaid   Paid Overpaid
 current   Processing      Confirming less  COMPLETED   Underpaid  Underpaid
 current   Underpaid       Underpaid  exact COMPLETED   Paid       Paid
+current   Underpaid       Underpaid  none  FAILED      Underpaid
+current   Underpaid       Underpaid  late  CHECKING    Underpaid
+current   Processing      Confirming none  CHECKING    Checking   PaymentSeen
+current   Expired         Detected   exact CHECKING    Expired
 current   Expired         Expired    exact PROCESSING  Processing LatePayment Processing
 current   Failed          Failed     exact COMPLETED   Paid       LatePayment Paid
 replaced  AwaitingPayment Waiting    exact COMPLETED   Paid       LatePayment Paid
 replaced  AwaitingPayment Waiting    none  FAILED      AwaitingPayment
 replaced  AwaitingPayment Waiting    none  CANCELLED   AwaitingPayment
+replaced  AwaitingPayment Underpaid  less  COMPLETED   AwaitingPayment
 replaced  Paid            Confirming exact COMPLETED   Paid       LatePayment
 cancelled Cancelled       Waiting    none  FAILED      Cancelled
 cancelled Cancelled       Waiting    none  CANCELLED   Cancelled
@@ -91,8 +96,14 @@ fn an_observation_changes_status_and_emits_events() {
         }
         let mut order = order(variant(before));
         order.cancelled_at = (*which == "cancelled").then_some(at(5));
-        let attempt = attempt_in(number, variant(payment_state));
+        let mut attempt = attempt_in(number, variant(payment_state));
         let assessment = assess(&order, &attempt, &observation);
+        // A repeated observation repeats the amounts as well.
+        if let AttemptState::Open(invoice) = &mut attempt.state
+            && assessment.payment_state() == Some(invoice.payment_state)
+        {
+            invoice.progress = assessment.progress().cloned().unwrap_or(Progress::NONE);
+        }
         let change = transition(&order, &attempt, &assessment);
         let events: Vec<E> = events.iter().map(|event| variant(event)).collect();
         let expected = (variant::<S>(after), events);
