@@ -8,7 +8,6 @@ use crate::catalogue::{Catalogue, Product};
 #[derive(Debug)]
 pub(crate) struct Cart<'a>(Vec<Line<'a>>);
 
-/// One product of a cart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) product: &'a Product,
@@ -48,7 +47,6 @@ impl<'a> Cart<'a> {
             .map_or(0, |line| line.quantity)
     }
 
-    /// What it costs.
     pub(crate) fn total(&self) -> Result<Amount, AmountError> {
         self.0.iter().try_fold(Amount::ZERO, |sum, line| {
             sum.checked_add(line.product.price.checked_mul(line.quantity)?)

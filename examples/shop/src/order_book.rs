@@ -141,14 +141,6 @@ mod tests {
     }
 
     #[test]
-    fn an_event_delivered_twice_is_stored_once() {
-        let mut book = OrderBook::default();
-        assert_eq!(book.apply("e1", event("order.paid")), Stored::Fresh);
-        assert_eq!(book.apply("e1", event("order.paid")), Stored::Duplicate);
-        assert_eq!(book.orders["o1"].events.len(), 1);
-    }
-
-    #[test]
     fn an_event_about_something_else_makes_no_order() {
         let mut book = OrderBook::default();
         let other = Event {

@@ -29,7 +29,6 @@ pub(crate) struct ProxyClient {
     secret_key: SecretString,
 }
 
-/// What the cart costs, and for what.
 pub(crate) struct NewOrder<'a> {
     /// The shop's own name for the cart: asked twice with one reference, the proxy answers with one order.
     pub(crate) reference: &'a str,
@@ -42,7 +41,6 @@ pub(crate) struct NewOrder<'a> {
     pub(crate) hosted: Option<Hosted<'a>>,
 }
 
-/// What the gateway's page needs.
 pub(crate) struct Hosted<'a> {
     pub(crate) customer_email: &'a str,
 }
@@ -144,7 +142,6 @@ impl ProxyClient {
 
 /// The name of the store's token key in the proxy's configuration.
 const KEY_ID: &str = "k1";
-/// How long the page may wait before it opens its order. An order that is open stays open.
 const LIFETIME_SECONDS: u64 = 3600;
 
 /// The claims of an order token.

@@ -18,7 +18,6 @@ pub(crate) struct Event {
     pub(crate) order: Option<Facts>,
 }
 
-/// What an event contains about an order.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// The proxy's id of it.

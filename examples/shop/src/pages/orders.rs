@@ -11,13 +11,52 @@ use serde::Deserialize;
 
 use super::layout::{Checkout as Shown, Html, page};
 use super::storefront::not_found;
-use crate::cart::Cart;
+use crate::cart::{Cart, Line};
 use crate::catalogue::{Product, price};
-use crate::proxy_client::{Claims, Hosted, NewOrder, sign};
+use crate::proxy_client::{Claims, Hosted, NewOrder, OpenError, sign};
 use crate::shop::{Checkout, Shop};
 use crate::webhook::Facts;
 
 type CartQuery = Vec<(String, String)>;
+
+/// Opens an order, keeps it, and returns the path of its checkout.
+async fn open(
+    shop: &Shop,
+    title: &str,
+    lines: &[Line<'_>],
+    amount: Amount,
+    hosted: Option<Hosted<'_>>,
+) -> Result<String, OpenError> {
+    let currency = shop.settings.currency;
+    let amount = amount.with_min_decimals(currency.decimals());
+    let reference = (shop.settings.new_reference)();
+    let order = NewOrder {
+        reference: &reference,
+        title,
+        lines,
+        amount,
+        currency,
+        hosted,
+    };
+    let opened = shop.proxy.open(order).await.inspect_err(|error| {
+        tracing::error!(error = error as &dyn std::error::Error, "no order");
+    })?;
+    shop.orders().opened(Facts {
+        order_id: opened.order_id,
+        reference: reference.clone(),
+        title: title.to_owned(),
+        amount: amount.to_string(),
+        currency: currency.to_string(),
+    });
+    let path = format!("/cart/{reference}");
+    let checkout = Checkout {
+        title: title.to_owned(),
+        price: price(amount, currency),
+        client_token: opened.client_token,
+    };
+    shop.checkouts().insert(reference, checkout);
+    Ok(path)
+}
 
 /// `GET /cart`: a cart.
 pub(crate) async fn cart(
@@ -41,47 +80,17 @@ pub(crate) async fn check_out_cart(
         let problem = "Put something in the cart first.";
         return render_cart(&shop, &cart, StatusCode::BAD_REQUEST, problem);
     };
-    let (title, currency) = (cart.title(), shop.settings.currency);
-    let amount = total.with_min_decimals(currency.decimals());
-    let reference = (shop.settings.new_reference)();
-    let order = NewOrder {
-        reference: &reference,
-        title: &title,
-        lines: cart.lines(),
-        amount,
-        currency,
-        hosted: None,
-    };
-    let opened = match shop.proxy.open(order).await {
-        Ok(opened) => opened,
-        Err(error) => {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "no order for a cart"
-            );
+    match open(&shop, &cart.title(), cart.lines(), total, None).await {
+        Ok(path) => Redirect::to(&path).into_response(),
+        Err(_) => {
             let problem = "The checkout cannot be reached right now. Nothing was charged; \
                            please try again in a moment.";
-            return render_cart(&shop, &cart, StatusCode::BAD_GATEWAY, problem);
+            render_cart(&shop, &cart, StatusCode::BAD_GATEWAY, problem)
         }
-    };
-    shop.orders().opened(Facts {
-        order_id: opened.order_id,
-        reference: reference.clone(),
-        title: title.clone(),
-        amount: amount.to_string(),
-        currency: currency.to_string(),
-    });
-    let to = format!("/cart/{reference}");
-    let checkout = Checkout {
-        title,
-        price: price(amount, currency),
-        client_token: opened.client_token,
-    };
-    shop.checkouts().insert(reference, checkout);
-    Redirect::to(&to).into_response()
+    }
 }
 
-/// What the link in the header shows, so that there is something to check out.
+/// The cart of the link in the header, so that there is something to check out.
 fn example() -> CartQuery {
     [("mug", "1"), ("sticker", "2")]
         .map(|(sku, quantity)| (sku.to_owned(), quantity.to_owned()))
@@ -95,15 +104,13 @@ fn render_cart(shop: &Shop, cart: &Cart<'_>, status: StatusCode, problem: &str) 
         .iter()
         .map(|product| row(shop, cart, product));
     let total = cart.total().unwrap_or(Amount::ZERO);
-    let main = Html::template(
-        include_str!("../../site/cart.html"),
-        &[
-            ("rows", Html::join(rows)),
-            ("total", Html::text(&price(total, shop.settings.currency))),
-            ("problem", Html::text(problem)),
-        ],
-    );
-    page(status, &shop.settings, Shown::Frame, "Your cart", main)
+    let values = [
+        ("rows", Html::join(rows)),
+        ("total", Html::text(&price(total, shop.settings.currency))),
+        ("problem", Html::text(problem)),
+    ];
+    let main = shop.fill(include_str!("../../site/cart.html"), &values);
+    (status, page(shop, Shown::Frame, "Your cart", main)).into_response()
 }
 
 fn row(shop: &Shop, cart: &Cart<'_>, product: &Product) -> Html {
@@ -111,7 +118,7 @@ fn row(shop: &Shop, cart: &Cart<'_>, product: &Product) -> Html {
     let each = price(product.price, shop.settings.currency);
     let more = (quantity + 1).min(product.max_quantity);
     let to = |quantity| Html::text(&cart.query_with(&shop.catalogue, &product.sku, quantity));
-    Html::template(
+    shop.fill(
         include_str!("../../site/cart-row.html"),
         &[
             ("sku", Html::text(&product.sku)),
@@ -135,26 +142,16 @@ pub(crate) async fn cart_checkout(
     let Some(checkout) = shop.checkouts().get(&reference).cloned() else {
         return not_found(State(Arc::clone(&shop))).await;
     };
-    let main = Html::template(
-        include_str!("../../site/cart-checkout.html"),
-        &[
-            ("title", Html::text(&checkout.title)),
-            ("price", Html::text(&checkout.price)),
-            ("display", Html::text(HostedQuery::display(look))),
-            ("store", Html::text(&shop.settings.store_id)),
-            ("client_token", Html::text(&checkout.client_token)),
-        ],
-    );
-    page(
-        StatusCode::OK,
-        &shop.settings,
-        Shown::Frame,
-        "Checkout",
-        main,
-    )
+    let values = [
+        ("title", Html::text(&checkout.title)),
+        ("price", Html::text(&checkout.price)),
+        ("display", Html::text(HostedQuery::display(look))),
+        ("client_token", Html::text(&checkout.client_token)),
+    ];
+    let main = shop.fill(include_str!("../../site/cart-checkout.html"), &values);
+    page(&shop, Shown::Frame, "Checkout", main)
 }
 
-/// What the hosted page sells.
 const HOSTED_SKU: &str = "ebook";
 
 #[derive(Deserialize)]
@@ -191,70 +188,44 @@ pub(crate) async fn check_out_hosted(
     State(shop): State<Arc<Shop>>,
     Form(wanted): Form<HostedForm>,
 ) -> Response {
-    let product = shop
-        .catalogue
-        .find(HOSTED_SKU)
-        .expect("a test looks at the shelf");
-    let currency = shop.settings.currency;
-    let amount = product.price.with_min_decimals(currency.decimals());
-    let reference = (shop.settings.new_reference)();
-    let order = NewOrder {
-        reference: &reference,
-        title: &product.title,
-        lines: &[],
-        amount,
-        currency,
-        hosted: Some(Hosted {
-            customer_email: wanted.email.trim(),
-        }),
-    };
-    let opened = match shop.proxy.open(order).await {
-        Ok(opened) => opened,
-        Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "no hosted order");
+    let product = hosted_product(&shop);
+    let hosted = Some(Hosted {
+        customer_email: wanted.email.trim(),
+    });
+    match open(&shop, &product.title, &[], product.price, hosted).await {
+        Ok(path) => {
+            let look = Query(HostedQuery {
+                display: wanted.display,
+            });
+            let display = HostedQuery::display(look);
+            Redirect::to(&format!("{path}?display={display}")).into_response()
+        }
+        Err(_) => {
             let problem = "The payment page cannot be reached right now. Nothing was charged; check the \
                            e-mail address, and try again in a moment.";
-            return render_hosted(&shop, StatusCode::BAD_GATEWAY, problem);
+            render_hosted(&shop, StatusCode::BAD_GATEWAY, problem)
         }
-    };
-    shop.orders().opened(Facts {
-        order_id: opened.order_id,
-        reference: reference.clone(),
-        title: product.title.clone(),
-        amount: amount.to_string(),
-        currency: currency.to_string(),
-    });
-    let look = Query(HostedQuery {
-        display: wanted.display,
-    });
-    let to = format!("/cart/{reference}?display={}", HostedQuery::display(look));
-    let checkout = Checkout {
-        title: product.title.clone(),
-        price: price(amount, currency),
-        client_token: opened.client_token,
-    };
-    shop.checkouts().insert(reference, checkout);
-    Redirect::to(&to).into_response()
+    }
+}
+
+fn hosted_product(shop: &Shop) -> &Product {
+    let product = shop.catalogue.find(HOSTED_SKU);
+    product.expect("a test looks at the shelf")
 }
 
 fn render_hosted(shop: &Shop, status: StatusCode, problem: &str) -> Response {
-    let product = shop
-        .catalogue
-        .find(HOSTED_SKU)
-        .expect("a test looks at the shelf");
+    let product = hosted_product(shop);
     let price = price(product.price, shop.settings.currency);
-    let main = Html::template(
-        include_str!("../../site/hosted.html"),
-        &[
-            ("title", Html::text(&product.title)),
-            ("price", Html::text(&price)),
-            ("problem", Html::text(problem)),
-        ],
-    );
-    page(status, &shop.settings, Shown::Frame, &product.title, main)
+    let values = [
+        ("title", Html::text(&product.title)),
+        ("price", Html::text(&price)),
+        ("problem", Html::text(problem)),
+    ];
+    let main = shop.fill(include_str!("../../site/hosted.html"), &values);
+    (status, page(shop, Shown::Frame, &product.title, main)).into_response()
 }
 
-/// What members pay for the mug. Only the backend can offer it.
+/// The mug's price for members. Only the backend can offer it.
 const MEMBERS_PRICE: &str = "10.00";
 
 /// `GET /members`: draws a reference and sends the browser to its page.
@@ -289,13 +260,10 @@ pub(crate) async fn members_checkout(
     };
     let token = sign(&claims, settings.token_key.expose_secret());
     let price = price(amount, settings.currency);
-    let main = Html::template(
-        include_str!("../../site/members.html"),
-        &[
-            ("price", Html::text(&price)),
-            ("store", Html::text(&settings.store_id)),
-            ("order_token", Html::text(&token)),
-        ],
-    );
-    page(StatusCode::OK, settings, Shown::Frame, title, main)
+    let values = [
+        ("price", Html::text(&price)),
+        ("order_token", Html::text(&token)),
+    ];
+    let main = shop.fill(include_str!("../../site/members.html"), &values);
+    page(&shop, Shown::Frame, title, main)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
 use super::layout::{Checkout, Html, page};
@@ -15,18 +15,14 @@ use crate::shop::Shop;
 /// Prices are written in the page, as a merchant would; a test holds them against the catalogue.
 const STOREFRONT: &str = include_str!("../../site/storefront.html");
 
+/// A page with nothing in it but the store's id.
+fn plain(shop: &Shop, checkout: Checkout, title: &str, site: &'static str) -> Response {
+    page(shop, checkout, title, shop.fill(site, &[]))
+}
+
 /// `GET /`: the products, and below them the orders that the shop's backend knows.
 pub(crate) async fn storefront(State(shop): State<Arc<Shop>>) -> Response {
-    page(
-        StatusCode::OK,
-        &shop.settings,
-        Checkout::Frame,
-        "Quiet Goods",
-        Html::template(
-            STOREFRONT,
-            &[("store", Html::text(&shop.settings.store_id))],
-        ),
-    )
+    plain(&shop, Checkout::Frame, "Quiet Goods", STOREFRONT)
 }
 
 #[derive(Deserialize)]
@@ -67,79 +63,39 @@ async fn product_page(
         return not_found(State(shop)).await;
     };
     let price = price(product.price, shop.settings.currency);
-    let main = Html::template(
-        site,
-        &[
-            ("store", Html::text(&shop.settings.store_id)),
-            ("sku", Html::text(&product.sku)),
-            ("title", Html::text(&product.title)),
-            ("price", Html::text(&price)),
-        ],
-    );
-    page(
-        StatusCode::OK,
-        &shop.settings,
-        checkout,
-        &product.title,
-        main,
-    )
+    let values = [
+        ("sku", Html::text(&product.sku)),
+        ("title", Html::text(&product.title)),
+        ("price", Html::text(&price)),
+    ];
+    page(&shop, checkout, &product.title, shop.fill(site, &values))
 }
 
 /// `GET /donate`: the one page where the customer names the amount, within bounds that the proxy holds.
 pub(crate) async fn donate(State(shop): State<Arc<Shop>>) -> Response {
-    let main = Html::template(
-        include_str!("../../site/donate.html"),
-        &[("store", Html::text(&shop.settings.store_id))],
-    );
-    page(
-        StatusCode::OK,
-        &shop.settings,
-        Checkout::Frame,
-        "A coffee for the shop",
-        main,
-    )
+    let site = include_str!("../../site/donate.html");
+    plain(&shop, Checkout::Frame, "A coffee for the shop", site)
 }
 
 /// `GET /thanks`: where the checkout sends the customer back to.
 ///
-/// The address proves nothing: anyone can type it. The page shows the shop's own record and reloads
-/// it.
+/// The address proves nothing: anyone can type it. The page shows the shop's own record and reloads it.
 pub(crate) async fn thanks(State(shop): State<Arc<Shop>>) -> Response {
-    let main = Html::template(include_str!("../../site/thanks.html"), &[]);
-    page(
-        StatusCode::OK,
-        &shop.settings,
-        Checkout::Frame,
-        "Thank you",
-        main,
-    )
+    let site = include_str!("../../site/thanks.html");
+    plain(&shop, Checkout::Frame, "Thank you", site)
 }
 
 /// `GET /theme-builder`: a checkout to dress, and what to copy for one's own.
 pub(crate) async fn theme_builder(State(shop): State<Arc<Shop>>) -> Response {
-    let main = Html::template(
-        include_str!("../../site/theme-builder.html"),
-        &[("store", Html::text(&shop.settings.store_id))],
-    );
-    page(
-        StatusCode::OK,
-        &shop.settings,
-        Checkout::Inline,
-        "Theme builder",
-        main,
-    )
+    let site = include_str!("../../site/theme-builder.html");
+    plain(&shop, Checkout::Inline, "Theme builder", site)
 }
 
 /// Every other address.
 pub(crate) async fn not_found(State(shop): State<Arc<Shop>>) -> Response {
-    let main = Html::template(include_str!("../../site/not-found.html"), &[]);
-    page(
-        StatusCode::NOT_FOUND,
-        &shop.settings,
-        Checkout::Frame,
-        "Not here",
-        main,
-    )
+    let site = include_str!("../../site/not-found.html");
+    let page = plain(&shop, Checkout::Frame, "Not here", site);
+    (StatusCode::NOT_FOUND, page).into_response()
 }
 
 #[cfg(test)]

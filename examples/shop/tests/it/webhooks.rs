@@ -28,45 +28,32 @@ async fn a_paid_order_is_shown_with_its_event() {
 }
 
 #[tokio::test]
-async fn a_forged_signature_changes_nothing() {
+async fn a_delivery_that_is_forged_altered_old_or_no_event_changes_nothing() {
     let shop = Shop::start(NO_PROXY).await;
-    let forged = Delivery {
-        secret: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-        ..delivery("msg_1", "order.paid")
-    };
-    assert_eq!(shop.deliver(&forged).await, StatusCode::BAD_REQUEST);
-    assert_eq!(shop.orders().await, json!([]));
-}
-
-#[tokio::test]
-async fn a_body_altered_on_its_way_changes_nothing() {
-    let shop = Shop::start(NO_PROXY).await;
-    let altered = Delivery {
-        altered: true,
-        ..delivery("msg_1", "order.paid")
-    };
-    assert_eq!(shop.deliver(&altered).await, StatusCode::BAD_REQUEST);
-    assert_eq!(shop.orders().await, json!([]));
-}
-
-#[tokio::test]
-async fn a_recording_of_an_old_delivery_changes_nothing() {
-    let shop = Shop::start(NO_PROXY).await;
-    let old = Delivery {
-        age_seconds: 3600,
-        ..delivery("msg_1", "order.paid")
-    };
-    assert_eq!(shop.deliver(&old).await, StatusCode::BAD_REQUEST);
-    assert_eq!(shop.orders().await, json!([]));
-}
-
-#[tokio::test]
-async fn an_unsigned_request_changes_nothing() {
-    let shop = Shop::start(NO_PROXY).await;
-    let url = format!("{}/florin", shop.url);
-    let event = serde_json::to_string(&delivery("msg_1", "order.paid").event).unwrap();
-    let response = shop.http.post(url).body(event).send().await.unwrap();
-    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    let right = || delivery("msg_1", "order.paid");
+    for wrong in [
+        Delivery {
+            secret: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+            ..right()
+        },
+        Delivery {
+            altered: true,
+            ..right()
+        },
+        Delivery {
+            age_seconds: 3600,
+            ..right()
+        },
+        Delivery {
+            event: json!({ "kind": "order.paid" }),
+            ..right()
+        },
+    ] {
+        assert_eq!(shop.deliver(&wrong).await, StatusCode::BAD_REQUEST);
+    }
+    let unsigned = shop.http.post(format!("{}/florin", shop.url));
+    let unsigned = unsigned.body(right().event.to_string()).send().await;
+    assert_eq!(unsigned.unwrap().status(), StatusCode::BAD_REQUEST);
     assert_eq!(shop.orders().await, json!([]));
 }
 
@@ -84,13 +71,6 @@ async fn a_repeated_webhook_is_accepted_and_stored_once() {
 }
 
 #[tokio::test]
-async fn an_excess_is_noted_and_pays_nothing() {
-    let shop = Shop::start(NO_PROXY).await;
-    shop.deliver(&delivery("msg_1", "order.overpaid")).await;
-    assert_eq!(shop.orders().await[0]["paid_by"], json!(null));
-}
-
-#[tokio::test]
 async fn a_return_to_the_thanks_page_pays_nothing() {
     let shop = Shop::start(NO_PROXY).await;
     shop.deliver(&delivery("msg_1", "order.created")).await;
@@ -98,14 +78,4 @@ async fn a_return_to_the_thanks_page_pays_nothing() {
     assert_eq!(status, StatusCode::OK);
     assert!(page.contains("is being checked"), "{page}");
     assert_eq!(shop.orders().await[0]["paid_by"], json!(null));
-}
-
-#[tokio::test]
-async fn a_signed_body_that_is_no_event_is_refused() {
-    let shop = Shop::start(NO_PROXY).await;
-    let odd = Delivery {
-        event: json!({ "kind": "order.paid" }),
-        ..delivery("msg_1", "order.paid")
-    };
-    assert_eq!(shop.deliver(&odd).await, StatusCode::BAD_REQUEST);
 }
