@@ -22,6 +22,7 @@ mod amount;
 mod amount_text;
 mod asset;
 mod currency;
+mod network;
 #[cfg(feature = "arithmetic")]
 mod price;
 #[cfg(feature = "schema")]
@@ -32,5 +33,6 @@ pub use amount::{Amount, AmountError, Rounding};
 pub use amount_text::{AmountText, InvalidAmount};
 pub use asset::{Asset, CryptoCode, InvalidCryptoCode};
 pub use currency::{Currency, ISO_4217_DATE, InvalidCurrency};
+pub use network::Network;
 #[cfg(feature = "arithmetic")]
 pub use price::{InvalidPrice, Price, TooManyDecimals};

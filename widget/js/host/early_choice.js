@@ -16,7 +16,7 @@ const LONGEST_PRESS_MS = 1000;
 /** Digits after leading zeros in a list of amounts. */
 const SIGNIFICANT_DIGITS = 6;
 /**
- * The coin of each network, and what wallets and exchanges call the network: see widget/src/format/networks.rs.
+ * The coin of each network, and what wallets and exchanges call the network: see crates/money/src/network.rs.
  *
  * @type {Map<string, string[]>}
  */

@@ -1,18 +1,7 @@
 //! Links that a customer can follow. Links come from the store's configuration and from the payment
 //! service; one that is not on this list is shown nowhere.
 
-/// URI schemes of wallets, as the networks themselves define them.
-const WALLET_SCHEMES: [&str; 9] = [
-    "bitcoin",
-    "bitcoincash",
-    "bchtest",
-    "dogecoin",
-    "ethereum",
-    "litecoin",
-    "tron",
-    "bnb",
-    "smartchain",
-];
+use florin_money::Network;
 
 /// Hosts of the developer's own machine, the only ones reached without TLS.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
@@ -50,7 +39,7 @@ pub fn is_wallet(uri: &str, address: &str) -> bool {
     uri != address
         && uri
             .split_once(':')
-            .is_some_and(|(scheme, rest)| !rest.is_empty() && WALLET_SCHEMES.contains(&scheme))
+            .is_some_and(|(scheme, rest)| !rest.is_empty() && Network::SCHEMES.contains(&scheme))
 }
 
 /// The checkout page, at `base`, with one order in it. The token stands in the fragment: no server sees it, and the page

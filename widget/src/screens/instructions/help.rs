@@ -3,10 +3,10 @@
 //! sentences.
 
 use florin_checkout_api::AttemptView;
+use florin_money::Network;
 use leptos::prelude::*;
 
 use crate::components::{CopyButton, Ltr, Press, QrCode, Sentence, coins};
-use crate::format::networks;
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
@@ -54,7 +54,7 @@ pub(super) fn names(attempt: &AttemptView) -> [(&'static str, &str); 2] {
 /// The network's names there, the fee, the minimum withdrawal, and the time it takes.
 #[component]
 pub(super) fn ExchangeHelp<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
-    let network = networks::known(&attempt.network);
+    let network = Network::of(&attempt.network);
     let names = network.map_or(attempt.network.as_str(), |network| network.names);
     let names = names.to_owned();
     let amount = coins(due(attempt), &attempt.asset);

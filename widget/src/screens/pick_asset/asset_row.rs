@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use florin_checkout_api::{Quote, Unavailable};
+use florin_money::Network;
 use leptos::prelude::*;
 
 use super::search::is_found;
 use crate::components::{AssetIcon, Ltr, coins, focus_heading, renewed};
 use crate::format::amount::{shortened, trimmed};
-use crate::format::networks;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
 
@@ -23,7 +23,7 @@ pub(super) fn AssetRow<'a>(
 ) -> impl IntoView + use<> {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let code = quote.crypto_code.clone();
-    let network = networks::known(&quote.network).filter(|_| is_in_coin);
+    let network = Network::of(&quote.network).filter(|_| is_in_coin);
     let detail = move || match (checkout.quote(&code), network) {
         (Some(quote), Some(network)) if quote.available => network.names.to_owned(),
         (Some(quote), _) => detail(checkout, i18n, &quote),

@@ -1,11 +1,11 @@
 //! The network of an asset that exists on several, confirmed before an address is requested.
 
 use florin_checkout_api::Quote;
+use florin_money::Network;
 use leptos::prelude::*;
 
 use super::asset_row::{Cost, FreshPrices, detail, name};
 use crate::components::{AssetIcon, Button, Heading, Look, Ltr, Sentence, focus, focus_heading};
-use crate::format::networks;
 use crate::i18n::use_i18n;
 use crate::state::use_checkout;
 
@@ -51,7 +51,7 @@ fn Step<'a>(quote: &'a Quote) -> impl IntoView + use<> {
 /// What wallets and exchanges call the network, and the shape of its addresses.
 #[component]
 fn NetworkNames<'a>(network: &'a str) -> impl IntoView + use<> {
-    networks::known(network).map(|known| {
+    Network::of(network).map(|known| {
         let example = (!known.example.is_empty()).then(|| {
             view! {
                 <Sentence key="address_example" network=network>

@@ -1,13 +1,13 @@
 //! The search among many assets.
 
 use florin_checkout_api::Quote;
+use florin_money::Network;
 use js_sys::Reflect;
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{Event, HtmlInputElement};
 
 use crate::browser::later;
-use crate::format::networks;
 use crate::format::networks::finds;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
@@ -80,7 +80,7 @@ fn NothingFound(search: RwSignal<String>) -> impl IntoView {
 
 /// Returns `true` if an asset is among what is searched for.
 pub(super) fn is_found(typed: &str, quote: &Quote) -> bool {
-    let elsewhere = networks::known(&quote.network).map_or("", |network| network.names);
+    let elsewhere = Network::of(&quote.network).map_or("", |network| network.names);
     let names = [
         quote.asset_name.as_str(),
         &quote.asset,
