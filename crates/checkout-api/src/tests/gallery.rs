@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use strum::VariantArray as _;
+use strum::VariantArray;
 
 use super::super::*;
 use super::read;
@@ -67,87 +67,44 @@ fn patch(whole: &mut Value, changes: &Value) {
     }
 }
 
-#[test]
-fn every_status_and_flow_can_be_looked_at() {
-    let orders = Gallery::read().orders();
-    let shown: Vec<Status> = orders.iter().map(|order| order.status).collect();
-    for status in Status::VARIANTS {
+#[track_caller]
+fn all_are_shown<T: VariantArray + PartialEq + core::fmt::Debug>(shown: impl Iterator<Item = T>) {
+    let shown: Vec<T> = shown.collect();
+    for variant in T::VARIANTS {
+        let is_shown = shown.contains(variant);
         assert!(
-            shown.contains(status),
-            "no state of the gallery is {status:?}: add one to widget/gallery/states.json"
+            is_shown,
+            "no state has {variant:?}: add one to widget/gallery/states.json"
         );
     }
+}
+
+#[test]
+fn every_word_of_a_closed_list_can_be_looked_at() {
+    let gallery = Gallery::read();
+    let orders = gallery.orders();
+    all_are_shown(orders.iter().map(|order| order.status));
+    all_are_shown(orders.iter().filter_map(|order| order.failure_reason));
+    all_are_shown(orders.iter().filter_map(|order| order.blocked_reason));
+    all_are_shown(orders.iter().filter_map(|order| order.late_payment));
+    all_are_shown(gallery.quotes("reasons").iter().filter_map(|q| q.reason));
+    let attempts = orders.iter().filter_map(|order| order.attempt.as_ref());
+    let warnings = attempts.flat_map(|attempt| &attempt.warnings);
+    all_are_shown(warnings.map(|warning| warning.kind));
     for flow in [Flow::Custom, Flow::Hosted] {
         assert!(orders.iter().any(|order| order.flow == flow), "{flow:?}");
     }
-}
-
-#[test]
-fn every_theme_and_late_payment_can_be_looked_at() {
-    let gallery = Gallery::read();
     assert_eq!(gallery.0["themes"], serde_json::json!(THEMES));
-    let orders = gallery.orders();
-    for kind in LatePayment::VARIANTS {
-        let is_shown = orders.iter().any(|order| order.late_payment == Some(*kind));
-        assert!(is_shown, "no state of the gallery has {kind:?}");
-    }
 }
 
 #[test]
-fn every_reason_against_an_asset_can_be_looked_at() {
-    let shown = Gallery::read().quotes("reasons");
-    for reason in Unavailable::VARIANTS {
-        let is_shown = shown.iter().any(|quote| quote.reason == Some(*reason));
-        assert!(is_shown, "no quote of the gallery is {reason:?}");
-    }
-}
-
-#[test]
-fn a_paid_order_and_no_other_says_when() {
+fn a_status_comes_with_what_belongs_to_it_and_no_other_does() {
     for order in Gallery::read().orders() {
-        let is_dated = order.paid_at.is_some();
-        assert_eq!(is_dated, order.status.is_settled(), "{:?}", order.status);
-    }
-}
-
-#[test]
-fn every_reason_of_a_failure_can_be_looked_at() {
-    let orders = Gallery::read().orders();
-    for order in &orders {
-        let has_failed = order.status == Status::Failed;
-        assert_eq!(order.failure_reason.is_some(), has_failed);
-    }
-    for reason in FailureReason::VARIANTS {
-        let is_shown = orders
-            .iter()
-            .any(|order| order.failure_reason == Some(*reason));
-        assert!(is_shown, "no state of the gallery has {reason:?}");
-    }
-}
-
-#[test]
-fn every_reason_of_a_block_can_be_looked_at() {
-    let orders = Gallery::read().orders();
-    for order in &orders {
-        let is_blocked = order.status == Status::Blocked;
-        assert_eq!(order.blocked_reason.is_some(), is_blocked);
-    }
-    for reason in BlockedReason::VARIANTS {
-        let is_shown = orders
-            .iter()
-            .any(|order| order.blocked_reason == Some(*reason));
-        assert!(is_shown, "no state of the gallery has {reason:?}");
-    }
-}
-
-#[test]
-fn every_kind_of_warning_can_be_looked_at() {
-    let orders = Gallery::read().orders();
-    let attempts = orders.iter().filter_map(|order| order.attempt.as_ref());
-    let shown: Vec<_> = attempts.flat_map(|attempt| &attempt.warnings).collect();
-    for kind in WarningKind::VARIANTS {
-        let is_shown = shown.iter().any(|warning| warning.kind == *kind);
-        assert!(is_shown, "no warning of the gallery is {kind:?}");
+        let status = order.status;
+        assert_eq!(order.paid_at.is_some(), status.is_settled(), "{status:?}");
+        let (has_failed, is_blocked) = (status == Status::Failed, status == Status::Blocked);
+        assert_eq!(order.failure_reason.is_some(), has_failed, "{status:?}");
+        assert_eq!(order.blocked_reason.is_some(), is_blocked, "{status:?}");
     }
 }
 
