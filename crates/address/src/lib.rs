@@ -21,4 +21,4 @@ mod payment_uri;
 
 pub use address::check;
 pub use error::{AddressError, Network, UriError};
-pub use payment_uri::{PaymentTarget, WalletTransaction};
+pub use payment_uri::PaymentTarget;

@@ -18,11 +18,11 @@ mod networks;
 mod text;
 mod transaction;
 
+use florin_checkout_api::WalletTransaction;
 use florin_money::{Amount, Asset};
 
 use self::forms::{Form, Payment};
 use self::text::{Parts, Units};
-pub use self::transaction::WalletTransaction;
 use crate::address::same;
 use crate::error::short;
 use crate::{Network, UriError};

@@ -197,8 +197,6 @@ fn attempt_view(
         checks::target(asset, terms, address, qr_string, context.environment).ok()
     });
     let written = target.as_ref();
-    let evm = written.and_then(|target| target.evm_transaction(due));
-    let tron = written.and_then(|target| target.tron_transaction(due));
     let is_partly_paid = !received.is_zero() && !due.is_zero();
     // Received and missing parts never add up to more than the price.
     let in_local = |part, rounding| {
@@ -218,8 +216,8 @@ fn attempt_view(
             .unwrap_or_default(),
         address: address.clone(),
         verified: target.is_some(),
-        evm_transaction: evm.map(wallet_transaction),
-        tron_transaction: tron.map(wallet_transaction),
+        evm_transaction: written.and_then(|target| target.evm_transaction(due)),
+        tron_transaction: written.and_then(|target| target.tron_transaction(due)),
         qr_string: target.map_or_else(|| address.clone(), |target| target.uri(due)),
         amount_in_crypto: requested.crypto.to_text(),
         amount_in_usd: requested.usd.to_text(),
@@ -249,21 +247,6 @@ fn attempt_view(
         transaction_hash: invoice.progress.transaction_hash.clone(),
         explorer_url: explorer_url(asset, invoice, context.environment),
     })
-}
-
-fn wallet_transaction(transaction: florin_address::WalletTransaction) -> WalletTransaction {
-    let florin_address::WalletTransaction {
-        chain_id,
-        to,
-        value,
-        data,
-    } = transaction;
-    WalletTransaction {
-        chain_id,
-        to,
-        value,
-        data,
-    }
 }
 
 /// Where the customer goes from here: the order's own address, else the store's, with the order's id and no status. From an

@@ -1,24 +1,12 @@
-//! Transactions for wallets in the browser: what one is asked to sign, on Ethereum's chains and on Tron.
+//! Transactions for wallets in the browser: plain transfers on Ethereum's chains and on Tron, never an approval.
+//!
+//! Source: the execution API of Ethereum, `eth_sendTransaction`. A wallet of Tron builds its transaction from the same parts.
+
+use florin_checkout_api::WalletTransaction;
 
 use super::forms::Form;
 use super::networks;
 use super::text::Units;
-
-/// A plain transfer: of the chain's own coin, or of a token by its contract. Never an approval.
-///
-/// Quantities and data are hexadecimal, with `0x`. Source: the execution API of Ethereum, `eth_sendTransaction`. A wallet of
-/// Tron builds its transaction from the same parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WalletTransaction {
-    /// EIP-155 number of the chain, a quantity: `0x1`. Tron's is the end of its first block's id.
-    pub chain_id: String,
-    /// The receiver of the coin, or the token's contract.
-    pub to: String,
-    /// The coin that is sent, in its smallest unit, a quantity: `0x0` for a token.
-    pub value: String,
-    /// Empty (`0x`) for the coin, `transfer(address,uint256)` for a token.
-    pub data: String,
-}
 
 /// The first four bytes of the Keccak-256 digest of `transfer(address,uint256)`. Source: EIP-20, "transfer"; Solidity's
 /// "Contract ABI Specification", "Function Selector".

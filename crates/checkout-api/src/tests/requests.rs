@@ -1,6 +1,7 @@
 //! Requests and refusals on the wire, closed lists of words, and what is not read.
 
 use core::fmt::Debug;
+use core::str::FromStr;
 
 use florin_money::AmountText;
 use serde::Serialize;
@@ -155,17 +156,28 @@ where
     }
 }
 
+/// The words in the database are the same.
+#[track_caller]
+fn is_stored_as<T>(words: &str)
+where
+    T: VariantArray + Copy + PartialEq + Debug + Into<&'static str> + FromStr,
+{
+    for (variant, word) in words_of::<T>(words) {
+        assert_eq!(variant.into(), word);
+        assert_eq!(word.parse::<T>().ok(), Some(variant));
+    }
+}
+
 #[test]
 fn every_word_of_a_closed_list_is_the_contracts() {
     let statuses = "open awaiting_payment checking processing paid overpaid underpaid failed \
                     cancelled expired blocked";
     is_closed_list::<Status>(statuses);
-    for (status, word) in words_of::<Status>(statuses) {
-        assert_eq!(<&str>::from(status), word);
-    }
+    is_stored_as::<Status>(statuses);
     is_closed_list::<BlockedReason>("invoice_rejected address_changed");
     is_closed_list::<FailureReason>("nothing_received not_completed");
     is_closed_list::<LatePayment>("counted second");
+    is_stored_as::<LatePayment>("counted second");
 }
 
 #[test]
