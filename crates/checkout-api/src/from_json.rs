@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(value, serde_json::json!({ "a": ["", 1] }));
     }
 
-    /// The same without the obeyed characters, in every string.
+    /// Removes the obeyed characters from every string.
     fn without_obeyed(value: Value) -> Value {
         let filter = |text: String| text.chars().filter(|char| !is_obeyed(*char)).collect();
         match value {

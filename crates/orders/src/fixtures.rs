@@ -23,7 +23,7 @@ pub fn amount(text: &str) -> Amount {
     Amount::parse(text).unwrap()
 }
 
-/// So many seconds after the beginning of time.
+/// A time in seconds since 1970.
 pub fn at(seconds: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
 }
@@ -152,7 +152,7 @@ pub fn observed(status: &str) -> Observation {
     }
 }
 
-/// The same with received amounts: in the asset, in dollars, in local currency.
+/// An observation with received amounts: in the asset, in dollars, in local currency.
 pub fn received(status: &str, crypto: &str, usd: &str, local: &str) -> Observation {
     let some = |text: &str| Some(text.to_owned());
     Observation {

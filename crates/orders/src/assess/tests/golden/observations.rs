@@ -62,7 +62,7 @@ pub(super) fn observation(status: Option<&str>, arrived: Amounts<&str>) -> Obser
     observation
 }
 
-/// The same before anything arrived.
+/// The response before anything arrived.
 pub(super) fn nothing(status: Option<&str>) -> Observation {
     let Observation {
         received,
