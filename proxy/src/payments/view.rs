@@ -2,7 +2,7 @@
 
 use florin_checkout_api::{
     AttemptView, BlockedReason, Confirmations, Environment, FailureReason, LineView, OrderView,
-    StoreView, WalletTransaction,
+    StoreView,
 };
 use florin_money::{Amount, Asset, Rounding};
 use florin_orders::{

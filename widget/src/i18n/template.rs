@@ -16,7 +16,7 @@ pub enum Text {
 }
 
 /// By hand, because serde keeps a copy of whatever it reads while it tries one variant of an untagged enum after another:
-/// so many kilobytes of code that no customer needs.
+/// kilobytes of code that no customer needs.
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextVisitor)
@@ -208,8 +208,7 @@ mod tests {
 
     #[test]
     fn the_page_without_scripts_speaks_by_the_language_files() {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("index.html");
-        let page = fs::read_to_string(page).unwrap();
+        let page = include_str!("../../index.html");
         let (_, shown) = page.split_once("<noscript>").unwrap();
         let (shown, _) = shown.split_once("</noscript>").unwrap();
         let lines: Vec<_> = shown.split("<p lang=\"").skip(1).collect();
@@ -226,7 +225,7 @@ mod tests {
         }
     }
 
-    /// How a key of a text is written, up to its quotation mark.
+    /// A key of a text as modules write it, up to its quotation mark.
     const LOOKUPS: [&str; 5] = [
         ".text(\"",
         ".text_with(\"",
@@ -235,27 +234,32 @@ mod tests {
         "word(\"",
     ];
 
-    /// The source of every module, whose texts are looked up by literal keys such as `i18n.text("paid")`.
-    fn sources(folder: &Path, texts: &mut String) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                sources(&path, texts);
-            } else if path.file_name().unwrap() != "tests.rs" {
-                texts.push_str(&fs::read_to_string(path).unwrap());
+    /// Path and text of every file below a folder of the widget.
+    fn sources(folder: &str) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.file_name().unwrap() != "tests.rs" {
+                    let text = fs::read_to_string(&path).unwrap();
+                    found.push((path.to_str().unwrap().to_owned(), text));
+                }
             }
         }
+        found
     }
 
-    /// Texts of screens that are being written.
-    const AWAITED: [&str; 0] = [];
+    /// The text of all of them.
+    fn source(folder: &str) -> String {
+        sources(folder).into_iter().map(|(_, text)| text).collect()
+    }
 
     #[test]
     fn screens_ask_for_texts_that_exist_and_for_every_one() {
-        let mut source = String::new();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        sources(&root.join("src"), &mut source);
-        sources(&root.join("js"), &mut source);
+        let source = source("src") + &source("js");
         let english = screens();
         for lookup in LOOKUPS {
             for call in source.split(lookup).skip(1) {
@@ -263,26 +267,16 @@ mod tests {
                 assert!(english.contains_key(key), "{key:?} has no text");
             }
         }
-        for key in AWAITED {
-            assert!(
-                english.contains_key(key),
-                "{key:?} is awaited and has no text"
-            );
-        }
         for key in english.keys() {
             let used = source.contains(&["\"", key, "\""].concat())
-                || source.contains(&["words.", key].concat())
-                || AWAITED.contains(&key.as_str());
+                || source.contains(&["words.", key].concat());
             assert!(used, "{key:?} is never shown");
         }
     }
 
     #[test]
     fn the_script_of_the_wallets_asks_for_texts_that_exist_and_for_every_one() {
-        let mut source = String::new();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        sources(&root.join("js/wallets"), &mut source);
-        source.push_str(&fs::read_to_string(root.join("js/wallets.js")).unwrap());
+        let source = source("js/wallets") + include_str!("../../js/wallets.js");
         let texts = sections("en.json").remove("wallets").unwrap();
         for key in texts.keys() {
             let end = key.strip_prefix("wallet_").unwrap();
@@ -300,9 +294,8 @@ mod tests {
 
     #[test]
     fn every_app_of_a_phone_has_a_link_with_the_payment_in_it_a_source_and_a_date() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("js/wallets/universal_links.json");
-        let file: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        let file = include_str!("../../js/wallets/universal_links.json");
+        let file: serde_json::Value = serde_json::from_str(file).unwrap();
         for app in file["universal_links"].as_array().unwrap() {
             let text = |member: &str| app[member].as_str().unwrap();
             let link = text("link");
@@ -342,26 +335,12 @@ mod tests {
 
     #[test]
     fn what_is_shown_before_the_asset_choice_needs_no_later_text() {
-        fn files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    files(&path, found);
-                } else if path.file_name().unwrap() != "tests.rs" {
-                    found.push(path);
-                }
-            }
-        }
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let mut all = Vec::new();
-        files(&root, &mut all);
         let later = sections("en.json").remove("later").unwrap();
-        for path in all {
-            let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
+        for (path, source) in sources("src") {
+            let (_, name) = path.rsplit_once("/widget/src/").unwrap();
             if AFTER_THE_CHOICE.iter().any(|start| name.starts_with(start)) {
                 continue;
             }
-            let source = fs::read_to_string(&path).unwrap();
             let product = source.split("#[cfg(test)]").next().unwrap();
             for key in later.keys() {
                 assert!(
