@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use self::banners::Banners;
 use self::summary::Summary;
 use crate::browser::{document, later};
-use crate::components::{focus_heading, renewed};
+use crate::components::{focus_heading, keyed};
 use crate::i18n::use_i18n;
 use crate::screens::{Screen, load_payment_screens};
 use crate::state::phase::Phase;
@@ -58,7 +58,7 @@ fn follow_state(checkout: Checkout) {
     Effect::new(move |_| {
         let phase = checkout.phase.get();
         // Its texts are loaded with its screen.
-        if phase == Phase::NextStep {
+        if phase == Phase::LoadingPayment {
             return;
         }
         let title = checkout.order.with(|order| {
@@ -99,9 +99,9 @@ fn icon(key: Option<&str>) -> &'static str {
 fn title_key(phase: Phase) -> Option<&'static str> {
     Some(match phase {
         Phase::Loading
-        | Phase::NextStep
-        | Phase::Stopped
-        | Phase::Giving
+        | Phase::LoadingPayment
+        | Phase::Error
+        | Phase::EnterAmount
         | Phase::Hosted
         | Phase::Choosing
         | Phase::Paying => return None,
@@ -123,14 +123,14 @@ fn CurrentScreen() -> impl IntoView {
     let checkout = use_checkout();
     let key = Memo::new(move |_| (checkout.phase.get(), destination(checkout)));
     let mut has_arrived = false;
-    renewed(key, move |(phase, _)| {
+    keyed(key, move |(phase, _)| {
         // The page of the shop may have removed the element since.
         if checkout.is_removed() {
             return ().into_any();
         }
         let is_focused = has_arrived && focus_heading(checkout);
         checkout.announce_phase(phase, is_focused);
-        has_arrived = has_arrived || !matches!(phase, Phase::Loading | Phase::NextStep);
+        has_arrived = has_arrived || !matches!(phase, Phase::Loading | Phase::LoadingPayment);
         view! { <Screen phase=phase /> }.into_any()
     })
 }

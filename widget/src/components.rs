@@ -11,7 +11,7 @@ mod text;
 pub(crate) use self::{
     button::{Button, CopyButton, Look, NewPriceButton, OtherAssetButton, Press},
     countdown::Countdown,
-    elements::{focus, focus_heading, is_screen_focused, renewed},
+    elements::{focus, focus_heading, is_screen_focused, keyed},
     icon::{AssetIcon, Drawing, TICK},
     order_links::{
         ExplorerLink, HelpLink, HostedPageLink, NewPurchaseButton, NewSessionButton,

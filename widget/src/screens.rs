@@ -21,10 +21,10 @@ use crate::state::phase::Phase;
 pub(crate) fn Screen(phase: Phase) -> impl IntoView {
     match phase {
         Phase::Loading => unavailable::Loading().into_any(),
-        Phase::Stopped => unavailable::Unavailable().into_any(),
-        Phase::Giving => donation::Donation().into_any(),
+        Phase::Error => unavailable::Unavailable().into_any(),
+        Phase::EnterAmount => donation::Donation().into_any(),
         Phase::Choosing => pick_asset::PickAsset().into_any(),
-        Phase::NextStep => unavailable::NextStep().into_any(),
+        Phase::LoadingPayment => unavailable::LoadingPayment().into_any(),
         later => payment::screen(later),
     }
 }

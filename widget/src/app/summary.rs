@@ -16,7 +16,7 @@ const LINES_SHOWN: usize = 3;
 #[component]
 pub(super) fn Summary() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let is_stopped = Memo::new(move |_| checkout.phase.get() == Phase::Stopped);
+    let is_stopped = Memo::new(move |_| checkout.phase.get() == Phase::Error);
     let order_id = Memo::new(move |_| {
         checkout
             .order

@@ -50,7 +50,7 @@ pub(crate) fn focus(checkout: Checkout, selector: String) {
 
 /// Builds a view whenever `key` changes, with new elements. A view that is changed in place would keep the old ones, and
 /// with them what the customer has typed, ticked or opened, and animations that have ended.
-pub(crate) fn renewed<K>(
+pub(crate) fn keyed<K>(
     key: Memo<K>,
     mut build: impl FnMut(K) -> AnyView + Send + 'static,
 ) -> impl IntoView

@@ -16,7 +16,7 @@ use self::help::{ExchangeHelp, Handoff, due, names};
 pub(super) use self::wallets::Wallets;
 use self::warnings::Warnings;
 use crate::components::{
-    Button, CopyButton, Look, Ltr, NewPriceButton, Sentence, coins, focus, renewed,
+    Button, CopyButton, Look, Ltr, NewPriceButton, Sentence, coins, focus, keyed,
 };
 use crate::format::amount::trimmed;
 use crate::format::{links, time};
@@ -50,7 +50,7 @@ pub(super) fn WhatToSend() -> impl IntoView {
         _ => Haste::Calm,
     });
     let key = Memo::new(move |_| (received.get(), haste.get()));
-    renewed(key, move |(received, haste)| {
+    keyed(key, move |(received, haste)| {
         let Some(order) = checkout.order.get_untracked() else {
             return ().into_any();
         };

@@ -60,13 +60,13 @@ pub(super) fn Paid() -> impl IntoView {
             </h2>
             {move || (!is_reverted.get()).then(|| view! { <p>{thanks.clone()}</p> })}
             {excess}
-            <Afterwards />
+            <WhatNext />
             <div class="actions">
                 <ReturnLink look=Look::Primary />
                 {move || (!is_reverted.get()).then(|| view! { <PrintButton /> })}
                 <NewPurchaseButton look=Look::Plain />
             </div>
-            <Facts />
+            <OrderDetails />
             {asks_for_email
                 .then(|| {
                     view! {
@@ -99,7 +99,7 @@ fn news(order: &OrderView) -> Option<News> {
 }
 
 #[component]
-fn Afterwards() -> impl IntoView {
+fn WhatNext() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let news = Memo::new(move |_| {
         checkout
@@ -140,7 +140,7 @@ fn excess(i18n: I18n, order: &OrderView) -> Option<String> {
 
 /// Amount, network, time, reference and transaction; the last two to copy.
 #[component]
-fn Facts() -> impl IntoView {
+fn OrderDetails() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     // What a later response about a paid order may change.
     let changes = checkout.follow(|_, attempt| {

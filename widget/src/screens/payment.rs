@@ -40,9 +40,11 @@ fn view_of(phase: Phase) -> Result<AnyView, SplitLoaderError> {
         Phase::Cancelled => ended::Cancelled().into_any(),
         Phase::Expired => ended::Expired().into_any(),
         Phase::Blocked => ended::Blocked().into_any(),
-        Phase::Loading | Phase::NextStep | Phase::Stopped | Phase::Giving | Phase::Choosing => {
-            ().into_any()
-        }
+        Phase::Loading
+        | Phase::LoadingPayment
+        | Phase::Error
+        | Phase::EnterAmount
+        | Phase::Choosing => ().into_any(),
     })
 }
 

@@ -85,7 +85,7 @@ pub(super) fn Unavailable() -> impl IntoView {
 
 /// Waits for the screens; they take the place of this one.
 #[component]
-pub(super) fn NextStep() -> impl IntoView {
+pub(super) fn LoadingPayment() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     // A further failure does not build the button anew, which may have the focus.
     let missing = Memo::new(move |_| match checkout.payment_screens.get() {

@@ -22,7 +22,7 @@ impl Announcements {
     /// it is read anyway, and its hint. Nothing on a page that was just opened, where everything is read.
     pub fn arrive(&mut self, phase: Phase, is_focused: bool) -> &'static [&'static str] {
         // The next screen is announced instead.
-        if phase == Phase::NextStep {
+        if phase == Phase::LoadingPayment {
             return &[];
         }
         let before = self.phase.replace(phase);
@@ -41,9 +41,9 @@ impl Announcements {
             Phase::Blocked => &["blocked", "blocked_hint"],
             // The next step is on the screen; a stop is announced with its reason, as a problem.
             Phase::Loading
-            | Phase::NextStep
-            | Phase::Stopped
-            | Phase::Giving
+            | Phase::LoadingPayment
+            | Phase::Error
+            | Phase::EnterAmount
             | Phase::Hosted
             | Phase::Choosing
             | Phase::Paying => &[],
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_final_state_of_a_new_page_is_not_announced() {
         assert_eq!(announced(&[Phase::Loading, Phase::Paid]), [""; 0]);
-        let loaded_late = [Phase::Loading, Phase::NextStep, Phase::Paid];
+        let loaded_late = [Phase::Loading, Phase::LoadingPayment, Phase::Paid];
         assert_eq!(announced(&loaded_late), [""; 0]);
     }
 

@@ -150,7 +150,7 @@ impl Checkout {
         let asked = Memo::new(move |_| {
             let order: Option<Arc<OrderView>> = order.get();
             if order.is_none() && donation.with(Option::is_some) && !is_stopped.get() {
-                return Phase::Giving;
+                return Phase::EnterAmount;
             }
             let phase = Phase::of(order.as_deref(), is_choosing.get(), is_stopped.get());
             // The gateway's page in a frame shows the confirmations itself.
@@ -162,7 +162,7 @@ impl Checkout {
         });
         let phase = Memo::new(move |_| match asked.get() {
             phase if phase.is_first() || payment_screens.get() == PaymentScreens::Loaded => phase,
-            _ => Phase::NextStep,
+            _ => Phase::LoadingPayment,
         });
         let shared = Shared {
             host,

@@ -8,11 +8,11 @@ pub enum Phase {
     /// The order has not arrived yet.
     Loading,
     /// The order is beyond the asset choice, and the screens for that are not loaded yet.
-    NextStep,
+    LoadingPayment,
     /// Loading failed; only a retry helps.
-    Stopped,
+    Error,
     /// Name the amount of a donation.
-    Giving,
+    EnterAmount,
     /// Pay on the gateway's own page.
     Hosted,
     /// Pick an asset.
@@ -46,11 +46,7 @@ impl Phase {
     /// take one. `stopped`: loading the order failed for good, or before there was one to show.
     pub fn of(order: Option<&OrderView>, choosing: bool, stopped: bool) -> Self {
         let Some(order) = order.filter(|_| !stopped) else {
-            return if stopped {
-                Self::Stopped
-            } else {
-                Self::Loading
-            };
+            return if stopped { Self::Error } else { Self::Loading };
         };
         if choosing && order.can_open_attempt && !order.status.is_settled() {
             return Self::Choosing;
@@ -87,7 +83,7 @@ impl Phase {
     pub fn is_first(self) -> bool {
         matches!(
             self,
-            Self::Loading | Self::NextStep | Self::Stopped | Self::Giving | Self::Choosing
+            Self::Loading | Self::LoadingPayment | Self::Error | Self::EnterAmount | Self::Choosing
         )
     }
 }
@@ -242,7 +238,7 @@ mod tests {
     #[test]
     fn without_an_order_the_page_loads_until_it_is_stopped() {
         assert_eq!(Phase::of(None, false, false), Phase::Loading);
-        assert_eq!(Phase::of(None, false, true), Phase::Stopped);
+        assert_eq!(Phase::of(None, false, true), Phase::Error);
     }
 
     #[test]

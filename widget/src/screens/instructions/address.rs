@@ -3,7 +3,7 @@
 use florin_checkout_api::AttemptView;
 use leptos::prelude::*;
 
-use super::help::{Aid, due, names};
+use super::help::{HelpPanel, due, names};
 use crate::components::{CopyButton, LargeQrCode, coins};
 use crate::format::address::{Verdict, compare, groups};
 use crate::format::links;
@@ -68,7 +68,7 @@ pub(super) fn CheckAddress(address: String) -> impl IntoView {
     let pasted = RwSignal::new(String::new());
     let verdict = move || view! { <Comparison verdict=compare(&address, &pasted.get()) /> };
     view! {
-        <Aid name="compare">
+        <HelpPanel name="compare">
             <p>{i18n.text("compare_hint")}</p>
             <label for="paste">{i18n.text("paste_back")}</label>
             <input
@@ -86,7 +86,7 @@ pub(super) fn CheckAddress(address: String) -> impl IntoView {
             <div class="pasted" id="pasted" data-testid="pasted">
                 {verdict}
             </div>
-        </Aid>
+        </HelpPanel>
     }
 }
 

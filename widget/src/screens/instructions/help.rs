@@ -13,7 +13,7 @@ use crate::state::use_checkout;
 
 /// Help that opens in its place.
 #[component]
-pub(super) fn Aid(
+pub(super) fn HelpPanel(
     /// Its class, its test's name, and the key of its summary.
     name: &'static str,
     #[prop(optional)] on_toggle: Option<Press>,
@@ -62,7 +62,7 @@ pub(super) fn ExchangeHelp<'a>(attempt: &'a AttemptView) -> impl IntoView + use<
     let store = use_checkout().store_name();
     let time = use_i18n().text_with("exchange_time", &[("store", &store)]);
     view! {
-        <Aid name="exchange">
+        <HelpPanel name="exchange">
             <Sentence key="exchange_network">
                 <Ltr text=names />
             </Sentence>
@@ -73,7 +73,7 @@ pub(super) fn ExchangeHelp<'a>(attempt: &'a AttemptView) -> impl IntoView + use<
                 <Ltr text=least />
             </Sentence>
             <p>{time}</p>
-        </Aid>
+        </HelpPanel>
     }
 }
 
@@ -97,8 +97,8 @@ pub(super) fn Handoff(store: String) -> impl IntoView {
     };
     let toggle = move || is_open.update(|is_open| *is_open = !*is_open);
     view! {
-        <Aid name="handoff" on_toggle=toggle.into()>
+        <HelpPanel name="handoff" on_toggle=toggle.into()>
             {content}
-        </Aid>
+        </HelpPanel>
     }
 }

@@ -7,7 +7,7 @@ use florin_money::Network;
 use leptos::prelude::*;
 
 use super::search::is_found;
-use crate::components::{AssetIcon, Ltr, coins, focus_heading, renewed};
+use crate::components::{AssetIcon, Ltr, coins, focus_heading, keyed};
 use crate::format::amount::{shortened, trimmed};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
@@ -187,7 +187,7 @@ pub(super) fn Cost(codes: Vec<String>) -> impl IntoView {
         amounts.all(|other| other == first).then_some(first)
     });
     let mut is_shown = false;
-    renewed(amounts, move |amounts| {
+    keyed(amounts, move |amounts| {
         let class = if is_shown { "moved" } else { "" };
         is_shown = true;
         let content = amounts.map(|amount| {
