@@ -79,7 +79,7 @@ impl Phase {
         }
     }
 
-    /// Whether its screen is shown before an asset is chosen; the screens of all others are loaded later.
+    /// Returns `true` if its screen is shown before an asset is chosen; all others are loaded later.
     pub fn is_first(self) -> bool {
         matches!(
             self,
@@ -93,12 +93,12 @@ fn is_seen(order: &OrderView) -> bool {
     attempt.is_some_and(|attempt| attempt.confirmations.is_some())
 }
 
-/// Whether something, but not all, has arrived: the full amount must not be sent again.
+/// Returns `true` if a part has arrived: the full amount must not be sent again.
 pub fn is_partly_paid(attempt: &AttemptView) -> bool {
     has_received(attempt) && is_above_zero(attempt.remaining_in_crypto.as_str())
 }
 
-/// Whether something has arrived.
+/// Returns `true` if something has arrived.
 pub fn has_received(attempt: &AttemptView) -> bool {
     is_above_zero(attempt.received_in_crypto.as_str())
 }
@@ -109,84 +109,34 @@ fn is_above_zero(amount: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use florin_checkout_api::{Confirmations, Environment, Flow, StoreView};
+    use florin_checkout_api::Confirmations;
     use florin_money::AmountText;
+    use serde_json::Value;
     use strum::VariantArray as _;
 
     use super::*;
 
-    fn amount(text: &str) -> AmountText {
-        AmountText::parse(text).unwrap()
+    fn gallery() -> Value {
+        serde_json::from_str(include_str!("../../gallery/states.json")).unwrap()
     }
 
     fn attempt(received: &str, remaining: &str) -> AttemptView {
+        let amount = |text| AmountText::parse(text).unwrap();
+        let attempt: AttemptView = serde_json::from_value(gallery()["attempt"].take()).unwrap();
         AttemptView {
-            crypto_code: "BTC".into(),
-            asset: "BTC".into(),
-            network: "Bitcoin".into(),
-            address: "tb1q".into(),
-            qr_string: "bitcoin:tb1q?amount=0.5".into(),
-            evm_transaction: None,
-            tron_transaction: None,
-            verified: true,
-            amount_in_crypto: amount("0.5"),
-            amount_in_usd: amount("19.90"),
-            amount_in_local_currency: amount("19.90"),
-            local_currency_code: "USD".into(),
-            rate_in_local_currency: None,
             expires_in_seconds: 0,
-            lifetime_seconds: 900,
-            warnings: vec![],
-            marked_as_paid: false,
-            transaction_hint: None,
             received_in_crypto: amount(received),
             remaining_in_crypto: amount(remaining),
-            received_in_local_currency: None,
-            remaining_in_local_currency: None,
-            excess_in_crypto: None,
-            excess_in_local_currency: None,
-            confirmations: None,
-            transaction_hash: None,
-            explorer_url: None,
+            ..attempt
         }
     }
 
     fn order(status: Status) -> OrderView {
+        let order: OrderView = serde_json::from_value(gallery()["order"].take()).unwrap();
         OrderView {
-            id: "ord_1".into(),
-            version: 1,
-            environment: Environment::Test,
-            store: StoreView {
-                id: "demo".into(),
-                name: "Demo".into(),
-                support_url: None,
-                logo_url: None,
-                theme: "auto".into(),
-                theme_tokens: BTreeMap::new(),
-            },
-            title: "An e-book".into(),
-            lines: vec![],
-            amount: amount("19.90"),
-            currency: "USD".into(),
             status,
-            failure_reason: None,
-            blocked_reason: None,
-            flow: Flow::Custom,
-            payment_process_url: None,
-            paid_at: None,
-            reverted: false,
-            late_payment: None,
             attempt: Some(attempt("0", "0.5")),
-            email_kept: false,
-            email_required: false,
-            return_url: None,
-            can_open_attempt: true,
-            delayed: false,
-            next_poll_seconds: Some(3),
-            checked_seconds_ago: None,
-            as_of: "2026-11-21T09:00:00Z".into(),
+            ..order
         }
     }
 
