@@ -14,7 +14,6 @@ use crate::screens::{Screen, load_payment_screens};
 use crate::state::phase::Phase;
 use crate::state::{Checkout, use_checkout};
 
-/// The page of one checkout.
 #[component]
 pub(crate) fn App(checkout: Checkout) -> impl IntoView {
     provide_context(checkout);
@@ -95,7 +94,6 @@ fn icon(key: Option<&str>) -> &'static str {
     }
 }
 
-/// The key of what a phase is called in the page's title; `None` while the customer has yet to pay.
 fn title_key(phase: Phase) -> Option<&'static str> {
     Some(match phase {
         Phase::Loading

@@ -18,12 +18,10 @@ extern "C" {
     static DOCUMENT: Document;
 }
 
-/// The window that the checkout is in.
 pub(crate) fn window() -> Window {
     WINDOW.with(Window::clone)
 }
 
-/// The document that the checkout is in.
 pub(crate) fn document() -> Document {
     DOCUMENT.with(Document::clone)
 }
@@ -38,13 +36,11 @@ pub(crate) fn random() -> u8 {
     Math::random().to_bits().to_be_bytes()[3]
 }
 
-/// Loads the page anew.
 pub(crate) fn reload() {
     // Refused only to a page that may not navigate.
     let _ = window().location().reload();
 }
 
-/// A JavaScript object of texts.
 pub(crate) fn object(members: &[(&str, &str)]) -> Object {
     let object = Object::new();
     for (key, value) in members {
@@ -81,7 +77,6 @@ pub(crate) fn spawn(work: impl Future<Output = ()> + 'static) {
     spawn_local(work);
 }
 
-/// Passes the result of a promise to `done`.
 pub(crate) fn when(promise: Promise, done: impl FnOnce(Result<JsValue, JsValue>) + 'static) {
     let done: Box<dyn FnOnce(Result<JsValue, JsValue>)> = Box::new(done);
     spawn(async move { done(JsFuture::from(promise).await) });

@@ -15,7 +15,6 @@ use crate::i18n::{I18n, Language};
 use crate::net::Polling;
 use crate::state::{Checkout, Connection as _};
 
-/// One checkout on the page.
 struct Mounted {
     number: u32,
     polling: Rc<Polling>,

@@ -14,10 +14,8 @@ extern "C" {
     /// The proxy's address; ends in a slash.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn base(this: &Host) -> String;
-    /// The language file.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn words(this: &Host) -> JsValue;
-    /// The menu of languages.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn menu(this: &Host) -> Node;
     /// How numbers and times are written, BCP 47; its language is the file's.
@@ -88,7 +86,6 @@ extern "C" {
     /// The order; without a token a refusal, or the donation that needs an amount.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn body(this: &HostResponse) -> JsValue;
-    /// The response's status.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn status(this: &HostResponse) -> u16;
     /// The prices, or a promise of them or of nothing, where an asset is to be chosen.

@@ -8,7 +8,6 @@ mod language;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use self::language::{I18n, Language};
 
-/// The language of the checkout around this component.
 #[cfg(target_arch = "wasm32")]
 pub(crate) fn use_i18n() -> I18n {
     leptos::prelude::expect_context()

@@ -16,7 +16,6 @@ use leptos::prelude::*;
 pub(crate) use self::payment::load_payment_screens;
 use crate::state::phase::Phase;
 
-/// The screen of a phase.
 #[component]
 pub(crate) fn Screen(phase: Phase) -> impl IntoView {
     match phase {

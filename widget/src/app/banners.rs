@@ -18,7 +18,6 @@ pub(super) fn Banners() -> impl IntoView {
     }
 }
 
-/// How the page stands to the proxy and to the gateway.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Link {
     Fine,
@@ -55,7 +54,6 @@ fn offline_key(checkout: Checkout) -> &'static str {
     }
 }
 
-/// Returns `true` if the customer has sent something, or says so.
 fn is_sent(checkout: Checkout) -> bool {
     let phase = checkout.phase.get_untracked();
     let is_waiting = matches!(

@@ -9,7 +9,6 @@ use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::Phase;
 use crate::state::use_checkout;
 
-/// Lines of an order that are open.
 const LINES_SHOWN: usize = 3;
 
 /// The order's summary. The language menu follows it, see `element`.
@@ -70,7 +69,6 @@ fn OrderSummary<'a>(order: &'a OrderView) -> impl IntoView + use<> {
     }
 }
 
-/// The shop, and what is bought.
 #[component]
 fn About<'a>(
     store: &'a StoreView,
@@ -150,7 +148,7 @@ fn say_more(lines: &[LineView]) -> bool {
     }
 }
 
-/// A picture for eyes alone. One that does not load leaves no trace.
+/// A decorative picture. It disappears if it does not load.
 #[component]
 fn Picture(class: &'static str, url: String, side: &'static str) -> impl IntoView {
     let is_broken = RwSignal::new(false);

@@ -10,7 +10,6 @@ use crate::browser::{later, when, window};
 use crate::i18n::use_i18n;
 use crate::state::{Checkout, use_checkout};
 
-/// How a button or a link looks.
 #[derive(Clone, Copy)]
 pub(crate) enum Look {
     /// The one action that the screen is for.
@@ -38,7 +37,6 @@ impl Look {
     }
 }
 
-/// The action of a button.
 pub(crate) struct Press(Box<dyn Fn()>);
 
 impl<F: Fn() + 'static> From<F> for Press {
@@ -92,7 +90,6 @@ pub(crate) fn NewPriceButton(crypto_code: String) -> impl IntoView {
     }
 }
 
-/// Goes back to the choice of assets.
 #[component]
 pub(crate) fn OtherAssetButton(
     look: Look,
@@ -110,10 +107,8 @@ pub(crate) fn OtherAssetButton(
     }
 }
 
-/// Two sheets of paper.
 const SHEETS: &str = "M16 1H4a2 2 0 0 0-2 2v13h2V3h12zm3 4H8a2 2 0 0 0-2 2v14a2 2 0 0 0 2 2h11a2 2 0 0 0 2-2V7a2 2 0 0 0-2-2m0 16H8V7h11z";
 
-/// How long the button says that it has copied.
 const COPIED_FOR_MS: i32 = 2_000;
 
 /// A button that copies. Where it may not, the text is selected, and a sentence beside it says so.
@@ -123,12 +118,11 @@ pub(crate) fn CopyButton(
     id: &'static str,
     /// Where the text is shown, as a selector: selected when the clipboard is out of reach.
     place: &'static str,
-    /// The text, exactly.
     value: String,
     /// What the button says; an icon without it.
     #[prop(optional)]
     text: String,
-    /// The same with its context, for a screen reader; begins with `text`.
+    /// `text` with its context, for a screen reader.
     #[prop(optional_no_strip)]
     label: Option<String>,
 ) -> impl IntoView {

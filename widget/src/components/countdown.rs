@@ -6,7 +6,6 @@ use crate::format::time;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
 
-/// How long the price holds.
 #[component]
 pub(crate) fn Countdown() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());

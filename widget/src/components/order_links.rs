@@ -64,7 +64,6 @@ fn request_for_help(i18n: I18n, order: &OrderView, has_texts: bool) -> (String, 
     (subject, lines.into_iter().flatten().collect())
 }
 
-/// The key of a status's heading.
 fn status_key(status: Status) -> Option<&'static str> {
     match status {
         Status::Open | Status::AwaitingPayment => None,
@@ -106,7 +105,6 @@ pub(crate) fn NewPurchaseButton(look: Look) -> impl IntoView {
     })
 }
 
-/// The order's id, to quote when asking for help.
 #[component]
 pub(crate) fn OrderReference<'a>(order: &'a OrderView) -> impl IntoView + use<> {
     let i18n = use_i18n();
@@ -172,7 +170,6 @@ pub(crate) fn NewSessionButton(key: &'static str) -> impl IntoView {
     }
 }
 
-/// The transaction of the order's attempt, once there is one.
 #[component]
 pub(crate) fn Transaction() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
@@ -206,7 +203,6 @@ pub(crate) fn Transaction() -> impl IntoView {
     }
 }
 
-/// The transaction's page in an explorer, in a new window.
 #[component]
 pub(crate) fn ExplorerLink(url: Option<String>) -> impl IntoView {
     let url = url.filter(|url| links::is_page(url));

@@ -35,7 +35,6 @@ pub(crate) fn Sentence<'a>(
     view! { <p>{before.to_owned()}{children()}{after.to_owned()}</p> }
 }
 
-/// An amount, an address or a hash.
 #[component]
 pub(crate) fn Ltr(
     #[prop(into)] text: String,
@@ -54,7 +53,6 @@ pub(crate) fn coins(amount: &str, asset: &str) -> String {
     format!("{amount}\u{a0}{asset}")
 }
 
-/// The sentence for a problem, and the reference to quote.
 pub(crate) fn problem_text(i18n: I18n, problem: &Problem) -> (String, Option<String>) {
     let body = match problem {
         Problem::Network => return (i18n.text("no_network"), None),

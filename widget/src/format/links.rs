@@ -6,7 +6,7 @@ use florin_money::Network;
 /// Hosts of the developer's own machine, the only ones reached without TLS.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// Whether this is a page to go to: `https:`, or `http:` on this machine.
+/// Returns `true` for a page to go to: `https:`, or `http:` on this machine.
 pub fn is_page(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once(':') else {
         return false;

@@ -9,7 +9,7 @@ const URGENT_SECONDS: u32 = 60;
 /// From here on hours say enough.
 const HOURS_SECONDS: u32 = 2 * 3600;
 
-/// Whether little time is left: a payment that is prepared now could arrive after it.
+/// Returns `true` if a payment that is prepared now could arrive too late.
 pub fn is_urgent(seconds: u32) -> bool {
     seconds < URGENT_SECONDS
 }
@@ -40,7 +40,7 @@ const SOON_MS: u32 = 45_000;
 pub enum Estimate {
     /// Less than a minute.
     Soon,
-    /// So many of a unit as `Intl` names it, rounded up.
+    /// A number, rounded up, and its unit as `Intl` names it.
     About(u32, &'static str),
 }
 

@@ -1,8 +1,6 @@
 //! The pauses between requests. The server names the pace; failures slow it down; jitter spreads the requests of many pages.
 
-/// The first pause after a failure.
 const FIRST_PAUSE_MS: u32 = 2_000;
-/// The longest pause while failures go on.
 const LONGEST_PAUSE_MS: u32 = 30_000;
 /// The pace while changes also arrive as events: polling is then a safeguard.
 const BESIDE_EVENTS_MS: u32 = 30_000;

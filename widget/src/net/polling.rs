@@ -40,7 +40,6 @@ pub(crate) struct Polling {
     stream: RefCell<Option<AbortController>>,
     /// When the stream last brought something; 0 for not yet.
     stream_active_ms: Cell<u64>,
-    /// When a stream may be opened again.
     stream_from_ms: Cell<u64>,
     /// Seconds from a response to the next poll; `None` once nothing can change.
     interval: Cell<Option<u32>>,
@@ -48,7 +47,6 @@ pub(crate) struct Polling {
     deadline_ms: Cell<u64>,
     /// When the quotes shown lapse; 0 while none are.
     quotes_until_ms: Cell<u64>,
-    /// When the gateway last answered about the order.
     checked_ms: Cell<u64>,
     /// When the order is opened again; 0 while no retry is planned.
     retry_ms: Cell<u64>,
@@ -120,13 +118,11 @@ impl Polling {
         self.close_stream();
     }
 
-    /// The checkout, as long as its element is there.
     fn checkout(&self) -> Option<Checkout> {
         let checkout = self.checkout.get().copied();
         checkout.filter(|checkout| !checkout.is_removed())
     }
 
-    /// Runs a request beside the screens and passes its response on.
     fn request<T: 'static, F>(&self, request: impl FnOnce(Rc<Requests>) -> F, done: Done<T>)
     where
         F: Future<Output = Result<T, Problem>> + 'static,
@@ -135,7 +131,6 @@ impl Polling {
         spawn(async move { done(request.await) });
     }
 
-    /// The response to a poll.
     fn on_poll(&self, response: Result<Option<OrderView>, Problem>) {
         self.is_under_way.set(false);
         let Some(checkout) = self.checkout() else {
@@ -294,7 +289,6 @@ fn function(closure: &Closure<dyn FnMut()>) -> &Function {
 /// would.
 const WAKE_EVENTS: [&str; 5] = ["focus", "offline", "online", "pageshow", "visibilitychange"];
 
-/// The targets of these events, each with its event.
 fn wake_targets() -> impl Iterator<Item = (EventTarget, &'static str)> {
     WAKE_EVENTS.into_iter().map(|event| {
         // `visibilitychange` is dispatched on the document, and in older browsers does not bubble to the window.
@@ -311,7 +305,6 @@ fn wake_targets() -> impl Iterator<Item = (EventTarget, &'static str)> {
 const ASLEEP_MS: u64 = 3_000;
 
 impl Polling {
-    /// A second has passed, or many.
     fn tick(&self) {
         let Some(checkout) = self.checkout() else {
             return;

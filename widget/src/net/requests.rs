@@ -18,7 +18,6 @@ use crate::state::{Opened, Problem, Request};
 /// A request that takes longer is given up and sent again.
 const TIMEOUT_MS: u32 = 20_000;
 
-/// The proxy's endpoints for one order.
 pub(super) struct Requests {
     host: Host,
     /// The proxy's address; ends in a slash.
@@ -54,7 +53,6 @@ impl Requests {
         Some(self.read_opening(&response))
     }
 
-    /// The first prices, if they came before the program.
     pub(super) fn take_first_quotes(&self) -> Option<Result<Vec<Quote>, Problem>> {
         let quotes = self
             .first_quotes
@@ -82,7 +80,6 @@ impl Requests {
         self.host.open(as_new, amount)
     }
 
-    /// The link that shows this order on any other device.
     pub(super) fn link(&self, store: &str) -> String {
         handoff(&self.base, store, &self.token.borrow())
     }
@@ -108,7 +105,6 @@ impl Requests {
         Ok(Some(order))
     }
 
-    /// The prices in every asset.
     pub(super) async fn quotes(&self) -> Result<Vec<Quote>, Problem> {
         let first = self.first_quotes.take();
         let first = first.and_then(|first| first.dyn_into::<Promise>().ok());
@@ -121,7 +117,6 @@ impl Requests {
         receive(self.get("/quotes").await?).await
     }
 
-    /// The receipt of a paid order, as JSON.
     pub(super) async fn receipt(&self) -> Result<String, Problem> {
         body(self.get("/receipt").await?).await
     }
@@ -189,13 +184,11 @@ async fn send(
     request.send().await.map_err(|_| Problem::Network)
 }
 
-/// The response, read.
 async fn receive<T: DeserializeOwned>(response: Response) -> Result<T, Problem> {
     let id = response.headers().get("x-request-id");
     read(&body(response).await?).map_err(|_| Problem::of_unread(id.as_deref()))
 }
 
-/// The response's JSON, or the refusal in it.
 async fn body(response: Response) -> Result<String, Problem> {
     let json = response.text().await.map_err(|_| Problem::Network)?;
     if response.ok() {
@@ -205,7 +198,6 @@ async fn body(response: Response) -> Result<String, Problem> {
     }
 }
 
-/// A response's body.
 pub(super) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Problem> {
     from_json(json).map_err(|_| Problem::Unreadable)
 }
@@ -214,7 +206,6 @@ fn write(request: &impl Serialize) -> String {
     serde_json::to_string(request).expect("texts and numbers become JSON")
 }
 
-/// The JSON of what the script has parsed already.
 fn stringify(parsed: &JsValue) -> Result<String, Problem> {
     let text = JSON::stringify(parsed).ok();
     let text = text.and_then(|text| text.as_string());

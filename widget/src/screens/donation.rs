@@ -31,7 +31,6 @@ pub(super) fn Donation() -> impl IntoView {
     })
 }
 
-/// A button that gives this amount.
 #[component]
 fn Suggestion(amount: String, price: String, pressed: RwSignal<String>) -> impl IntoView {
     let checkout = use_checkout();

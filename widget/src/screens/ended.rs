@@ -14,7 +14,6 @@ use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::{has_received, is_partly_paid};
 use crate::state::use_checkout;
 
-/// Less arrived than asked for.
 #[component]
 pub(super) fn Underpaid() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
@@ -49,7 +48,6 @@ fn send_more(i18n: I18n, attempt: &AttemptView) -> String {
     }
 }
 
-/// The payment did not go through.
 #[component]
 pub(super) fn Failed() -> impl IntoView {
     let title = use_i18n().text("failed");
@@ -57,7 +55,6 @@ pub(super) fn Failed() -> impl IntoView {
     view! { <End name="failed" title=title hints=&["failed_network", "if_sent"] remedy=remedy /> }
 }
 
-/// The gateway gave up waiting for a payment.
 #[component]
 pub(super) fn NotReceived() -> impl IntoView {
     let title = use_i18n().text("expired");
@@ -65,7 +62,6 @@ pub(super) fn NotReceived() -> impl IntoView {
     view! { <End name="failed" title=title hints=&["not_received", "if_sent"] remedy=remedy /> }
 }
 
-/// The order was cancelled.
 #[component]
 pub(super) fn Cancelled() -> impl IntoView {
     let order = use_checkout().order.get_untracked()?;
@@ -82,7 +78,6 @@ pub(super) fn Cancelled() -> impl IntoView {
     Some(view! { <End name="cancelled" title=title hints=hints remedy=remedy /> })
 }
 
-/// Time ran out.
 #[component]
 pub(super) fn Expired() -> impl IntoView {
     let order = use_checkout().order.get_untracked();

@@ -24,10 +24,8 @@ use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
 
-/// What the time left allows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Haste {
-    /// Pay.
     Calm,
     /// A payment that is prepared now could arrive too late, and a new price is available.
     LastMinute,

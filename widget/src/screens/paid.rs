@@ -12,7 +12,6 @@ use crate::format::amount::trimmed;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
 
-/// What was paid, and the way back to the shop.
 #[component]
 pub(super) fn Paid() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
@@ -78,12 +77,10 @@ pub(super) fn Paid() -> impl IntoView {
     })
 }
 
-/// What the customer learns after the payment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum News {
     /// The gateway withdraws what it reported.
     Reverted,
-    /// A second payment has arrived.
     SecondPayment,
     /// The payment came late and counts.
     Late,
@@ -170,7 +167,6 @@ fn row(i18n: I18n, key: &'static str, value: AnyView) -> AnyView {
     .into_any()
 }
 
-/// The rows that there are, each the key of its label with its value.
 fn rows(i18n: I18n, order: &OrderView) -> [Option<(&'static str, AnyView)>; 5] {
     let attempt = order.attempt.as_ref();
     let time = order.paid_at.as_ref().map(|time| i18n.moment(time));

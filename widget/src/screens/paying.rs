@@ -17,7 +17,6 @@ use crate::screens::receipt::{AskForEmail, Email, EmailField, KeptEmail, is_none
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
 
-/// How to pay, how long, and what to do afterwards.
 #[component]
 pub(super) fn Paying() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
@@ -155,7 +154,6 @@ fn ConfirmSent() -> impl IntoView {
 /// may not navigate the shop's page.
 const FRAME_SANDBOX: &str = "allow-scripts allow-same-origin allow-forms allow-popups";
 
-/// The page in a frame, or the way to it.
 #[component]
 pub(super) fn Hosted() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());

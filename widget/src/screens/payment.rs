@@ -53,7 +53,6 @@ fn load_module() -> core::future::Ready<Result<(), SplitLoaderError>> {
     core::future::ready(Ok(()))
 }
 
-/// The screen of a phase after the asset choice, whose module is loaded.
 pub(super) fn screen(phase: Phase) -> AnyView {
     #[cfg(feature = "split")]
     let view = {

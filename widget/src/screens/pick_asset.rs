@@ -17,9 +17,8 @@ use crate::components::{Button, Heading, Look, focus};
 use crate::i18n::use_i18n;
 use crate::state::{Checkout, Quotes, use_checkout};
 
-/// Bars in place of the list until the prices are there.
 const AWAITED_ROWS: usize = 6;
-/// From so many assets on, those of one coin are one row.
+/// Number of assets from which on those of one coin are one row.
 const LONG_LIST: usize = 12;
 
 /// The list of assets, each with what the order costs in it, or the network of the one that was picked.
@@ -48,7 +47,6 @@ pub(super) fn PickAsset() -> impl IntoView {
     }
 }
 
-/// What is to be chosen: an asset, or one of its networks.
 fn head(checkout: Checkout) -> AnyView {
     let i18n = checkout.i18n;
     let coin = checkout.choosing_network.get();
@@ -144,7 +142,6 @@ enum Offer {
     Assets(Vec<String>),
 }
 
-/// The assets.
 #[component]
 fn AssetList(search: RwSignal<String>) -> impl IntoView {
     let checkout = use_checkout();

@@ -16,7 +16,6 @@ use crate::state::{Checkout, use_checkout};
 /// A bar for each confirmation up to this many; beyond, one bar for all.
 const MOST_BARS: u32 = 12;
 
-/// The customer says that the payment was sent.
 #[component]
 pub(super) fn Checking() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
@@ -42,7 +41,6 @@ pub(super) fn Checking() -> impl IntoView {
     }
 }
 
-/// How far a payment by a wallet of this browser is.
 #[component]
 fn WalletProgress() -> impl IntoView {
     let checkout = use_checkout();
@@ -55,7 +53,6 @@ fn WalletProgress() -> impl IntoView {
     }
 }
 
-/// The payment is on the blockchain and gathers confirmations.
 #[component]
 pub(super) fn Processing() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());

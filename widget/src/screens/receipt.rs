@@ -9,7 +9,6 @@ use crate::format::qr_path;
 use crate::i18n::use_i18n;
 use crate::state::{Checkout, use_checkout};
 
-/// "Print receipt".
 #[component]
 pub(super) fn PrintButton() -> impl IntoView {
     let checkout = use_checkout();
@@ -120,13 +119,11 @@ impl Email {
         }
     }
 
-    /// What was typed.
     pub(super) fn typed(self) -> String {
         let field = self.field.get_untracked();
         field.map_or_else(String::new, |field| field.value().trim().to_owned())
     }
 
-    /// Reports below the field that it holds no address.
     pub(super) fn reject(self, checkout: Checkout) {
         self.is_wrong.set(true);
         checkout.announce(checkout.i18n.text("email_wrong"));
@@ -245,7 +242,6 @@ pub(super) fn KeptEmail(on_change: Press) -> impl IntoView {
     }
 }
 
-/// Which address was kept.
 #[component]
 pub(super) fn Saved<'a>(email: &'a str) -> impl IntoView + use<> {
     let text = use_i18n().text_with("email_saved", &[("email", email)]);

@@ -11,7 +11,6 @@ use crate::components::{Button, Heading, Look, focus_heading, is_screen_focused,
 use crate::i18n::use_i18n;
 use crate::state::{PaymentScreens, Problem, Shared, use_checkout};
 
-/// The order has not arrived yet.
 #[component]
 pub(super) fn Loading() -> impl IntoView {
     view! { <Placeholder test_id="status-loading" heading=use_i18n().text("loading") /> }
@@ -83,7 +82,6 @@ pub(super) fn Unavailable() -> impl IntoView {
     }
 }
 
-/// Waits for the screens; they take the place of this one.
 #[component]
 pub(super) fn LoadingPayment() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());

@@ -12,9 +12,7 @@ use super::phase::Phase;
 use super::{Checkout, Opened, Press, Problem, Quotes};
 use crate::browser::later;
 
-/// Prints the receipt.
 const PRINT: Press = Press::Print(Print(Checkout::print_receipt));
-/// The pause before a transaction is passed on again.
 const REPORT_AGAIN_MS: i32 = 3_000;
 
 impl Checkout {
@@ -81,12 +79,10 @@ impl Checkout {
         shared.connection.send(request, Box::new(done));
     }
 
-    /// Asks for the receipt of a paid order by email.
     pub(crate) fn ask_for_receipt(self, email: String) {
         self.send(Request::Email(ReceiptEmail { email }));
     }
 
-    /// Opens another session on the gateway's page.
     pub(crate) fn open_session(self) {
         self.send(Request::Session);
     }
@@ -112,7 +108,6 @@ impl Checkout {
         shared.connection.receipt(Box::new(done));
     }
 
-    /// Prints the receipt.
     pub(crate) fn print_receipt(self) {
         match self.shared() {
             Some(shared) if self.receipt.with_untracked(Option::is_some) => shared.host.print(),
@@ -159,12 +154,10 @@ impl Checkout {
 }
 
 impl Checkout {
-    /// Opens the order.
     pub(crate) fn begin(self) {
         self.leave_and_open(false);
     }
 
-    /// Leaves this order and opens another by the same attributes.
     pub(crate) fn start_over(self) {
         self.leave_and_open(true);
     }

@@ -14,7 +14,6 @@ use super::{Connection, Problem, Request};
 use crate::host::Host;
 use crate::i18n::I18n;
 
-/// What a checkout works with beside its signals.
 pub(crate) struct Shared {
     pub(crate) host: Host,
     /// The element that the page is in, below the shadow root.
@@ -27,10 +26,8 @@ pub(crate) struct Shared {
     pub(super) prices_announced_ms: Cell<Option<u64>>,
 }
 
-/// What the customer has pressed.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Press {
-    /// Sends this request.
     Send(Request),
     /// Opens another attempt in the asset of this `crypto_code`, at today's price.
     Renew(String),
@@ -52,14 +49,12 @@ impl PartialEq for Print {
 
 impl Eq for Print {}
 
-/// How far the screens after the asset choice are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PaymentScreens {
-    /// They are about to be loaded.
     Awaited,
-    /// They are being loaded, after so many failures in a row.
+    /// Being loaded, after this number of failures in a row.
     Loading(u32),
-    /// They did not come, so many times in a row.
+    /// Number of failures in a row.
     Failed(u32),
     /// The proxy no longer has those of this page's version.
     OutOfDate,
@@ -67,7 +62,6 @@ pub(crate) enum PaymentScreens {
 }
 
 impl PaymentScreens {
-    /// How many times in a row they did not come.
     pub(crate) fn failures(self) -> u32 {
         match self {
             Self::Loading(failures) | Self::Failed(failures) => failures,
@@ -76,12 +70,9 @@ impl PaymentScreens {
     }
 }
 
-/// The quotes on the screen.
 #[derive(Clone)]
 pub(crate) enum Quotes {
-    /// Under way, with nothing to show yet.
     Awaited,
-    /// Not available at present.
     Missing,
     /// Prices, in the order in which they are offered.
     Shown(Arc<[Quote]>),
@@ -94,9 +85,7 @@ pub(crate) struct Checkout {
     pub(crate) i18n: I18n,
     /// The order as the server last described it.
     pub(crate) order: RwSignal<Option<Arc<OrderView>>>,
-    /// What the customer is to do or to wait for.
     pub(crate) phase: Memo<Phase>,
-    /// Whether the screens after the asset choice are loaded.
     pub(crate) payment_screens: RwSignal<PaymentScreens>,
     pub(crate) quotes: RwSignal<Quotes>,
     /// The quotes on the screen changed a moment ago.
@@ -107,30 +96,23 @@ pub(crate) struct Checkout {
     pub(crate) choosing_network: RwSignal<String>,
     /// The donation whose amount the customer has yet to name.
     pub(crate) donation: RwSignal<Option<Arc<DonationView>>>,
-    /// The receipt of the paid order.
     pub(crate) receipt: RwSignal<Option<Arc<SignedReceipt>>>,
     /// Why there is no order to show, or why the last request was refused.
     pub(crate) problem: RwSignal<Option<Problem>>,
     /// The problem leaves nothing to show.
     pub(super) is_stopped: RwSignal<bool>,
-    /// The customer asked for another asset.
     pub(crate) is_choosing: RwSignal<bool>,
-    /// A request is under way.
     pub(crate) is_busy: RwSignal<bool>,
-    /// The last polls failed.
     pub(crate) is_offline: RwSignal<bool>,
-    /// The page was offline until a moment ago.
     pub(crate) is_back: RwSignal<bool>,
     pub(crate) seconds_left: RwSignal<u32>,
     /// Seconds since the gateway last answered about the order.
     pub(crate) checked_seconds_ago: RwSignal<u32>,
     /// Seconds until the order is opened again; 0 while no retry is planned.
     pub(crate) retry_in_seconds: RwSignal<u32>,
-    /// The text of the live region.
     pub(crate) announcement: RwSignal<String>,
 }
 
-/// The checkout around this component.
 pub(crate) fn use_checkout() -> Checkout {
     expect_context()
 }
@@ -197,7 +179,6 @@ impl Checkout {
         }
     }
 
-    /// What the checkout works with; `None` once the element is removed.
     pub(crate) fn shared(self) -> Option<Rc<Shared>> {
         self.shared.try_get_value()
     }
@@ -222,7 +203,6 @@ impl Checkout {
         })
     }
 
-    /// Returns `true` if there is an order.
     pub(crate) fn has_order(self) -> bool {
         self.order.with_untracked(Option::is_some)
     }
@@ -243,7 +223,6 @@ impl Checkout {
         self.shared().is_some_and(|shared| shared.host.repeatable())
     }
 
-    /// An amount in the order's currency, as the customer's language writes it.
     pub(crate) fn money(self, amount: &str) -> String {
         let currency = self
             .order

@@ -4,33 +4,26 @@ use florin_checkout_api::{DonationView, MarkPaid, OpenAttempt, OrderView, Quote,
 
 use super::Problem;
 
-/// Receives a response, once.
 pub(crate) type Done<T> = Box<dyn FnOnce(Result<T, Problem>)>;
 
-/// The result of opening an order.
 pub(crate) enum Opened {
     /// The customer has yet to name the amount.
     Donation(DonationView),
-    /// There is an order.
     Order(Box<OrderView>),
 }
 
-/// What a customer asks of the proxy for an order that is open.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Request {
     /// Open an attempt in an asset, at a price that was shown.
     Attempt(OpenAttempt),
-    /// Keep an email address for the receipt.
     Email(ReceiptEmail),
-    /// "I have paid".
     Paid(MarkPaid),
-    /// Open another session on the gateway's page.
     Session,
 }
 
 /// The proxy, and the polling that keeps the state up to date.
 pub(crate) trait Connection {
-    /// Opens the order. `as_new` leaves the known order and opens another; an empty `amount` is none.
+    /// Opens the order. `as_new` leaves the known order and opens another; `amount` is empty except for a donation.
     fn open(&self, as_new: bool, amount: &str, done: Done<Opened>);
     /// Gets the quotes: what the order costs in each asset.
     fn quotes(&self, done: Done<Vec<Quote>>);
@@ -38,14 +31,12 @@ pub(crate) trait Connection {
     fn receipt(&self, done: Done<String>);
     /// Sends a request; the response is the order. Sent again, it changes nothing that the first one has done.
     fn send(&self, request: Request, done: Done<OrderView>);
-    /// The link that shows this order on any other device.
     fn link(&self, store: &str) -> String;
 
     /// Polls at the pace of this order; `None` when the response brought nothing new.
     fn on_order(&self, order: Option<&OrderView>);
-    /// Requests new quotes after so many seconds.
+    /// Requests new quotes once these have lapsed.
     fn on_quotes(&self, valid_for_seconds: u32);
-    /// Polls now.
     fn poll_now(&self);
     /// Retries to open the order after a pause, the longer the more often it failed.
     fn retry_later(&self);

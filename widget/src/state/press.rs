@@ -24,7 +24,7 @@ impl Checkout {
         true
     }
 
-    /// Reports why a press had no result. One that may succeed later stays with its report, which offers it again; one
+    /// Reports why a press had no result. A press that may succeed later stays with its report, which offers it again; a press
     /// that may have been carried out is tried again by itself.
     pub(super) fn report_press(self, press: Press, problem: Problem) {
         let failures = self.failures_of(&press) + 1;
@@ -47,7 +47,6 @@ impl Checkout {
         }
     }
 
-    /// Does again what had no result.
     pub(crate) fn press_again(self) {
         match self.unfinished() {
             Some((Press::Send(request), _)) => self.send(request),
@@ -80,7 +79,6 @@ impl Checkout {
         }
     }
 
-    /// How many times in a row this press had no result.
     fn failures_of(self, press: &Press) -> i32 {
         match self.unfinished() {
             Some((known, failures)) if known == *press => failures,

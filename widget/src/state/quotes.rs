@@ -10,15 +10,14 @@ use super::{Press, Problem};
 use crate::browser::{later, now_ms};
 use crate::format::networks::needs_network_warning;
 
-/// How long the page shows that quotes have changed.
 const FRESH_FOR_MS: i32 = 6_000;
 /// Changed quotes are announced no more often.
 const ANNOUNCED_EVERY_MS: u64 = 60_000;
-/// A quote is valid for at least so long, whatever the proxy says: the page must not request new ones without a pause.
+/// Minimum validity of a quote, so that the page does not request new quotes without a pause.
 const SHORTEST_HOLD_SECONDS: u32 = 5;
-/// Prices that name no end are refreshed after so long.
+/// Validity of prices that name no end.
 const USUAL_HOLD_SECONDS: u32 = 30;
-/// Prices that could not be had are asked for again after so long.
+/// Pause before prices are requested again after a failure.
 const RETRY_SECONDS: u32 = 15;
 
 impl Checkout {
@@ -63,7 +62,6 @@ impl Checkout {
         problem.is_some_and(|problem| problem.is_about_currency())
     }
 
-    /// The quotes on the screen, once there are any. Reads a signal.
     pub(crate) fn shown_quotes(self) -> Option<Arc<[Quote]>> {
         match self.quotes.get() {
             Quotes::Shown(quotes) => Some(quotes),
@@ -178,7 +176,6 @@ impl Checkout {
         shared.connection.quotes(Box::new(done));
     }
 
-    /// Shows the choice of assets.
     pub(crate) fn choose_again(self) {
         self.quotes.set(Quotes::Awaited);
         self.forget_press();

@@ -10,7 +10,6 @@ use super::phase::Phase;
 use super::{Checkout, Problem};
 use crate::browser::{later, object};
 
-/// How long the page says that it is online again.
 const BACK_FOR_MS: i32 = 6_000;
 
 impl Checkout {
@@ -130,7 +129,7 @@ impl Checkout {
         }
     }
 
-    /// Announces `text` about so many confirmations, where the policy has it announced.
+    /// Announces `text` about this number of confirmations, where the policy has it announced.
     pub(crate) fn announce_confirmations(self, count: u32, required: u32, text: &str) {
         let Some(shared) = self.shared() else { return };
         let mut announcements = shared.announcements.get();

@@ -15,13 +15,13 @@ use crate::browser::{is_hidden, now_ms, spawn};
 use crate::net::event_stream::EventStream;
 use crate::net::requests::read;
 
-/// A stream that ended, or was refused, is not opened again before.
+/// Pause before a stream that ended or was refused is opened again.
 const STREAM_PAUSE_MS: u64 = 30_000;
-/// A stream that is silent for longer is not relied upon: it has a heartbeat every 15 seconds.
+/// Longest silence of a stream that works: it has a heartbeat every 15 seconds.
 const SILENT_MS: u64 = 20_000;
 
 impl Polling {
-    /// Returns `true` if the stream brought something of late. One that a server in between buffers is open and silent.
+    /// Returns `true` if the stream brought something recently. A stream that a server in between buffers is open and silent.
     pub(super) fn events_arrive(&self) -> bool {
         let active = self.stream_active_ms.get();
         self.stream.borrow().is_some() && active > 0 && now_ms() < active + SILENT_MS
@@ -90,7 +90,6 @@ impl Polling {
         }
     }
 
-    /// Ends the stream of the order's events.
     pub(super) fn close_stream(&self) {
         if let Some(controller) = self.stream.take() {
             controller.abort();

@@ -11,7 +11,6 @@ use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
 
-/// Where to send it.
 #[component]
 pub(super) fn Destination<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
     let i18n = use_i18n();

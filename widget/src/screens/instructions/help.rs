@@ -34,7 +34,6 @@ pub(super) fn HelpPanel(
     }
 }
 
-/// What is to be sent: all of it, or the rest.
 pub(super) fn due(attempt: &AttemptView) -> &str {
     if is_partly_paid(attempt) {
         attempt.remaining_in_crypto.as_str()
@@ -43,7 +42,6 @@ pub(super) fn due(attempt: &AttemptView) -> &str {
     }
 }
 
-/// The two gaps of many sentences.
 pub(super) fn names(attempt: &AttemptView) -> [(&'static str, &str); 2] {
     [
         ("asset", attempt.asset.as_str()),

@@ -201,7 +201,6 @@ pub(super) fn Cost(codes: Vec<String>) -> impl IntoView {
     })
 }
 
-/// The asset's name; where it exists on several networks, with its network.
 pub(super) fn name(checkout: Checkout, quote: &Quote) -> String {
     if !quote.network.is_empty() && checkout.has_several_networks(quote) {
         on_network(quote)
@@ -215,7 +214,6 @@ fn on_network(quote: &Quote) -> String {
     format!("{} · {}", quote.asset, quote.network)
 }
 
-/// What the name leaves out, and why it cannot be chosen.
 pub(super) fn detail(checkout: Checkout, i18n: I18n, quote: &Quote) -> String {
     let rest = if checkout.has_several_networks(quote) {
         quote.asset_name.clone()

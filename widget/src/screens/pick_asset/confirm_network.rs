@@ -9,7 +9,6 @@ use crate::components::{AssetIcon, Button, Heading, Look, Ltr, Sentence, focus, 
 use crate::i18n::use_i18n;
 use crate::state::use_checkout;
 
-/// The step, while there is something to confirm.
 #[component]
 pub(super) fn ConfirmNetwork() -> impl IntoView {
     let checkout = use_checkout();
@@ -48,7 +47,6 @@ fn Step<'a>(quote: &'a Quote) -> impl IntoView + use<> {
     }
 }
 
-/// What wallets and exchanges call the network, and the shape of its addresses.
 #[component]
 fn NetworkNames<'a>(network: &'a str) -> impl IntoView + use<> {
     Network::of(network).map(|known| {
@@ -68,7 +66,6 @@ fn NetworkNames<'a>(network: &'a str) -> impl IntoView + use<> {
     })
 }
 
-/// On, while it is offered, or back to the list.
 #[component]
 fn Actions<'a>(quote: &'a Quote) -> impl IntoView + use<> {
     let (checkout, i18n) = (use_checkout(), use_i18n());

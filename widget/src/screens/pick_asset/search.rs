@@ -14,10 +14,9 @@ use crate::state::{Checkout, use_checkout};
 
 /// More assets than fit a glance.
 const MANY: usize = 6;
-/// The number of assets that are left is announced once the customer has stopped typing for so long.
+/// Pause in typing after which the number of assets that are left is announced.
 const PAUSE_MS: i32 = 600;
 
-/// The field, where there are many assets.
 #[component]
 pub(super) fn SearchField(search: RwSignal<String>) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
@@ -67,7 +66,6 @@ pub(super) fn SearchField(search: RwSignal<String>) -> impl IntoView {
     }
 }
 
-/// The response to a search that finds nothing.
 #[component]
 fn NothingFound(search: RwSignal<String>) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
@@ -78,7 +76,6 @@ fn NothingFound(search: RwSignal<String>) -> impl IntoView {
     }
 }
 
-/// Returns `true` if an asset is among what is searched for.
 pub(super) fn is_found(typed: &str, quote: &Quote) -> bool {
     let elsewhere = Network::of(&quote.network).map_or("", |network| network.names);
     let names = [
