@@ -32,7 +32,7 @@ fn address(asset: Asset, network: Network) -> &'static str {
 }
 
 /// A line of a table: asset, network, the gateway's text, and what is expected of it. Words in angle brackets stand for
-/// addresses.
+/// addresses, for the whole text, or for its path.
 struct Row {
     asset: Asset,
     network: Network,
@@ -45,10 +45,8 @@ impl Row {
         let mut words = line.split_whitespace();
         let mut word = || words.next().unwrap_or_else(|| panic!("{line}"));
         let (code, network, text) = (word(), word(), word());
-        let asset = Asset::ALL.into_iter();
-        let asset = asset
-            .clone()
-            .find(|asset| asset.crypto_code().as_str() == code);
+        let mut all = Asset::ALL.into_iter();
+        let asset = all.find(|asset| asset.crypto_code().as_str() == code);
         let asset = asset.unwrap_or_else(|| panic!("{line}"));
         let network = if network == "main" { Main } else { Test };
         let named = |text: &str| {
@@ -58,15 +56,21 @@ impl Row {
                 .replace("<bare-bch>", BARE_BCH)
                 .replace("<to>", address)
                 .replace("<other>", OTHER_EVM)
+                .replace("<mistyped>", &OTHER_EVM.replace("fB", "Fb"))
                 .replace("<tether>", TETHER)
                 .replace("<tether-on-tron>", TETHER_ON_TRON)
                 .replace("<nile-token>", NILE_TOKEN)
         };
+        let text = named(text);
+        let (_, path) = text.split_once(':').unwrap_or_default();
+        let path = path.split('?').next().unwrap_or_default();
+        let expected = named(&words.collect::<Vec<_>>().join(" "));
+        let expected = expected.replace("<text>", &text).replace("<path>", path);
         Self {
             asset,
             network,
-            text: named(text),
-            expected: named(&words.collect::<Vec<_>>().join(" ")),
+            expected,
+            text,
         }
     }
 
@@ -103,120 +107,120 @@ fn verdict<T>(result: &Result<T, UriError>) -> String {
 }
 
 const CHECKED: &str = "
-BTC       main  <to>                                                              ok
-BTC       main  bitcoin:<to>                                                      ok
-BTC       main  bitcoin:<to>?amount=0.5                                           ok
-BTC       main  Bitcoin:<to>?amount=0.50000000&label=A%20shop&message=&time&exp=1 ok
-BTC       main  BITCOIN:<upper>?AMOUNT=0.5                                        ok
-LTC       main  litecoin:<to>?amount=0.5                                          ok
-DOGE      main  dogecoin:<to>?amount=0.500                                        ok
-TRX       main  <to>                                                              ok
-TRX       main  tron:<to>?amount=0.5                                              ok
-USDTTRC20 main  tron:<to>?amount=0.500000                                         ok
-USDTTRC20 main  tron:<to>?token=<tether-on-tron>&amount=0.5                       ok
-BCH       main  <to>                                                              ok
-BCH       main  <bare-bch>                                                        ok
-BCH       main  <to>?amount=0.5                                                   ok
-BCH       main  <upper>?AMOUNT=0.5                                                ok
-BCH       test  <to>?amount=0.5                                                   ok
-ETH       main  <to>                                                              ok
-ETH       main  <lower>                                                           ok
-ETH       main  ethereum:<to>?value=500000000000000000                            ok
-ETH       main  ethereum:<lower>@1?value=0.5e18&gas=21000                         ok
-ETH       main  ethereum:pay-<to>?value=50E16&gasLimit=21000                      ok
-ETH       main  ethereum:<to>?amount=0.5                                          ok
-USDTERC20 main  <to>                                                              ok
-USDTERC20 main  ethereum:<tether>/transfer?address=<to>&uint256=500000            ok
-USDTERC20 main  ethereum:<tether>@1/transfer?uint256=0.5e6&address=<lower>        ok
-BNB       main  ethereum:<to>@56?value=5e17                                       ok
-BNB       main  smartchain:<to>?amount=0.5                                        ok
-BNB       main  bnb:<to>?value=500000000000000000                                 ok
+BTC       main <to>                                                                 ok
+BTC       main bitcoin:<to>                                                         ok
+BTC       main bitcoin:<to>?amount=0.5                                              ok
+BTC       main Bitcoin:<to>?amount=0.50000000&label=A%20shop&message=&time&exp=1    ok
+BTC       main BITCOIN:<upper>?AMOUNT=0.5                                           ok
+LTC       main litecoin:<to>?amount=0.5                                             ok
+DOGE      main dogecoin:<to>?amount=0.500                                           ok
+TRX       main <to>                                                                 ok
+TRX       main tron:<to>?amount=0.5                                                 ok
+USDTTRC20 main tron:<to>?amount=0.500000                                            ok
+USDTTRC20 main tron:<to>?token=<tether-on-tron>&amount=0.5                          ok
+BCH       main <to>                                                                 ok
+BCH       main <bare-bch>                                                           ok
+BCH       main <to>?amount=0.5                                                      ok
+BCH       main <upper>?AMOUNT=0.5                                                   ok
+BCH       test <to>?amount=0.5                                                      ok
+ETH       main <to>                                                                 ok
+ETH       main <lower>                                                              ok
+ETH       main ethereum:<to>?value=500000000000000000                               ok
+ETH       main ethereum:<lower>@1?value=0.5e18&gas=21000                            ok
+ETH       main ethereum:pay-<to>?value=50E16&gasLimit=21000                         ok
+ETH       main ethereum:<to>?amount=0.5                                             ok
+USDTERC20 main <to>                                                                 ok
+USDTERC20 main ethereum:<tether>/transfer?address=<to>&uint256=500000               ok
+USDTERC20 main ethereum:<tether>@1/transfer?uint256=0.5e6&address=<lower>           ok
+BNB       main ethereum:<to>@56?value=5e17                                          ok
+BNB       main smartchain:<to>?amount=0.5                                           ok
+BNB       main bnb:<to>?value=500000000000000000                                    ok
 
 # Another scheme.
-BTC       main  litecoin:<to>?amount=0.5                                          scheme litecoin
-BTC       main  1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa                                scheme 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa
-ETH       main  bitcoin:<to>                                                      scheme bitcoin
-ETH       main  smartchain:<to>                                                   scheme smartchain
-TRX       main  ethereum:<to>                                                     scheme ethereum
-BCH       test  bitcoincash:pr6m7j9njldwwzlg9v7v53unlr4jkmx6eyvwc0uz5t            scheme bitcoincash
+BTC       main litecoin:<to>?amount=0.5                                             scheme litecoin
+BTC       main 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa                                   scheme <text>
+ETH       main bitcoin:<to>                                                         scheme bitcoin
+ETH       main smartchain:<to> scheme smartchain
+TRX       main ethereum:<to>                                                        scheme ethereum
+BCH       test bitcoincash:pr6m7j9njldwwzlg9v7v53unlr4jkmx6eyvwc0uz5t scheme bitcoincash
 
 # Another address. Base58 is another one in another case, and bech32 none in both.
-BTC       main  bitcoin:1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa?amount=0.5             address 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa
-BTC       main  bitcoin:?amount=0.5                                               address
-BTC       main  bitcoin:bc1%71cr8te4kr609gcawutmrza0j4xv80jy8z306fyu              address bc1%71cr8te4kr609gcawutmrza0j4xv80jy8z306fyu
-BTC       main  bitcoin:bc1Qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu                address bc1Qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu
-DOGE      main  dogecoin:<lower>                                                  address <lower>
-BCH       main  bitcoincash:qPm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a            address qPm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a
-BCH       main  bitcoincash:bchtest:<bare-bch>                                    address bchtest:<bare-bch>
-ETH       main  ethereum:<other>?value=1                                          address <other>
-USDTERC20 main  ethereum:<tether>/transfer?address=<other>&uint256=500000         address <other>
-USDTERC20 main  ethereum:<tether>/transfer?uint256=500000                         address
-TRX       main  tron:<tether-on-tron>?amount=0.5                                  address <tether-on-tron>
+BTC       main bitcoin:1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa?amount=0.5                address <path>
+BTC       main bitcoin:?amount=0.5                                                  address
+BTC       main bitcoin:bc1%71cr8te4kr609gcawutmrza0j4xv80jy8z306fyu                 address <path>
+BTC       main bitcoin:bc1Qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu                   address <path>
+DOGE      main dogecoin:<lower>                                                     address <lower>
+BCH       main bitcoincash:qPm2qsznhks23z7629mms6s4cwef74vcwvy22gdx6a               address <path>
+BCH       main bitcoincash:bchtest:<bare-bch>                                       address <path>
+ETH       main ethereum:<other>?value=1                                             address <other>
+USDTERC20 main ethereum:<tether>/transfer?address=<other>&uint256=500000            address <other>
+USDTERC20 main ethereum:<tether>/transfer?uint256=500000                            address
+TRX       main tron:<tether-on-tron>?amount=0.5                                     address <path>
 
 # Another amount.
-BTC       main  bitcoin:<to>?amount=0.51                                          amount 0.51
-BTC       main  bitcoin:<to>?amount=50000000                                      amount 50000000
-BTC       main  bitcoin:<to>?amount=                                              amount
-BTC       main  bitcoin:<to>?amount=0,5                                           amount 0,5
-BTC       main  bitcoin:<to>?amount=0.5e0                                         amount 0.5e0
-BTC       main  bitcoin:<to>?amount=.5                                            amount .5
-BTC       main  bitcoin:<to>?amount=0.50000000000000000001                        amount 0.50000000000000000001
-ETH       main  ethereum:<to>?value=500000000000000001                            amount 500000000000000001
-ETH       main  ethereum:<to>?value=0.5                                           amount 0.5
-ETH       main  ethereum:<to>?value=5e16                                          amount 5e16
-ETH       main  ethereum:<to>?value=-5e17                                         amount -5e17
-ETH       main  ethereum:<to>?value=5e                                            amount 5e
-ETH       main  ethereum:<to>?value=e17                                           amount e17
-ETH       main  ethereum:<to>?value=0.0.5e18                                      amount 0.0.5e18
-ETH       main  ethereum:<to>?amount=5                                            amount 5
-USDTERC20 main  ethereum:<tether>/transfer?address=<to>&uint256=0.5               amount 0.5
-USDTERC20 main  ethereum:<tether>/transfer?address=<to>&amount=5                  amount 5
-USDTTRC20 main  tron:<to>?amount=500000                                           amount 500000
+BTC       main bitcoin:<to>?amount=0.51                                             amount 0.51
+BTC       main bitcoin:<to>?amount=50000000                                         amount 50000000
+BTC       main bitcoin:<to>?amount=                                                 amount
+BTC       main bitcoin:<to>?amount=0,5                                              amount 0,5
+BTC       main bitcoin:<to>?amount=0.5e0                                            amount 0.5e0
+BTC       main bitcoin:<to>?amount=.5                                               amount .5
+BTC       main bitcoin:<to>?amount=0.50000000000000000001 amount 0.50000000000000000001
+ETH       main ethereum:<to>?value=500000000000000001 amount 500000000000000001
+ETH       main ethereum:<to>?value=0.5                                              amount 0.5
+ETH       main ethereum:<to>?value=5e16                                             amount 5e16
+ETH       main ethereum:<to>?value=-5e17                                            amount -5e17
+ETH       main ethereum:<to>?value=5e                                               amount 5e
+ETH       main ethereum:<to>?value=e17                                              amount e17
+ETH       main ethereum:<to>?value=0.0.5e18                                         amount 0.0.5e18
+ETH       main ethereum:<to>?amount=5                                               amount 5
+USDTERC20 main ethereum:<tether>/transfer?address=<to>&uint256=0.5                  amount 0.5
+USDTERC20 main ethereum:<tether>/transfer?address=<to>&amount=5                     amount 5
+USDTTRC20 main tron:<to>?amount=500000                                              amount 500000
 
-# Another token. With the first three a wallet would send ether, or let another account send the token.
-USDTERC20 main  ethereum:<to>?value=500000                                        token
-USDTERC20 main  ethereum:<tether>/approve?address=<to>&uint256=500000             token
-USDTERC20 main  ethereum:<other>/transfer?address=<to>&uint256=500000             token <other>
-USDTERC20 test  ethereum:<other>/transfer?address=<to>&uint256=500000             ok
-USDTERC20 test  ethereum:0xFB6916095ca1df60bB79Ce92cE3Ea74c37c5d359/transfer?address=<to>  token 0xFB6916095ca1df60bB79Ce92cE3Ea74c37c5d359
-ETH       main  ethereum:<tether>/transfer?address=<to>&uint256=500000            token <tether>
-USDTTRC20 main  tron:<to>?token=<to>                                              token <to>
-TRX       main  tron:<to>?token=<tether-on-tron>                                  token <tether-on-tron>
+# Another token: a wallet would send ether, or let another account send the token.
+USDTERC20 main ethereum:<to>?value=500000                                           token
+USDTERC20 main ethereum:<tether>/approve?address=<to>&uint256=500000                token
+USDTERC20 main ethereum:<other>/transfer?address=<to>&uint256=500000                token <other>
+USDTERC20 test ethereum:<other>/transfer?address=<to>&uint256=500000                ok
+USDTERC20 test ethereum:<mistyped>/transfer?address=<to>                    token <mistyped>
+ETH       main ethereum:<tether>/transfer?address=<to>&uint256=500000               token <tether>
+USDTTRC20 main tron:<to>?token=<to>                                                 token <to>
+TRX       main tron:<to>?token=<tether-on-tron> token <tether-on-tron>
 
 # Another chain: main networks, test networks of other coins, and other spellings.
-ETH       main  ethereum:<to>@56?value=5e17                                       chain 56
-ETH       main  ethereum:<to>@11155111?value=5e17                                 chain 11155111
-BNB       main  ethereum:<to>?value=5e17                                          chain
-BNB       main  bnb:<to>@1?value=5e17                                             chain 1
-BNB       main  ethereum:<to>@97?value=5e17                                       chain 97
-BNB       test  ethereum:<to>@97?value=5e17                                       ok
-BNB       test  ethereum:<to>@56?value=5e17                                       chain 56
-ETH       test  ethereum:<to>@11155111?value=5e17                                 ok
-ETH       test  ethereum:<to>@1?value=5e17                                        chain 1
-ETH       test  ethereum:<to>@8453?value=5e17                                     chain 8453
-ETH       test  ethereum:<to>@?value=5e17                                         chain
-ETH       test  ethereum:<to>@0xaa36a7?value=5e17                                 chain 0xaa36a7
-ETH       test  ethereum:<to>@011155111?value=5e17                                chain 011155111
+ETH       main ethereum:<to>@56?value=5e17                                          chain 56
+ETH       main ethereum:<to>@11155111?value=5e17                                    chain 11155111
+BNB       main ethereum:<to>?value=5e17                                             chain
+BNB       main bnb:<to>@1?value=5e17                                                chain 1
+BNB       main ethereum:<to>@97?value=5e17                                          chain 97
+BNB       test ethereum:<to>@97?value=5e17                                          ok
+BNB       test ethereum:<to>@56?value=5e17                                          chain 56
+ETH       test ethereum:<to>@11155111?value=5e17                                    ok
+ETH       test ethereum:<to>@1?value=5e17                                           chain 1
+ETH       test ethereum:<to>@8453?value=5e17                                        chain 8453
+ETH       test ethereum:<to>@?value=5e17                                            chain
+ETH       test ethereum:<to>@0xaa36a7?value=5e17                                    chain 0xaa36a7
+ETH       test ethereum:<to>@011155111?value=5e17                                   chain 011155111
 
 # A parameter that comes twice.
-BTC       main  bitcoin:<to>?label=a&label=b                                      twice label
-BTC       main  bitcoin:<to>?amount=0.5&AMOUNT=0.5                                twice amount
-BTC       main  bitcoin:<to>?amount=0.5&%61mount=0.5                              twice amount
-ETH       main  ethereum:<to>?value=5e17&value=5e17                               twice value
-TRX       main  tron:<to>?amount=0.5&amount=0.5                                   twice amount
+BTC       main bitcoin:<to>?label=a&label=b                                         twice label
+BTC       main bitcoin:<to>?amount=0.5&AMOUNT=0.5                                   twice amount
+BTC       main bitcoin:<to>?amount=0.5&%61mount=0.5                                 twice amount
+ETH       main ethereum:<to>?value=5e17&value=5e17                                  twice value
+TRX       main tron:<to>?amount=0.5&amount=0.5                                      twice amount
 
 # RFC 3986, section 2.3: a text that need not be encoded means the same when it is.
-BTC       main  bitcoin:<to>?%61mount=5                                           amount 5
-BTC       main  bitcoin:<to>?amount%3d5                                           parameter amount=5
-BTC       main  bitcoin:<to>?%6c%69ghtning=lnbc1                                  parameter lightning
-BTC       main  bitcoin:<to>?%52E%71-pop=a                                        parameter req-pop
-BTC       main  bitcoin:<to>?label=%26amount%3D5                                  ok
-BTC       main  bitcoin:<to>?amount=0%2E5                                         ok
-BTC       main  bitcoin:<to>?amount=5#                                            amount 5#
-BTC       main  bitcoin:<to>?%6=5                                                 encoding %6
-BTC       main  bitcoin:<to>?%zz=5                                                encoding %zz
-BTC       main  bitcoin:<to>?amount=%                                             encoding %
-BTC       main  bitcoin:<to>?amount=%C3                                           encoding %C3
+BTC       main bitcoin:<to>?%61mount=5                                              amount 5
+BTC       main bitcoin:<to>?amount%3d5 parameter amount=5
+BTC       main bitcoin:<to>?%6c%69ghtning=lnbc1 parameter lightning
+BTC       main bitcoin:<to>?%52E%71-pop=a parameter req-pop
+BTC       main bitcoin:<to>?label=%26amount%3D5                                     ok
+BTC       main bitcoin:<to>?amount=0%2E5                                            ok
+BTC       main bitcoin:<to>?amount=5#                                               amount 5#
+BTC       main bitcoin:<to>?%6=5                                                    encoding %6
+BTC       main bitcoin:<to>?%zz=5                                                   encoding %zz
+BTC       main bitcoin:<to>?amount=%                                                encoding %
+BTC       main bitcoin:<to>?amount=%C3                                              encoding %C3
 ";
 
 #[test]
@@ -266,29 +270,29 @@ fn a_parameter_that_is_not_on_the_list_is_refused() {
 
 /// The URI that is written for 0.5 of the asset. A text without a link is the bare address.
 const WRITTEN: &str = "
-BTC       main  <to>                                                    bitcoin:<to>?amount=0.5
-BTC       main  bitcoin:<to>?label=A%20shop&message=%26amount%3D9       bitcoin:<to>?amount=0.5
-LTC       main  <to>                                                    litecoin:<to>?amount=0.5
-DOGE      main  <to>                                                    dogecoin:<to>?amount=0.5
-BCH       main  <bare-bch>                                              <to>?amount=0.5
-BCH       main  <upper>                                                 <to>?amount=0.5
-BCH       test  <to>                                                    <to>?amount=0.5
-ETH       main  <lower>                                                 ethereum:<to>@1?value=500000000000000000
-ETH       test  ethereum:<to>@560048?value=5e17                         ethereum:<to>@560048?value=500000000000000000
-ETH       test  ethereum:<to>?value=5e17                                <to>
-BNB       main  smartchain:<to>                                         ethereum:<to>@56?value=500000000000000000
-BNB       test  smartchain:<to>?amount=0.5                              <to>
-USDTERC20 main  <to>                                                    ethereum:<tether>@1/transfer?address=<to>&uint256=500000
-USDTERC20 test  ethereum:<other>@11155111/transfer?address=<to>         ethereum:<other>@11155111/transfer?address=<to>&uint256=500000
-USDTERC20 test  ethereum:<tether>/transfer?address=<to>&uint256=5e5     <to>
-TRX       main  <to>                                                    tron:<to>?amount=0.5
-TRX       test  tron:<to>?amount=0.5                                    <to>
-USDTTRC20 main  tron:<to>?token=<tether-on-tron>                        tron:<to>?token=<tether-on-tron>&amount=0.5
-USDTTRC20 main  tron:<to>?amount=0.50                                   <to>
-USDTTRC20 test  tron:<to>?token=<nile-token>                            tron:<to>?token=<nile-token>&amount=0.5
-USDTTRC20 test  tron:<to>?token=<tether-on-tron>                        <to>
+BTC       main <to>                                                   bitcoin:<to>?amount=0.5
+BTC       main bitcoin:<to>?label=A%20shop&message=%26amount%3D9      bitcoin:<to>?amount=0.5
+LTC       main <to>                                                   litecoin:<to>?amount=0.5
+DOGE      main <to>                                                   dogecoin:<to>?amount=0.5
+BCH       main <bare-bch>                                             <to>?amount=0.5
+BCH       main <upper>                                                <to>?amount=0.5
+BCH       test <to>                                                   <to>?amount=0.5
+ETH       main <lower> ethereum:<to>@1?value=500000000000000000
+ETH       test ethereum:<to>@560048?value=5e17 ethereum:<to>@560048?value=500000000000000000
+ETH       test ethereum:<to>?value=5e17                               <to>
+BNB       main smartchain:<to> ethereum:<to>@56?value=500000000000000000
+BNB       test smartchain:<to>?amount=0.5                             <to>
+USDTERC20 main <to> ethereum:<tether>@1/transfer?address=<to>&uint256=500000
+USDTERC20 test ethereum:<other>@11155111/transfer?address=<to>        <text>&uint256=500000
+USDTERC20 test ethereum:<tether>/transfer?address=<to>&uint256=5e5    <to>
+TRX       main <to>                                                   tron:<to>?amount=0.5
+TRX       test tron:<to>?amount=0.5                                   <to>
+USDTTRC20 main tron:<to>?token=<tether-on-tron>                       <text>&amount=0.5
+USDTTRC20 main tron:<to>?amount=0.50                                  <to>
+USDTTRC20 test tron:<to>?token=<nile-token>                           <text>&amount=0.5
+USDTTRC20 test tron:<to>?token=<tether-on-tron>                       <to>
 # A token that the gateway has deployed itself.
-USDTTRC20 test  tron:<to>?token=TY1DBj7Ys1bDcK37kwATaQpHxdTCnYrr1f      <to>
+USDTTRC20 test tron:<to>?token=TY1DBj7Ys1bDcK37kwATaQpHxdTCnYrr1f     <to>
 ";
 
 #[test]
@@ -408,7 +412,8 @@ proptest! {
     #[test]
     fn wei_and_ether_agree(units in 1_u64..u64::MAX) {
         let ether = format!("{}.{:018}", units / 10_u64.pow(18), units % 10_u64.pow(18));
-        for (named, expected) in [(units, "ok".into()), (units - 1, format!("amount {}", units - 1))] {
+        let less = units - 1;
+        for (named, expected) in [(units, "ok".into()), (less, format!("amount {less}"))] {
             let code = format!("ethereum:{EVM}?value={named}");
             let result = PaymentTarget::check(Asset::ETH, &code, EVM, amount(&ether), Main);
             prop_assert_eq!(verdict(&result), expected);
