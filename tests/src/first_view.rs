@@ -63,8 +63,6 @@ const STARTED: Duration = Duration::from_secs(1);
 /// A measured page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// An empty page with the loader, and a request for the program alone: with less no checkout can be shown.
-    Baseline,
     /// The checkout's own page, from its address on.
     Checkout,
     /// A shop's page with the checkout in a frame, from the loader's first line on.
@@ -75,15 +73,15 @@ pub enum Page {
 
 impl Page {
     /// Each of them.
-    pub const ALL: [Self; 4] = [Self::Baseline, Self::Checkout, Self::Frame, Self::Inline];
+    pub const ALL: [Self; 3] = [Self::Checkout, Self::Frame, Self::Inline];
 }
 
 /// Milliseconds.
 #[derive(Clone, Debug)]
 pub struct Timings {
-    /// Until the skeleton is on the screen; for the baseline, until the loader has run.
+    /// Until the skeleton is on the screen.
     pub skeleton: u64,
-    /// Until the choice of assets is on the screen; for the baseline, until the program has arrived.
+    /// Until the choice of assets is on the screen.
     pub choice: u64,
     /// How much of the shop's page comes before these: its own way here, and the loader's.
     pub before: u64,
@@ -104,7 +102,6 @@ pub async fn measure(page: Page, world: &World, site: &StoreSite) -> Timings {
         )
     };
     match page {
-        Page::Baseline => site.serve("", &baseline(world).await),
         Page::Checkout => {}
         Page::Frame => site.serve("", &element("frame")),
         Page::Inline => site.serve("", &element("inline")),
@@ -128,7 +125,7 @@ pub async fn measure(page: Page, world: &World, site: &StoreSite) -> Timings {
     let choice = origin(&browser).await - began + choice;
     let before = match page {
         Page::Frame | Page::Inline => loader.expect("the loader runs before the choice"),
-        Page::Baseline | Page::Checkout => 0,
+        Page::Checkout => 0,
     };
     let timings = Timings {
         skeleton: first.expect("a skeleton comes before the choice") - before,
@@ -206,30 +203,6 @@ async fn requests(browser: &Browser) -> Vec<String> {
         .await;
     let lines = list.as_array().into_iter().flatten();
     lines.filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-async fn baseline(world: &World) -> String {
-    let proxy = world.proxy_url();
-    let page = read(world, &world.checkout_page()).await;
-    let host = read(world, &format!("{proxy}/{}", asset(&page, "assets/host-"))).await;
-    let program = asset(&host, "assets/widget_bg-");
-    format!(
-        "<script>fetch('{proxy}/{program}').then(response => response.arrayBuffer()).then(() => mark('choice'))</script>
-         <script src=\"{proxy}/florin.js\" onload=\"mark('skeleton')\"></script>"
-    )
-}
-
-async fn read(world: &World, url: &str) -> String {
-    let response = world.http().get(url).send().await;
-    let response = response.expect("the proxy answers").text().await;
-    response.expect("the file is text")
-}
-
-/// The path of a file, which begins so, in what names it.
-fn asset<'a>(text: &'a str, begin: &str) -> &'a str {
-    let mut parts = text.split(['"', '\'', '`']);
-    let asset = parts.find(|part| part.starts_with(begin));
-    asset.unwrap_or_else(|| panic!("{begin}… is named"))
 }
 
 /// The middle one, then the least and the most.

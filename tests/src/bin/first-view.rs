@@ -111,7 +111,7 @@ fn print_pages(pages: &[(Page, Vec<Timings>)], with_requests: bool) -> bool {
         ];
         print_line(name(*page), &all.map(range));
         let [[skeleton, ..], [choice, ..], _] = all;
-        is_kept &= *page == Page::Baseline || (skeleton <= SKELETON_MS && choice <= CHOICE_MS);
+        is_kept &= skeleton <= SKELETON_MS && choice <= CHOICE_MS;
         if with_requests {
             let last = timings.last().map(|one| one.requests.as_slice());
             println!("{}", last.unwrap_or_default().join("\n"));
@@ -130,7 +130,7 @@ fn print_pages(pages: &[(Page, Vec<Timings>)], with_requests: bool) -> bool {
 /// promise is kept.
 fn print_peers(ours: [u64; 3], peers: &[(Product, [u64; 3])]) -> bool {
     println!();
-    let header = ["to the choice", "over ours", "promised (goal)"];
+    let header = ["to the choice", "over ours", "promised"];
     print_line("from the shop's URL on", &header.map(str::to_owned));
     print_line(
         "ours, in a frame",
@@ -139,7 +139,7 @@ fn print_peers(ours: [u64; 3], peers: &[(Product, [u64; 3])]) -> bool {
     let mut is_kept = true;
     for (product, theirs) in peers {
         let (ratio, is_enough) = product.ratio(theirs[0], ours[0]);
-        let promised = format!("≥ {} ({})", times(product.promised), times(product.goal));
+        let promised = format!("≥ {}", times(product.promised));
         print_line(
             &format!("{} {}", product.package, product.version()),
             &[range(*theirs), times(ratio), promised],
@@ -172,7 +172,6 @@ fn load() -> String {
 
 fn name(page: Page) -> &'static str {
     match page {
-        Page::Baseline => "an empty page: the loader, the program",
         Page::Checkout => "the checkout page",
         Page::Frame => "in a frame, from the loader on",
         Page::Inline => "inline, from the loader on",
