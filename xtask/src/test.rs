@@ -36,59 +36,10 @@ const PROGRAMS_AND_TESTS: &str =
 /// A check: what is true when it passes, and how that is found out, in its long form or not.
 type Check = (&'static str, fn(&Workspace, bool) -> anyhow::Result<()>);
 
-/// A check returns it when this machine cannot make it: neither passed nor failed.
-#[derive(Debug)]
-struct Skipped(&'static str);
-
-impl std::fmt::Display for Skipped {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl std::error::Error for Skipped {}
-
-/// How many checks ended in which way.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Results {
-    passed: u32,
-    skipped: u32,
-    failed: Vec<String>,
-}
-
-impl Results {
-    /// Counts and prints the result of a check.
-    fn add(&mut self, name: &'static str, time: &str, result: anyhow::Result<()>) {
-        match result {
-            Ok(()) => {
-                output::passed(format!("{name} ({time})"));
-                self.passed += 1;
-            }
-            Err(reason) if reason.is::<Skipped>() => {
-                output::step(format!("Skipped: {name}: {reason}"));
-                self.skipped += 1;
-            }
-            Err(error) => {
-                let failure = format!("{name} ({time}): {error:#}");
-                output::failed(&failure);
-                self.failed.push(failure);
-            }
-        }
-    }
-}
-
-impl std::fmt::Display for Results {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (passed, failed, skipped) = (self.passed, self.failed.len(), self.skipped);
-        write!(f, "{passed} passed, {failed} failed, {skipped} skipped")
-    }
-}
-
 /// Cheap ones first. All share one set of compiled libraries.
-const CHECKS: [Check; 11] = [
+const CHECKS: [Check; 10] = [
     ("The code is formatted", format),
     ("The dependencies keep the rules", dependencies),
-    ("No dependency has a known advisory", advisories),
     ("The widget builds", |workspace, _| {
         bundle::make(workspace, Variant::Release)
     }),
@@ -168,16 +119,26 @@ pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> 
     let checks = chosen(&args.only, args.long)?;
     setup::set_up(workspace)?;
     setup::install_for_tests(workspace)?;
-    let mut results = Results::default();
+    let mut failures = Vec::new();
+    let number = checks.len();
     for (name, run) in checks {
         output::heading(name);
         let time = output::stopwatch();
-        let result = run(workspace, args.long);
-        results.add(name, &time(), result);
+        match run(workspace, args.long) {
+            Ok(()) => output::passed(format!("{name} ({})", time())),
+            Err(error) => {
+                let failure = format!("{name} ({}): {error:#}", time());
+                output::failed(&failure);
+                failures.push(failure);
+            }
+        }
     }
-    println!("\n{results}");
-    let failed = results.failed;
-    ensure!(failed.is_empty(), "failed: {}", failed.join("\n"));
+    println!(
+        "\n{} passed, {} failed",
+        number - failures.len(),
+        failures.len()
+    );
+    ensure!(failures.is_empty(), "failed: {}", failures.join("\n"));
     Ok(())
 }
 
@@ -236,40 +197,25 @@ fn format(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
         .context("format the views with: leptosfmt --config-file widget/leptosfmt.toml widget/src")
 }
 
+/// Known advisories are looked up where this machine has the database of cargo-deny. Tests download nothing but packages, so
+/// they do not fetch it.
 fn dependencies(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
     let cargo_deny = setup::CARGO_DENY.program(workspace)?;
-    let options = ["--offline", "--locked", "--log-level", "error"];
-    let check = [
-        "check",
-        "--hide-inclusion-graph",
-        "bans",
-        "licenses",
-        "sources",
-    ];
-    Ok(cmd!(workspace.sh, "{cargo_deny} {options...} {check...}")
-        .quiet()
-        .run()?)
-}
-
-/// Looks the dependencies up in the advisory database of cargo-deny, where this machine has one. Tests download nothing but
-/// packages, so they do not fetch it.
-fn advisories(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
-    let cargo_deny = setup::CARGO_DENY.program(workspace)?;
-    if !has_advisories()? {
-        let reason =
-            "this machine has no advisory database. `cargo deny fetch db` downloads it from GitHub";
-        return Err(Skipped(reason).into());
+    let mut checks = vec!["bans", "licenses", "sources"];
+    if has_advisories()? {
+        checks.push("advisories");
+    } else {
+        output::step(
+            "No advisories are looked up: `cargo deny fetch db` downloads them from GitHub",
+        );
     }
     let options = ["--offline", "--locked", "--log-level", "error"];
-    let check = [
-        "check",
-        "--hide-inclusion-graph",
-        "--disable-fetch",
-        "advisories",
-    ];
-    Ok(cmd!(workspace.sh, "{cargo_deny} {options...} {check...}")
-        .quiet()
-        .run()?)
+    let check = ["check", "--hide-inclusion-graph", "--disable-fetch"];
+    let deny = cmd!(
+        workspace.sh,
+        "{cargo_deny} {options...} {check...} {checks...}"
+    );
+    Ok(deny.quiet().run()?)
 }
 
 /// Returns `true` if cargo-deny has a database in its default folder.
@@ -354,16 +300,6 @@ mod tests {
         let begin =
             "no check's name contains \"tidiness\"; the names are: The code is formatted · ";
         assert!(error.starts_with(begin), "{error}");
-    }
-
-    #[test]
-    fn a_check_that_cannot_be_made_is_neither_passed_nor_failed() {
-        let mut results = Results::default();
-        results.add("one", "1 s", Ok(()));
-        results.add("two", "1 s", Err(Skipped("no database").into()));
-        results.add("three", "1 s", Err(anyhow::anyhow!("broken")));
-        assert_eq!(results.to_string(), "1 passed, 1 failed, 1 skipped");
-        assert_eq!(results.failed, ["three (1 s): broken"]);
     }
 
     #[test]
