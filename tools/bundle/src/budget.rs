@@ -71,43 +71,45 @@ type Sizes = [u64; 3];
 /// A promise is broken, or a file is missing.
 pub(crate) fn check(dist: &Path, is_stable: bool) -> anyhow::Result<()> {
     let which = usize::from(is_stable);
-    let header = ["raw", "gzip", "brotli"];
-    print_row("bytes", &header.map(str::to_owned));
+    println!(
+        "  {:<20}{:>10}{:>10}{:>10}",
+        "bytes", "raw", "gzip", "brotli"
+    );
     let mut whole = Sizes::default();
     let mut all = Vec::new();
     for part in [LIST, PROGRAM, PAYMENT] {
         let mut total = Sizes::default();
         for (name, begin, end) in part.rows {
             let sizes = sizes_of(dist, begin, end)?;
-            print_sizes(name, sizes);
+            print(name, sizes);
             total = plus(total, sizes);
         }
-        print_sizes(part.name, total);
+        print(part.name, total);
         whole = plus(whole, total);
         all.push((part.name.to_owned(), total, part.promised[which]));
     }
-    print_sizes("whole checkout", whole);
+    print("whole checkout", whole);
     all.push(("whole checkout".to_owned(), whole, CHECKOUT_BYTES[which]));
-    all.push((
-        "florin.js".to_owned(),
-        sizes_of(dist, "florin.js", "")?,
-        LOADER_BYTES,
-    ));
+    let loader = sizes_of(dist, "florin.js", "")?;
+    all.push(("florin.js".to_owned(), loader, LOADER_BYTES));
     let (tag, language) = largest_language(dist)?;
     all.push((format!("largest language, {tag}"), language, LANGUAGE_BYTES));
     // Every promise is printed, after a broken one too.
     let broken = all
         .iter()
-        .filter(|(name, sizes, promised)| !is_kept(name, sizes[2], *promised));
+        .filter(|(name, [.., brotli], promised)| !is_kept(name, *brotli, *promised));
     ensure!(broken.count() == 0, "the widget is larger than promised");
     Ok(())
 }
 
-fn print_sizes(name: &str, sizes: Sizes) {
-    print_row(name, &sizes.map(grouped));
+fn is_kept(name: &str, brotli: u64, promised: u64) -> bool {
+    let is_kept = brotli <= promised;
+    let mark = if is_kept { '✓' } else { '✗' };
+    println!("{mark} {name}: {brotli} of {promised} promised bytes");
+    is_kept
 }
 
-fn print_row(name: &str, [raw, gzip, brotli]: &[String; 3]) {
+fn print(name: &str, [raw, gzip, brotli]: Sizes) {
     println!("  {name:<20}{raw:>10}{gzip:>10}{brotli:>10}");
 }
 
@@ -132,17 +134,6 @@ fn largest_language(dist: &Path) -> anyhow::Result<(String, Sizes)> {
         .into_iter()
         .max_by_key(|(_, sizes)| sizes[2])
         .context("there is no language")
-}
-
-fn is_kept(name: &str, brotli: u64, promised: u64) -> bool {
-    let (size, most) = (grouped(brotli), grouped(promised));
-    if brotli <= promised {
-        println!("✓ {name}: {size} of {most} promised bytes");
-    } else {
-        let over = grouped(brotli - promised);
-        println!("✗ {name}: {size} bytes, {over} over the promised {most}");
-    }
-    brotli <= promised
 }
 
 /// The sizes of the one file whose name begins and ends so; `end` is empty for a whole name.
@@ -173,28 +164,9 @@ fn entries(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         .collect::<Result<_, _>>()?)
 }
 
-/// `12,345`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn large_numbers_are_grouped_by_thousands() {
-        let grouped = [0, 999, 1000, 1_234_567].map(grouped);
-        assert_eq!(grouped, ["0", "999", "1,000", "1,234,567"]);
-    }
 
     #[test]
     fn one_byte_over_breaks_the_promise() {

@@ -276,48 +276,32 @@ mod tests {
     }
 
     #[test]
-    fn an_import_in_a_circle_is_refused() {
-        let files = [
-            ("a.js", "import { b } from './b.js';\nexport const a = b;"),
-            ("b.js", "import { a } from './a.js';\nexport const b = a;"),
-        ];
-        assert_eq!(
-            module(&files).unwrap_err(),
-            "imports in a circle: a.js → b.js → a.js"
-        );
-    }
-
-    #[test]
-    fn an_import_of_what_is_not_exported_is_refused() {
-        let files = [
-            ("a.js", "import { b } from './b.js';\nb();"),
-            ("b.js", "const b = 1;"),
-        ];
-        assert_eq!(
-            module(&files).unwrap_err(),
-            "a.js imports `b`, which b.js does not export"
-        );
-    }
-
-    #[test]
-    fn names_that_would_meet_are_refused() {
-        let twice = [
-            ("a.js", "import { b } from './b.js';\nconst c = b;"),
-            ("b.js", "const c = 1;\nexport const b = c;"),
-        ];
-        assert_eq!(
-            module(&twice).unwrap_err(),
-            "`c` is a name of a.js and of b.js: rename one"
-        );
-        // `print` is the page's here, and would be b.js's in the bundle.
-        let captured = [
-            ("a.js", "import { b } from './b.js';\nb();\nprint();"),
-            ("b.js", "const print = 1;\nexport const b = () => print;"),
-        ];
-        assert_eq!(
-            module(&captured).unwrap_err(),
-            "a.js uses `print` without an import, and b.js has a name like it: import or rename it"
-        );
+    fn names_and_imports_that_would_not_work_in_one_scope_are_refused() {
+        for (a, b, error) in [
+            (
+                "import { b } from './b.js';\nexport const a = b;",
+                "import { a } from './a.js';\nexport const b = a;",
+                "imports in a circle: a.js → b.js → a.js",
+            ),
+            (
+                "import { b } from './b.js';\nb();",
+                "const b = 1;",
+                "a.js imports `b`, which b.js does not export",
+            ),
+            (
+                "import { b } from './b.js';\nconst c = b;",
+                "const c = 1;\nexport const b = c;",
+                "`c` is a name of a.js and of b.js: rename one",
+            ),
+            // `print` is the page's here, and would be b.js's in the bundle.
+            (
+                "import { b } from './b.js';\nb();\nprint();",
+                "const print = 1;\nexport const b = () => print;",
+                "a.js uses `print` without an import, and b.js has a name like it: import or rename it",
+            ),
+        ] {
+            assert_eq!(module(&[("a.js", a), ("b.js", b)]).unwrap_err(), error);
+        }
         // Names of an inner scope meet nothing.
         let apart = [
             (

@@ -197,46 +197,6 @@ fn the_texts_of_loader_and_merchant_are_modules() {
 }
 
 #[test]
-fn the_gallery_is_beside_what_a_customer_loads_as_it_is() {
-    let folder = small_widget();
-    let files = packaged(&folder).unwrap();
-    let states = b"{ \"states\": [] }";
-    assert_eq!(files["gallery/states.json"], states);
-}
-
-#[test]
-fn a_compressed_file_lies_beside_what_it_makes_smaller() {
-    let folder = small_widget();
-    let files = packaged(&folder).unwrap();
-    let compressed = crate::compressed(&files);
-    let compressed: Vec<&str> = compressed
-        .keys()
-        .filter_map(|name| name.strip_suffix(".br").or(name.strip_suffix(".gz")))
-        .collect();
-    let style = files
-        .keys()
-        .find(|name| name.starts_with("assets/florin-"))
-        .unwrap();
-    assert!(compressed.contains(&style.as_str()), "{compressed:?}");
-    assert!(
-        !compressed.iter().any(|name| name.contains("widget_bg")),
-        "{compressed:?}"
-    );
-}
-
-#[test]
-fn a_missing_file_is_named() {
-    let folder = small_widget();
-    fs::remove_file(folder.path().join("widget/page.css")).unwrap();
-    let error = packaged(&folder).unwrap_err();
-    let sentence = format!(
-        "{} cannot be read",
-        folder.path().join("widget/page.css").display()
-    );
-    assert_eq!(error.to_string(), sentence);
-}
-
-#[test]
 fn a_language_without_the_texts_of_a_section_is_an_error() {
     let folder = small_widget();
     write_file(&folder, "widget/locales/en.json", "{ \"first\": {} }");
@@ -264,20 +224,6 @@ fn what_is_the_same_is_not_touched_and_what_is_old_goes() {
     assert_eq!(written("florin.js"), before);
     assert!(!dist.join("assets/a.js").exists());
     assert_eq!(fs::read(dist.join("assets/b.js")).unwrap(), b"one");
-}
-
-#[test]
-fn the_sheets_of_a_file_are_in_their_order() {
-    let folder = small_widget();
-    let sheets = sheets(&folder.path().join("widget/styles")).unwrap();
-    for ((name, sheet), (file, order)) in sheets.iter().zip(STYLES) {
-        assert_eq!(*name, file);
-        let found: Vec<&str> = sheet
-            .lines()
-            .map(|line| line.split(['.', ' ']).nth(1).unwrap())
-            .collect();
-        assert_eq!(found, order);
-    }
 }
 
 #[test]
