@@ -70,7 +70,7 @@ pub(crate) fn cargo_with<'a>(workspace: &'a Workspace, variant: Variant, args: &
 pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     make_if_old(workspace, variant, || {
         let wasm_opt = WASM_OPT.program(workspace)?;
-        output::step("Building wasm-bindgen and bundle-js (about 2 minutes the first time)…");
+        output::step("Building bundle-js (about 2 minutes the first time)…");
         workspace
             .cargo("build --locked --quiet --package florin-bundle")
             .run()?;
@@ -264,11 +264,8 @@ fn compile(workspace: &Workspace, variant: Variant) -> anyhow::Result<PathBuf> {
 fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> {
     let sh = &workspace.sh;
     sh.remove_path(to)?;
-    let wasm_bindgen = workspace.debug_program("wasm-bindgen");
-    let options = ["--target", "web", "--no-typescript", "--out-name", "widget"];
-    cmd!(sh, "{wasm_bindgen} {options...} --out-dir {to} {program}")
-        .quiet()
-        .run()?;
+    let bundle_js = workspace.debug_program("bundle-js");
+    cmd!(sh, "{bundle_js} bind {program} {to}").quiet().run()?;
     let page = sh.read_file("widget/index.html")?;
     let link = page.lines().find(|line| line.contains("data-trunk"));
     let link = link.context("index.html has no link for Trunk")?;
@@ -322,7 +319,7 @@ mod tests {
             assert!(page.contains(attribute), "{attribute}");
         }
         let pinned = read("tools/bundle/Cargo.toml");
-        let version = pinned.split("wasm-bindgen-cli = { version = \"=").nth(1);
+        let version = pinned.split("wasm-bindgen-cli-support = \"=").nth(1);
         let version = version.unwrap().split('"').next().unwrap();
         assert!(read("widget/Trunk.toml").contains(&format!("wasm_bindgen = \"{version}\"")));
     }

@@ -21,6 +21,7 @@ pub(crate) const NOTHING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCA
 /// A proxy that does not listen by then has failed.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 const ASK_EVERY: Duration = Duration::from_micros(200);
+
 /// The bare router: a status read with the same bytes, and nothing else.
 pub(crate) async fn serve(file: &Path) -> anyhow::Result<()> {
     let bytes = Bytes::from(std::fs::read(file)?);

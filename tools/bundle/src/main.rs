@@ -1,6 +1,7 @@
 //! Makes the widget's files as they are served, from what was compiled and from the folder `widget`.
 //!
 //! ```text
+//! bundle-js bind PROGRAM BUILT         makes modules and their glue of a compiled program
 //! bundle-js optimize WASM_OPT BUILT    makes the compiled modules in BUILT smaller
 //! bundle-js package BUILT DIST         writes the files of DIST
 //! bundle-js package-small BUILT DIST   the same, minified, and compressed beside each file
@@ -11,6 +12,7 @@
 //! A separate program, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. `package-small`
 //! and `trunk` need the feature `small`, except for Trunk's debug builds.
 
+mod bind;
 mod budget;
 mod files;
 mod link;
@@ -18,6 +20,8 @@ mod link;
 mod minify;
 mod module;
 mod optimize;
+#[cfg(feature = "split")]
+mod split;
 
 use std::env;
 use std::fs;
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
 
 fn run(words: &[&str]) -> anyhow::Result<()> {
     match *words {
+        ["bind", program, built] => bind::bind(Path::new(program), Path::new(built)),
         ["optimize", wasm_opt, built] => optimize::optimize(Path::new(wasm_opt), Path::new(built)),
         ["package", built, dist] => {
             let files = make(Path::new(built), false)?;
@@ -60,7 +65,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["budget", dist, "stable"] => budget::check(Path::new(dist), true),
         ["trunk"] => package_for_trunk(),
         _ => bail!(
-            "use `optimize WASM_OPT BUILT`, `package BUILT DIST`, `package-small BUILT DIST`, `budget DIST` or `trunk`"
+            "use `bind PROGRAM BUILT`, `optimize WASM_OPT BUILT`, `package BUILT DIST`, `package-small BUILT DIST`, `budget DIST` or `trunk`"
         ),
     }
 }

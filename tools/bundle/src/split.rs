@@ -3,7 +3,6 @@
 //! The splitter belongs to Leptos and writes its own loader, which imports the glue. Under a content hash that import would
 //! be a second, uninitialised glue, so the loader is written into the glue here.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +17,6 @@ const LINK: &str = "./__wasm_split.js";
 const SHARED: &str = "__wasm_split";
 /// Where `bundle-js` finds the second module, below the folder of the output.
 const SECOND: &str = "snippets/split";
-/// Kept in the program, for the second module to import; not demangled, since it imports by these names.
-const KEEP: [&str; 2] = ["--keep-lld-exports", "--no-demangle"];
 
 /// A program that was split, and what has to be written into its glue.
 pub(crate) struct Split {
@@ -31,29 +28,21 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Splits the program that the arguments of wasm-bindgen name, and changes the arguments to the first module.
-    /// `None`: the program has no marked function.
+    /// Splits a program, whose glue will be in the folder `built`. Returns the first module too. `None`: the program has no
+    /// marked function.
     ///
     /// # Errors
     /// A file cannot be read or written, or the program was linked without `-Clink-args=--emit-relocs`.
-    pub(crate) fn of(arguments: &mut Vec<OsString>) -> anyhow::Result<Option<Self>> {
-        let is_program =
-            |argument: &OsString| Path::new(argument).extension() == Some("wasm".as_ref());
-        let Some(place) = arguments.iter().position(is_program) else {
-            return Ok(None);
-        };
-        let program = PathBuf::from(&arguments[place]);
+    pub(crate) fn of(program: &Path, built: &Path) -> anyhow::Result<Option<(Self, PathBuf)>> {
         let reading = || format!("{} cannot be read", program.display());
-        let bytes = fs::read(&program).with_context(reading)?;
+        let bytes = fs::read(program).with_context(reading)?;
         if !bytes
             .windows(PLACEHOLDER.len())
             .any(|part| part == PLACEHOLDER)
         {
             return Ok(None);
         }
-        let out = PathBuf::from(value_of(arguments, "--out-dir")?);
-        let name = value_of(arguments, "--out-name")?;
-        let folder = out.join("split-input");
+        let folder = built.join("split-input");
         let first = folder.join(program.file_name().context("the program has a name")?);
         let mut options = Options::new(&bytes);
         options.output_dir = &folder;
@@ -63,20 +52,19 @@ impl Split {
             Ok(split) => split.split_modules,
             Err(error) => bail!("{} cannot be split: {error:#}", program.display()),
         };
-        let second = out.join(SECOND);
+        let second = built.join(SECOND);
         fs::create_dir_all(&second)?;
         for module in &modules {
             let name = module.file_name().context("a module has a name")?;
             fs::copy(module, second.join(name))?;
         }
         let link = fs::read_to_string(folder.join(LINK))?;
-        arguments[place] = first.into();
-        arguments.extend(KEEP.map(OsString::from));
-        Ok(Some(Self {
-            glue: out.join(format!("{}.js", name.display())),
+        let split = Self {
+            glue: built.join("widget.js"),
             loaders: loaders(&link),
             shared: shared(&link)?,
-        }))
+        };
+        Ok(Some((split, first)))
     }
 
     /// Writes the loader into the glue that wasm-bindgen has made.
@@ -144,26 +132,6 @@ impl Split {
     }
 }
 
-/// The value of an option, written `--name=value` or `--name value`.
-fn value_of(arguments: &[OsString], name: &str) -> anyhow::Result<OsString> {
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        if argument == name {
-            return rest
-                .next()
-                .cloned()
-                .with_context(|| format!("{name} has no value"));
-        }
-        let value = argument
-            .to_str()
-            .and_then(|text| text.strip_prefix(name)?.strip_prefix('='));
-        if let Some(value) = value {
-            return Ok(value.into());
-        }
-    }
-    bail!("{name} is missing")
-}
-
 /// The names that the splitter's loader exports.
 fn loaders(link: &str) -> Vec<String> {
     let names = link
@@ -226,13 +194,5 @@ export const __wasm_split_load_payment = wrapAsyncCb(makeLoad(() => {
     #[test]
     fn glue_without_the_import_is_refused() {
         assert!(split().with_loader("let wasm;\n").is_err());
-    }
-
-    #[test]
-    fn options_are_read_in_both_forms() {
-        let arguments = ["--out-dir=a/b", "--out-name", "widget"].map(OsString::from);
-        assert_eq!(value_of(&arguments, "--out-dir").unwrap(), "a/b");
-        assert_eq!(value_of(&arguments, "--out-name").unwrap(), "widget");
-        assert!(value_of(&arguments, "--target").is_err());
     }
 }
