@@ -22,7 +22,7 @@ pub(crate) fn licences(root: &Path, components: &[Component]) -> anyhow::Result<
     let mut list =
         "Florin is MIT or Apache-2.0: LICENSE-MIT, LICENSE-APACHE. Its programs contain:\n\n"
             .to_owned();
-    let known = known_texts(root, components)?;
+    let known = known_texts(root)?;
     let mut texts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for component in components {
         let Component {
@@ -34,7 +34,7 @@ pub(crate) fn licences(root: &Path, components: &[Component]) -> anyhow::Result<
         } = component;
         let repository = repository.as_deref().unwrap_or("crates.io");
         let _ = writeln!(list, "{name} {version} · {licence} · {repository}");
-        for text in texts_of(component, &known)? {
+        for text in texts_of(component, components, &known)? {
             let users = texts.entry(text).or_default();
             users.push(format!("{name} {version}"));
         }
@@ -50,47 +50,53 @@ pub(crate) fn licences(root: &Path, components: &[Component]) -> anyhow::Result<
     Ok(list)
 }
 
-/// Texts by the name of their licence: our own two without our copyright, and those of components with one licence.
-fn known_texts(root: &Path, components: &[Component]) -> anyhow::Result<BTreeMap<String, String>> {
-    let with_one = components.iter().filter_map(|component| {
-        let text = component.texts.iter().find(|text| is_licence(text))?;
-        Some((component.licence.clone(), text.clone()))
-    });
-    let mut known: BTreeMap<String, String> = with_one.collect();
-    for (name, file) in [("MIT", "LICENSE-MIT"), ("Apache-2.0", "LICENSE-APACHE")] {
+/// The texts of our own two licences, by their names and without our copyright.
+fn known_texts(root: &Path) -> anyhow::Result<BTreeMap<&'static str, String>> {
+    let files = [("MIT", "LICENSE-MIT"), ("Apache-2.0", "LICENSE-APACHE")];
+    let texts = files.into_iter().map(|(name, file)| {
         let text = fs::read_to_string(root.join(file))?;
         let lines = text.lines().filter(|line| !line.starts_with("Copyright"));
-        known.insert(name.to_owned(), lines.collect::<Vec<_>>().join("\n"));
-    }
-    Ok(known)
+        Ok((name, lines.collect::<Vec<_>>().join("\n")))
+    });
+    texts.collect()
 }
 
 fn is_licence(text: &str) -> bool {
-    text.trim().len() > SHORTEST_LICENCE
+    text.len() > SHORTEST_LICENCE
 }
 
-/// The texts that come with a component. The terms themselves are added when none of its texts has them.
+/// The texts that come with a component. When none of them has the terms, these are added: as a component of the same
+/// repository has them, or as we have them.
 fn texts_of<'a>(
     component: &'a Component,
-    known: &'a BTreeMap<String, String>,
+    all: &'a [Component],
+    known: &'a BTreeMap<&str, String>,
 ) -> anyhow::Result<Vec<&'a str>> {
-    let texts = component.texts.iter().map(|text| text.trim());
-    let mut texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+    let own = component.texts.iter().map(|text| text.trim());
+    let mut texts: Vec<&str> = own.filter(|text| !text.is_empty()).collect();
     let is_complete = component.licence == BLESSING;
-    if !is_complete && !component.texts.iter().any(|text| is_licence(text)) {
-        let names = component.licence.split(" OR ").map(str::trim);
-        let terms = names
-            .filter_map(|name| known.get(name))
-            .map(|text| text.trim());
-        let terms: Vec<&str> = terms.collect();
-        ensure!(
-            !terms.is_empty(),
-            "{} has a licence without a text: {}",
-            component.name,
-            component.licence
-        );
-        texts.extend(terms);
+    if is_complete || texts.iter().any(|text| is_licence(text)) {
+        return Ok(texts);
     }
+    let siblings = all.iter().filter(|other| {
+        other.repository == component.repository && other.licence == component.licence
+    });
+    let mut theirs = siblings.flat_map(|sibling| &sibling.texts);
+    if let Some(text) = theirs.find(|text| is_licence(text)) {
+        texts.push(text.trim());
+        return Ok(texts);
+    }
+    let names = component.licence.split(" OR ");
+    let terms: Vec<&str> = names
+        .filter_map(|name| Some(known.get(name)?.trim()))
+        .collect();
+    ensure!(
+        !terms.is_empty(),
+        "{} has a licence without a text: {}",
+        component.name,
+        component.licence
+    );
+    texts.extend(terms);
     Ok(texts)
 }
 
@@ -103,7 +109,7 @@ mod tests {
             name: "a".to_owned(),
             version: "1.0.0".to_owned(),
             licence: licence.to_owned(),
-            repository: None,
+            repository: Some("here".to_owned()),
             checksum: None,
             texts: texts.iter().map(|text| (*text).to_owned()).collect(),
             uses: Vec::new(),
@@ -121,8 +127,8 @@ mod tests {
         let own = "own terms ".repeat(60);
         let list = licences(&[component("MIT", &[&own])]).unwrap();
         assert!(list.contains(own.trim()) && !list.contains("Permission is"));
-        let borrowed = [component("ISC", &[]), component("ISC", &[&own])];
-        assert!(licences(&borrowed).unwrap().contains("a 1.0.0, a 1.0.0"));
+        let siblings = [component("ISC", &[]), component("ISC", &[&own])];
+        assert!(licences(&siblings).unwrap().contains("a 1.0.0, a 1.0.0"));
         assert!(licences(&[component("Fantasy-1.0", &[])]).is_err());
     }
 }
