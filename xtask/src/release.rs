@@ -192,7 +192,7 @@ fn put(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
     Ok(fs::set_permissions(to, Permissions::from_mode(mode))?)
 }
 
-/// Writes a file that everybody may read.
+/// Writes a file that every user may read.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     Ok(fs::set_permissions(path, Permissions::from_mode(0o644))?)
