@@ -65,7 +65,7 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
         ["budget", dist, "stable"] => budget::check(Path::new(dist), true),
         ["trunk"] => package_for_trunk(),
         _ => bail!(
-            "use `bind PROGRAM BUILT`, `optimize WASM_OPT BUILT`, `package BUILT DIST`, `package-small BUILT DIST`, `budget DIST` or `trunk`"
+            "use `bind`, `optimize`, `package`, `package-small`, `budget` or `trunk`: tools/bundle/src/main.rs"
         ),
     }
 }

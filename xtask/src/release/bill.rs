@@ -1,7 +1,7 @@
 //! The software bill of materials, in CycloneDX.
 //!
-//! cargo-cyclonedx (120 libraries to compile) writes one file for each package of a workspace, beside its manifest. A release has one file for two
-//! programs, of which one contains the widget, and for the C code that is linked into them.
+//! cargo-cyclonedx (120 libraries to compile) writes one file for each package of a workspace, beside its manifest. A release has
+//! one file for two programs, of which one contains the widget, and for the C code that is linked into them.
 
 use anyhow::Context as _;
 use serde_json::{Value, json};

@@ -54,8 +54,8 @@ pub(crate) const GECKODRIVER: Tool = Tool {
 };
 
 impl Tool {
-    /// Installs the program where it is missing, and returns its path. It stays in the user's cache, so that another clone finds it;
-    /// one of the right version on `PATH` is used instead.
+    /// Installs the program where it is missing, and returns its path. It stays in the user's cache, so that another clone
+    /// finds it; one of the right version on `PATH` is used instead.
     pub(crate) fn program(&self, workspace: &Workspace) -> anyhow::Result<PathBuf> {
         let Self {
             name,
