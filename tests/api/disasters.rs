@@ -341,4 +341,3 @@ async fn the_databases_files_are_private_and_old_ones_become_so() {
     assert_eq!(program.stop().await, Some(0));
     world.end().await;
 }
-

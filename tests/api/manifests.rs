@@ -149,7 +149,7 @@ fn the_objects_select_the_same_pods_and_enough_of_them_remain() {
 fn the_configuration_of_the_pods_is_accepted_by_the_program() {
     let cluster = Cluster::read();
     let folder = Folder::new();
-    let config = folder.text_of("florin.toml");
+    let config = folder.file("florin.toml");
     let map = cluster.one("ConfigMap");
     write_private(&config, text(&map["data"]["florin.toml"]));
     let config = config.display().to_string();
@@ -165,10 +165,10 @@ fn the_configuration_of_the_pods_is_accepted_by_the_program() {
                 || value.to_owned(),
                 |key| {
                     assert!(created.contains(&format!("--from-file={key}")), "{key}");
-                    let secret = folder.text_of(key);
+                    let secret = folder.file(key);
                     let content = match key {
                         "database_url" => {
-                            format!("sqlite://{}", folder.text_of("florin.db").display())
+                            format!("sqlite://{}", folder.file("florin.db").display())
                         }
                         "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
                         "operator_password_hash" => secrets::OPERATOR_HASH.to_owned(),

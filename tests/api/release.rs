@@ -183,7 +183,7 @@ async fn the_image_runs_without_root() {
     let programs = programs(&folder);
     let image = release(&programs, "--image", &folder.file("image"));
     add_libraries(&programs.join("florin-proxy"), &image.join("root"));
-    let dockerfile = fs::read_to_string(format!("{ROOT}/deploy/Dockerfile")).unwrap();
+    let dockerfile = text_of("deploy/Dockerfile");
     let container = match Container::build(&dockerfile, &image) {
         Ok(container) => container,
         Err(reason) => {

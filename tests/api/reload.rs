@@ -9,6 +9,7 @@ use standardwebhooks::Webhook;
 use support::{Program, World, eventually, pay_in_full, secrets, write_private};
 use tokio::task::JoinSet;
 
+use crate::metrics::Scrape;
 use crate::program::{start_program, wait_until_up};
 
 /// base64 of `canary-webhook-secret-next`.

@@ -168,11 +168,7 @@ impl Link {
 }
 
 /// Forwards in both directions until both ends have closed theirs.
-async fn forward(
-    near: &mut TcpStream,
-    far: &mut TcpStream,
-    observed: Option<&Observed>,
-) {
+async fn forward(near: &mut TcpStream, far: &mut TcpStream, observed: Option<&Observed>) {
     let (near_reader, near_writer) = near.split();
     let (far_reader, far_writer) = far.split();
     let on_request = |bytes: &[u8]| observed.iter().for_each(|it| it.request(bytes));

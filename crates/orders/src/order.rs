@@ -3,7 +3,6 @@
 //! `Paid` and `Overpaid` are final. Every other status can still become one of them, because money that arrives late is
 //! found and credited; after an operator has closed the order, only by another decision.
 
-pub use florin_checkout_api::{LatePayment, Status as OrderStatus};
 use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};

@@ -308,7 +308,7 @@ pub(crate) fn whole_seconds(later: Timestamp, earlier: Timestamp) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use florin_orders::{AttemptState, fixtures};
+    use florin_orders::fixtures;
 
     use super::*;
 
