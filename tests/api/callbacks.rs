@@ -1,10 +1,8 @@
 //! Callbacks are hints: forged, repeated or wrong ones change nothing and cost a bounded number of calls to the gateway.
 
-use std::time::Duration;
-
 use futures_util::future::join_all;
 use serde_json::json;
-use support::{HttpResponse, World, WorldConfig, pause, pay_in_full, secrets};
+use support::{HttpResponse, World, WorldConfig, pay_in_full, secrets};
 
 use crate::helpers::paid_event_count;
 
@@ -143,26 +141,5 @@ async fn a_malformed_callback_or_a_wrong_token_is_rejected() {
             refused.refused(404, "not_found");
         }
     }
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_callback_does_not_poll_a_settled_invoice() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    pay_in_full(&world, &checkout).await;
-    let known = invoice_ids(&world).await.remove(0);
-    // The gateway's real callback may still be in flight.
-    let a_moment = Duration::from_millis(50);
-    pause(a_moment).await;
-    let before = poll_count(&world).await;
-    let failed = json!({ "invoice_id": known, "status": "FAILED" });
-    for _ in 0..20 {
-        post_callback(&world, failed.to_string()).await.with(200);
-        // Time for a poll that must not be sent.
-        pause(a_moment).await;
-    }
-    assert_eq!(poll_count(&world).await, before);
     world.end().await;
 }
