@@ -17,8 +17,8 @@ const DATABASE: &str = "florin";
 const PROMISED_FAN_OUT: Duration = Duration::from_secs(1);
 
 /// Measures and prints.
-pub(crate) async fn measure(proxy: &Path, wanted: usize) -> anyhow::Result<()> {
-    let streams = possible(wanted)?;
+pub(crate) async fn measure(proxy: &Path) -> anyhow::Result<()> {
+    let streams = possible()?;
     let database = PostgresServer::start(Durability::Full)?;
     database.create_database(DATABASE, None)?;
     let url = database.url(DATABASE);

@@ -22,6 +22,9 @@ pub(crate) const NOTHING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCA
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 const ASK_EVERY: Duration = Duration::from_micros(200);
 
+/// The word with which this program starts itself as the bare router.
+pub(crate) const BARE: &str = "serve-bare";
+
 /// The bare router: a status read with the same bytes, and nothing else.
 pub(crate) async fn serve(file: &Path) -> anyhow::Result<()> {
     let bytes = Bytes::from(std::fs::read(file)?);
@@ -108,7 +111,7 @@ impl Server {
 
     pub(crate) fn start_bare(file: &Path) -> anyhow::Result<(Self, SocketAddr)> {
         let mut child = Command::new(std::env::current_exe()?)
-            .arg("serve")
+            .arg(BARE)
             .arg(file)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -17,7 +17,7 @@ use crate::connection::Connection;
 use crate::server::{Server, open_order, processor_time};
 
 /// Half of them belong to one order, the others to orders with five each.
-pub(crate) const STREAMS: usize = 10_000;
+const STREAMS: usize = 10_000;
 const STREAMS_PER_ORDER: usize = 5;
 /// Files of this program besides the streams.
 const OTHER_FILES: u64 = 100;
@@ -39,8 +39,8 @@ const PROMISED_KIB: u64 = 25;
 const PROMISED_IDLE: u128 = 20;
 
 /// Measures and prints.
-pub(crate) async fn measure(proxy: &Path, wanted: usize) -> anyhow::Result<()> {
-    let streams = possible(wanted)?;
+pub(crate) async fn measure(proxy: &Path) -> anyhow::Result<()> {
+    let streams = possible()?;
     let folder = tempfile::tempdir()?;
     let (server, address) = Server::start_proxy(proxy, &folder).await?;
     let tokens = orders(&[address], streams).await?;
@@ -132,12 +132,11 @@ pub(crate) fn print_fan_out(times: &[Duration], promised: Duration) -> bool {
     p99 < promised
 }
 
-/// As many streams as this process may have, and no more than `wanted`.
-pub(crate) fn possible(wanted: usize) -> anyhow::Result<usize> {
+/// Returns the number of streams that is measured: that of the promise, or as many as this process may have.
+pub(crate) fn possible() -> anyhow::Result<usize> {
     let files = florin_proxy::open_files::raise_limit()?;
-    let possible = usize::try_from(files.saturating_sub(OTHER_FILES))?;
-    let streams = wanted.min(possible);
-    if streams < wanted {
+    let streams = STREAMS.min(usize::try_from(files.saturating_sub(OTHER_FILES))?);
+    if streams < STREAMS {
         println!("  this system allows {files} open files, and no more than {streams} streams");
     }
     Ok(streams)

@@ -19,8 +19,8 @@ const WATCHED_FOR: Duration = Duration::from_millis(32_500);
 const READ_EVERY: Duration = Duration::from_millis(100);
 
 /// Compares the two orders.
-pub(crate) async fn compare(proxy: &Path, sandbox: &Path, wanted: usize) -> anyhow::Result<()> {
-    let watchers = possible(wanted)?;
+pub(crate) async fn compare(proxy: &Path, sandbox: &Path) -> anyhow::Result<()> {
+    let watchers = possible()?;
     let folder = tempfile::tempdir()?;
     let (gateway, gateway_address, log) = Server::start_sandbox(sandbox, &folder).await?;
     let (server, address) = Server::start_proxy_with(proxy, &folder, gateway_address).await?;
