@@ -17,45 +17,42 @@ pub(crate) fn print_welcome(ports: Ports, folder: &Path, has_database_elsewhere:
         sandbox,
         ..
     } = ports;
-    let url = |port: u16, path: &str| bold(&format!("http://127.0.0.1:{port}{path}"));
-    println!("\n{}\n", bold("Florin is running. No real money moves."));
-    println!(
-        "  1  Buy something: in the shop, press “Pay with crypto”. The checkout opens over the"
-    );
-    println!("     shop's page, in a dialog. Choose an asset.");
-    println!("       Shop      {}", url(shop, "/"));
-    println!(
-        "  2  Pay: in the sandbox, press “Paid exactly”. The sandbox imitates the payment gateway"
-    );
-    println!(
-        "     and the customer's wallet. The checkout shows the payment; the shop's own list of"
-    );
-    println!("     orders shows it too, because the shop received a signed webhook.");
-    println!("       Sandbox   {}", url(sandbox, "/sandbox"));
-    println!("  3  See every state of the checkout, in any width, theme and language:");
-    println!("       Gallery   {}\n", url(proxy, "/pay#gallery"));
-    println!("  More to try:");
-    for (name, port, path) in [
-        (
-            "The checkout on a separate page",
-            proxy,
-            "/pay?store=demo#store=demo&product=ebook",
-        ),
-        ("A donation", shop, "/donate"),
-        ("A price signed by the shop's server", shop, "/members"),
-        ("The payment gateway's own page", shop, "/hosted"),
-        ("Themes", shop, "/theme-builder"),
-    ] {
-        println!("     {name:<37}http://127.0.0.1:{port}{path}");
-    }
-    println!("\n  To sell on your own page: docs/guide/quick-start.md");
     let database = if has_database_elsewhere {
         ""
     } else {
         ", database"
     };
-    println!("  Configuration{database} and log: {}", folder.display());
-    println!("  To stop: Ctrl-C\n");
+    println!(
+        "
+{running}
+
+  1  Buy something: in the shop, press “Pay with crypto”. The checkout opens over the
+     shop's page, in a dialog. Choose an asset.
+       Shop      {shop_page}
+  2  Pay: in the sandbox, press “Paid exactly”. The sandbox imitates the payment gateway
+     and the customer's wallet. The checkout shows the payment; the shop's own list of
+     orders shows it too, because the shop received a signed webhook.
+       Sandbox   {sandbox_page}
+  3  See every state of the checkout, in any width, theme and language:
+       Gallery   {gallery}
+
+  More to try:
+     The checkout on a separate page      http://127.0.0.1:{proxy}/pay?store=demo#store=demo&product=ebook
+     A donation                           http://127.0.0.1:{shop}/donate
+     A price signed by the shop's server  http://127.0.0.1:{shop}/members
+     The payment gateway's own page       http://127.0.0.1:{shop}/hosted
+     Themes                               http://127.0.0.1:{shop}/theme-builder
+
+  To sell on your own page: docs/guide/quick-start.md
+  Configuration{database} and log: {folder}
+  To stop: Ctrl-C
+",
+        running = bold("Florin is running. No real money moves."),
+        shop_page = bold(&format!("http://127.0.0.1:{shop}/")),
+        sandbox_page = bold(&format!("http://127.0.0.1:{sandbox}/sandbox")),
+        gallery = bold(&format!("http://127.0.0.1:{proxy}/pay#gallery")),
+        folder = folder.display(),
+    );
 }
 
 /// Emphasised, on a terminal.
