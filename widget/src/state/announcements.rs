@@ -8,7 +8,7 @@ use super::phase::Phase;
 /// Remaining seconds at which the countdown is announced.
 const MOMENTS: [u32; 3] = [180, 60, 30];
 
-/// What was announced so far.
+/// The announcements that were made of one order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Announcements {
     /// The last phase.
