@@ -24,17 +24,17 @@ fn observed_at(second: i64, observation: Observation) -> Observation {
 }
 
 fn custom(attempt: &mut Attempt) -> &mut CustomTerms {
-    match &mut attempt.terms.invoice {
-        InvoiceTerms::Custom(terms) => terms,
-        InvoiceTerms::Hosted => panic!("the attempt is custom"),
-    }
+    let InvoiceTerms::Custom(terms) = &mut attempt.terms.invoice else {
+        panic!("the attempt is custom")
+    };
+    terms
 }
 
 fn invoice(attempt: &mut Attempt) -> &mut Invoice {
-    match &mut attempt.state {
-        AttemptState::Open(invoice) => invoice,
-        _ => panic!("the attempt holds an invoice"),
-    }
+    let AttemptState::Open(invoice) = &mut attempt.state else {
+        panic!("the attempt holds an invoice")
+    };
+    invoice
 }
 
 #[test]

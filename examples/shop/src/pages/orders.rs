@@ -80,14 +80,13 @@ pub(crate) async fn check_out_cart(
         let problem = "Put something in the cart first.";
         return render_cart(&shop, &cart, StatusCode::BAD_REQUEST, problem);
     };
-    match open(&shop, &cart.title(), cart.lines(), total, None).await {
-        Ok(path) => Redirect::to(&path).into_response(),
-        Err(_) => {
-            let problem = "The checkout cannot be reached right now. Nothing was charged; \
-                           please try again in a moment.";
-            render_cart(&shop, &cart, StatusCode::BAD_GATEWAY, problem)
-        }
-    }
+    let opened = open(&shop, &cart.title(), cart.lines(), total, None).await;
+    let Ok(path) = opened else {
+        let problem = "The checkout cannot be reached right now. Nothing was charged; \
+                       please try again in a moment.";
+        return render_cart(&shop, &cart, StatusCode::BAD_GATEWAY, problem);
+    };
+    Redirect::to(&path).into_response()
 }
 
 /// The cart of the link in the header, so that there is something to check out.
@@ -192,20 +191,17 @@ pub(crate) async fn check_out_hosted(
     let hosted = Some(Hosted {
         customer_email: wanted.email.trim(),
     });
-    match open(&shop, &product.title, &[], product.price, hosted).await {
-        Ok(path) => {
-            let look = Query(HostedQuery {
-                display: wanted.display,
-            });
-            let display = HostedQuery::display(look);
-            Redirect::to(&format!("{path}?display={display}")).into_response()
-        }
-        Err(_) => {
-            let problem = "The payment page cannot be reached right now. Nothing was charged; check the \
-                           e-mail address, and try again in a moment.";
-            render_hosted(&shop, StatusCode::BAD_GATEWAY, problem)
-        }
-    }
+    let opened = open(&shop, &product.title, &[], product.price, hosted).await;
+    let Ok(path) = opened else {
+        let problem = "The payment page cannot be reached right now. Nothing was charged; check the \
+                       e-mail address, and try again in a moment.";
+        return render_hosted(&shop, StatusCode::BAD_GATEWAY, problem);
+    };
+    let look = Query(HostedQuery {
+        display: wanted.display,
+    });
+    let display = HostedQuery::display(look);
+    Redirect::to(&format!("{path}?display={display}")).into_response()
 }
 
 fn hosted_product(shop: &Shop) -> &Product {
