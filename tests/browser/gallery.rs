@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Folder, Program, World, within};
+use support::{Browser, BrowserOptions, World, WorldConfig};
 
 use crate::axe::axe_findings;
+use crate::helpers::{end, read_inside, wait_for_value};
 
 /// A browser on the gallery of a proxy.
 pub(crate) struct Gallery {
@@ -15,8 +16,12 @@ pub(crate) struct Gallery {
 
 impl Gallery {
     pub(crate) async fn open() -> Self {
+        Self::open_with(BrowserOptions::default()).await
+    }
+
+    pub(crate) async fn open_with(options: BrowserOptions) -> Self {
         let world = World::start().await;
-        let browser = Browser::open().await;
+        let browser = Browser::open_with(options).await;
         // An unknown state: program, style and texts are loaded once, and states are shown on this page.
         let url = format!("{}/pay#gallery=none", world.proxy_url());
         browser.goto(&url).await;
@@ -25,21 +30,41 @@ impl Gallery {
 
     /// Returns the names of all states.
     pub(crate) fn states() -> Vec<String> {
-        let text = include_str!("../../widget/gallery/states.json");
-        let table: Value = serde_json::from_str(text).unwrap();
-        let states = table["states"].as_array().unwrap();
-        let names = states.iter().map(|state| state["name"].as_str().unwrap());
-        names.map(str::to_owned).collect()
+        states_if(|_| true)
     }
 
     /// Returns the names of the states that need no press and no network failure.
     pub(crate) fn settled_states() -> Vec<String> {
-        let text = include_str!("../../widget/gallery/states.json");
-        let table: Value = serde_json::from_str(text).unwrap();
-        let states = table["states"].as_array().unwrap().iter();
-        let rest = states.filter(|state| state["press"].is_null() && state["lost"].is_null());
-        rest.map(|state| state["name"].as_str().unwrap().to_owned())
-            .collect()
+        states_if(|state| state["press"].is_null() && state["lost"].is_null())
+    }
+
+    /// Returns a member of a state's attempt.
+    pub(crate) fn attempt(name: &str, member: &str) -> String {
+        let table = table();
+        let mut states = table["states"].as_array().unwrap().iter();
+        let state = states.find(|state| state["name"] == name).unwrap();
+        let own = &state["attempt"][member];
+        let value = if own.is_null() {
+            &table["attempt"][member]
+        } else {
+            own
+        };
+        value.as_str().unwrap().to_owned()
+    }
+
+    /// Shows a state and runs a script on it, as [`read_inside`] does.
+    pub(crate) async fn read(&self, state: &str, script: &str) -> Value {
+        self.show(state, "").await;
+        read_inside(&self.browser, script).await
+    }
+
+    /// Shows a state and checks that the text of this, a `data-testid`, has each of the parts.
+    pub(crate) async fn check_text(&self, state: &str, name: &str, parts: &[&str]) {
+        self.show(state, "").await;
+        let text = self.browser.text(name).await;
+        for part in parts {
+            assert!(text.contains(part), "{state}: {part:?} is not in {text:?}");
+        }
     }
 
     /// Loads a state on a new page and waits until it is complete. Another state was loaded before it: with the same address,
@@ -73,9 +98,21 @@ impl Gallery {
     }
 
     pub(crate) async fn end(self) {
-        self.browser.end().await;
-        self.world.end().await;
+        end(self.world, self.browser).await;
     }
+}
+
+fn table() -> Value {
+    serde_json::from_str(include_str!("../../widget/gallery/states.json")).unwrap()
+}
+
+fn states_if(is_wanted: impl Fn(&Value) -> bool) -> Vec<String> {
+    let table = table();
+    let states = table["states"].as_array().unwrap().iter();
+    let names = states
+        .filter(|state| is_wanted(state))
+        .map(|state| state["name"].as_str().unwrap().to_owned());
+    names.collect()
 }
 
 /// Options of a window of this width.
@@ -93,94 +130,61 @@ async fn the_gallery_shows_all_states_by_keyboard_and_survives_a_reload() {
     let browser = &gallery.browser;
     let url = format!("{}/pay#gallery", gallery.world.proxy_url());
     browser.goto(&url).await;
-    let heading = "return document.querySelector('florin-checkout').shadowRoot.querySelector('h1')?.textContent";
     let reads = async |title: &str| {
-        browser
-            .wait_for_result(
-                &format!("the gallery is at {title}"),
-                heading,
-                &json!(title),
-            )
-            .await;
+        let heading = "inside?.querySelector('h1')?.textContent";
+        wait_for_value(browser, title, heading, &json!(title)).await;
     };
     reads("Loading").await;
     browser.type_keys(thirtyfour::Key::Right).await;
     reads("No connection").await;
-    let links = "return [...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('nav a')].length";
-    assert_eq!(browser.evaluate(links, &[]).await, Gallery::states().len());
-    browser
-        .goto(&format!("{url}&show=paid&width=390&theme=dark&locale=ar"))
-        .await;
+    let links = "return inside.querySelectorAll('nav a').length";
+    assert_eq!(
+        read_inside(browser, links).await,
+        Gallery::states().len(),
+        "the links of the list"
+    );
+    let options = "&show=paid&width=390&theme=dark&locale=ar";
+    browser.goto(&format!("{url}{options}")).await;
     reads("Paid").await;
     assert_eq!(axe_findings(browser).await, "");
-    let frame = "return document.querySelector('florin-checkout').shadowRoot.querySelector('iframe').getBoundingClientRect().width";
-    assert_eq!(browser.evaluate(frame, &[]).await, 390);
+    let width = "return inside.querySelector('iframe').getBoundingClientRect().width";
+    assert_eq!(read_inside(browser, width).await, 390);
     browser.enter_checkout().await;
     browser.wait_for("status-paid").await;
-    let options = "
-        const shown = document.querySelector('florin-checkout').shadowRoot;
-        return [shown.querySelector('.florin').dir, shown.querySelector('.theme').dataset.theme]";
-    assert_eq!(browser.evaluate(options, &[]).await, json!(["rtl", "dark"]));
-    gallery.end().await;
-}
-
-#[tokio::test]
-async fn a_purchase_loads_no_file_of_the_gallery() {
-    let gallery = Gallery::open().await;
-    gallery.browser.goto(&gallery.world.checkout_page()).await;
-    gallery.browser.wait_for("status-open").await;
+    let options = "return [inside.querySelector('.florin').dir, inside.querySelector('.theme').dataset.theme]";
+    assert_eq!(read_inside(browser, options).await, json!(["rtl", "dark"]));
+    browser.leave_checkout().await;
+    // A purchase loads no file of it.
+    browser.goto(&gallery.world.checkout_page()).await;
+    browser.wait_for("status-open").await;
     let loaded = "return performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.includes('/gallery/'))";
-    assert_eq!(gallery.browser.evaluate(loaded, &[]).await, json!([]));
+    assert_eq!(browser.evaluate(loaded, &[]).await, json!([]));
     gallery.end().await;
 }
 
 #[tokio::test]
 async fn in_production_there_is_no_gallery() {
-    let world = World::start().await;
-    let response = async |url: String| {
-        let response = world.http().get(url).send().await.ok()?;
-        let policy = response.headers().get("content-security-policy").cloned();
-        Some((response.status().as_u16(), policy))
-    };
-    let gallery = |base: &str| format!("{base}/gallery/gallery.js");
-    let (status, _) = response(gallery(&world.proxy_url())).await.unwrap();
-    assert_eq!(status, 200, "in the test environment there is one");
-
-    let folder = Folder::new();
-    let port = || {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap().to_string()
-    };
-    let (listen, admin_listen) = (port(), port());
-    let database = format!("sqlite://{}", folder.file("florin.db").display());
-    let (config, token) = (folder.file("florin.toml"), "0123456789abcdef".repeat(2));
-    std::fs::write(&config, "[[store]]\nid = \"demo\"\n").unwrap();
-    let variables = [
-        ("FLORIN_ENVIRONMENT", "production"),
-        ("FLORIN_PUBLIC_URL", "https://pay.shop.example"),
-        ("FLORIN_LISTEN", &listen),
-        ("FLORIN_ADMIN_LISTEN", &admin_listen),
-        ("FLORIN_PUBLIC_URL", "https://pay.shop.example"),
-        ("FLORIN_DATABASE_URL", &database),
-        ("FLORIN_GATEWAY__URL", "https://127.0.0.1:9/api"),
-        ("FLORIN_GATEWAY__API_KEY", "key"),
-        ("FLORIN_GATEWAY__API_SECRET", "secret"),
-        ("FLORIN_GATEWAY__CALLBACK_TOKEN", &token),
-    ];
-    let program = Program::start(&config, &folder.file("proxy.log"), &variables);
-    let base = format!("http://{listen}");
-    let bound = std::time::Duration::from_secs(15);
-    let page = within(bound, async || response(format!("{base}/pay")).await).await;
-    let (status, policy) = page.unwrap_or_else(|| panic!("{}", program.printed()));
-    assert_eq!(status, 200);
-    let policy = policy.unwrap().to_str().unwrap().to_owned();
-    assert!(policy.contains("frame-src 'none'"), "{policy}");
-    assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
-    for file in ["gallery.js", "index.js", "responses.js", "states.json"] {
-        let (status, _) = response(format!("{base}/gallery/{file}")).await.unwrap();
-        assert_eq!(status, 404, "{file}");
+    for (environment, status) in [("test", 200), ("production", 404)] {
+        let config = WorldConfig {
+            environment,
+            ..WorldConfig::default()
+        };
+        let world = World::start_with(config).await;
+        let response = async |path: &str| {
+            let url = format!("{}{path}", world.proxy_url());
+            world.http().get(url).send().await.unwrap()
+        };
+        let page = response("/pay").await;
+        let policy = page.headers()["content-security-policy"].to_str().unwrap();
+        // In a frame the page shows the states of the gallery.
+        let frames_itself = policy.contains("frame-src 'self'");
+        assert_eq!(frames_itself, environment == "test", "{policy}");
+        for file in ["gallery.js", "index.js", "responses.js", "states.json"] {
+            let file = response(&format!("/gallery/{file}")).await;
+            assert_eq!(file.status(), status, "{environment}");
+        }
+        world.end().await;
     }
-    world.end().await;
 }
 
 /// A variant of the pictures: its name, emulated media features, and an addition to the fragment.

@@ -2,8 +2,58 @@
 
 use serde_json::{Value, json};
 use support::circumstances::drawn_page;
-use support::{Browser, Checkout, StoreSite, World, WorldConfig};
+use support::{Browser, Checkout, StoreSite, World, WorldConfig, eventually};
 use thirtyfour::Key;
+
+/// Prefix of scripts: `inside` is the checkout's shadow root, `rows` the assets on its screen.
+const INSIDE: &str = "
+    const inside = document.querySelector('florin-checkout').shadowRoot;
+    const named = name => inside.querySelector(`[data-testid=\"${name}\"]`);
+    const rows = [...inside.querySelectorAll('.option[data-testid]')].filter(row => row.offsetParent).map(row => row.dataset.testid);";
+
+/// Runs a script in the checkout: `inside` is its shadow root, `named(testid)` an element, `rows` the assets on the screen.
+pub(crate) async fn read_inside(browser: &Browser, script: &str) -> Value {
+    browser.evaluate(&[INSIDE, script].concat(), &[]).await
+}
+
+/// Returns the focused element of the checkout: its `data-testid`, else its text.
+pub(crate) async fn focused(browser: &Browser) -> String {
+    let at =
+        "return inside.activeElement?.dataset.testid ?? inside.activeElement?.textContent ?? ''";
+    let at = read_inside(browser, at).await;
+    at.as_str().unwrap_or_default().to_owned()
+}
+
+/// Waits until this has the focus: a `data-testid`, else a text.
+pub(crate) async fn wait_for_focus(browser: &Browser, name: &str) {
+    eventually(&format!("the focus is on {name}"), async || {
+        (focused(browser).await == name).then_some(())
+    })
+    .await;
+}
+
+/// Opens the checkout's page in a new world; the scripts run before the page's.
+pub(crate) async fn checkout_page(scripts: &[&str]) -> (World, Browser) {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    for script in scripts {
+        browser.run_before_every_page(script).await;
+    }
+    browser.goto(&world.checkout_page()).await;
+    (world, browser)
+}
+
+/// Opens the checkout's page and the payment in this asset.
+pub(crate) async fn open_payment(asset: &str, scripts: &[&str]) -> (World, Browser, Checkout) {
+    let (world, browser) = checkout_page(scripts).await;
+    let checkout = choose_asset(&world, &browser, asset).await;
+    (world, browser, checkout)
+}
+
+/// Closes the browser, then the world with its checks.
+pub(crate) async fn end(world: World, browser: Browser) {
+    browser.end().await;
+    world.end().await;
+}
 
 /// A page of another site than the proxy's with its URL, and a world whose store lists it: the checkout's frame is
 /// third-party there, with partitioned storage.
@@ -78,6 +128,10 @@ pub(crate) fn change_responses(change: &str) -> String {
 
 /// Expression: the dialog is open. Read by [`wait_for_value`].
 pub(crate) const IS_OPEN: &str = "inside?.querySelector('dialog')?.open";
+
+/// Expression: opens the dialog; `true` once it is open. Read by [`wait_for_value`].
+pub(crate) const OPENS: &str =
+    "(element?.open?.(), Boolean(inside?.querySelector('dialog')?.open))";
 
 /// Expression: the element's button exists. Read by [`wait_for_value`].
 pub(crate) const HAS_BUTTON: &str = "Boolean(inside?.querySelector('[part=button]'))";

@@ -38,6 +38,7 @@ mod receipt;
 mod recovery;
 mod responses;
 mod sandbox;
+mod screens;
 mod staff_pages;
 mod states;
 mod themes;

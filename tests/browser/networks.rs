@@ -1,74 +1,26 @@
-//! Assets on several networks in a real browser: an attempt opens only on the confirmed one.
+//! Assets on several networks: an attempt opens only on the confirmed one.
 
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, BrowserOptions, World, eventually};
+use support::{Browser, World, eventually};
 use thirtyfour::Key;
 
 use crate::asset_choice::{
-    AS_THEY_ARE, BETWEEN, FIRST, focused, move_clock, on_more_networks, open_choice,
-    open_second_purchase, read_field,
+    AS_THEY_ARE, BETWEEN, FIRST, move_clock, on_more_networks, open_choice, open_second_purchase,
 };
-use crate::helpers::{only_order, wait_until_announced};
-
-#[tokio::test]
-async fn an_asset_of_several_networks_is_paid_on_the_confirmed_one() {
-    let (world, browser) = open_choice(AS_THEY_ARE, BrowserOptions::default()).await;
-    browser.press("asset-USDTTRC20").await;
-    let step = browser.text("network").await;
-    for words in [
-        "Check the network",
-        "USDT · Tron",
-        "Send it on Tron only",
-        "TRC20 / TRON",
-        "A Tron address looks like this: T••••••",
-        "Pay on Tron",
-    ] {
-        assert!(step.contains(words), "{words} in {step}");
-    }
-    eventually("the heading has the focus", async || {
-        (focused(&browser).await == "Check the network").then_some(())
-    })
-    .await;
-    let badges = "return inside.querySelectorAll('.step .badge .trx').length";
-    assert_eq!(read_field(&browser, badges).await, 1);
-    assert!(
-        !browser.is_visible("asset-BTC").await,
-        "one question at a time"
-    );
-    browser.press("network-back").await;
-    eventually("the asset has the focus", async || {
-        (focused(&browser).await == "asset-USDTTRC20").then_some(())
-    })
-    .await;
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
-    browser.press("asset-USDTERC20").await;
-    let step = browser.text("network").await;
-    assert!(
-        step.contains("Pay on Ethereum") && step.contains("0x••••") && !step.contains("TRC20"),
-        "{step}"
-    );
-    browser.press("network-confirm").await;
-    browser.wait_for("status-awaiting_payment").await;
-    let view = only_order(&world, &browser).await.view().await;
-    assert_eq!(view["attempt"]["crypto_code"], "USDTERC20");
-    browser.end().await;
-    world.end().await;
-}
+use crate::helpers::{announced, end, read_inside, wait_for_focus};
 
 /// A price expires during the confirmation: no attempt opens at a price that was not shown.
 #[tokio::test]
 async fn a_price_that_expires_before_the_confirmation_is_shown_again_first() {
-    let (world, browser) = open_choice(AS_THEY_ARE, BrowserOptions::default()).await;
+    let (world, browser) = open_choice(AS_THEY_ARE).await;
     browser.press("asset-USDTTRC20").await;
     browser.wait_for("network").await;
     let amount = async || {
-        let amount = read_field(
-            &browser,
-            "return inside.querySelector('.step .cost bdi').textContent",
-        );
-        amount.await.as_str().unwrap().to_owned()
+        let amount = "return inside.querySelector('.step .cost bdi').textContent";
+        let amount = read_inside(&browser, amount).await;
+        amount.as_str().unwrap().to_owned()
     };
     let before = amount().await;
     // The proxy's quotes expire; the page does not know yet.
@@ -80,11 +32,8 @@ async fn a_price_that_expires_before_the_confirmation_is_shown_again_first() {
         (now != before).then_some(now)
     })
     .await;
-    let banner = read_field(
-        &browser,
-        "return inside.querySelector('.banners').textContent",
-    )
-    .await;
+    let banner = "return inside.querySelector('.banners').textContent";
+    let banner = read_inside(&browser, banner).await;
     let banner = banner.as_str().unwrap();
     assert!(banner.contains("The price has just changed"), "{banner}");
     browser.wait_for("prices-fresh").await;
@@ -94,13 +43,12 @@ async fn a_price_that_expires_before_the_confirmation_is_shown_again_first() {
     browser.wait_for("status-awaiting_payment").await;
     let sent = browser.text("amount").await;
     assert_eq!(format!("{sent}\u{a0}USDT"), changed);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn an_asset_that_becomes_unavailable_during_the_confirmation_cannot_be_opened() {
-    let (world, browser) = open_choice(AS_THEY_ARE, BrowserOptions::default()).await;
+    let (world, browser) = open_choice(AS_THEY_ARE).await;
     browser.press("asset-USDTTRC20").await;
     browser.wait_for("network").await;
     browser.evaluate("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))", &[]).await;
@@ -108,53 +56,58 @@ async fn an_asset_that_becomes_unavailable_during_the_confirmation_cannot_be_ope
     browser
         .wait_for_text("network", "Temporarily unavailable")
         .await;
-    read_field(&browser, "named('network-confirm').click()").await;
+    read_inside(&browser, "named('network-confirm').click()").await;
     browser.press("network-back").await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn a_preselected_asset_is_confirmed_and_not_stored_as_the_customers_choice() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser
-        .goto(&format!("{}&asset=USDTTRC20", world.checkout_page()))
-        .await;
+    let (world, browser) = (World::start().await, Browser::open().await);
+    let script = format!("{BETWEEN} window.change = {};", on_more_networks(12));
+    browser.run_before_every_page(&script).await;
+    let page = world.checkout_page();
+    browser.goto(&format!("{page}&asset=USDTTRC20")).await;
     browser.wait_for("network-confirm").await;
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
+    browser.press("network-back").await;
+    wait_for_focus(&browser, "networks-USDT").await;
     browser.evaluate("sessionStorage.clear()", &[]).await;
     browser.goto("about:blank").await;
-    browser
-        .goto(&format!("{}&asset=LTC", world.checkout_page()))
-        .await;
+    browser.goto(&format!("{page}&asset=LTC")).await;
     browser.wait_for("status-awaiting_payment").await;
-    assert_eq!(
-        browser.evaluate("return localStorage.length", &[]).await,
-        json!(0)
-    );
-    browser.end().await;
-    world.end().await;
+    let stored = "return localStorage.length";
+    assert_eq!(browser.evaluate(stored, &[]).await, json!(0));
+    end(world, browser).await;
 }
 
 #[tokio::test]
-async fn eleven_assets_are_eleven_rows() {
-    let (world, browser) = open_choice(&on_more_networks(11), BrowserOptions::default()).await;
-    browser.wait_for("asset-USDTTRC20").await;
-    let count = read_field(&browser, "return rows.length").await;
-    assert_eq!(count, 11);
-    browser.end().await;
-    world.end().await;
+async fn the_number_of_assets_decides_whether_there_is_a_search_and_whether_coins_come_first() {
+    let (world, browser) = open_choice(AS_THEY_ARE).await;
+    for (assets, has_search, rows) in [(6, false, 6), (7, true, 7), (11, true, 11), (12, true, 8)] {
+        let change = if assets < 9 {
+            format!("quotes => quotes.slice(0, {assets})")
+        } else {
+            on_more_networks(assets)
+        };
+        let script = format!("window.change = {change}");
+        browser.run_before_every_page(&script).await;
+        open_second_purchase(&browser).await;
+        assert_eq!(browser.is_visible("search").await, has_search, "{assets}");
+        let shown = read_inside(&browser, "return rows.length").await;
+        assert_eq!(shown, rows, "{assets}");
+    }
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn from_twelve_assets_on_the_coin_is_chosen_before_the_network() {
-    let (world, browser) = open_choice(&on_more_networks(12), BrowserOptions::default()).await;
+    let (world, browser) = open_choice(&on_more_networks(12)).await;
     browser.wait_for("networks-USDT").await;
-    let coins = "return rows";
+    let rows = "return rows";
     let all = json!([
         "asset-BTC",
         "asset-ETH",
@@ -165,26 +118,21 @@ async fn from_twelve_assets_on_the_coin_is_chosen_before_the_network() {
         "asset-BCH",
         "asset-DOGE"
     ]);
-    let has_focus = async |at: &str| {
-        eventually(&format!("the focus is at {at}"), async || {
-            (focused(&browser).await == at).then_some(())
-        })
-        .await;
-    };
-    assert_eq!(read_field(&browser, coins).await, all);
+    assert_eq!(read_inside(&browser, rows).await, all);
     let row = browser.text("networks-USDT").await;
     assert!(row.contains("5 networks"), "{row}");
     assert!(row.contains("USDT"), "the price of all: {row}");
     // A search finds networks directly.
     browser.fill("search", "trc20").await;
     eventually("the network is found", async || {
-        (read_field(&browser, coins).await == json!(["asset-USDTTRC20", "asset-TRX"])).then_some(())
+        let found = read_inside(&browser, rows).await;
+        (found == json!(["asset-USDTTRC20", "asset-TRX"])).then_some(())
     })
     .await;
     browser.type_keys(Key::Escape).await;
     browser.tab_to("networks-USDT").await;
     browser.type_keys(Key::Enter).await;
-    has_focus("Choose a network for USDT").await;
+    wait_for_focus(&browser, "Choose a network for USDT").await;
     let networks = json!([
         "asset-USDTTRC20",
         "asset-USDTERC20",
@@ -192,7 +140,7 @@ async fn from_twelve_assets_on_the_coin_is_chosen_before_the_network() {
         "asset-USDT1",
         "asset-USDT2"
     ]);
-    assert_eq!(read_field(&browser, coins).await, networks);
+    assert_eq!(read_inside(&browser, rows).await, networks);
     assert!(
         !browser.is_visible("search").await,
         "one question at a time"
@@ -200,68 +148,37 @@ async fn from_twelve_assets_on_the_coin_is_chosen_before_the_network() {
     // Fresh prices keep the screen and the focus.
     move_clock(&browser, 120).await;
     browser.press("back").await;
-    has_focus("networks-USDT").await;
-    assert_eq!(read_field(&browser, coins).await, all);
+    wait_for_focus(&browser, "networks-USDT").await;
+    assert_eq!(read_inside(&browser, rows).await, all);
     browser.press("networks-USDT").await;
     browser.press("asset-USDTERC20").await;
-    has_focus("Check the network").await;
+    wait_for_focus(&browser, "Check the network").await;
     browser.press("network-back").await;
-    has_focus("asset-USDTERC20").await;
-    assert_eq!(read_field(&browser, coins).await, networks);
+    wait_for_focus(&browser, "asset-USDTERC20").await;
+    assert_eq!(read_inside(&browser, rows).await, networks);
     browser.press("asset-USDTERC20").await;
     browser.press("network-confirm").await;
     browser.wait_for("status-awaiting_payment").await;
     // The last choice is listed directly, without its coin.
     open_second_purchase(&browser).await;
     assert_eq!(
-        read_field(&browser, FIRST).await,
+        read_inside(&browser, FIRST).await,
         json!(["asset-USDTERC20", ["asset-USDTERC20"]])
     );
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn back_from_a_preselected_network_the_focus_is_on_its_coin() {
-    let (world, browser) = (World::start().await, Browser::open().await);
-    let script = format!("{BETWEEN} window.change = {};", on_more_networks(12));
-    browser.run_before_every_page(&script).await;
-    browser
-        .goto(&format!("{}&asset=USDTTRC20", world.checkout_page()))
-        .await;
-    browser.press("network-back").await;
-    eventually("the focus is on the coin's row", async || {
-        (focused(&browser).await == "networks-USDT").then_some(())
+    // A coin is unavailable if all its networks are.
+    let off = format!(
+        "window.change = quotes => ({})(quotes).map(quote => quote.asset === 'USDT' ? {{ ...quote, available: false, reason: 'not_priced' }} : quote)",
+        on_more_networks(12)
+    );
+    browser.run_before_every_page(&off).await;
+    open_second_purchase(&browser).await;
+    let is_off = "return named('networks-USDT').hasAttribute('data-off')";
+    assert_eq!(read_inside(&browser, is_off).await, true);
+    eventually("a press announces the reason", async || {
+        read_inside(&browser, "named('networks-USDT').click()").await;
+        (announced(&browser).await.last()? == "Tether · Temporarily unavailable").then_some(())
     })
     .await;
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_coin_is_unavailable_only_if_all_its_networks_are() {
-    let off = |condition: &str| {
-        let list = on_more_networks(12);
-        format!(
-            "quotes => ({list})(quotes).map(quote => {condition} ? {{ ...quote, available: false, reason: 'not_priced' }} : quote)"
-        )
-    };
-    let is_off = "return named('networks-USDT').hasAttribute('data-off')";
-    for (condition, expected) in [
-        ("quote.crypto_code === 'USDTTRC20'", false),
-        ("quote.asset === 'USDT'", true),
-    ] {
-        let (world, browser) = open_choice(&off(condition), BrowserOptions::default()).await;
-        browser.wait_for("networks-USDT").await;
-        assert_eq!(read_field(&browser, is_off).await, expected);
-        read_field(&browser, "named('networks-USDT').click()").await;
-        if expected {
-            wait_until_announced(&browser, "Tether · Temporarily unavailable").await;
-            assert!(browser.is_visible("networks-USDT").await);
-        } else {
-            browser.wait_for("asset-USDTERC20").await;
-        }
-        browser.end().await;
-        world.end().await;
-    }
+    assert!(browser.is_visible("networks-USDT").await);
+    end(world, browser).await;
 }

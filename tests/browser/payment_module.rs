@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use support::{Browser, World, eventually};
 
-use crate::asset_choice::focused;
+use crate::helpers::{end, wait_for_focus};
 
 /// Records the requests of the module's files and the event `florin-ready`.
 const RECORD: &str = "
@@ -67,8 +67,7 @@ async fn the_module_is_loaded_during_the_choice_and_at_once_for_a_paid_order() {
     browser.reload().await;
     browser.wait_for("status-awaiting_payment").await;
     assert_eq!(steps(&browser).await, json!(["module", "ready"]));
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -119,12 +118,8 @@ async fn after_try_again_the_focus_is_on_the_heading_of_the_new_step() {
     browser.evaluate("window.heals = true", &[]).await;
     browser.press("retry").await;
     browser.wait_for("status-awaiting_payment").await;
-    eventually("the heading has the focus", async || {
-        (focused(&browser).await == "Pay with Bitcoin").then_some(())
-    })
-    .await;
-    browser.end().await;
-    world.end().await;
+    wait_for_focus(&browser, "Pay with Bitcoin").await;
+    end(world, browser).await;
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use serde_json::json;
 use support::{Browser, World};
 
-use crate::helpers::{choose_asset, open_ebook_checkout};
+use crate::helpers::{choose_asset, end, open_ebook_checkout, read_inside};
 
 /// Counts calls of `print` without the system's dialog, which no test can close.
 const PRINTS: &str = "window.printed = 0; window.print = () => { window.printed += 1; };";
@@ -35,11 +35,10 @@ async fn a_frame_prints_only_the_receipt_and_the_store_verifies_its_code() {
         .await;
 
     browser.emulate_print(true).await;
-    let beside = "
-        const root = document.querySelector('florin-checkout').shadowRoot;
-        const seen = [...root.querySelectorAll('*')].filter(at => at.checkVisibility() && !at.closest('.receipt') && !at.querySelector('.receipt'));
-        return seen.map(at => at.className || at.tagName)";
-    assert_eq!(browser.evaluate(beside, &[]).await, json!([]));
+    let beside = "return [...inside.querySelectorAll('*')]
+        .filter(at => at.checkVisibility() && !at.closest('.receipt') && !at.querySelector('.receipt'))
+        .map(at => at.className || at.tagName)";
+    assert_eq!(read_inside(&browser, beside).await, json!([]));
     let sheet = browser.text("receipt").await;
     let receipt = &issued["receipt"];
     for member in [
@@ -63,14 +62,11 @@ async fn a_frame_prints_only_the_receipt_and_the_store_verifies_its_code() {
     let shown = json!({ "receipt": code });
     let verified = world.store().post("/v1/receipts/verify", &shown).await;
     assert_eq!(verified.with(200).body["valid"], true);
-    let colours = "
-        const sheet = document.querySelector('florin-checkout').shadowRoot.querySelector('.receipt');
-        return getComputedStyle(sheet.querySelector('dd')).color";
-    assert_eq!(browser.evaluate(colours, &[]).await, "rgb(0, 0, 0)");
+    let colour = "return getComputedStyle(inside.querySelector('.receipt dd')).color";
+    assert_eq!(read_inside(&browser, colour).await, "rgb(0, 0, 0)");
     browser.emulate_print(false).await;
     assert!(!browser.is_visible("receipt").await);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -100,6 +96,5 @@ async fn inline_the_shops_page_is_hidden_while_the_receipt_is_printed() {
     // The shop's own print shows the shop's page.
     browser.emulate_print(true).await;
     assert!(browser.evaluate(shops, &[]).await.as_u64().unwrap() > 3);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }

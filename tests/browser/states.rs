@@ -116,20 +116,13 @@ impl Found {
         }
     }
 
-    /// Checks the state that the gallery shows, in a wide window and in light and dark colours.
+    /// Checks the state that the gallery shows, in a wide window and in light colours.
     async fn check_wide(&mut self, state: &str, browser: &Browser) {
         let line = browser.evaluate(SHOWN, &[]).await;
         let _ = writeln!(self.shown, "{state} | {}", line.as_str().unwrap());
         self.add(state, &browser.evaluate(TOO_SMALL, &[]).await);
         self.check_layout(state, browser).await;
         self.add_axe(state, browser).await;
-        let dark = BrowserOptions {
-            dark: true,
-            ..wide(1270)
-        };
-        browser.emulate(dark).await;
-        self.add_axe(&format!("{state} in dark colours"), browser)
-            .await;
     }
 
     /// Checks the same state in narrower windows, of which two are the wide one at 200 and 400 percent.
@@ -152,35 +145,31 @@ impl Found {
     }
 }
 
-/// Each state is shown once for all checks: to show it takes longer than most of them.
+/// A state is shown once for all checks in English and once in Arabic: to show it takes longer than most of them.
 #[tokio::test]
 async fn every_state_is_readable_operable_and_whole_in_both_colours_and_at_every_width() {
     let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    let dark = BrowserOptions {
+        dark: true,
+        ..wide(1270)
+    };
     let mut found = Found::default();
     for state in Gallery::states() {
-        gallery.browser.emulate(wide(1270)).await;
+        browser.emulate(wide(1270)).await;
         gallery.show(&state, "").await;
-        found.check_wide(&state, &gallery.browser).await;
-        found.check_narrow(&state, &gallery.browser).await;
+        found.check_wide(&state, browser).await;
+        found.check_narrow(&state, browser).await;
+        browser.emulate(dark).await;
+        gallery.show(&state, "&locale=ar").await;
+        let place = format!("{state} in dark colours and Arabic");
+        found.add_axe(&place, browser).await;
     }
     gallery.end().await;
     assert!(found.findings.is_empty(), "{}", found.findings);
     assert!(found.codes > 60, "{} codes were checked", found.codes);
     let shown = found.shown;
     assert_eq!(shown, EXPECTED, "shown:\n{shown}");
-}
-
-#[tokio::test]
-async fn axe_finds_nothing_in_arabic() {
-    let gallery = Gallery::open().await;
-    gallery.browser.emulate(wide(1270)).await;
-    let mut found = Found::default();
-    for state in Gallery::states() {
-        gallery.show(&state, "&locale=ar").await;
-        found.add_axe(&state, &gallery.browser).await;
-    }
-    assert!(found.findings.is_empty(), "{}", found.findings);
-    gallery.end().await;
 }
 
 /// Returns what has moved since the page was loaded.
@@ -191,13 +180,14 @@ const MOVED: &str = "
             `${from.width}×${from.height} at ${from.x} ${from.y} to ${to.width}×${to.height} at ${to.x} ${to.y}`)]))).observe({ type: 'layout-shift', buffered: true });
     setTimeout(() => done([]), 150);";
 
-#[tokio::test]
-async fn nothing_moves_while_a_state_is_loaded() {
+/// Loads each state of which `is_wanted(its number, width)` is `true`.
+async fn check_nothing_moves(is_wanted: impl Fn(usize, u32) -> bool) {
     let gallery = Gallery::open().await;
     let mut found = String::new();
     for width in [1270, 390] {
         gallery.browser.emulate(wide(width)).await;
-        for state in Gallery::settled_states() {
+        let states = Gallery::settled_states().into_iter().enumerate();
+        for (_, state) in states.filter(|(number, _)| is_wanted(*number, width)) {
             gallery.load(&state).await;
             let moved = gallery.browser.evaluate_async(MOVED, &[]).await;
             if moved != json!([]) {
@@ -207,4 +197,15 @@ async fn nothing_moves_while_a_state_is_loaded() {
     }
     assert!(found.is_empty(), "{found}");
     gallery.end().await;
+}
+
+#[tokio::test]
+async fn nothing_moves_while_a_state_is_loaded() {
+    check_nothing_moves(|number, width| number.is_multiple_of(2) == (width == 1270)).await;
+}
+
+#[tokio::test]
+#[ignore = "long: run by cargo xtask test --long"]
+async fn nothing_moves_while_a_state_is_loaded_at_each_width() {
+    check_nothing_moves(|_, _| true).await;
 }

@@ -1,0 +1,419 @@
+//! What a screen says and does, on the states of the gallery. `states.txt` has heading, mark, steps and first action of each.
+
+use serde_json::json;
+use support::{BrowserOptions, eventually};
+use thirtyfour::Key;
+
+use crate::gallery::{Gallery, wide};
+use crate::helpers::{
+    RECORD_ANNOUNCEMENTS, announced, focused, read_inside, wait_for_focus, wait_for_value,
+    wait_until_announced,
+};
+
+/// The order and the transaction of every state.
+const ORDER: &str = "ord_00112233445566778899aabbccddeeff";
+const HASH: &str = "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b";
+
+/// A state, a `data-testid` in it, and parts of its text.
+const TEXTS: [(&str, &str, &[&str]); 15] = [
+    ("choosing", "asset-USDTTRC20", &["USDT · Tron"]),
+    ("choosing", "asset-USDTERC20", &["USDT · Ethereum"]),
+    (
+        "choosing_empty",
+        "status-open",
+        &["No currencies are available right now"],
+    ),
+    (
+        "choosing_network",
+        "network",
+        &[
+            "Check the network",
+            "USDT · Tron",
+            "Send it on Tron only",
+            "TRC20 / TRON",
+            "A Tron address looks like this: T••••••",
+            "Pay on Tron",
+        ],
+    ),
+    ("paying_tether", "copy-address", &["Copy Tron address"]),
+    (
+        "paying_email",
+        "email-wrong",
+        &["Enter an email address like name@example.com."],
+    ),
+    (
+        "checking_wallet_unseen",
+        "wallet-status",
+        &["Don’t pay again"],
+    ),
+    ("processing", "confirmations", &["Confirming 1 of 3"]),
+    // Two blocks of ten minutes remain.
+    ("processing", "estimate", &["About 20 minutes to go."]),
+    ("processing", "received", &["0.00030973\u{a0}BTC received"]),
+    ("processing", "transaction", &[HASH]),
+    (
+        "overpaid",
+        "status-overpaid",
+        &["You paid 0.00009027\u{a0}BTC (≈\u{a0}$5.80) more than the price."],
+    ),
+    ("paid_late", "late", &["arrived late, but it was accepted"]),
+    (
+        "paid_twice",
+        "second_payment",
+        &["Quiet Goods has been notified and can refund it"],
+    ),
+    (
+        "paid_reverted",
+        "reverted",
+        &["Quiet Goods has been notified"],
+    ),
+];
+
+#[tokio::test]
+async fn each_state_says_what_has_happened() {
+    let gallery = Gallery::open().await;
+    for (state, name, parts) in TEXTS {
+        gallery.check_text(state, name, parts).await;
+    }
+    gallery.show("paying_tether", "").await;
+    let screen = gallery.browser.text("status-awaiting_payment").await;
+    assert!(!screen.contains("Ethereum"), "one network: {screen}");
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn each_end_has_a_reference_a_contact_and_a_way_back() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    for end in ["failed", "cancelled", "blocked", "expired", "underpaid"] {
+        gallery.show(end, "").await;
+        browser.wait_for(&format!("status-{end}")).await;
+        for help in ["copy-reference", "help", "return"] {
+            assert!(browser.is_visible(help).await, "{end} has no {help}");
+        }
+    }
+    let mail = "
+        const [address, fields] = inside.querySelector('.contact [data-testid=help]').href.split('?');
+        return [address, ...fields.split('&').map(decodeURIComponent), named('return').href];";
+    let body = format!(
+        "body=The Quiet Web, an e-book\r\nYour reference: {ORDER}\r\nPart of the payment is missing\r\nTransaction: {HASH}\r\n"
+    );
+    let expected = json!([
+        "mailto:help@quiet-goods.example",
+        format!("subject=Quiet Goods · {ORDER}"),
+        body,
+        format!("http://127.0.0.1:9/thanks?order={ORDER}"),
+    ]);
+    assert_eq!(gallery.read("underpaid", mail).await, expected);
+
+    let actions = "return [...inside.querySelectorAll('.screen button, .screen a')].slice(0, 2).map((at) => at.textContent);";
+    let expected = json!(["Get a new price", "Choose another currency"]);
+    assert_eq!(gallery.read("expired", actions).await, expected);
+    browser.emulate(wide(390)).await;
+    let widths =
+        "return ['.screen', '.primary'].map((at) => inside.querySelector(at).offsetWidth);";
+    let widths = read_inside(browser, widths).await;
+    assert_eq!(
+        widths[0], widths[1],
+        "on a phone the first action is as wide as the screen"
+    );
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn facts_links_and_the_page_icon_are_those_of_the_state() {
+    let gallery = Gallery::open().await;
+    let icon = "return new URL(document.querySelector('link[rel=icon]').href).pathname.split('/').pop().replace(/-[0-9a-f]{8}(?=\\.svg)/, '')";
+    for (state, expected) in [
+        ("choosing", "icon.svg"),
+        ("underpaid", "problem-icon.svg"),
+        ("paid", "paid-icon.svg"),
+    ] {
+        assert_eq!(gallery.read(state, icon).await, expected, "{state}");
+    }
+    let facts = "return Object.fromEntries([...inside.querySelectorAll('.fact')].map((row) =>
+        [row.querySelector('dt').textContent, row.querySelector('dd').textContent.trim()]))";
+    let facts = read_inside(&gallery.browser, facts).await;
+    assert_eq!(facts["Amount"], "0.00030973\u{a0}BTC ≈ $19.90");
+    assert_eq!(facts["Network"], "Bitcoin");
+    assert!(facts["Time"].as_str().unwrap().contains("2026"), "{facts}");
+    for (name, value) in [("Reference", ORDER), ("Transaction", HASH)] {
+        assert!(facts[name].as_str().unwrap().starts_with(value), "{facts}");
+    }
+    let column = "return [...inside.querySelectorAll('.facts .copy')].map((at) => at.getBoundingClientRect().right);";
+    let column = read_inside(&gallery.browser, column).await;
+    assert_eq!(column[0], column[1], "the copy buttons are in one column");
+
+    let link = "const { href, target, rel } = named('explorer'); return [href, target, rel]";
+    let expected = json!([
+        format!("https://explorer.example/tx/{HASH}"),
+        "_blank",
+        "noopener noreferrer"
+    ]);
+    let shown = gallery.read("processing", link).await;
+    assert_eq!(shown, expected, "the explorer opens in a new window");
+
+    let beside = "const box = (name) => named(name).getBoundingClientRect();
+        return box('qr').right < box('address').left && box('qr').top < box('address').top";
+    let is_beside = gallery.read("awaiting_payment", beside).await;
+    assert_eq!(
+        is_beside, true,
+        "on a wide screen the code is beside the address"
+    );
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn a_press_copies_the_bare_value_or_selects_it_and_says_so() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    let note = "navigator.clipboard.writeText = async (text) => { window.copied = text; }";
+    browser.evaluate(note, &[]).await;
+    let tether = |member| Gallery::attempt("paying_tether", member);
+    for (state, name, value) in [
+        ("paying_tether", "amount", tether("amount_in_crypto")),
+        ("paying_tether", "copy-address", tether("address")),
+        ("processing", "copy-transaction", HASH.to_owned()),
+        ("paid", "copy-transaction", HASH.to_owned()),
+        ("underpaid", "copy-reference", ORDER.to_owned()),
+    ] {
+        gallery.show(state, "").await;
+        let width = format!("return named('{name}').offsetWidth");
+        let before = read_inside(browser, &width).await;
+        browser.evaluate("window.copied = null", &[]).await;
+        browser.press(name).await;
+        let copied = "return window.copied";
+        browser
+            .wait_for_result(&format!("{name} copies"), copied, &json!(value))
+            .await;
+        if name == "copy-address" {
+            let is_confirmed = "inside.querySelector('#copy-address').dataset.copied";
+            wait_for_value(browser, "it says so", is_confirmed, &json!("true")).await;
+            assert_eq!(read_inside(browser, &width).await, before);
+        }
+    }
+    let deny = "navigator.clipboard.writeText = () => Promise.reject(new Error('denied'))";
+    browser.evaluate(deny, &[]).await;
+    gallery.show("awaiting_payment", "").await;
+    browser.press("copy-address").await;
+    browser
+        .wait_for_text("status-awaiting_payment", "The text is selected")
+        .await;
+    let selected = "return document.getSelection().toString().replace(/\\s/g, '')";
+    let address = Gallery::attempt("awaiting_payment", "address");
+    assert_eq!(browser.evaluate(selected, &[]).await, address);
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn a_pasted_address_is_compared_at_once() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    gallery.show("paying_ether", "").await;
+    let address = Gallery::attempt("paying_ether", "address");
+    browser.press("compare").await;
+    for (pasted, verdict) in [
+        (address.to_lowercase(), "The address matches."),
+        (
+            Gallery::attempt("paying_ether", "qr_string"),
+            "The address matches.",
+        ),
+        (address[..9].to_owned(), "only part"),
+        (
+            format!("{}00{}", &address[..20], &address[22..]),
+            "This is a different address.",
+        ),
+    ] {
+        browser.fill("paste-back", &pasted).await;
+        browser.wait_for_text("pasted", verdict).await;
+    }
+    let warning = "This is a different address. Don’t send to it; copy it again from this page.";
+    let regions =
+        "return [...inside.querySelectorAll('[role=status]')].map(at => at.textContent.trim())";
+    assert_eq!(read_inside(browser, regions).await, json!([warning]));
+    let marks = "return [...inside.querySelectorAll('mark')].map(m => m.textContent).join()";
+    assert_eq!(read_inside(browser, marks).await, "00");
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn help_names_the_host_that_checked_the_address_and_the_exchanges_network() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    gallery.show("awaiting_payment", "").await;
+    let url = gallery.world.proxy_url();
+    let host = url.split_once("://").unwrap().1;
+    let line = browser.text("verified").await;
+    assert_eq!(line, format!("Address verified by {host}"));
+    browser.press("verified").await;
+    browser
+        .wait_for_text("verified-aid", "valid on Bitcoin")
+        .await;
+    gallery.show("paying_tether", "").await;
+    browser.press("exchange").await;
+    let words = browser.text("exchange-aid").await;
+    let amount = Gallery::attempt("paying_tether", "amount_in_crypto");
+    for part in [
+        "TRC20 / TRON",
+        &format!("Withdraw enough for {amount}\u{a0}USDT to arrive"),
+        "your exchange’s minimum withdrawal",
+        "A late payment isn’t lost",
+    ] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn an_invalid_email_is_reported_at_its_field() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    gallery.show("awaiting_payment", "").await;
+    // Another field of the screen has a text that is invalid there.
+    browser.press("compare").await;
+    browser.fill("paste-back", "nothing of an address").await;
+    browser.fill("email", "me@nowhere").await;
+    browser.press("i-have-paid").await;
+    let wrong = "Enter an email address like name@example.com.";
+    browser.wait_for_text("email-wrong", wrong).await;
+    let field = "return [named('email').ariaInvalid, named('email').value]";
+    assert_eq!(
+        read_inside(browser, field).await,
+        json!(["true", "me@nowhere"])
+    );
+    assert!(browser.is_visible("status-awaiting_payment").await);
+    browser.fill("email", "me@nowhere.example").await;
+    let words = "inside.querySelector('#email-wrong').textContent";
+    wait_for_value(browser, "nothing is wrong any more", words, &json!("")).await;
+    browser.press("i-have-paid").await;
+    browser.wait_for("status-checking").await;
+
+    for state in ["paying_email_first", "paid"] {
+        gallery.show(state, "").await;
+        browser.press("email-receipt").await;
+        assert_eq!(browser.text("email-wrong").await, wrong, "{state}");
+        let has_address = browser.is_visible("address").await;
+        assert!(!has_address, "{state}: the address comes after the email");
+        browser.fill("email", "me@shop.example").await;
+        browser.press("email-receipt").await;
+        if state == "paid" {
+            let saved = browser.text("email-saved").await;
+            assert_eq!(saved, "Email saved for your receipt: me@shop.example");
+        } else {
+            browser.wait_for("address").await;
+            let focused = "inside.activeElement?.tagName";
+            wait_for_value(browser, "the heading has the focus", focused, &json!("H2")).await;
+        }
+    }
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn the_age_of_the_view_counts_up_and_is_not_announced() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
+    // No response comes for an hour.
+    gallery.load("checking").await;
+    let seconds = |text: &str| text.split(' ').nth(2)?.parse::<u32>().ok();
+    let first = browser.text("checked").await;
+    assert!(
+        first.starts_with("Last checked ") && first.ends_with(" ago"),
+        "{first}"
+    );
+    eventually("the age grows", async || {
+        let now = browser.text("checked").await;
+        (seconds(&now)? >= seconds(&first)? + 3).then_some(())
+    })
+    .await;
+    let announced = announced(browser).await.concat();
+    assert!(!announced.contains("Last checked"), "{announced}");
+    gallery.end().await;
+}
+
+/// The least contrast of the texts in the row of Bitcoin. axe-core passes over what is disabled.
+const CONTRAST: &str = "
+    const light = rgb => { const [r, g, b] = rgb.match(/[\\d.]+/g).map(v => rgb.startsWith('color(') ? +v : v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    const row = named('asset-BTC');
+    const ground = light(getComputedStyle(row).backgroundColor);
+    return Math.min(...[...row.querySelectorAll('b, small')].filter(at => at.textContent).map(at => {
+        let seen = 1;
+        for (let up = at; up !== row.parentNode; up = up.parentNode) seen *= getComputedStyle(up).opacity;
+        if (seen < 1) return 0;
+        const ink = light(getComputedStyle(at).color);
+        return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+    }));";
+
+#[tokio::test]
+async fn an_unavailable_asset_shows_and_announces_the_reason() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
+    gallery.load("choosing_reasons").await;
+    // The ticker stays beside the reason.
+    let reason = "BTC · Minimum 0.001\u{a0}BTC (≈\u{a0}$64.25)";
+    let name = read_inside(browser, "return named('asset-BTC').innerText").await;
+    assert!(name.as_str().unwrap().contains(reason), "{name}");
+    browser.tab_to("asset-BTC").await;
+    browser.type_keys(Key::Enter).await;
+    wait_until_announced(browser, reason).await;
+    assert!(browser.is_visible("status-open").await, "nothing is opened");
+    for dark in [false, true] {
+        let options = BrowserOptions { dark, ..wide(1270) };
+        browser.emulate(options).await;
+        // Greyed out and still readable: WCAG 2.2, 1.4.3.
+        let ratio = read_inside(browser, CONTRAST).await.as_f64().unwrap();
+        assert!(ratio >= 4.5, "{ratio} (dark: {dark})");
+    }
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn an_asset_is_searched_for_by_its_common_names() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
+    gallery.load("choosing").await;
+    let nothing = "No currency matches “\u{2068}dollars\u{2069}”.";
+    for (typed, found, sentence) in [
+        (
+            "trc20",
+            &["asset-USDTTRC20", "asset-TRX"][..],
+            "Search currencies: 2",
+        ),
+        ("dollars", &[], nothing),
+    ] {
+        browser.fill("search", typed).await;
+        eventually(&format!("{typed} is searched for"), async || {
+            (read_inside(browser, "return rows").await == json!(found)).then_some(())
+        })
+        .await;
+        wait_until_announced(browser, sentence).await;
+    }
+    let screen = browser.text("status-open").await;
+    assert!(screen.contains(nothing), "{screen}");
+    // Escape clears the field and closes no dialog; in an empty field it closes the dialog.
+    let record = "window.pressed = []; addEventListener('keydown', event => window.pressed.push(event), true)";
+    browser.evaluate(record, &[]).await;
+    let all = "return [named('search').value, rows.length, window.pressed.map(event => event.defaultPrevented)]";
+    for prevented in [&[true][..], &[true, false]] {
+        browser.type_keys(Key::Escape).await;
+        let expected = json!(["", 9, prevented]);
+        assert_eq!(read_inside(browser, all).await, expected);
+        assert_eq!(focused(browser).await, "search");
+    }
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn a_coin_of_which_one_network_is_unavailable_can_be_chosen() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    let is_off = "return named('networks-USDT').hasAttribute('data-off')";
+    assert_eq!(gallery.read("choosing_many", is_off).await, false);
+    browser.press("networks-USDT").await;
+    wait_for_focus(browser, "Choose a network for USDT").await;
+    let reason = browser.text("asset-USDTPOL").await;
+    assert!(reason.contains("Temporarily unavailable"), "{reason}");
+    gallery.end().await;
+}
