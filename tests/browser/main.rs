@@ -48,5 +48,4 @@ mod wallet_displays;
 mod wallet_phones;
 mod wallet_recovery;
 mod wallet_tron;
-mod wallet_walk;
 mod wallets;

@@ -2,7 +2,7 @@
 
 use support::{Browser, BrowserOptions, Chain, Engine, StoreSite, World};
 
-use crate::helpers::{choose_asset, open_dialog};
+use crate::helpers::{choose_asset, end, open_dialog};
 use crate::wallets::{WALLET, confirm, world_with_chain};
 
 /// The page of a shop that records all that it can learn of the frame, and disturbs it.
@@ -19,12 +19,14 @@ const HOSTILE: &str = "<script>
     }, 50);
 </script>";
 
-async fn shop(display: &str) -> (StoreSite, Chain, World) {
+/// A shop's page with the checkout in this display. `before` is a script before the wallet's.
+async fn shop(display: &str, before: &str) -> (StoreSite, Chain, World) {
     let site = StoreSite::open().await;
     let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
     let proxy = world.proxy_url();
     // As the background of an extension, the page carries the requests of the wallet in the frame.
-    site.set_script("wallet.js", Some(&chain.wallet()));
+    let wallet = format!("{before}\n{}", chain.wallet());
+    site.set_script("wallet.js", Some(&wallet));
     site.serve(
         "",
         &format!(
@@ -37,7 +39,7 @@ async fn shop(display: &str) -> (StoreSite, Chain, World) {
 
 /// Pays USDT within the frame of a display; the page around it learns nothing of the payment.
 async fn pays_within_a_frame(engine: Engine, display: &str) {
-    let (site, chain, world) = shop(display).await;
+    let (site, chain, world) = shop(display, "").await;
     let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
     browser.goto(site.url()).await;
     if display == "modal" {
@@ -63,54 +65,34 @@ async fn pays_within_a_frame(engine: Engine, display: &str) {
         &attempt["evm_transaction"]["data"],
         &attempt["qr_string"],
     ] {
-        assert!(
-            !received.contains(secret.as_str().unwrap()),
-            "{secret}: {received}"
-        );
+        let secret = secret.as_str().unwrap();
+        assert!(!received.contains(secret), "{secret}: {received}");
     }
-    let asked = "return testWallet.asked.length";
-    assert_eq!(
-        browser.evaluate(asked, &[]).await,
-        0,
-        "the wallet of the page around the frame is not asked"
-    );
-    browser.end().await;
-    world.end().await;
+    let asked = browser
+        .evaluate("return testWallet.asked.length", &[])
+        .await;
+    assert_eq!(asked, 0, "the wallet of the page around is not asked");
+    end(world, browser).await;
 }
 
 #[tokio::test]
-async fn a_wallet_within_the_frame_pays_and_the_page_learns_nothing_in_chromium() {
+async fn a_wallet_within_the_frame_pays_and_the_page_learns_nothing() {
     pays_within_a_frame(Engine::Chromium, "frame").await;
 }
 
 #[tokio::test]
-async fn a_wallet_within_the_frame_pays_and_the_page_learns_nothing_in_firefox() {
-    pays_within_a_frame(Engine::Firefox, "frame").await;
-}
-
-#[tokio::test]
-async fn a_wallet_within_the_frame_pays_and_the_page_learns_nothing_in_webkit() {
-    pays_within_a_frame(Engine::WebKit, "frame").await;
-}
-
-#[tokio::test]
-async fn a_wallet_within_the_dialog_pays_in_chromium() {
-    pays_within_a_frame(Engine::Chromium, "modal").await;
-}
-
-#[tokio::test]
-async fn a_wallet_within_the_dialog_pays_in_firefox() {
-    pays_within_a_frame(Engine::Firefox, "modal").await;
-}
-
-#[tokio::test]
-async fn a_wallet_within_the_dialog_pays_in_webkit() {
-    pays_within_a_frame(Engine::WebKit, "modal").await;
+#[ignore = "long: run by cargo xtask test --long"]
+async fn a_wallet_pays_within_the_frame_and_the_dialog_of_each_engine() {
+    for engine in Engine::ALL {
+        for display in ["frame", "modal"] {
+            pays_within_a_frame(engine, display).await;
+        }
+    }
 }
 
 #[tokio::test]
 async fn a_frame_without_a_wallet_leads_to_the_page_of_the_payment() {
-    let (site, _chain, world) = shop("frame").await;
+    let (site, _chain, world) = shop("frame", "").await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     browser.enter_checkout().await;
@@ -126,35 +108,19 @@ async fn a_frame_without_a_wallet_leads_to_the_page_of_the_payment() {
     browser.leave_checkout().await;
     browser.goto(&link).await;
     browser.wait_for("status-awaiting_payment").await;
-    let shown = browser
-        .text("address")
-        .await
-        .replace(char::is_whitespace, "");
-    assert_eq!(shown, address);
-    browser.end().await;
-    world.end().await;
+    let shown = browser.text("address").await;
+    assert_eq!(shown.replace(char::is_whitespace, ""), address);
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn a_wallet_that_announces_nothing_pays() {
-    let site = StoreSite::open().await;
-    let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
-    let wallet = format!("globalThis.florinSilentWallet = true;\n{}", chain.wallet());
-    site.set_script("wallet.js", Some(&wallet));
-    let proxy = world.proxy_url();
-    site.serve(
-        "",
-        &format!(
-            "<script src=\"/wallet.js\"></script><script src=\"{proxy}/florin.js\" async></script>
-             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>"
-        ),
-    );
+    let (site, chain, world) = shop("inline", "globalThis.florinSilentWallet = true;").await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     choose_asset(&world, &browser, "ETH").await;
     browser.press("wallet-Web3").await;
     confirm(&chain, &browser).await;
     assert_eq!(chain.sent().await, 1);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
