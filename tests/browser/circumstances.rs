@@ -5,12 +5,14 @@ use serde_json::{Value, json};
 use support::circumstances::{Kind, TABLE};
 use support::{Browser, BrowserOptions, Engine, StoreSite, World};
 
-use crate::helpers::{choose_asset, open_dialog};
+use crate::helpers::{choose_asset, end, open_dialog};
 
 /// Screens, settings of systems, and zooms of browsers and styles.
 const RATIOS: [f64; 12] = [
-    0.67, 0.75, 0.8, 0.9, 1.1, 1.25, 1.5, 1.75, 2.0, 2.625, 3.0, 4.0,
+    0.67, 1.1, 1.25, 2.625, 0.75, 0.8, 0.9, 1.5, 1.75, 2.0, 3.0, 4.0,
 ];
+/// How many of them a usual run has.
+const USUAL: usize = 4;
 /// Those that Chromium is started with: the others are a style's zoom, which it computes in the same way.
 const STARTED: [f64; 3] = [0.8, 1.0, 1.25];
 
@@ -109,14 +111,15 @@ async fn check_styles(world: &World, site: &StoreSite, browser: &Browser, styles
     }
 }
 
-#[tokio::test]
-async fn heights_stand_still_at_every_ratio_and_zoom_in_chromium() {
+/// Starts Chromium with each ratio, and shows the first `zooms` of the others in it.
+async fn check_chromium(zooms: usize) {
     let (site, world) = shop(Kind::Before(""), ELEMENTS).await;
     for ratio in STARTED {
         let browser = Browser::open_with(BrowserOptions { ratio, ..PHONE }).await;
-        let zooms = RATIOS.map(|zoom| format!("html {{ zoom: {zoom} }}"));
+        let zooms = RATIOS[..zooms].iter();
+        let zooms = zooms.map(|zoom| format!("html {{ zoom: {zoom} }}"));
         let styles = match ratio {
-            1.0 => [&zooms[..], &SCALES.map(str::to_owned)].concat(),
+            1.0 => zooms.chain(SCALES.map(str::to_owned)).collect(),
             _ => vec![String::new(), SCALES[0].to_owned()],
         };
         check_styles(&world, &site, &browser, &styles).await;
@@ -126,6 +129,18 @@ async fn heights_stand_still_at_every_ratio_and_zoom_in_chromium() {
 }
 
 #[tokio::test]
+async fn heights_stand_still_at_usual_ratios_and_zooms() {
+    check_chromium(USUAL).await;
+}
+
+#[tokio::test]
+#[ignore = "long: run by cargo xtask test --long"]
+async fn heights_stand_still_at_every_ratio_and_zoom_in_chromium() {
+    check_chromium(RATIOS.len()).await;
+}
+
+#[tokio::test]
+#[ignore = "long: run by cargo xtask test --long"]
 async fn heights_stand_still_at_every_ratio_and_zoom_in_firefox() {
     let (site, world) = shop(Kind::Before(""), ELEMENTS).await;
     let browser = Browser::open_engine(Engine::Firefox, PHONE).await;
@@ -139,12 +154,12 @@ async fn heights_stand_still_at_every_ratio_and_zoom_in_firefox() {
     }
     browser.set_ratio(1.0).await;
     check_styles(&world, &site, &browser, &SCALES.map(str::to_owned)).await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 /// A window of GTK has a whole ratio.
 #[tokio::test]
+#[ignore = "long: run by cargo xtask test --long"]
 async fn heights_stand_still_at_every_zoom_in_webkit() {
     let (site, world) = shop(Kind::Before(""), ELEMENTS).await;
     for ratio in [1.0, 2.0] {
@@ -184,9 +199,11 @@ async fn a_dialog_and_a_page_do_not_scroll_at_any_ratio() {
 }
 
 async fn check_every_circumstance(engine: Engine, is_checked: impl Fn(Kind) -> bool) {
+    let (site, world) = shop(Kind::Before(""), ELEMENTS).await;
     for (name, source, kind) in TABLE.iter().filter(|line| is_checked(line.2)) {
         let what = format!("{engine:?}, {name} ({source})");
-        let (site, world) = shop(*kind, ELEMENTS).await;
+        let (policy, body) = kind.page(&world.proxy_url(), ELEMENTS);
+        site.serve(&policy, &body);
         let browser = Browser::open_engine(engine, kind.screen()).await;
         browser.goto(site.url()).await;
         wait_until_shown(&browser, 2).await;
@@ -199,8 +216,8 @@ async fn check_every_circumstance(engine: Engine, is_checked: impl Fn(Kind) -> b
         }
         check_frame_is_full(&browser, &what).await;
         browser.end().await;
-        world.end().await;
     }
+    world.end().await;
 }
 
 #[tokio::test]
@@ -209,13 +226,11 @@ async fn every_circumstance_shows_a_checkout_that_stands_still() {
 }
 
 #[tokio::test]
-async fn a_checkout_is_as_wide_as_its_place_in_firefox() {
-    check_every_circumstance(Engine::Firefox, |kind| matches!(kind, Kind::Place(_))).await;
-}
-
-#[tokio::test]
-async fn a_checkout_is_as_wide_as_its_place_in_webkit() {
-    check_every_circumstance(Engine::WebKit, |kind| matches!(kind, Kind::Place(_))).await;
+#[ignore = "long: run by cargo xtask test --long"]
+async fn a_checkout_is_as_wide_as_its_place_in_firefox_and_webkit() {
+    for engine in [Engine::Firefox, Engine::WebKit] {
+        check_every_circumstance(engine, |kind| matches!(kind, Kind::Place(_))).await;
+    }
 }
 
 #[test]
@@ -279,13 +294,12 @@ const STYLES: &str = "
     const styles = at.map((one) => [one.localName, getComputedStyle(one)].map((style) => typeof style === 'string'
         ? style : Object.fromEntries([...style].map((name) => [name, style.getPropertyValue(name)]))));";
 
-#[tokio::test]
-async fn no_style_of_the_page_changes_how_an_address_is_read() {
+async fn check_styles_of_the_page(engines: &[Engine]) {
     let element =
         "<florin-checkout store=\"demo\" product=\"ebook\" display=\"inline\"></florin-checkout>";
     let (site, world) = shop(Kind::Before(""), element).await;
-    for engine in Engine::ALL {
-        let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
+    for engine in engines {
+        let browser = Browser::open_engine(*engine, BrowserOptions::default()).await;
         browser.goto(site.url()).await;
         browser.press("asset-DOGE").await;
         browser.wait_for("address").await;
@@ -305,4 +319,15 @@ async fn no_style_of_the_page_changes_how_an_address_is_read() {
         browser.end().await;
     }
     world.end().await;
+}
+
+#[tokio::test]
+async fn no_style_of_the_page_changes_how_an_address_is_read() {
+    check_styles_of_the_page(&[Engine::Chromium]).await;
+}
+
+#[tokio::test]
+#[ignore = "long: run by cargo xtask test --long"]
+async fn no_style_of_the_page_changes_how_an_address_is_read_in_firefox_and_webkit() {
+    check_styles_of_the_page(&[Engine::Firefox, Engine::WebKit]).await;
 }

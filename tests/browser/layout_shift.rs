@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, StoreSite, World, eventually, pause};
 
-use crate::helpers::{choose_asset, open_dialog};
+use crate::helpers::{choose_asset, end, open_dialog};
 
 /// Records every layout shift of the page or frame: what moved and how far. Shifts within half a second after an input
 /// are the customer's.
@@ -105,18 +105,12 @@ async fn check_purchase_has_no_shift(display: &str, window: (u32, u32)) {
     for (screen, shifts) in &moved {
         assert_eq!(*shifts, json!([]), "{screen}, {display} at {window:?}");
     }
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 const LAPTOP: (u32, u32) = (1280, 1100);
 /// The narrowest window of Chromium.
 const PHONE: (u32, u32) = (500, 844);
-
-#[tokio::test]
-async fn nothing_moves_in_a_frame_on_a_laptop() {
-    check_purchase_has_no_shift("frame", LAPTOP).await;
-}
 
 #[tokio::test]
 async fn nothing_moves_in_a_frame_on_a_phone() {
@@ -129,41 +123,29 @@ async fn nothing_moves_inline_on_a_laptop() {
 }
 
 #[tokio::test]
-async fn nothing_moves_inline_on_a_phone() {
-    check_purchase_has_no_shift("inline", PHONE).await;
-}
-
-#[tokio::test]
 async fn nothing_moves_in_a_dialog_on_a_laptop() {
     check_purchase_has_no_shift("modal", LAPTOP).await;
 }
 
 #[tokio::test]
-async fn nothing_moves_in_a_dialog_on_a_phone() {
-    check_purchase_has_no_shift("modal", PHONE).await;
-}
-
-#[tokio::test]
-async fn nothing_moves_on_the_checkout_page_on_a_laptop() {
-    check_purchase_has_no_shift("page", LAPTOP).await;
-}
-
-#[tokio::test]
-async fn nothing_moves_on_the_checkout_page_on_a_phone() {
-    check_purchase_has_no_shift("page", PHONE).await;
+#[ignore = "long: run by cargo xtask test --long"]
+async fn nothing_moves_in_any_display_on_a_laptop_and_on_a_phone() {
+    for display in ["frame", "inline", "modal", "page"] {
+        for window in [LAPTOP, PHONE] {
+            check_purchase_has_no_shift(display, window).await;
+        }
+    }
 }
 
 /// The order arrives after the screens have started without it.
 #[tokio::test]
 async fn nothing_moves_when_an_order_arrives_late() {
-    let (world, browser) = (
-        World::start().await,
-        Browser::open_with(BrowserOptions {
-            size: PHONE,
-            ..BrowserOptions::default()
-        })
-        .await,
-    );
+    let world = World::start().await;
+    let browser = Browser::open_with(BrowserOptions {
+        size: PHONE,
+        ..BrowserOptions::default()
+    })
+    .await;
     browser.run_before_every_page(RECORD_SHIFTS).await;
     let late = "(() => {
         const fetched = window.fetch;
@@ -185,35 +167,5 @@ async fn nothing_moves_when_an_order_arrives_late() {
     // Time for a shift that must not happen: the observer is called after the paint.
     pause(Duration::from_millis(500)).await;
     assert_eq!(shifts(&browser).await, json!([]));
-    browser.end().await;
-    world.end().await;
-}
-
-/// Proof that the tests above can fail.
-#[tokio::test]
-async fn without_reserved_space_the_shops_text_moves() {
-    let (site, world) = shop("frame").await;
-    let proxy = world.proxy_url();
-    site.serve(
-        "",
-        &format!(
-            "<h1>A shop</h1>
-             <florin-checkout store=\"demo\" product=\"mug\"></florin-checkout>
-             <p>Delivery within three days.</p>
-             <script>setTimeout(() => document.head.append(Object.assign(document.createElement('script'), {{ src: '{proxy}/florin.js' }})), 600)</script>"
-        ),
-    );
-    let browser = Browser::open().await;
-    browser.run_before_every_page(RECORD_SHIFTS).await;
-    browser.goto(site.url()).await;
-    eventually("the shop's text moves", async || {
-        let moved = browser
-            .evaluate("return window.shifts", &[])
-            .await
-            .to_string();
-        moved.contains("P.").then_some(())
-    })
-    .await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha384};
 use support::{Browser, NpmProject, React, StoreSite, World, eventually, pause};
 use tokio::net::TcpListener;
 
-use crate::helpers::choose_asset;
+use crate::helpers::{choose_asset, end};
 
 /// A replacement of florin.js: an element that dispatches an error at once, as with invalid attributes.
 const STAND_IN: &str = "customElements.define('florin-checkout', class extends HTMLElement {
@@ -56,8 +56,7 @@ async fn check_example_sells(react: React) {
     .await;
     // React warns about every difference from the server's markup.
     assert_eq!(browser.console_warnings().await, [""; 0]);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -66,6 +65,7 @@ async fn a_server_rendered_shop_in_react_19_sells() {
 }
 
 #[tokio::test]
+#[ignore = "long: run by cargo xtask test --long"]
 async fn a_server_rendered_shop_in_react_18_sells() {
     check_example_sells(React::V18).await;
 }
@@ -84,14 +84,20 @@ async fn page_with(react: React, program: &str) -> (StoreSite, Browser) {
     );
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
-    browser
-        .wait_for_result(
-            "the page has started",
-            "return window.started",
-            &json!(true),
-        )
-        .await;
+    wait_until_started(&browser).await;
     (site, browser)
+}
+
+async fn wait_until_started(browser: &Browser) {
+    let started = "return window.started";
+    browser
+        .wait_for_result("the page has started", started, &json!(true))
+        .await;
+}
+
+async fn start_again(browser: &Browser) {
+    browser.reload().await;
+    wait_until_started(browser).await;
 }
 
 /// Received events are in `received`. `sets` renders other properties, or no checkout, synchronously; `renders` leaves the
@@ -140,24 +146,8 @@ async fn a_component_calls_its_latest_handlers_and_none_after_unmount() {
     }
 }
 
-/// An invalid attribute is reported in the same task in which the element is connected.
 #[tokio::test]
-async fn a_component_receives_the_elements_first_event() {
-    let (_site, browser) = page_with(React::V19, SHOP).await;
-    let script = format!("{STAND_IN} renders('first', {{}});");
-    browser.evaluate(&script, &[]).await;
-    browser
-        .wait_for_result(
-            "the first event is received",
-            "return received",
-            &json!(["first: florin-error at_once"]),
-        )
-        .await;
-    browser.end().await;
-}
-
-#[tokio::test]
-async fn a_component_without_its_script_shows_it_and_retries() {
+async fn a_component_without_its_script_shows_it_and_retries_while_it_is_mounted() {
     let (site, browser) = page_with(React::V19, SHOP).await;
     let sets = "sets('shop', { src: '/florin.js' })";
     browser.evaluate(sets, &[]).await;
@@ -176,22 +166,16 @@ async fn a_component_without_its_script_shows_it_and_retries() {
     assert_eq!(browser.evaluate(words, &[]).await, "Write to us.");
     site.set_script("florin.js", Some(STAND_IN));
     eventually("the checkout is shown", async || {
-        let there = browser
-            .evaluate("return checkout.current.matches(':defined')", &[])
-            .await;
+        let there = "return checkout.current.matches(':defined')";
+        let there = browser.evaluate(there, &[]).await;
         let text = browser.evaluate(words, &[]).await;
         (there == true && text == "Loading").then_some(())
     })
     .await;
-    browser.end().await;
-}
 
-#[tokio::test]
-async fn an_unmounted_component_does_not_retry() {
-    let (site, browser) = page_with(React::V19, SHOP).await;
-    browser
-        .evaluate("sets('shop', { src: '/florin.js' })", &[])
-        .await;
+    site.set_script("florin.js", None);
+    start_again(&browser).await;
+    browser.evaluate(sets, &[]).await;
     browser
         .wait_for_result("the script is missing", "return received.length", &json!(1))
         .await;
@@ -201,6 +185,18 @@ async fn an_unmounted_component_does_not_retry() {
     pause(Duration::from_millis(2500)).await;
     let defined = "return customElements.get('florin-checkout') !== undefined";
     assert_eq!(browser.evaluate(defined, &[]).await, false);
+
+    // An invalid attribute is reported in the same task in which the element is connected.
+    start_again(&browser).await;
+    let script = format!("{STAND_IN} renders('first', {{}});");
+    browser.evaluate(&script, &[]).await;
+    browser
+        .wait_for_result(
+            "the first event is received",
+            "return received",
+            &json!(["first: florin-error at_once"]),
+        )
+        .await;
     browser.end().await;
 }
 
@@ -214,7 +210,7 @@ const LOADER: &str = "
     window.started = true;";
 
 #[tokio::test]
-async fn a_load_error_names_the_script_and_the_reason_and_can_be_retried() {
+async fn a_script_is_loaded_once_and_a_load_error_names_the_reason_and_can_be_retried() {
     let (site, browser) = page_with(React::V19, LOADER).await;
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let silent = format!("http://{}/florin.js", silent.local_addr().unwrap());
@@ -249,14 +245,9 @@ async fn a_load_error_names_the_script_and_the_reason_and_can_be_retried() {
     site.set_script("florin.js", Some(STAND_IN));
     let again = browser.evaluate("return loads('/florin.js')", &[]).await;
     assert_eq!(again, true);
-    browser.end().await;
-}
 
-#[tokio::test]
-async fn a_script_is_loaded_once_and_from_one_proxy() {
-    let (site, browser) = page_with(React::V19, LOADER).await;
-    site.set_script("florin.js", Some(STAND_IN));
-    let url = site.url();
+    // It is loaded once, and from one proxy.
+    start_again(&browser).await;
     let script = "
         const twice = [loads('/florin.js'), loads(new URL('/florin.js', location))];
         return Promise.all([...twice, loads('https://other.example/florin.js')])
@@ -267,12 +258,9 @@ async fn a_script_is_loaded_once_and_from_one_proxy() {
     );
     let responses = browser.evaluate(script, &[]).await;
     assert_eq!(responses, json!([true, true, refused, true, 1]));
-    browser.end().await;
-}
 
-#[tokio::test]
-async fn an_element_that_is_already_defined_is_returned() {
-    let (_site, browser) = page_with(React::V19, LOADER).await;
+    // An element that is already defined is returned.
+    start_again(&browser).await;
     let script =
         format!("{STAND_IN} return loads('/florin.js').then((loaded) => [loaded, tags()])");
     let response = browser.evaluate(&script, &[]).await;
@@ -314,6 +302,5 @@ async fn a_strict_page_loads_the_script_by_nonce_and_checks_it() {
         browser.evaluate(loads, &[json!(florin), options]).await,
         true
     );
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }

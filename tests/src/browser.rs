@@ -19,8 +19,7 @@ use thirtyfour::{Key, TypingData, WebDriver, WebElement};
 
 pub use self::engine::{BrowserOptions, Engine};
 use self::engine::{NetworkLog, program};
-pub use self::pool::BrowserPool;
-use self::pool::{Context, Pooled};
+use self::pool::{BrowserPool, Context, Pooled};
 use self::process::{Process, prepare};
 use crate::circumstances;
 use crate::wait::{eventually, pause};
@@ -61,14 +60,12 @@ pub struct Browser {
     state: State,
 }
 
-/// Where the tab runs.
 #[derive(Debug)]
 enum State {
     /// In a separate context of a browser that other tests use before and after.
-    Context(Box<Pooled>, Context, &'static BrowserPool),
+    Context(Box<Pooled>, Context),
     /// In a separate browser.
     Alone(Box<Process>),
-    /// Ended.
     Closed,
 }
 
@@ -80,18 +77,13 @@ impl Browser {
 
     /// Opens a browser with these options.
     pub async fn open_with(options: BrowserOptions) -> Self {
-        Self::open_from(&POOL, options).await
-    }
-
-    /// Opens a browser of another pool than the shared one.
-    pub async fn open_from(pool: &'static BrowserPool, options: BrowserOptions) -> Self {
-        let (pooled, context) = pool.lend(options).await;
+        let (pooled, context) = POOL.lend(options).await;
         let tab = pooled.process.session.clone();
         prepare(&tab, options, Some(&context.id)).await;
         Self {
             tab,
             engine: Engine::Chromium,
-            state: State::Context(Box::new(pooled), context, pool),
+            state: State::Context(Box::new(pooled), context),
         }
     }
 
@@ -115,16 +107,10 @@ impl Browser {
 
     fn process(&self) -> &Process {
         match &self.state {
-            State::Context(pooled, ..) => &pooled.process,
+            State::Context(pooled, _) => &pooled.process,
             State::Alone(process) => process,
             State::Closed => unreachable!("a browser that ended was moved"),
         }
-    }
-
-    /// Returns a function that lists those of the browser's current processes that still run.
-    pub fn processes(&self) -> impl Fn() -> Vec<u32> + use<> {
-        let process_tree = self.process().process_tree();
-        move || process_tree.running()
     }
 
     /// Opens a URL.
@@ -326,7 +312,7 @@ impl Browser {
     /// Closes it. Dropped without this, as by a test that fails, it is killed, and no other test uses it.
     pub async fn end(mut self) {
         match std::mem::replace(&mut self.state, State::Closed) {
-            State::Context(pooled, context, pool) => pool.take_back(*pooled, context).await,
+            State::Context(pooled, context) => POOL.take_back(*pooled, context).await,
             State::Alone(mut process) => process.quit().await,
             State::Closed => {}
         }

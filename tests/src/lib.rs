@@ -56,7 +56,7 @@ mod webhook_receiver;
 mod world;
 mod yaml;
 
-pub use browser::{Browser, BrowserOptions, BrowserPool, Engine};
+pub use browser::{Browser, BrowserOptions, Engine};
 pub use chain::{Chain, wallet_guards};
 pub use clock::MovableClock;
 pub use container::{Contained, Container};

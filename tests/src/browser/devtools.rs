@@ -19,11 +19,16 @@ use super::{Browser, BrowserOptions, Engine, State};
 impl Browser {
     /// Disables or enables the network.
     pub async fn set_offline(&self, offline: bool) {
+        self.set_network(offline, 0, [-1, -1]).await;
+    }
+
+    /// `throughput` is that of downloads and of uploads, in bytes a second; -1 is unlimited.
+    async fn set_network(&self, offline: bool, latency_ms: u32, throughput: [i64; 2]) {
         let conditions = json!({
             "offline": offline,
-            "latency": 0,
-            "downloadThroughput": -1,
-            "uploadThroughput": -1,
+            "latency": latency_ms,
+            "downloadThroughput": throughput[0],
+            "uploadThroughput": throughput[1],
         });
         self.send_cdp("Network.enable", json!({})).await;
         self.send_cdp("Network.emulateNetworkConditions", conditions)
@@ -33,15 +38,7 @@ impl Browser {
     /// Puts it on a slow phone with a slow line: 150 ms there and back, 1.6 Mbit/s down and half of it up, and a
     /// processor of a quarter's speed.
     pub async fn throttle(&self) {
-        let conditions = json!({
-            "offline": false,
-            "latency": 150,
-            "downloadThroughput": 200_000,
-            "uploadThroughput": 100_000,
-        });
-        self.send_cdp("Network.enable", json!({})).await;
-        self.send_cdp("Network.emulateNetworkConditions", conditions)
-            .await;
+        self.set_network(false, 150, [200_000, 100_000]).await;
         self.send_cdp("Emulation.setCPUThrottlingRate", json!({ "rate": 4 }))
             .await;
     }
@@ -104,9 +101,7 @@ impl Browser {
         let response = self.tab.cdp().send_raw(method, parameters).await;
         response.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
-}
 
-impl Browser {
     /// Emulates this size and colour scheme from here on, without motion.
     pub async fn emulate(&self, options: BrowserOptions) {
         self.emulate_with(options, &[]).await;
@@ -147,18 +142,12 @@ impl Browser {
     }
 
     /// Runs an asynchronous script, which calls its last argument with the result.
-    pub async fn evaluate_async(
-        &self,
-        script: &str,
-        arguments: &[serde_json::Value],
-    ) -> serde_json::Value {
+    pub async fn evaluate_async(&self, script: &str, arguments: &[Value]) -> Value {
         let response = self.tab.execute_async(script, arguments.to_vec()).await;
         let response = response.unwrap_or_else(|error| panic!("the script does not end: {error}"));
         response.json().clone()
     }
-}
 
-impl Browser {
     /// Closes a browser of [`Browser::open_alone`] and returns the requests of pages of this host and their frames:
     /// `POST http://…`, and `name host` for a name that was looked up without a request.
     ///

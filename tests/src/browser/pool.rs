@@ -57,11 +57,10 @@ const CLEAN_UP: &str = r#"
 
 /// Idle browsers.
 #[derive(Debug, Default)]
-pub struct BrowserPool(Mutex<Vec<Pooled>>);
+pub(super) struct BrowserPool(Mutex<Vec<Pooled>>);
 
 impl BrowserPool {
-    /// An empty pool.
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 

@@ -36,11 +36,6 @@ impl Process {
         }
     }
 
-    /// Its processes, with the screen of an engine that needs one.
-    pub(super) fn process_tree(&self) -> ProcessTree {
-        self.driver.process_tree()
-    }
-
     /// Ends it in order: what it writes at its end is in its folder.
     pub(super) async fn quit(&mut self) {
         self.has_quit = true;
