@@ -2,7 +2,10 @@
 //! nothing to paste, the sentence names the cause.
 
 use serde_json::json;
-use support::{Browser, StoreSite, World, WorldConfig, eventually};
+use support::{Browser, StoreSite, World, WorldConfig};
+
+use crate::helpers::{OPENS, end, wait_for_value};
+use crate::themes::has_warning;
 
 /// A shop page, which is shown again after each change.
 struct Page {
@@ -78,22 +81,26 @@ impl Page {
         );
     }
 
+    /// Shows another page of the same shop.
+    async fn set(&mut self, policy: &str, body: &str) {
+        let proxy = self.world.proxy_url();
+        self.policy = policy.replace('P', &proxy);
+        self.body = body.replace("P/", &format!("{proxy}/"));
+        self.show().await;
+    }
+
     /// Replaces a text of the body by the line of the advice.
-    async fn paste(mut self, sentence: &str, replaced: &str) {
+    async fn paste(&mut self, sentence: &str, replaced: &str) {
         let (shown, line) = self.advice().await;
         assert!(shown.contains(sentence), "{shown}");
-        let proxy = self.world.proxy_url();
-        let replaced = replaced.replace("P/", &format!("{proxy}/"));
-        assert!(self.body.contains(&replaced), "{replaced}");
+        assert!(self.body.contains(replaced), "{replaced}");
         // Within `srcdoc='…'` and in attributes, quotes stay what they are.
-        self.body = self.body.replace(&replaced, &line);
+        self.body = self.body.replace(replaced, &line);
         self.works(&line).await;
-        self.end().await;
     }
 
     async fn end(self) {
-        self.browser.end().await;
-        self.world.end().await;
+        end(self.world, self.browser).await;
     }
 }
 
@@ -106,9 +113,8 @@ async fn a_line_for_the_page_works_once_it_is_pasted() {
         |attributes: &str| format!("{LOADER}<florin-checkout {attributes}></florin-checkout>");
     let strict = "require-trusted-types-for 'script'; trusted-types 'none'";
     let inline = element("store=\"demo\" product=\"ebook\" display=\"inline\"");
-    Page::open(true, strict, &inline)
-        .await
-        .paste("require-trusted-types-for", "display=\"inline\"")
+    let mut page = Page::open(true, strict, &inline).await;
+    page.paste("require-trusted-types-for", "display=\"inline\"")
         .await;
     for (attributes, replaced) in [
         ("store=“demo” product=\"ebook\"", "store=“demo”"),
@@ -118,7 +124,7 @@ async fn a_line_for_the_page_works_once_it_is_pasted() {
             "quantity=“1”",
         ),
     ] {
-        let page = Page::open(true, "", &element(attributes)).await;
+        page.set("", &element(attributes)).await;
         let (sentence, line) = page.advice().await;
         // Wrong attributes are listed as lines.
         let line = if line.contains(": ") {
@@ -128,24 +134,21 @@ async fn a_line_for_the_page_works_once_it_is_pasted() {
         };
         assert!(line.contains("typographic quotes"), "{line}");
         let (_, fixed) = line.rsplit_once(' ').unwrap();
-        let body = page.body.replace(replaced, fixed);
-        let page = Page { body, ..page };
+        page.body = page.body.replace(replaced, fixed);
         page.works(fixed).await;
-        page.end().await;
     }
     // The proxy's public_url is 127.0.0.1.
-    let elsewhere = element("store=\"demo\" product=\"ebook\"");
-    let mut page = Page::open(true, "", &elsewhere).await;
-    let proxy = page.world.proxy_url();
     let script = LOADER.replace(
         "P/",
-        &format!("{}/", proxy.replace("127.0.0.1", "localhost")),
+        &format!(
+            "{}/",
+            page.world.proxy_url().replace("127.0.0.1", "localhost")
+        ),
     );
-    page.body = page
-        .body
-        .replace(&LOADER.replace("P/", &format!("{proxy}/")), &script);
-    page.show().await;
+    let elsewhere = element("store=\"demo\" product=\"ebook\"").replace(LOADER, &script);
+    page.set("", &elsewhere).await;
     page.paste("public_url", &script).await;
+    page.end().await;
 }
 
 #[tokio::test]
@@ -153,6 +156,7 @@ async fn a_line_for_the_headers_works_once_it_is_sent() {
     let inline = format!(
         "{LOADER}<florin-checkout store=\"demo\" product=\"ebook\" display=\"inline\"></florin-checkout>"
     );
+    let mut page = Page::open(true, "", "").await;
     for (policy, body) in [
         (
             "default-src 'none'; script-src P; connect-src P; frame-src P",
@@ -171,8 +175,9 @@ async fn a_line_for_the_headers_works_once_it_is_sent() {
             &format!("{LOADER}{FRAME}"),
         ),
     ] {
-        let mut page = Page::open(true, policy, body).await;
+        page.set(policy, body).await;
         let (_, line) = page.advice().await;
+        assert!(has_warning(&page.browser, &line).await, "{line}");
         let (directive, _) = line.split_once(' ').unwrap();
         let kept = page
             .policy
@@ -180,12 +185,10 @@ async fn a_line_for_the_headers_works_once_it_is_sent() {
             .filter(|known| !known.starts_with(directive));
         page.policy = kept.chain([line.as_str()]).collect::<Vec<_>>().join("; ");
         page.works(&line).await;
-        page.end().await;
     }
-    let page = Page::open(true, "", &format!("{LOADER}{FRAME}")).await;
     page.site
         .set_header("permissions-policy", "clipboard-write=(self)");
-    page.show().await;
+    page.set("", &format!("{LOADER}{FRAME}")).await;
     let (_, line) = page.advice().await;
     let (_, value) = line.split_once(": ").unwrap();
     page.site.set_header("permissions-policy", value);
@@ -201,9 +204,9 @@ async fn a_line_for_the_configuration_works_once_it_is_pasted() {
             "<script src='{proxy}/florin.js' async></script><florin-checkout store='demo' product='ebook'></florin-checkout>"
         )
     };
+    let listed = StoreSite::open().await;
+    let mut page = Page::open(false, "", "").await;
     for case in ["the page", "srcdoc", "around a listed page"] {
-        let listed = StoreSite::open().await;
-        let mut page = Page::open(false, "", "").await;
         page.world.set_origins(vec![listed.url().to_owned()]);
         page.world.stop_proxy().await;
         page.world.start_proxy().await;
@@ -241,8 +244,8 @@ async fn a_line_for_the_configuration_works_once_it_is_pasted() {
         page.world.stop_proxy().await;
         page.world.start_proxy().await;
         page.works(&line).await;
-        page.end().await;
     }
+    page.end().await;
 }
 
 #[tokio::test]
@@ -286,18 +289,18 @@ async fn where_nothing_can_be_pasted_the_cause_is_named() {
             "no order has this id or client token",
         ),
     ] {
-        for display in ["frame", "inline", "modal"] {
+        let displays: &[&str] = if attributes.starts_with("product=\"mugg") {
+            &["frame", "inline", "modal"]
+        } else {
+            &["inline"]
+        };
+        for display in displays {
             let proxy = page.world.proxy_url();
             let loader = LOADER.replace("P/", &format!("{proxy}/"));
             page.site.serve("", &format!("{loader}<florin-checkout store=\"demo\" {attributes} display=\"{display}\"></florin-checkout>"));
             page.browser.goto(page.site.url()).await;
-            if display == "modal" {
-                eventually("the dialog opens", async || {
-                    let open = "const element = document.querySelector('florin-checkout'); element.open?.();
-                        return Boolean(element.shadowRoot?.querySelector('dialog')?.open)";
-                    (page.browser.evaluate(open, &[]).await == true).then_some(())
-                })
-                .await;
+            if *display == "modal" {
+                wait_for_value(&page.browser, "the dialog opens", OPENS, &json!(true)).await;
             }
             let (sentence, _) = page.advice().await;
             assert!(sentence.contains(reason), "{display}: {sentence}");

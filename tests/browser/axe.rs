@@ -26,3 +26,13 @@ pub(crate) async fn axe_findings(browser: &Browser) -> String {
     let found: Vec<_> = found.map(|line| line.as_str().unwrap()).collect();
     found.join("\n")
 }
+
+/// Returns what is wrong with the page that is shown: its width, and what axe-core finds.
+pub(crate) async fn page_findings(browser: &Browser, name: &str) -> Vec<String> {
+    let too_wide = "return document.documentElement.scrollWidth > innerWidth";
+    let too_wide = browser.evaluate(too_wide, &[]).await == true;
+    let found = axe_findings(browser).await;
+    let found = found.lines().map(|finding| format!("{name}: {finding}"));
+    let too_wide = too_wide.then(|| format!("{name}: wider than the window"));
+    too_wide.into_iter().chain(found).collect()
+}

@@ -1,12 +1,10 @@
 //! `display="modal"` in a real browser: a button, and a dialog that keeps its invoice.
 
 use serde_json::{Value, json};
-use support::{Browser, World, pay_in_full};
+use support::Browser;
 use thirtyfour::Key;
 
-use crate::helpers::{
-    HAS_BUTTON, IS_OPEN, choose_asset, open_dialog, orders, page_with, wait_for_value,
-};
+use crate::helpers::{HAS_BUTTON, IS_OPEN, end, open_dialog, orders, page_with, wait_for_value};
 
 /// An element on a page that scrolls.
 pub(crate) const MODAL: &str = "<p>Above</p><florin-checkout store=\"demo\" product=\"ebook\" display=\"modal\">Pay <b>now</b>\
@@ -43,17 +41,21 @@ async fn a_link_or_script_around_the_element_takes_no_press_of_it() {
     browser
         .wait_for_result("the checkout's page", path, &json!("/pay"))
         .await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
-async fn a_closed_dialog_keeps_its_invoice() {
+async fn a_dialog_sends_no_request_before_it_opens_and_keeps_its_invoice_when_closed() {
     let (site, world) = page_with(MODAL).await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     let listen = "window.closings = 0; addEventListener('florin-close', () => window.closings++)";
     browser.evaluate(listen, &[]).await;
+    let words = "element.textContent";
+    wait_for_value(&browser, "the shop's own words", words, &json!("Pay now")).await;
+    let frames = "inside?.querySelectorAll('iframe').length";
+    wait_for_value(&browser, "no frame yet", frames, &json!(0)).await;
+    assert_eq!(orders(&world).await, [] as [Value; 0]);
     open_dialog(&browser).await;
     let locked = "getComputedStyle(document.documentElement).overflow";
     wait_for_value(
@@ -117,34 +119,13 @@ async fn a_closed_dialog_keeps_its_invoice() {
     .await;
     assert_eq!(orders(&world).await.len(), 1);
     assert_eq!(browser.console_warnings().await, [""; 0]);
-    browser.end().await;
-    world.end().await;
-}
 
-#[tokio::test]
-async fn a_dialog_sends_no_request_before_it_opens_and_frees_everything_when_removed() {
-    let (site, world) = page_with(MODAL).await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
-    let words = "element.textContent";
-    wait_for_value(&browser, "the shop's own words", words, &json!("Pay now")).await;
-    let frames = "inside?.querySelectorAll('iframe').length";
-    wait_for_value(&browser, "no frame yet", frames, &json!(0)).await;
-    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    // Removed while it is open, it locks nothing.
     open_dialog(&browser).await;
-    browser
-        .evaluate("document.querySelector('florin-checkout').remove()", &[])
-        .await;
-    let locked = "getComputedStyle(document.documentElement).overflow";
-    wait_for_value(
-        &browser,
-        "the page scrolls again",
-        locked,
-        &json!("visible"),
-    )
-    .await;
-    browser.end().await;
-    world.end().await;
+    let remove = "document.querySelector('florin-checkout').remove()";
+    browser.evaluate(remove, &[]).await;
+    wait_for_value(&browser, "the page scrolls", locked, &json!("visible")).await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -175,22 +156,5 @@ async fn a_dialog_fills_a_phone_and_leaves_a_margin_on_a_desktop() {
         );
         browser.leave_checkout().await;
     }
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_order_is_paid_in_the_demo_shops_dialog() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let page = format!("{}/dialog?product=ebook", world.shop_url());
-    browser.goto(&page).await;
-    open_dialog(&browser).await;
-    browser.enter_checkout().await;
-    let checkout = choose_asset(&world, &browser, "BTC").await;
-    pay_in_full(&world, &checkout).await;
-    browser.wait_for("status-paid").await;
-    world.wait_until_paid_in_shop(&checkout.order).await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }

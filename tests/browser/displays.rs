@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Browser, eventually};
 
-use crate::helpers::{orders, page_with, wait_for_value};
+use crate::helpers::{end, orders, page_with, read_inside, wait_for_value};
 
 #[tokio::test]
 async fn a_redirect_leads_to_the_checkouts_own_page() {
@@ -33,8 +33,7 @@ async fn a_redirect_leads_to_the_checkouts_own_page() {
         let theme = "inside.querySelector('.theme').dataset.theme";
         wait_for_value(&browser, "the shop's theme", theme, &json!("dark")).await;
     }
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -60,11 +59,10 @@ async fn a_hidden_frame_gets_the_height_of_its_content() {
     })
     .await;
     browser.leave_checkout().await;
-    let height = "return document.querySelector('florin-checkout').shadowRoot.querySelector('iframe').clientHeight";
-    let height = browser.evaluate(height, &[]).await.as_i64().unwrap();
+    let height = "return inside.querySelector('iframe').clientHeight";
+    let height = read_inside(&browser, height).await.as_i64().unwrap();
     assert!(height > 480, "{height}");
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -101,8 +99,7 @@ async fn the_loader_can_be_imported_without_a_page() {
     if let Ok(run) = Command::new("node").arg(loader).output() {
         assert!(run.status.success(), "{run:?}");
     }
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 const INLINE: &str =
@@ -121,8 +118,7 @@ async fn several_elements_share_one_program() {
         );
         wait_for_value(&browser, file, &times, &json!(1)).await;
     }
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 /// Over HTTP/1.1 a browser has six connections to a host.
@@ -162,8 +158,7 @@ async fn each_of_eight_checkouts_on_a_page_can_be_paid() {
         enter(number).await;
         browser.wait_for("status-paid").await;
     }
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 /// Counts listeners of the window and the document, timers, and event streams.
@@ -235,7 +230,7 @@ async fn a_removed_element_frees_everything() {
     let open =
         "inside?.querySelector('[data-testid=status-awaiting_payment]') && window.held().streams";
     let mut after = Vec::new();
-    for turn in 0..20 {
+    for turn in 0..10 {
         let what = format!("the checkout, {turn} times removed");
         let one = json!(1);
         let opening = wait_for_value(&browser, &what, open, &one);
@@ -252,10 +247,9 @@ async fn a_removed_element_frees_everything() {
         browser.evaluate(again, &[json!(element)]).await;
     }
     // The first rounds fill what the page keeps: the program and its memory.
-    assert_eq!(after[3], after[19], "{after:#?}");
+    assert_eq!(after[3], after[9], "{after:#?}");
     assert!(after[3]["memory"].is_number(), "{after:#?}");
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 /// Removes each element at its first status event, while its first screen is still being built.
@@ -291,6 +285,5 @@ async fn an_element_removed_by_its_first_event_frees_everything() {
     // Eight elements that leak would hold hundreds of nodes and dozens of listeners.
     assert!(nodes_at_last < &(nodes + 50), "{after:#?}");
     assert!(listeners_at_last < &(listeners + 8), "{after:#?}");
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }

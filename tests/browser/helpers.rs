@@ -198,8 +198,3 @@ pub(crate) async fn wait_until_announced(browser: &Browser, words: &str) {
     let is_last = "return window.announced?.at(-1) === arguments[0]";
     browser.wait_until(&what, is_last, &[json!(words)]).await;
 }
-
-/// Waits until the page shows so many confirmations: a payment is shown before its first one is.
-pub(crate) async fn wait_for_confirmations(browser: &Browser, wanted: &str) {
-    browser.wait_for_text("confirmations", wanted).await;
-}

@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, StoreSite, World, eventually, pause, within};
 use thirtyfour::Key;
 
-use crate::helpers::{HAS_BUTTON, only_order, wait_for_value};
+use crate::gallery::Gallery;
+use crate::helpers::{HAS_BUTTON, end, only_order, orders, read_inside, wait_for_value};
 
 /// The focused element (its `data-testid`, else its tag and text) and whether the focus is visible. A focused heading
 /// has no ring, because it has no action.
@@ -80,6 +81,8 @@ async fn a_purchase_needs_only_the_keyboard() {
     browser.type_keys(Key::Enter).await;
     browser.enter_checkout().await;
     browser.wait_for("asset-USDTTRC20").await;
+    tab_to(&browser, "search").await;
+    browser.type_keys("usdt tron").await;
     tab_to(&browser, "asset-USDTTRC20").await;
     browser.type_keys(Key::Enter).await;
     // The other networks are opened before the network is confirmed.
@@ -124,52 +127,32 @@ async fn a_purchase_needs_only_the_keyboard() {
             &json!("/thanks"),
         )
         .await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 /// Returns the heading of the screen, as [`FOCUS_STATE`] names it.
 async fn heading(browser: &Browser) -> String {
-    let read = "const words = document.querySelector('florin-checkout').shadowRoot.querySelector('h2').textContent; return 'H2 ' + words.trim().slice(0, 60)";
-    let heading = browser.evaluate(read, &[]).await;
+    let read = "return 'H2 ' + inside.querySelector('h2').textContent.trim().slice(0, 60)";
+    let heading = read_inside(browser, read).await;
     heading.as_str().expect("every screen has one").to_owned()
 }
 
 #[tokio::test]
 async fn arabic_is_written_from_right_to_left_and_amounts_are_not() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&product=ebook&locale=ar",
-        world.proxy_url()
-    );
-    browser.goto(&page).await;
-    browser.press("asset-BTC").await;
-    browser.wait_for("status-awaiting_payment").await;
-    let root = "const root = document.querySelector('florin-checkout').shadowRoot.querySelector('[dir]'); return [root.dir, root.lang.slice(0, 2)]";
-    assert_eq!(browser.evaluate(root, &[]).await, json!(["rtl", "ar"]));
-    let direction = "const at = document.querySelector('florin-checkout').shadowRoot.querySelector(`[data-testid=\"${arguments[0]}\"]`); return getComputedStyle(at).direction";
-    for name in ["address", "amount"] {
-        assert_eq!(
-            browser.evaluate(direction, &[json!(name)]).await,
-            "ltr",
-            "{name}"
-        );
-    }
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    gallery.show("awaiting_payment", "&locale=ar").await;
+    let root = "const root = inside.querySelector('[dir]'); return [root.dir, root.lang.slice(0, 2), ...['address', 'amount'].map((name) => getComputedStyle(named(name)).direction)]";
+    let expected = json!(["rtl", "ar", "ltr", "ltr"]);
+    assert_eq!(read_inside(browser, root).await, expected);
     let words = browser.text("i-have-paid").await;
-    assert!(
-        words.chars().any(|c| ('\u{600}'..='\u{6ff}').contains(&c)),
-        "{words}"
-    );
-    let checkout = only_order(&world, &browser).await;
-    let view = checkout.view().await;
-    assert_eq!(browser.text("address").await, view["attempt"]["address"]);
-    assert_eq!(
-        browser.text("amount").await,
-        view["attempt"]["amount_in_crypto"]
-    );
-    browser.end().await;
-    world.end().await;
+    let is_arabic = |c: char| ('\u{600}'..='\u{6ff}').contains(&c);
+    assert!(words.chars().any(is_arabic), "{words}");
+    for (name, member) in [("address", "address"), ("amount", "amount_in_crypto")] {
+        let expected = Gallery::attempt("awaiting_payment", member);
+        assert_eq!(browser.text(name).await, expected);
+    }
+    gallery.end().await;
 }
 
 #[tokio::test]
@@ -190,51 +173,19 @@ async fn an_unlisted_page_cannot_frame_the_checkout() {
     })
     .await;
     assert!(complaint.contains("violates"), "{complaint}");
-    let orders = world.store().get("/v1/orders").await.with(200).body;
-    assert_eq!(orders["orders"], json!([]));
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_unlisted_page_cannot_use_the_element() {
-    let (site, world) = (StoreSite::open().await, World::start().await);
-    let proxy = world.proxy_url();
-    site.serve(
-        "",
-        &format!(
-            "<script src=\"{proxy}/florin.js\" async></script>\
-             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>"
-        ),
-    );
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
-    let link =
-        "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a')?.target";
-    browser
-        .wait_for_result(
-            "a link to the checkout's own page is all that is left",
-            link,
-            &json!("_top"),
-        )
-        .await;
-    let orders = world.store().get("/v1/orders").await.with(200).body;
-    assert_eq!(orders["orders"], json!([]));
-    browser.end().await;
-    world.end().await;
+    assert_eq!(orders(&world).await, [] as [Value; 0]);
+    end(world, browser).await;
 }
 
 /// Regression: without an order in its URL the page once showed a parser error about `null`.
 #[tokio::test]
 async fn a_page_without_an_order_shows_it_and_opens_none() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let (world, browser) = (World::start().await, Browser::open().await);
     browser.goto(&format!("{}/pay", world.proxy_url())).await;
     browser.wait_for("status-stopped").await;
     let words = browser.text("status-stopped").await;
     assert!(words.contains("no longer available"), "{words}");
     let asked = "return performance.getEntriesByType('resource').filter(e => e.name.includes('/v1/')).length";
     assert_eq!(browser.evaluate(asked, &[]).await, 0);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }

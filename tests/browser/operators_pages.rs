@@ -1,12 +1,11 @@
 //! The operator's pages: no finding of axe-core on any of them, in both colour schemes and from a phone to a desktop, and a decision
 //! by keyboard. They have no script, and their policy admits none.
 
-use std::path::Path;
-
 use serde_json::json;
 use support::{Browser, BrowserOptions, World, eventually, secrets};
 
-use crate::axe::axe_findings;
+use crate::axe::{axe_findings, page_findings};
+use crate::helpers::end;
 
 const PAGES: [&str; 7] = [
     "/",
@@ -73,11 +72,6 @@ pub(crate) async fn wait_for_heading(browser: &Browser, text: &str) {
     .await;
 }
 
-/// A folder for pictures, to look at; none are taken without `FLORIN_PICTURES`.
-pub(crate) fn pictures() -> Option<String> {
-    std::env::var("FLORIN_PICTURES").ok()
-}
-
 #[tokio::test]
 async fn axe_finds_nothing_on_any_page_of_the_operator() {
     let world = World::start().await;
@@ -95,32 +89,29 @@ async fn axe_finds_nothing_on_any_page_of_the_operator() {
         browser.emulate(options(width, dark)).await;
         for page in PAGES.iter().copied().chain([&*format!("/orders/{order}")]) {
             browser.goto(&format!("{}{page}", world.admin_url())).await;
-            let too_wide = "return document.documentElement.scrollWidth > innerWidth";
-            if browser.evaluate(too_wide, &[]).await == true {
-                found.push(format!("{page} at {width}: wider than the window"));
-            }
-            for finding in axe_findings(&browser).await.lines() {
-                found.push(format!("{page} at {width}, dark {dark}: {finding}"));
-            }
-            if let Some(folder) = pictures() {
-                let name = page.split('/').nth(1).filter(|name| !name.is_empty());
-                let is_order = page.contains("/ord_");
-                let name = if is_order {
-                    "order"
-                } else {
-                    name.unwrap_or("first")
-                };
-                let shade = if dark { "dark" } else { "light" };
-                let file = format!("{folder}/{name}-{width}-{shade}.png");
-                browser
-                    .save_picture(options(width, dark), Path::new(&file))
-                    .await;
-            }
+            let name = format!("{page} at {width}, dark {dark}");
+            found.extend(page_findings(&browser, &name).await);
         }
     }
     assert!(found.is_empty(), "{found:#?}");
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
+}
+
+/// Accepts an order by keyboard on its page, which has no script.
+pub(crate) async fn accept_by_keyboard(browser: &Browser, page: &str) {
+    browser.goto(page).await;
+    let scripts = "return document.scripts.length";
+    assert_eq!(browser.evaluate(scripts, &[]).await, 0);
+    let focus = "document.querySelector('textarea').focus()";
+    browser.evaluate(focus, &[]).await;
+    // The text, Tab to the first button, Enter.
+    let keys = "the rest came by bank\u{e004}\u{e007}";
+    browser.type_keys(keys).await;
+    eventually("the order is paid", async || {
+        let badge = "return document.querySelector('main .badge')?.textContent";
+        (browser.evaluate(badge, &[]).await == "paid").then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -129,24 +120,9 @@ async fn an_operator_decides_by_keyboard_on_a_page_without_scripts() {
     let order = with_orders(&world).await;
     let browser = Browser::open_with(BrowserOptions::default()).await;
     sign_in(&browser, &world).await;
-    browser
-        .goto(&format!("{}/orders/{order}", world.admin_url()))
-        .await;
-    let scripts = "return document.scripts.length";
-    assert_eq!(browser.evaluate(scripts, &[]).await, 0);
-    let focus = "document.querySelector('textarea').focus()";
-    browser.evaluate(focus, &[]).await;
-    // The text, Tab to the first button, Enter.
-    browser
-        .type_keys("the rest came by bank\u{e004}\u{e007}")
-        .await;
-    eventually("the order is paid", async || {
-        let badge = "return document.querySelector('main .badge')?.textContent";
-        (browser.evaluate(badge, &[]).await == "paid").then_some(())
-    })
-    .await;
+    let page = format!("{}/orders/{order}", world.admin_url());
+    accept_by_keyboard(&browser, &page).await;
     let ada = world.operator(secrets::OPERATOR_TOKEN);
     assert_eq!(ada.order(&order).await["decision"]["outcome"], "accepted");
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use support::{Browser, World, eventually};
 use thirtyfour::Key;
 
-use crate::helpers::{choose_asset, orders, page_with};
+use crate::gallery::Gallery;
+use crate::helpers::{
+    checkout_page, choose_asset, end, orders, page_with, read_inside, wait_for_value,
+};
 
 #[tokio::test]
 async fn an_order_token_is_paid_and_a_reload_finds_the_same_order() {
@@ -33,8 +36,7 @@ async fn an_order_token_is_paid_and_a_reload_finds_the_same_order() {
     world
         .wait_until_paid_in_shop(order["id"].as_str().unwrap())
         .await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -50,12 +52,11 @@ async fn an_order_token_is_removed_from_the_url_and_survives_a_reload() {
     browser.reload().await;
     browser.wait_for("status-open").await;
     assert_eq!(orders(&world).await.len(), 1);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
-async fn a_donations_amount_is_entered_by_the_customer_and_checked_by_the_proxy() {
+async fn a_donation_of_an_amount_that_the_customer_enters_is_paid() {
     let world = World::start().await;
     let browser = Browser::open().await;
     browser.goto(&world.shop_url()).await;
@@ -64,22 +65,6 @@ async fn a_donations_amount_is_entered_by_the_customer_and_checked_by_the_proxy(
     let offered = browser.text("status-giving").await;
     for words in ["$2.00", "$500.00", "$3.00", "$5.00", "$10.00"] {
         assert!(offered.contains(words), "{words} in {offered}");
-    }
-    for (typed, why) in [
-        ("1.99", "too little"),
-        ("501", "too much"),
-        ("much", "no amount"),
-    ] {
-        browser.fill("give-other", typed).await;
-        browser.press("give-go").await;
-        let refused = eventually(why, async || {
-            let text = browser.text("give-error").await;
-            text.contains("Please enter an amount between")
-                .then_some(text)
-        })
-        .await;
-        assert!(browser.is_visible("status-giving").await, "{refused}");
-        assert_eq!(orders(&world).await, [Value::Null; 0], "{typed}");
     }
     browser.fill("give-other", "35,5").await;
     browser.press("give-go").await;
@@ -95,68 +80,7 @@ async fn a_donations_amount_is_entered_by_the_customer_and_checked_by_the_proxy(
     world.wait_for_deliveries().await;
     let kinds = world.webhooks.event_types(&checkout.order);
     assert_eq!(kinds.last().unwrap(), "donation.paid");
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_suggested_amount_is_one_press_and_enter_submits() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&donation=coffee",
-        world.proxy_url()
-    );
-    browser.goto(&page).await;
-    browser.press("give-5.00").await;
-    browser.wait_for("status-open").await;
-    assert_eq!(orders(&world).await[0]["amount"], "5.00");
-    let elsewhere = page.replace("coffee", "coffee&locale=ar");
-    browser.goto("about:blank").await;
-    browser.goto(&elsewhere).await;
-    // The order that this tab has opened; another tab does not know it.
-    browser.wait_for("status-open").await;
-    browser.evaluate("sessionStorage.clear()", &[]).await;
-    browser.reload().await;
-    browser.fill("give-other", "٤\u{66b}٢٥").await;
-    browser.type_keys(thirtyfour::Key::Enter).await;
-    browser.wait_for("status-open").await;
-    let amounts: Vec<Value> = orders(&world)
-        .await
-        .iter()
-        .map(|o| o["amount"].clone())
-        .collect();
-    assert_eq!(amounts, ["4.25", "5.00"]);
-    browser.end().await;
-    world.end().await;
-}
-
-/// The table of notations is in `widget/src/format/typed_amount.rs`.
-#[tokio::test]
-async fn an_amount_is_read_as_the_page_writes_it_and_asked_where_it_could_be_two() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let page = format!(
-        "{}/pay?store=demo#store=demo&donation=coffee&locale=de",
-        world.proxy_url()
-    );
-    browser.goto(&page).await;
-    browser.fill("give-other", "1.000,00 $").await;
-    browser.press("give-go").await;
-    browser.wait_for_text("give-error", "500,00").await;
-    browser.fill("give-other", "2,500").await;
-    browser.press("give-go").await;
-    let meanings = browser.text("give-meanings").await;
-    assert!(
-        meanings.contains("2,50") && meanings.contains("2.500,00"),
-        "{meanings}"
-    );
-    assert!(!browser.is_visible("give-error").await);
-    browser.press("give-2.50").await;
-    browser.wait_for("status-open").await;
-    assert_eq!(orders(&world).await[0]["amount"], "2.50");
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -179,8 +103,7 @@ async fn a_token_that_no_header_takes_is_an_unknown_order() {
         assert!(!text.contains("already paid"), "there is no order: {text}");
         assert!(!text.contains("Trying again"), "{source}: {text}");
     }
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -193,16 +116,12 @@ async fn an_amount_attribute_opens_the_donation_at_once() {
     browser.enter_checkout().await;
     browser.wait_for("status-open").await;
     assert_eq!(orders(&world).await[0]["amount"], "8.00");
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 /// The first response is lost: the repeated request, after a reload as well, finds the same order.
 #[tokio::test]
 async fn a_lost_response_opens_no_second_order() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let page = world.checkout_page();
     let lose_responses = "
         const fetched = window.fetch;
         window.fetch = async (request, options) => {
@@ -210,8 +129,7 @@ async fn a_lost_response_opens_no_second_order() {
             if (options?.method === 'POST' && !localStorage.heals) throw new TypeError('the response is lost');
             return response;
         };";
-    browser.run_before_every_page(lose_responses).await;
-    browser.goto(&page).await;
+    let (world, browser) = checkout_page(&[lose_responses]).await;
     browser.wait_for("status-stopped").await;
     eventually("the order exists", async || {
         (orders(&world).await.len() == 1).then_some(())
@@ -231,8 +149,7 @@ async fn a_lost_response_opens_no_second_order() {
         json!(0),
         "the next purchase is another order"
     );
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -248,9 +165,13 @@ async fn a_frame_sells_only_for_the_shop_that_may_embed_it() {
     assert_eq!(orders(&world).await, [] as [Value; 0]);
     let others = world.other_store().get("/v1/orders").await.with(200).body;
     assert_eq!(others["orders"][0]["title"], "Another e-book");
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
+
+/// The field's state, its description, and the focus.
+const FIELD: &str = "
+    const field = inside.querySelector('#amount');
+    return [field.ariaInvalid, field.getAttribute('aria-describedby').split(' ').map(id => inside.getElementById(id).textContent), inside.activeElement === field, inside.querySelector('.banners').textContent];";
 
 async fn open_donation(world: &World, browser: &Browser, locale: &str) {
     let page = format!(
@@ -261,16 +182,6 @@ async fn open_donation(world: &World, browser: &Browser, locale: &str) {
     browser.wait_for("status-giving").await;
 }
 
-async fn read_field(browser: &Browser, script: &str) -> Value {
-    let inside = "const inside = document.querySelector('florin-checkout').shadowRoot;";
-    browser.evaluate(&[inside, script].concat(), &[]).await
-}
-
-/// The field's state, its description, and the focus.
-const FIELD: &str = "
-    const field = inside.querySelector('#amount');
-    return [field.ariaInvalid, field.getAttribute('aria-describedby').split(' ').map(id => inside.getElementById(id).textContent), inside.activeElement === field, inside.querySelector('.banners').textContent];";
-
 #[tokio::test]
 async fn an_input_error_is_shown_at_its_field() {
     let (world, browser) = (World::start().await, Browser::open().await);
@@ -279,76 +190,86 @@ async fn an_input_error_is_shown_at_its_field() {
     let refused =
         "Please enter an amount between \u{2066}$2.00\u{2069} and \u{2066}$500.00\u{2069}.";
     assert_eq!(
-        read_field(&browser, FIELD).await,
+        read_inside(&browser, FIELD).await,
         json!([null, [bounds, ""], false, ""])
     );
     for typed in ["1.99", "", "501", "five"] {
         browser.fill("give-other", typed).await;
         browser.press("give-go").await;
         eventually(&format!("{typed:?} is rejected at the field"), async || {
-            let announced = read_field(&browser, FIELD).await;
+            let announced = read_inside(&browser, FIELD).await;
             (announced == json!(["true", [bounds, refused], true, ""])).then_some(())
         })
         .await;
         assert!(browser.is_visible("give-error").await);
     }
-    let orders = world.store().get("/v1/orders").await.with(200).body;
-    assert_eq!(orders["orders"], json!([]));
+    assert_eq!(orders(&world).await, [Value::Null; 0]);
     browser.fill("give-other", "5,50").await;
     browser.type_keys(Key::Enter).await;
     browser.wait_for("status-open").await;
-    let orders = world.store().get("/v1/orders").await.with(200).body;
-    assert_eq!(orders["orders"][0]["amount"], "5.50");
-    browser.end().await;
-    world.end().await;
+    assert_eq!(orders(&world).await[0]["amount"], "5.50");
+    end(world, browser).await;
+}
+
+/// The table of notations is in `widget/src/format/typed_amount.rs`.
+#[tokio::test]
+async fn an_amount_is_read_as_the_page_writes_it_and_asked_where_it_could_be_two() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    open_donation(&world, &browser, "de").await;
+    browser.fill("give-other", "1.000,00 $").await;
+    browser.press("give-go").await;
+    browser.wait_for_text("give-error", "500,00").await;
+    browser.fill("give-other", "2,500").await;
+    browser.press("give-go").await;
+    let meanings = browser.text("give-meanings").await;
+    assert!(
+        meanings.contains("2,50") && meanings.contains("2.500,00"),
+        "{meanings}"
+    );
+    assert!(!browser.is_visible("give-error").await);
+    browser.press("give-2.50").await;
+    browser.wait_for("status-open").await;
+    assert_eq!(orders(&world).await[0]["amount"], "2.50");
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn the_currency_sign_is_placed_as_in_the_language() {
-    let (world, browser) = (World::start().await, Browser::open().await);
-    let order = "const field = inside.querySelector('.money'); return [inside.querySelector('[data-testid=give-sign]').textContent, field.firstChild.tagName]";
-    open_donation(&world, &browser, "en").await;
-    assert_eq!(read_field(&browser, order).await, json!(["$", "LABEL"]));
-    browser.goto("about:blank").await;
-    open_donation(&world, &browser, "ar").await;
-    let arabic = read_field(&browser, order).await;
+    let gallery = Gallery::open().await;
+    let order = "const field = inside.querySelector('.money'); return [named('give-sign').textContent, field.firstChild.tagName]";
+    assert_eq!(gallery.read("giving", order).await, json!(["$", "LABEL"]));
+    gallery.show("giving", "&locale=ar").await;
+    let arabic = read_inside(&gallery.browser, order).await;
     assert!(arabic[0].as_str().unwrap().contains('$'), "{arabic}");
     assert_eq!(arabic[1], "INPUT", "{arabic}");
-    browser.end().await;
-    world.end().await;
+    gallery.end().await;
 }
 
 #[tokio::test]
-async fn the_chosen_suggestion_is_shown_as_pressed() {
-    let (world, browser) = (World::start().await, Browser::open().await);
+async fn a_suggested_amount_is_one_press_and_shown_as_pressed() {
     let slowly = "
         const fetched = window.fetch;
         window.fetch = async (request, options) => {
             if (options?.method === 'POST') await new Promise(done => window.goOn = done);
             return fetched(request, options);
         };";
+    let (world, browser) = (World::start().await, Browser::open().await);
     browser.run_before_every_page(slowly).await;
     open_donation(&world, &browser, "en").await;
-    let pressed = "return [...inside.querySelectorAll('[aria-pressed]')].map(at => [at.dataset.testid, at.ariaPressed])";
-    let before = json!([
-        ["give-3.00", "false"],
-        ["give-5.00", "false"],
-        ["give-10.00", "false"]
-    ]);
-    assert_eq!(read_field(&browser, pressed).await, before);
+    let pressed = "[...inside.querySelectorAll('[aria-pressed]')].map(at => [at.dataset.testid, at.ariaPressed])";
+    let expected = |five: &str| {
+        json!([
+            ["give-3.00", "false"],
+            ["give-5.00", five],
+            ["give-10.00", "false"]
+        ])
+    };
+    wait_for_value(&browser, "none is pressed", pressed, &expected("false")).await;
     browser.tab_to("give-5.00").await;
     browser.type_keys(Key::Space).await;
-    let after = json!([
-        ["give-3.00", "false"],
-        ["give-5.00", "true"],
-        ["give-10.00", "false"]
-    ]);
-    eventually("it is pressed", async || {
-        (read_field(&browser, pressed).await == after).then_some(())
-    })
-    .await;
+    wait_for_value(&browser, "it is pressed", pressed, &expected("true")).await;
     browser.evaluate("window.goOn()", &[]).await;
     browser.wait_for("status-open").await;
-    browser.end().await;
-    world.end().await;
+    assert_eq!(orders(&world).await[0]["amount"], "5.00");
+    end(world, browser).await;
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use support::{Browser, World, within};
 
-use crate::helpers::{choose_asset, only_order, open_ebook_checkout, open_ebook_dialog};
+use crate::helpers::{
+    RECORD_ANNOUNCEMENTS, announced, checkout_page, choose_asset, end, only_order,
+    open_ebook_checkout, open_payment, read_inside,
+};
 
 #[tokio::test]
 async fn a_reload_at_every_step_finds_the_same_order() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let page = world.checkout_page();
-    browser.goto(&page).await;
+    let (world, browser) = checkout_page(&[]).await;
     browser.wait_for("status-open").await;
     let checkout = only_order(&world, &browser).await;
     browser.reload().await;
@@ -39,56 +39,38 @@ async fn a_reload_at_every_step_finds_the_same_order() {
     }
     assert_eq!(only_order(&world, &browser).await.order, checkout.order);
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
-    browser.end().await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_reloaded_shop_page_finds_its_order_in_the_frame() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    open_ebook_checkout(&world, &browser).await;
-    browser.press("asset-BTC").await;
-    let address = browser.text("address").await;
-    browser.reload().await;
-    open_ebook_dialog(&browser).await;
-    browser.wait_for("status-awaiting_payment").await;
-    assert_eq!(browser.text("address").await, address);
-    only_order(&world, &browser).await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn a_page_without_a_network_shows_it_and_recovers() {
-    let mut world = World::start().await;
-    let browser = Browser::open().await;
-    let page = world.checkout_page();
-    browser.goto(&page).await;
-    let checkout = choose_asset(&world, &browser, "BTC").await;
+    let (mut world, browser, checkout) = open_payment("BTC", &[RECORD_ANNOUNCEMENTS]).await;
     world.front_link.freeze();
     browser.set_offline(true).await;
     // The browser knows at once; the silent stream would time out only later.
     let soon = Duration::from_secs(15);
-    let announced = within(soon, async || {
+    let is_shown = within(soon, async || {
         browser.is_visible("offline").await.then_some(())
     })
     .await;
-    assert!(announced.is_some(), "nothing says that the network is gone");
-    let banner = browser.text("offline").await;
-    assert!(banner.contains("You’re offline"), "{banner}");
+    assert!(is_shown.is_some(), "nothing says that the network is gone");
     assert!(
         browser.is_visible("address").await,
         "what can be paid is still shown"
     );
     world.front_link.restore().await;
     browser.set_offline(false).await;
-    browser.wait_until_gone("offline").await;
+    browser.wait_for("back_online").await;
+    assert!(!browser.is_visible("offline").await);
+    browser.wait_until_gone("back_online").await;
+    let lost = "You’re offline. The amount and the address stay valid until the time is up.";
+    let back = "You’re back online.";
+    assert_eq!(announced(&browser).await, [lost, back]);
+    assert_eq!(browser.evaluate("return regions()", &[]).await, 1);
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-paid").await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -106,23 +88,20 @@ async fn a_page_survives_a_restart_of_the_proxy() {
     world.start_proxy().await;
     browser.wait_for("status-paid").await;
     browser.wait_until_gone("offline").await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn expired_and_underpaid_orders_offer_a_next_step() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let page = world.checkout_page();
-    browser.goto(&page).await;
-    browser.press("asset-BTC").await;
+    let (world, browser, checkout) = open_payment("BTC", &[RECORD_ANNOUNCEMENTS]).await;
     let old = browser.text("address").await;
-    let checkout = only_order(&world, &browser).await;
     // The attempt expires; a new quote is one press away.
     world.wait_for_deliveries().await;
-    world.skip(std::time::Duration::from_mins(16));
+    world.skip(Duration::from_mins(16));
     browser.wait_for("status-expired").await;
+    let hint =
+        "Please don’t send anything to the old address. Get a new one with today’s price below.";
+    assert_eq!(announced(&browser).await.last().unwrap(), hint);
     browser.press("new-quote").await;
     browser.wait_for("status-awaiting_payment").await;
     assert_ne!(browser.text("address").await, old);
@@ -144,8 +123,7 @@ async fn expired_and_underpaid_orders_offer_a_next_step() {
     world.sandbox().pay(&checkout, "rest").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-paid").await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -162,37 +140,28 @@ async fn a_gateway_outage_is_explained_and_retried() {
     browser.press("retry").await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn an_address_that_failed_its_checks_is_not_on_the_page() {
-    let world = World::start().await;
+    let (world, browser) = checkout_page(&[]).await;
     world.expect_error("the gateway's invoice is not shown");
-    let browser = Browser::open().await;
-    let page = world.checkout_page();
-    browser.goto(&page).await;
     browser.wait_for("asset-BTC").await;
     let wrong = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsy";
     let overrides = serde_json::json!({ "address": wrong });
     world.sandbox().override_next_invoice(overrides).await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-blocked").await;
-    let everything = "return document.querySelector('florin-checkout').shadowRoot.innerHTML";
-    let everything = browser.evaluate(everything, &[]).await;
+    let everything = read_inside(&browser, "return inside.innerHTML").await;
     assert!(!everything.as_str().unwrap().contains("tb1q"));
     assert!(!browser.is_visible("qr").await && !browser.is_visible("address").await);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
-/// Regression: the asset is changed while a response about the old one is in flight, and the old address came back.
 #[tokio::test]
 async fn an_unreadable_response_is_requested_again_without_its_etag() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser.goto(&world.checkout_page()).await;
+    let (world, browser) = checkout_page(&[]).await;
     browser.wait_for("status-open").await;
     let spoil_one_response = "
         const fetched = window.fetch;
@@ -213,16 +182,13 @@ async fn an_unreadable_response_is_requested_again_without_its_etag() {
     .await;
     // With its ETag the response would be 304.
     assert_eq!(second, Some("none".into()));
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
+/// Regression: the asset is changed while a response about the old one is in flight, and the old address came back.
 #[tokio::test]
 async fn a_slow_response_does_not_restore_a_replaced_address() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let page = world.checkout_page();
-    browser.goto(&page).await;
+    let (world, browser) = checkout_page(&[]).await;
     browser.press("asset-BTC").await;
     let replaced = browser.text("address").await;
     let hold_one_response = "
@@ -241,10 +207,8 @@ async fn a_slow_response_does_not_restore_a_replaced_address() {
         };
         window.dispatchEvent(new Event('focus'));";
     browser.evaluate(hold_one_response, &[]).await;
-    let change = "
-        const inside = document.querySelector('florin-checkout').shadowRoot;
-        inside.querySelector('.screen > button.plain').click();";
-    browser.evaluate(change, &[]).await;
+    let change = "inside.querySelector('.screen > button.plain').click();";
+    read_inside(&browser, change).await;
     browser.press("asset-LTC").await;
     browser.wait_for("status-awaiting_payment").await;
     let address = browser.text("address").await;
@@ -257,6 +221,5 @@ async fn a_slow_response_does_not_restore_a_replaced_address() {
     .await;
     assert!(arrived.is_some(), "no response was held");
     assert_eq!(browser.text("address").await, address);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }

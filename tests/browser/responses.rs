@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use support::{Browser, World, eventually, pay_in_full, within};
 
-use crate::helpers::{change_responses, choose_asset, only_order, page_with};
+use crate::helpers::{
+    change_responses, checkout_page, choose_asset, end, open_payment, page_with, read_inside,
+};
 
 /// Holds responses about the order while `window.held`, each until `release()`.
 const HELD: &str = "(() => {
@@ -24,13 +26,8 @@ const HELD: &str = "(() => {
 
 #[tokio::test]
 async fn a_response_for_a_previous_order_changes_nothing() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser.run_before_every_page(HELD).await;
-    browser.goto(&world.checkout_page()).await;
-    browser.press("asset-BTC").await;
-    browser.wait_for("status-awaiting_payment").await;
-    pay_in_full(&world, &only_order(&world, &browser).await).await;
+    let (world, browser, checkout) = open_payment("BTC", &[HELD]).await;
+    pay_in_full(&world, &checkout).await;
     browser.wait_for("status-paid").await;
     browser
         .evaluate("held = true; dispatchEvent(new Event('focus'))", &[])
@@ -38,10 +35,8 @@ async fn a_response_for_a_previous_order_changes_nothing() {
     browser
         .wait_for_result("a response is held", "return waiting > 0", &json!(true))
         .await;
-    let again =
-        "[...document.querySelector('florin-checkout').shadowRoot.querySelectorAll('button')]
-        .find((button) => button.textContent.includes('ew purchase')).click()";
-    browser.evaluate(again, &[]).await;
+    let again = "[...inside.querySelectorAll('button')].find((button) => button.textContent.includes('ew purchase')).click()";
+    read_inside(&browser, again).await;
     browser.wait_for("status-open").await;
     browser.evaluate("held = false; release()", &[]).await;
     // Time for the held response, which must not change the screen.
@@ -50,8 +45,7 @@ async fn a_response_for_a_previous_order_changes_nothing() {
         browser.is_visible("status-open").await,
         "the paid order is back"
     );
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -102,38 +96,35 @@ async fn lose(browser: &Browser, path: &str, kind: &str, losses: u32) {
 /// A press ends in what was asked, whatever happened to its first response.
 #[tokio::test]
 async fn a_press_survives_a_lost_response() {
-    for kind in ["unsent", "received", "502", "portal"] {
-        let world = World::start().await;
-        let browser = Browser::open().await;
-        browser.run_before_every_page(LOSE).await;
-        browser.goto(&world.checkout_page()).await;
+    let (world, browser) = checkout_page(&[LOSE]).await;
+    for (invoices, kind) in (1..).zip(["unsent", "received", "502", "portal"]) {
         browser.wait_for("asset-BTC").await;
         lose(&browser, "/attempt", kind, 1).await;
         browser.press("asset-BTC").await;
         browser.wait_for("status-awaiting_payment").await;
-        assert_eq!(world.sandbox().count("POST", "/invoice").await, 1, "{kind}");
+        let count = world.sandbox().count("POST", "/invoice").await;
+        assert_eq!(count, invoices, "{kind}");
         lose(&browser, "/paid", kind, 1).await;
         browser.press("i-have-paid").await;
         browser.wait_for("status-checking").await;
         browser.wait_until_gone("press-again").await;
-        browser.end().await;
-        world.end().await;
+        // The next order.
+        browser.evaluate("sessionStorage.clear()", &[]).await;
+        browser.reload().await;
     }
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn a_press_without_a_result_is_reported_until_it_is_done() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser.run_before_every_page(LOSE).await;
-    browser.goto(&world.checkout_page()).await;
+    let (world, browser) = checkout_page(&[LOSE]).await;
     browser.wait_for("asset-BTC").await;
     lose(&browser, "/attempt", "portal", 1_000).await;
     browser.press("asset-BTC").await;
     let banner = async || {
         browser.wait_for("press-again").await;
-        let banner = "return document.querySelector('florin-checkout').shadowRoot.querySelector('.banners').textContent";
-        let banner = browser.evaluate(banner, &[]).await;
+        let banner = "return inside.querySelector('.banners').textContent";
+        let banner = read_inside(&browser, banner).await;
         let banner = banner.as_str().unwrap().to_owned();
         assert!(
             banner.contains("There’s no connection right now."),
@@ -163,21 +154,13 @@ async fn a_press_without_a_result_is_reported_until_it_is_done() {
     lose(&browser, "", "", 0).await;
     browser.press("press-again").await;
     browser.wait_for("status-checking").await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn another_amount_at_the_same_address_is_shown() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
     let other = "if (order.attempt && window.other) { order.attempt.amount_in_crypto = '0.5'; order.version += 1; }";
-    browser
-        .run_before_every_page(&change_responses(other))
-        .await;
-    browser.goto(&world.checkout_page()).await;
-    browser.press("asset-BTC").await;
-    browser.wait_for("status-awaiting_payment").await;
+    let (world, browser, _) = open_payment("BTC", &[&change_responses(other)]).await;
     let address = browser.text("address").await;
     browser
         .evaluate("other = true; dispatchEvent(new Event('focus'))", &[])
@@ -187,8 +170,7 @@ async fn another_amount_at_the_same_address_is_shown() {
     })
     .await;
     assert_eq!(browser.text("address").await, address);
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -204,19 +186,14 @@ async fn a_price_keeps_its_decimals() {
         .goto(&format!("{}&locale=en", world.checkout_page()))
         .await;
     browser.wait_for("status-open").await;
-    let price = "return document.querySelector('florin-checkout').shadowRoot.querySelector('.price').textContent";
-    assert_eq!(browser.evaluate(price, &[]).await, "HUF\u{a0}1,990.55");
-    browser.end().await;
-    world.end().await;
+    let price = "return inside.querySelector('.price').textContent";
+    assert_eq!(read_inside(&browser, price).await, "HUF\u{a0}1,990.55");
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn after_sleep_the_countdown_is_correct_before_the_next_response() {
-    let mut world = World::start().await;
-    let browser = Browser::open().await;
-    browser.goto(&world.checkout_page()).await;
-    browser.press("asset-BTC").await;
-    browser.wait_for("status-awaiting_payment").await;
+    let (mut world, browser, _) = open_payment("BTC", &[]).await;
     // Neither a poll nor the event stream may bring the exact time.
     world.front_link.freeze();
     let slept = "const now = Date.now; Date.now = () => now() + 3_600_000;";
@@ -227,30 +204,24 @@ async fn after_sleep_the_countdown_is_correct_before_the_next_response() {
     })
     .await;
     world.front_link.restore().await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
 async fn a_silent_stream_does_not_slow_polling_down() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
     let silent = "(() => {
         const fetched = window.fetch;
         window.fetch = (request, options) => (request.url ?? String(request)).includes('/v1/checkout/events')
             ? Promise.resolve(new Response(new ReadableStream({})))
             : fetched(request, options);
     })();";
-    browser.run_before_every_page(silent).await;
-    browser.goto(&world.checkout_page()).await;
-    let checkout = choose_asset(&world, &browser, "BTC").await;
+    let (world, browser, checkout) = open_payment("BTC", &[silent]).await;
     world.sandbox().pay(&checkout, "exact").await;
     let seen = within(Duration::from_secs(20), async || {
         browser.is_visible("status-processing").await.then_some(())
     });
     assert!(seen.await.is_some(), "it waits for a stream that is silent");
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
 
 /// Answers every GET request out of its cache, and what is not in it once the whole response is.
@@ -285,6 +256,5 @@ async fn a_shops_caching_service_worker_keeps_no_status_back() {
     browser.wait_for("status-awaiting_payment").await;
     pay_in_full(&world, &checkout).await;
     browser.wait_for("status-paid").await;
-    browser.end().await;
-    world.end().await;
+    end(world, browser).await;
 }
