@@ -32,6 +32,7 @@ mod demo;
 mod faulty_machine;
 pub mod first_view;
 mod http_response;
+mod local_server;
 mod log;
 mod npm;
 mod operator;

@@ -15,8 +15,8 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLIC
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+
+use crate::local_server::LocalServer;
 
 /// A peer of the bench.
 #[derive(Clone, Copy, Debug)]
@@ -71,10 +71,11 @@ impl Product {
 /// A peer's page, served on a separate port until dropped.
 #[derive(Debug)]
 pub struct Peer {
+    /// Dropped with the peer.
+    _server: LocalServer,
     url: String,
     choice: String,
     files: Arc<Files>,
-    serving: JoinHandle<()>,
 }
 
 #[derive(Debug)]
@@ -113,22 +114,15 @@ impl Peer {
             responses: serde_json::from_str(&read("responses.json")).expect("answers are JSON"),
             missing: Mutex::default(),
         });
-        let listener = TcpListener::bind("127.0.0.1:0").await;
-        let listener = listener.expect("a port is free");
-        let address = listener.local_addr().expect("it is bound");
         let routes = Router::new()
             .fallback(response)
             .with_state(Arc::clone(&files));
-        let serving = async move {
-            axum::serve(listener, routes)
-                .await
-                .expect("a bound listener serves");
-        };
+        let server = LocalServer::start(routes).await;
         Self {
-            url: format!("http://{address}/"),
+            url: format!("{}/", server.url),
+            _server: server,
             choice: read("choice.js"),
             files,
-            serving: tokio::spawn(serving),
         }
     }
 
@@ -146,12 +140,6 @@ impl Peer {
     pub fn missing(&self) -> Vec<String> {
         let missing = self.files.missing.lock();
         missing.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        self.serving.abort();
     }
 }
 

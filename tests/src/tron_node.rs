@@ -9,10 +9,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
 
 use crate::chain::script_of;
+use crate::local_server::LocalServer;
 
 /// What was sent, by its id, and the result in a block of each that is in one.
 #[derive(Debug, Default)]
@@ -25,31 +24,19 @@ struct Sent {
 /// A running stand-in; it ends when dropped.
 #[derive(Debug)]
 pub struct TronNode {
-    url: String,
+    server: LocalServer,
     sent: Arc<Mutex<Sent>>,
-    serving: JoinHandle<()>,
 }
 
 impl TronNode {
     /// Starts it.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await;
-        let listener = listener.expect("a port is free");
-        let address = listener.local_addr().expect("it is bound");
         let sent = Arc::<Mutex<Sent>>::default();
         let routes = Router::new()
             .route("/", post(answer).options(async || shared(json!({}))))
             .with_state(Arc::clone(&sent));
-        let serving = async move {
-            axum::serve(listener, routes)
-                .await
-                .expect("a bound listener serves");
-        };
-        Self {
-            url: format!("http://{address}"),
-            sent,
-            serving: tokio::spawn(serving),
-        }
+        let server = LocalServer::start(routes).await;
+        Self { server, sent }
     }
 
     /// The transactions that wallets have sent.
@@ -77,15 +64,9 @@ impl TronNode {
 
     /// The script of a wallet that sends by this node.
     pub fn wallet(&self) -> String {
-        let url = json!(self.url);
+        let url = json!(self.server.url);
         let script = script_of("tron_wallet.js");
         format!("globalThis.florinTestNode = {url};\n{script}")
-    }
-}
-
-impl Drop for TronNode {
-    fn drop(&mut self) {
-        self.serving.abort();
     }
 }
 

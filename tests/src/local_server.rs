@@ -1,0 +1,36 @@
+//! An HTTP server of a test, on a separate port of this machine.
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// A running server; it ends when dropped.
+#[derive(Debug)]
+pub(crate) struct LocalServer {
+    /// Without a slash at its end.
+    pub(crate) url: String,
+    serving: JoinHandle<()>,
+}
+
+impl LocalServer {
+    pub(crate) async fn start(routes: Router) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await;
+        let listener = listener.expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let serving = async move {
+            axum::serve(listener, routes)
+                .await
+                .expect("a bound listener serves");
+        };
+        Self {
+            url: format!("http://{address}"),
+            serving: tokio::spawn(serving),
+        }
+    }
+}
+
+impl Drop for LocalServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
