@@ -251,7 +251,7 @@ async fn a_payment_lost_in_a_reorganisation_is_reported_once_and_stays_credited(
     world.wait_for_deliveries().await;
     world.sandbox().reorg(9).await;
     world.skip(FIRST_LOOK);
-    assert_reverted_reason(&world, &checkout, &json!("seen")).await;
+    assert_reverted_reason(&world, &checkout, &json!("detected")).await;
     let view = checkout.view().await;
     let shown = (&view["status"], &view["reverted"]);
     assert_eq!(shown, (&json!("paid"), &json!(true)));
@@ -265,7 +265,7 @@ async fn a_payment_lost_in_a_reorganisation_is_reported_once_and_stays_credited(
     assert_eq!(events[events.len() - 2..], ["order.paid", "order.reverted"]);
     let event = world.webhooks.accepted(&checkout.order).pop().unwrap().body;
     let reverted = &event["data"]["order"]["reverted"];
-    assert_eq!(reverted["payment_state"], "seen");
+    assert_eq!(reverted["payment_state"], "detected");
     checkout.get("/quotes").await.refused(409, "order_closed");
     checkout.get("/receipt").await.refused(409, "not_paid");
 

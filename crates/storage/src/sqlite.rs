@@ -41,6 +41,8 @@ mod requests;
 mod staff;
 #[path = "queries/storage.rs"]
 mod storage_queries;
+#[path = "queries/tokens.rs"]
+mod tokens;
 #[path = "queries/totals.rs"]
 mod totals;
 

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use florin_orders::fixtures::at;
 use florin_orders::{Attempt, AttemptId};
 use sqlx::{Connection as _, PgConnection};
 use tempfile::TempDir;
 
 use crate::postgres::tests::server::{database, pooler, server};
-use crate::{LeaseClock, PostgresOptions, PostgresStorage, SqliteStorage, Storage, StorageError};
+use crate::{
+    DueDelivery, LeaseClock, PostgresOptions, PostgresStorage, SqliteStorage, Storage, StorageError,
+};
 
 /// The store under test.
 pub(crate) type Store = Arc<dyn Storage>;
@@ -78,6 +81,14 @@ impl Test {
                 Ok(Arc::new(open(database, *pooler, environment).await?))
             }
         }
+    }
+
+    /// Up to nine events that are due at a second, leased for 30 seconds.
+    pub(crate) async fn due(&self, second: i64) -> Vec<DueDelivery> {
+        let due = self
+            .storage
+            .due_deliveries(&super::demo(), at(second), at(second + 30), 9);
+        due.await.unwrap()
     }
 
     /// The number that a query returns.

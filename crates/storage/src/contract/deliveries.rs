@@ -8,20 +8,10 @@ use crate::DisabledEndpoint;
 pub(super) async fn events_of_an_order_are_delivered_in_their_order(backend: Backend) {
     let test = backend.test().await;
     awaiting(&test.storage, 1).await;
-    let due = test
-        .storage
-        .due_deliveries(&demo(), at(1), at(31), 9)
-        .await
-        .unwrap();
+    let due = test.due(1).await;
     assert_eq!(due.len(), 1, "the second event waits for the first");
     assert_eq!(due[0].event.event_type, EventType::Created);
-    assert_eq!(
-        test.storage
-            .due_deliveries(&demo(), at(2), at(32), 9)
-            .await
-            .unwrap(),
-        []
-    );
+    assert_eq!(test.due(2).await, []);
     let mut tried = Delivery {
         event_id: due[0].event.id.clone(),
         tried_at: at(2),
@@ -33,29 +23,15 @@ pub(super) async fn events_of_an_order_are_delivered_in_their_order(backend: Bac
         .record_delivery(&tried, retry(2, 7))
         .await
         .unwrap();
-    assert_eq!(
-        test.storage
-            .due_deliveries(&demo(), at(6), at(36), 9)
-            .await
-            .unwrap(),
-        []
-    );
-    let again = test
-        .storage
-        .due_deliveries(&demo(), at(7), at(37), 9)
-        .await
-        .unwrap();
+    assert_eq!(test.due(6).await, []);
+    let again = test.due(7).await;
     assert_eq!((again[0].tries, &again[0].event), (1, &due[0].event));
     tried.http_status = Some(204);
     test.storage
         .record_delivery(&tried, DeliveryOutcome::Delivered)
         .await
         .unwrap();
-    let next = test
-        .storage
-        .due_deliveries(&demo(), at(7), at(37), 9)
-        .await
-        .unwrap();
+    let next = test.due(7).await;
     assert_eq!(next[0].event.event_type, EventType::AttemptOpened);
     let store = demo();
     let filter = DeliveryFilter {
@@ -86,14 +62,7 @@ pub(super) async fn events_of_an_order_are_delivered_in_their_order(backend: Bac
             .await
             .unwrap()
     );
-    assert_eq!(
-        test.storage
-            .due_deliveries(&demo(), at(50), at(80), 9)
-            .await
-            .unwrap()[0]
-            .tries,
-        0
-    );
+    assert_eq!(test.due(50).await[0].tries, 0);
 }
 
 fn tried(due: &DueDelivery, second: i64) -> Delivery {

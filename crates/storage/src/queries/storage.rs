@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::dialect::Store;
 use super::{
-    attempts, deliveries, event_pages, observe, orders, polls, prices, replanning, requests,
+    attempts, deliveries, event_pages, observe, orders, polls, prices, replanning, requests, tokens,
 };
 use crate::limits::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
@@ -73,7 +73,7 @@ impl Storage for Store {
     ) -> Result<Opened, OpenError> {
         transaction!(self, Repeat, [id, terms], |tx| {
             let opened = orders::open(tx, &id, &terms, now).await?;
-            orders::add_token(tx, &opened.order.id, token, token_expires_at).await?;
+            tokens::add(tx, &opened.order.id, token, token_expires_at).await?;
             Ok(opened)
         })
     }
@@ -84,7 +84,7 @@ impl Storage for Store {
         token: TokenHash,
         token_expires_at: Timestamp,
     ) -> Result<(), StorageError> {
-        transaction!(self, Repeat, [order], |tx| orders::add_token(
+        transaction!(self, Repeat, [order], |tx| tokens::add(
             tx,
             &order,
             token,
@@ -153,11 +153,11 @@ impl Storage for Store {
         token: TokenHash,
         now: Timestamp,
     ) -> Result<Option<Snapshot>, StorageError> {
-        read!(self, |reader| orders::of_token(reader, token, now))
+        read!(self, |reader| tokens::order(reader, token, now))
     }
 
     async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
-        read!(self, |reader| orders::token_grant(reader, token))
+        read!(self, |reader| tokens::grant(reader, token))
     }
 
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
@@ -181,7 +181,7 @@ impl Storage for Store {
     }
 
     async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError> {
-        transaction!(self, Repeat, [], |tx| orders::delete_expired_tokens(
+        transaction!(self, Repeat, [], |tx| tokens::delete_expired(
             tx, now, BATCH
         )
         .await)
