@@ -2,6 +2,7 @@
 
 use florin_money::Currency;
 use proptest::prelude::*;
+use strum::VariantArray;
 
 use crate::fixtures::{amount, at, attempt, exact, hosted, order};
 use crate::{
@@ -25,7 +26,7 @@ struct Case {
 }
 
 /// What keeps a response from crediting anything, however much arrived.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, VariantArray)]
 enum Defect {
     OtherInvoice,
     OtherCurrency,
@@ -37,18 +38,6 @@ enum Defect {
     Exponent,
     UnknownInvoice,
 }
-
-const DEFECTS: [Defect; 9] = [
-    Defect::OtherInvoice,
-    Defect::OtherCurrency,
-    Defect::OtherPrice,
-    Defect::NoAddress,
-    Defect::NoAsset,
-    Defect::MissingReceivedUsd,
-    Defect::NegativeAmount,
-    Defect::Exponent,
-    Defect::UnknownInvoice,
-];
 
 fn sats(units: u64) -> String {
     format!("{}.{:08}", units / 100_000_000, units % 100_000_000)
@@ -162,7 +151,7 @@ fn cases() -> impl Strategy<Value = Case> {
     ];
     let defects = prop_oneof![
         4 => Just(None),
-        1 => prop::sample::select(DEFECTS.to_vec()).prop_map(Some),
+        1 => prop::sample::select(Defect::VARIANTS).prop_map(Some),
     ];
     (any::<bool>(), requested, words, defects).prop_flat_map(
         |(is_hosted, (crypto, usd, local), status, defect)| {
