@@ -24,6 +24,7 @@ use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
 
 use self::change::{Change, Done, parsed};
 use super::account_row::{AccountRow, AccountRowError, MemoryRow};
@@ -173,9 +174,9 @@ impl Limiter {
         let (reply, response) = oneshot::channel();
         self.state().queue.permits.push((priority, reply));
         self.start_change();
-        let response = response.await;
-        let grant =
-            response.map_err(|_| CallError::NoLimits("it gave no response".to_owned()))??;
+        let grant = answer(response)
+            .await
+            .ok_or_else(|| CallError::NoLimits("it gave no response".to_owned()))??;
         let age = self.clock.now().duration_since(began);
         if age > MAX_PERMIT_AGE {
             self.add_outcome(grant, Outcome::UNSENT);
@@ -193,7 +194,7 @@ impl Limiter {
         let (reply, response) = oneshot::channel();
         self.state().queue.retries.push(reply);
         self.start_change();
-        response.await.unwrap_or(false)
+        answer(response).await.unwrap_or(false)
     }
 
     /// The number of requests of a priority that would be permitted now, once the `begun` ones are sent.
@@ -212,7 +213,7 @@ impl Limiter {
         self.state().queue.flushes.push(reply);
         self.start_change();
         // Without a response nothing waits any more.
-        let _ = response.await;
+        answer(response).await;
     }
 
     /// Records the outcome of a permitted request. A shared row stores the outcome of a call that
@@ -225,7 +226,7 @@ impl Limiter {
         let (reply, response) = oneshot::channel();
         self.push(grant, outcome, Some(reply));
         self.start_change();
-        response.await.unwrap_or_default()
+        answer(response).await.unwrap_or_default()
     }
 
     /// Records an outcome that its caller does not wait for.
@@ -399,6 +400,15 @@ impl Limiter {
     fn state(&self) -> MutexGuard<'_, State> {
         // Every change of the state is a whole one, so a panic elsewhere leaves nothing half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for the answer of a change. That of a row in memory is there already, and taking it never
+/// yields to another task: no pause begins between a permit and its request.
+async fn answer<T>(mut response: oneshot::Receiver<T>) -> Option<T> {
+    match response.try_recv() {
+        Err(TryRecvError::Empty) => response.await.ok(),
+        answer => answer.ok(),
     }
 }
 

@@ -173,6 +173,19 @@ mod tests {
     }
 
     #[test]
+    fn an_account_is_its_address_whatever_the_key() {
+        let account = |url: &str, key: &str| {
+            let credentials = Credentials {
+                api_key: SecretString::from(key),
+                api_secret: SecretString::from("secret"),
+            };
+            Settings::new(url.parse().unwrap(), credentials).account()
+        };
+        let before = account("https://pay.example/api/", "old");
+        assert_eq!(account("https://pay.example/api", "new"), before);
+    }
+
+    #[test]
     fn a_base_address_is_https_or_this_machine() {
         for url in [
             "https://pay.example/api",
