@@ -7,8 +7,6 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::kept::as_text;
-
 /// The future of [`Clock::sleep`].
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -48,7 +46,6 @@ impl Clock for SystemClock {
 /// Nonces are compared with the clock itself, so that a caller still signs with the time of day after a jump.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct VirtualClock {
-    #[serde(with = "as_text")]
     ahead: SignedDuration,
 }
 

@@ -22,7 +22,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::asset::{Coin, REQUIRED_CONFIRMATIONS};
-use crate::kept::as_text;
 use crate::prices::Terms;
 use crate::wire::Status;
 
@@ -35,7 +34,6 @@ const MAX_TRANSACTIONS: usize = 100;
 pub(crate) struct Transaction {
     pub(crate) hash: String,
     pub(crate) amount: Amount,
-    #[serde(with = "as_text")]
     pub(crate) seen_at: Timestamp,
     pub(crate) state: TransactionState,
     /// `true` if a node shows it: only the node changes it.
@@ -73,7 +71,7 @@ impl Transaction {
 }
 
 /// The sum of an invoice's payments, counted from the mempool on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) crypto: Amount,
     pub(crate) usd: Amount,
@@ -124,9 +122,7 @@ pub(crate) struct Invoice {
     pub(crate) local_currency: Currency,
     pub(crate) address: String,
     pub(crate) qr_string: String,
-    #[serde(with = "as_text")]
     pub(crate) created_at: Timestamp,
-    #[serde(with = "as_text")]
     pub(crate) expires_at: Timestamp,
     /// Members with which GET /invoice replaces its own; `null` removes one.
     pub(crate) overrides: Map<String, Value>,
@@ -136,39 +132,10 @@ pub(crate) struct Invoice {
     /// The checkout session it belongs to, when the hosted page opened it.
     pub(crate) hosted: Option<Hosted>,
     transactions: Vec<Transaction>,
-    received: Received,
     /// Failed by the developer; no transaction changes that.
     failed: bool,
     /// The statuses and since when, oldest first; the last [`MAX_HISTORY`] of them.
-    #[serde(with = "history_as_text")]
     history: Vec<(Timestamp, Status)>,
-}
-
-/// For serde: the times of a history as texts.
-mod history_as_text {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::{Status, Timestamp, as_text};
-
-    #[derive(Serialize, Deserialize)]
-    struct Entry(#[serde(with = "as_text")] Timestamp, Status);
-
-    pub(super) fn serialize<S: Serializer>(
-        history: &[(Timestamp, Status)],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(history.iter().map(|(at, status)| Entry(*at, *status)))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<(Timestamp, Status)>, D::Error> {
-        let entries = Vec::<Entry>::deserialize(deserializer)?;
-        Ok(entries
-            .into_iter()
-            .map(|Entry(at, status)| (at, status))
-            .collect())
-    }
 }
 
 /// What an invoice takes over from its checkout session.
@@ -232,7 +199,6 @@ impl Invoice {
             email: new.hosted.as_ref().map(|hosted| hosted.email.clone()),
             hosted: new.hosted,
             transactions: Vec::new(),
-            received: Received::NOTHING,
             failed: false,
             history: vec![(now, Status::Checking)],
         }
@@ -285,14 +251,24 @@ impl Invoice {
     }
 
     pub(crate) fn received(&self) -> Received {
-        self.received
+        let worth = self.total().and_then(|crypto| self.worth(crypto));
+        worth.unwrap_or(Received::NOTHING)
+    }
+
+    fn total(&self) -> Result<Amount, AmountError> {
+        let mut amounts = self.seen().map(|seen| seen.amount);
+        amounts.try_fold(Amount::ZERO, Amount::checked_add)
+    }
+
+    fn worth(&self, crypto: Amount) -> Result<Received, AmountError> {
+        Received::worth(crypto, &self.terms, self.local_currency)
     }
 
     /// What is missing of the amount asked for.
     pub(crate) fn remaining(&self) -> Amount {
         let asked = Amount::from(&self.terms.crypto);
         asked
-            .checked_sub(self.received.crypto)
+            .checked_sub(self.received().crypto)
             .unwrap_or(Amount::ZERO)
     }
 
@@ -315,10 +291,9 @@ impl Invoice {
         if self.transactions.len() == MAX_TRANSACTIONS {
             return Err(InvoiceError::TooManyPayments);
         }
-        let crypto = self.received.crypto.checked_add(amount);
-        self.received = crypto
-            .and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency))
-            .map_err(InvoiceError::Overflow)?;
+        let total = self.total().and_then(|total| total.checked_add(amount));
+        let worth = total.and_then(|crypto| self.worth(crypto));
+        worth.map_err(InvoiceError::Overflow)?;
         self.transactions.push(transaction);
         Ok(())
     }
@@ -376,14 +351,7 @@ impl Invoice {
         let latest = self.transactions.iter_mut().rev().find(counts);
         let latest = latest.ok_or(InvoiceError::NoSuchPayment)?;
         latest.state = TransactionState::Replaced;
-        let hash = latest.hash.clone();
-        let crypto = self
-            .seen()
-            .try_fold(Amount::ZERO, |sum, seen| sum.checked_add(seen.amount));
-        self.received = crypto
-            .and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency))
-            .map_err(InvoiceError::Overflow)?;
-        Ok(hash)
+        Ok(latest.hash.clone())
     }
 
     /// Sets the payments that a node shows: new ones are added, and one that the node no longer shows was replaced. Returns
@@ -411,16 +379,7 @@ impl Invoice {
                 });
             }
         }
-        let changed = before != self.transactions;
-        if changed {
-            let crypto = self
-                .seen()
-                .try_fold(Amount::ZERO, |sum, seen| sum.checked_add(seen.amount));
-            let received =
-                crypto.and_then(|crypto| Received::worth(crypto, &self.terms, self.local_currency));
-            self.received = received.unwrap_or(self.received);
-        }
-        changed
+        before != self.transactions
     }
 
     /// Expires at once.

@@ -1,13 +1,11 @@
 //! What a restart keeps: invoices, hosted checkouts and the time, in a file of JSON.
 
-use core::fmt::Display;
-use core::str::FromStr;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 /// Between two looks for changes.
@@ -54,23 +52,4 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let part = file.with_extension("part");
     std::fs::write(&part, text)?;
     std::fs::rename(part, file)
-}
-
-/// For serde: a value as its text.
-pub(crate) mod as_text {
-    use super::{Deserialize as _, Deserializer, Display, FromStr, Serializer};
-
-    pub(crate) fn serialize<T: Display, S: Serializer>(
-        value: &T,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub(crate) fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<T, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
 }

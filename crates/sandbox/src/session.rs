@@ -13,7 +13,6 @@ use florin_money::{Amount, AmountText, Currency};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::kept::as_text;
 use crate::wire::Status;
 
 /// A hosted checkout before it has an address.
@@ -21,9 +20,7 @@ use crate::wire::Status;
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) request: SessionRequest,
-    #[serde(with = "as_text")]
     pub(crate) created_at: Timestamp,
-    #[serde(with = "as_text")]
     pub(crate) expires_at: Timestamp,
     stage: Stage,
     recorded: Status,

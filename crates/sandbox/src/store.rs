@@ -118,22 +118,19 @@ impl<T: Serialize> Serialize for BoundedStore<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let removed = self.count - number(self.records.len());
         let dated = self.ids.iter().zip(&self.records);
-        let dated: Vec<_> = dated
-            .map(|((id, due), record)| (id, due.to_string(), record))
-            .collect();
+        let dated: Vec<_> = dated.map(|((id, due), record)| (id, due, record)).collect();
         (removed, dated).serialize(serializer)
     }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for BoundedStore<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (removed, dated) = <(u64, Vec<(String, String, T)>)>::deserialize(deserializer)?;
+        let (removed, dated) = <(u64, Vec<(String, Timestamp, T)>)>::deserialize(deserializer)?;
         let mut store = Self {
             count: removed,
             ..Self::default()
         };
         for (id, due, record) in dated {
-            let due = due.parse().map_err(serde::de::Error::custom)?;
             store.insert(id, record, due);
         }
         Ok(store)
