@@ -36,35 +36,33 @@ struct Queries {
     tokens: &'static str,
 }
 
+/// A connection to either database.
+trait Connection {
+    type Row: Columns;
+
+    async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<Self::Row>>;
+}
+
 /// Rows of one statement, each as a value.
-fn values<R: Columns, T>(
+async fn values<C: Connection, T>(
+    db: &mut C,
     query: &'static str,
-    rows: &[R],
-    read: impl Fn(&R) -> sqlx::Result<T>,
+    read: impl Fn(&C::Row) -> sqlx::Result<T>,
 ) -> Result<Vec<T>, ReadError> {
+    let rows = db.rows(query).await.map_err(ReadError::of(query))?;
     let values: sqlx::Result<Vec<T>> = rows.iter().map(read).collect();
     values.map_err(ReadError::of(query))
 }
 
-/// The rows of each table.
-struct Tables<R> {
-    orders: Vec<R>,
-    attempts: Vec<R>,
-    observations: Vec<R>,
-    credits: Vec<R>,
-    events: Vec<R>,
-    tokens: Vec<R>,
-}
-
-impl<R: Columns> Tables<R> {
-    fn read(self, queries: &Queries) -> Result<Database, ReadError> {
-        Ok(Database {
-            orders: values(queries.orders, &self.orders, order)?,
-            attempts: values(queries.attempts, &self.attempts, attempt)?,
-            observations: values(queries.observations, &self.observations, observation)?,
-            credits: values(queries.credits, &self.credits, credit)?,
-            events: values(queries.events, &self.events, event)?,
-            token_hashes: values(queries.tokens, &self.tokens, |row| row.bytes("hash"))?,
+impl Database {
+    async fn read_tables(db: &mut impl Connection, queries: &Queries) -> Result<Self, ReadError> {
+        Ok(Self {
+            orders: values(db, queries.orders, order).await?,
+            attempts: values(db, queries.attempts, attempt).await?,
+            observations: values(db, queries.observations, observation).await?,
+            credits: values(db, queries.credits, credit).await?,
+            events: values(db, queries.events, event).await?,
+            token_hashes: values(db, queries.tokens, |row| row.bytes("hash")).await?,
             damage: None,
         })
     }

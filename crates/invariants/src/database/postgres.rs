@@ -4,7 +4,7 @@ use sqlx::AssertSqlSafe;
 use sqlx::postgres::{PgConnection, PgRow};
 
 use super::columns::Columns as _;
-use super::{Queries, ReadError, Tables, values};
+use super::{Connection, Queries, ReadError, values};
 use crate::evidence::Database;
 
 /// Events by the place in which readers of the list see them.
@@ -45,15 +45,7 @@ impl Database {
     /// # Errors
     /// It lacks a table of the proxy, or a row is not as expected.
     pub async fn read_postgres(db: &mut PgConnection) -> Result<Self, ReadError> {
-        let tables = Tables {
-            orders: rows(db, QUERIES.orders).await?,
-            attempts: rows(db, QUERIES.attempts).await?,
-            observations: rows(db, QUERIES.observations).await?,
-            credits: rows(db, QUERIES.credits).await?,
-            events: rows(db, QUERIES.events).await?,
-            tokens: rows(db, QUERIES.tokens).await?,
-        };
-        tables.read(&QUERIES)
+        Self::read_tables(db, &QUERIES).await
     }
 
     /// Looks for foreign keys without a row. The server reads every table and checks each page that has a checksum.
@@ -61,14 +53,14 @@ impl Database {
     /// # Errors
     /// The server cannot read a table.
     pub async fn find_damage_postgres(&mut self, db: &mut PgConnection) -> Result<(), ReadError> {
-        let keys = rows(db, DANGLING).await?;
-        let keys = values(DANGLING, &keys, |row| {
+        let keys = values(db, DANGLING, |row| {
             Ok((
                 row.text("here")?,
                 row.text("there")?,
                 row.text("statement")?,
             ))
-        })?;
+        });
+        let keys = keys.await?;
         let mut damage = Vec::new();
         for (here, there, statement) in keys {
             let found = sqlx::query_scalar(AssertSqlSafe(statement.clone()));
@@ -85,7 +77,10 @@ impl Database {
     }
 }
 
-async fn rows(db: &mut PgConnection, query: &'static str) -> Result<Vec<PgRow>, ReadError> {
-    let found = sqlx::query(query).fetch_all(db).await;
-    found.map_err(ReadError::of(query))
+impl Connection for PgConnection {
+    type Row = PgRow;
+
+    async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<PgRow>> {
+        sqlx::query(query).fetch_all(self).await
+    }
 }

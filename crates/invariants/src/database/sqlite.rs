@@ -3,7 +3,7 @@
 use sqlx::Row as _;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
-use super::{Queries, ReadError, Tables, values};
+use super::{Connection, Queries, ReadError, values};
 use crate::evidence::Database;
 
 const QUERIES: Queries = Queries {
@@ -27,15 +27,7 @@ impl Database {
     /// # Errors
     /// It lacks a table of the proxy, or a row is not as expected.
     pub async fn read(db: &mut SqliteConnection) -> Result<Self, ReadError> {
-        let tables = Tables {
-            orders: rows(db, QUERIES.orders).await?,
-            attempts: rows(db, QUERIES.attempts).await?,
-            observations: rows(db, QUERIES.observations).await?,
-            credits: rows(db, QUERIES.credits).await?,
-            events: rows(db, QUERIES.events).await?,
-            tokens: rows(db, QUERIES.tokens).await?,
-        };
-        tables.read(&QUERIES)
+        Self::read_tables(db, &QUERIES).await
     }
 
     /// Asks SQLite for defects of the file and for foreign keys without a row.
@@ -46,23 +38,22 @@ impl Database {
         const INTEGRITY: &str = "PRAGMA integrity_check";
         const FOREIGN_KEYS: &str = "PRAGMA foreign_key_check";
         // Both print one row for each defect; the first prints `ok` otherwise.
-        let found = rows(db, INTEGRITY).await?;
-        let mut damage: Vec<String> = values(INTEGRITY, &found, |row| row.try_get(0))?;
+        let mut damage: Vec<String> = values(db, INTEGRITY, |row| row.try_get(0)).await?;
         damage.retain(|line| line != "ok");
-        let found = rows(db, FOREIGN_KEYS).await?;
-        damage.extend(values(FOREIGN_KEYS, &found, |row| {
-            Ok(format!(
-                "a row of {} points to none of {}",
-                row.try_get::<String, _>(0)?,
-                row.try_get::<String, _>(2)?
-            ))
-        })?);
+        let dangling = values(db, FOREIGN_KEYS, |row| {
+            let (here, there): (String, String) = (row.try_get(0)?, row.try_get(2)?);
+            Ok(format!("a row of {here} points to none of {there}"))
+        });
+        damage.extend(dangling.await?);
         self.damage = Some(damage);
         Ok(())
     }
 }
 
-async fn rows(db: &mut SqliteConnection, query: &'static str) -> Result<Vec<SqliteRow>, ReadError> {
-    let found = sqlx::query(query).fetch_all(db).await;
-    found.map_err(ReadError::of(query))
+impl Connection for SqliteConnection {
+    type Row = SqliteRow;
+
+    async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<SqliteRow>> {
+        sqlx::query(query).fetch_all(self).await
+    }
 }
