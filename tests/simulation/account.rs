@@ -15,7 +15,6 @@ pub(crate) struct SimulatedAccount {
     pub(crate) on_pause: Box<dyn Fn(Millis) + Send + Sync>,
 }
 
-/// A fault of a change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChangeFault {
     Before,

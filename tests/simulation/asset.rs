@@ -4,7 +4,6 @@ use florin_invariants::amount::{ONE, text};
 use sha2::{Digest as _, Sha256};
 use support::SeededRandom;
 
-/// An asset and the form of its addresses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asset {
     pub(crate) code: &'static str,
@@ -56,7 +55,6 @@ impl Asset {
         }
     }
 
-    /// Returns a new address.
     pub(crate) fn address(self, random: &SeededRandom) -> String {
         let digits = format!("{}{}", random.hex(), &random.hex()[..8]);
         match self.form {

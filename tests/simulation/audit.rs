@@ -12,8 +12,7 @@ use crate::world::World;
 
 /// A payment must be detected within this time.
 const NOTICED_WITHIN: Millis = 6 * 60_000;
-/// So much later if the proxy's clock was an hour off: it takes an attempt for so much older, and polls it more rarely by a
-/// quarter of that.
+/// Added if the proxy's clock was an hour off: it takes an attempt for an hour older, and polls it a quarter of that later.
 const AFTER_WRONG_CLOCK: Millis = 16 * 60_000;
 
 impl World {
@@ -43,12 +42,10 @@ impl World {
         !new.is_empty()
     }
 
-    /// Checks the rules that hold between any two commits.
     pub(crate) fn audit(&self) {
         self.check_rules(Moment::Running);
     }
 
-    /// Checks the rules that hold after the recovery phase.
     pub(crate) fn audit_end(&self) {
         self.check_rules(Moment::Drained);
         // Every donor of a world gives another amount: a second order of one amount is a request that was not recognised.
@@ -135,7 +132,6 @@ impl World {
         files.collect()
     }
 
-    /// Counts the results of the world.
     pub(crate) fn count(&self) {
         let counts = [
             (

@@ -8,7 +8,6 @@ use crate::invoice::Invoice;
 use crate::proxy::Proxy;
 use crate::timeline::Millis;
 
-/// What a customer does after an invoice is shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Behaviour {
     Exactly,

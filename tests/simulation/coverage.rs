@@ -111,7 +111,6 @@ const MUST_HAPPEN: [(&str, &[&str]); 14] = [
     ),
 ];
 
-/// Returns a message for every kind that never happened.
 pub(crate) fn missing(counters: &Counters) -> Vec<String> {
     let listed = MUST_HAPPEN.into_iter();
     let listed = listed.map(|(theme, kinds)| counters.missing(theme, kinds.iter().copied()));

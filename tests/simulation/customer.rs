@@ -22,7 +22,6 @@ pub(crate) struct Customer {
     currency: &'static str,
     pub(crate) order: String,
     token: String,
-    /// `true` for an order on the hosted page.
     pub(crate) is_hosted: bool,
     saw_it_paid: bool,
     /// Restored backups when it was.
@@ -125,7 +124,6 @@ impl Customer {
         }
     }
 
-    /// Opens the hosted page and chooses an asset there.
     pub(crate) async fn open_hosted_page(&mut self) -> Option<Invoice> {
         for _ in 0..12 {
             if let Some((200, view)) = self.send("GET", "/v1/checkout", None).await
@@ -306,7 +304,6 @@ impl Customer {
         self.world.timeline.sleep(pause).await;
     }
 
-    /// Returns the invoice that is shown, if any.
     fn invoice_of(&self, view: &Value) -> Option<Invoice> {
         let address = view["attempt"]["address"].as_str()?;
         let can_be_paid = view["status"] == "awaiting_payment" || view["status"] == "checking";

@@ -21,7 +21,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Out of so many steps one draws a disaster.
+    /// One step in this many draws a disaster.
     fn rarity(self) -> u64 {
         match self {
             Self::Storage => 6000,
@@ -31,7 +31,6 @@ impl Step {
     }
 }
 
-/// A disaster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Disaster {
     Storage(Outage),
@@ -43,7 +42,6 @@ pub(crate) enum Disaster {
     Restore,
 }
 
-/// Every disaster with its weight.
 pub(crate) const DISASTERS: [(u64, Disaster); 12] = [
     (4, Disaster::Storage(Outage::Full)),
     (4, Disaster::Storage(Outage::Io)),
@@ -60,7 +58,6 @@ pub(crate) const DISASTERS: [(u64, Disaster); 12] = [
 ];
 
 impl Disaster {
-    /// The name of its counter.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Storage(outage) => format!("storage: {outage:?}"),

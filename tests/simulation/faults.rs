@@ -26,10 +26,8 @@ impl Endpoint {
     }
 }
 
-/// A fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// No connection.
     NotSent,
     /// Sent, and lost before it arrived.
     LostBefore,
@@ -41,13 +39,11 @@ pub(crate) enum Fault {
     Broken(u16),
     /// A 500 after it is done.
     BrokenAfter,
-    /// 401.
     Unauthorized,
     /// Done; the body of the response is not JSON.
     Garbled,
     /// Done; the body of the response is truncated.
     Truncated,
-    /// A redirect.
     Redirect,
     /// Done, slowly but in time.
     Slow,
@@ -57,17 +53,14 @@ pub(crate) enum Fault {
     CrashAfter,
     /// A response that arrives minutes later, after newer ones.
     Delayed,
-    /// A response from a cache.
     Stale,
     /// A response about another invoice.
     Foreign,
     /// 404 for an invoice that exists.
     Denied,
-    /// A member of the response is changed.
     Wrong(Member),
 }
 
-/// A wrong member of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Member {
     OtherAddress,
@@ -90,7 +83,6 @@ pub(crate) enum Member {
 }
 
 impl Fault {
-    /// The name of its counter.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Limited(Some(_)) => "429 with Retry-After".into(),
@@ -107,7 +99,6 @@ impl Fault {
         happens.then(|| random.weigh(&Self::all(endpoint, random)))
     }
 
-    /// Returns every fault of this endpoint with its weight.
     pub(crate) fn all(endpoint: Endpoint, random: &SeededRandom) -> Vec<(u64, Self)> {
         use Fault as T;
         use Member as M;

@@ -16,7 +16,6 @@ use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, requested_
 use crate::stores::CHECKOUT_URL;
 use crate::timeline::Millis;
 
-/// Lifetime of a price.
 const CONVERSION_LASTS: Millis = 20 * 60_000;
 
 #[derive(Debug)]
@@ -26,7 +25,6 @@ pub(crate) struct Gateway {
     longest_minutes: i64,
     random: SeededRandom,
     state: Mutex<State>,
-    /// How far its clock is ahead.
     ahead: AtomicI64,
     /// The next response asks for an excessive pause.
     is_excessive: AtomicBool,
@@ -46,7 +44,6 @@ struct State {
     requested: Vec<Requested>,
 }
 
-/// A price of GET /prices.
 #[derive(Debug)]
 struct Conversion {
     asset: Asset,
@@ -54,7 +51,6 @@ struct Conversion {
     at: Millis,
 }
 
-/// A status and a body.
 pub(crate) type Response = (u16, Value);
 
 impl Gateway {
@@ -261,14 +257,12 @@ impl Gateway {
             .cloned()
     }
 
-    /// Returns the invoice of an address.
     pub(crate) fn invoice_at(&self, address: &str) -> Option<Invoice> {
         let state = self.state();
         let mut invoices = state.invoices.iter();
         invoices.find(|invoice| invoice.address == address).cloned()
     }
 
-    /// Returns the invoice of a hosted page.
     pub(crate) fn invoice_on(&self, page: &str) -> Option<Invoice> {
         let state = self.state();
         let is_there =
@@ -276,14 +270,12 @@ impl Gateway {
         state.invoices.iter().find(is_there).cloned()
     }
 
-    /// Returns another invoice.
     pub(crate) fn another(&self, id: &str) -> Option<Invoice> {
         let state = self.state();
         let mut invoices = state.invoices.iter().rev();
         invoices.find(|invoice| invoice.id != id).cloned()
     }
 
-    /// Adds a payment to an invoice's address.
     pub(crate) fn pay(&self, id: &str, payment: Payment) {
         self.change(id, |invoice| invoice.payments.push(payment));
     }

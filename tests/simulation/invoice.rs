@@ -21,7 +21,6 @@ pub(crate) enum AfterExpiry {
     Forgotten,
 }
 
-/// A transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct Payment {
     pub(crate) units: i128,
@@ -36,7 +35,6 @@ pub(crate) struct Payment {
 #[derive(Clone, Debug)]
 pub(crate) struct Invoice {
     pub(crate) id: String,
-    /// The request that has created it.
     pub(crate) requested: Requested,
     /// The price of one unit in dollars; `None` for a session.
     pub(crate) rate: Option<i128>,
@@ -59,7 +57,6 @@ pub(crate) struct Invoice {
     pub(crate) is_contradicted: bool,
 }
 
-/// A hosted session.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) page: String,
@@ -93,7 +90,6 @@ impl Payment {
 }
 
 impl Invoice {
-    /// Returns `true` if the gateway has deleted it.
     pub(crate) fn is_forgotten(&self, at: Millis) -> bool {
         let is_untouched = !self.payments.iter().any(|payment| payment.is_there(at));
         self.afterwards == AfterExpiry::Forgotten && at >= self.expires_at && is_untouched
@@ -259,7 +255,6 @@ impl Invoice {
     }
 }
 
-/// The three amounts of a request.
 pub(crate) fn requested_amounts(request: &Value) -> Option<Amounts> {
     let read = |member: &str| units(request[member].as_str()?);
     Some([

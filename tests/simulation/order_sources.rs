@@ -26,7 +26,6 @@ pub(crate) const ORDER_SOURCES: [OrderSource; 5] = [
     OrderSource::Hosted,
 ];
 
-/// A request for an order, with the store's reference.
 pub(crate) struct OrderRequest {
     pub(crate) store: Store,
     pub(crate) source: OrderSource,
@@ -36,7 +35,6 @@ pub(crate) struct OrderRequest {
     pub(crate) price: i128,
     pub(crate) reference: String,
     pub(crate) expires_in_seconds: Option<i64>,
-    /// The idempotency key, if there is one.
     pub(crate) key: Option<String>,
 }
 

@@ -5,7 +5,6 @@ use std::fmt;
 use florin_storage::{FileFault, StorageError};
 use sqlx::error::{DatabaseError, ErrorKind};
 
-/// Why the storage fails for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outage {
     Full,
@@ -23,7 +22,6 @@ impl Outage {
         self == Self::Damaged
     }
 
-    /// The error of a call.
     pub(crate) fn error(self) -> StorageError {
         let path = || "florin.db".to_owned();
         match self {

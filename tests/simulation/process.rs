@@ -60,13 +60,11 @@ impl Process {
         self.frozen_until.load(Ordering::Relaxed) > 0
     }
 
-    /// Suspends the process for a while.
     pub(crate) fn freeze(&self, millis: Millis) {
         let until = self.world.timeline.now() + millis;
         self.frozen_until.store(until, Ordering::Relaxed);
     }
 
-    /// Crashes the process.
     pub(crate) fn end(&self, moment: &'static str) {
         self.world.log(|| format!("CRASH {moment}"));
         self.world.counters.one("crashes", moment);

@@ -32,7 +32,7 @@ use crate::{stores, workers};
 /// Timeout of customers and callbacks towards the proxy.
 const TIMEOUT: Millis = 45_000;
 
-/// A permit is used so long after it was given at most. A pause that was stored meanwhile does not hold for it.
+/// Longest time from a permit to its use. A pause that was stored meanwhile does not hold for it.
 const PERMIT_LASTS: Millis = 2_000;
 
 /// The machine of the proxies, which customers and the schedule share.
@@ -43,12 +43,10 @@ struct Machine {
     world: Arc<World>,
     /// Random numbers of the proxy: ids and tokens.
     random: Arc<SeededRandom>,
-    /// Of the database in use.
     storage: Mutex<SqliteStorage>,
     config: PathBuf,
     /// The process of each proxy that serves requests.
     running: Mutex<Vec<Option<RunningProcess>>>,
-    /// Processes so far.
     processes: AtomicU64,
     /// Processes that may still run: the last one of each proxy, and suspended ones.
     begun: Mutex<Vec<Process>>,
@@ -56,14 +54,12 @@ struct Machine {
     is_stopped: AtomicBool,
 }
 
-/// The process that serves requests.
 #[derive(Clone)]
 struct RunningProcess {
     process: Process,
     router: Router,
 }
 
-/// Status and body of a response of the proxy.
 pub(crate) type Response = (u16, Value);
 
 impl Proxy {
@@ -198,7 +194,6 @@ impl Proxy {
         self.start();
     }
 
-    /// The storage of the database in use.
     pub(crate) fn storage(&self) -> SqliteStorage {
         self.0.storage.lock().clone()
     }
@@ -207,7 +202,6 @@ impl Proxy {
         self.0.begun.lock()
     }
 
-    /// Ends the processes for good.
     pub(crate) fn end(&self) {
         for running in self.running().iter_mut().filter_map(Option::take) {
             running.process.ended.cancel();
@@ -229,7 +223,7 @@ impl Proxy {
         self.call_once(method, path, bearer, body, None).await
     }
 
-    /// The same with an idempotency key.
+    /// [`Self::call`] with an idempotency key.
     pub(crate) async fn call_once(
         &self,
         method: &str,

@@ -21,17 +21,14 @@ use crate::stores::florin_toml;
 use crate::timeline::Timeline;
 use crate::world::{World, WorldOptions};
 
-/// Default number of orders.
 const ORDERS: u64 = 1_000;
 /// Runs of this many orders must cover every fault.
 const FULL_COVERAGE: u64 = 10_000;
-/// Orders per world.
 const ORDERS_PER_WORLD: usize = 20;
 /// One world in this many lasts more than a week, and one two months.
 const LONG_EVERY: u64 = 100;
 /// One short world in this many has several proxies on one database.
 const SHARED_EVERY: u64 = 5;
-/// So many.
 const PROXIES: usize = 3;
 /// One world in this many is run again, alone.
 const REPEATED_EVERY: usize = 50;
@@ -70,7 +67,6 @@ fn fresh_seed() -> u64 {
     u64::from(u32::from_le_bytes(bytes))
 }
 
-/// Results of all worlds.
 #[derive(Default)]
 struct Outcome {
     counters: Counters,
@@ -176,7 +172,6 @@ fn repeat_alone(outcome: &Outcome, args: &Args, worlds: u64) {
     }
 }
 
-/// Runs one world and records its result.
 fn run_world(scratch: &Scratch, outcome: &Outcome, args: &Args, number: u64) {
     let is_verbose = args.world.is_some();
     let played = catch_unwind(AssertUnwindSafe(|| {
@@ -300,7 +295,6 @@ impl Scratch {
     }
 }
 
-/// Shows the proxy's log of a single world.
 fn enable_log() {
     let _ = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::INFO)

@@ -12,7 +12,6 @@ use crate::process::Process;
 /// Delivers a process's webhooks to the model.
 pub(crate) struct SimulatedSender(pub(crate) Process);
 
-/// A fault of a delivery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EndpointFault {
     Refused,

@@ -27,7 +27,6 @@ impl Timeline {
         self.state().now
     }
 
-    /// Waits for this many milliseconds.
     pub(crate) fn sleep(&self, millis: Millis) -> Sleep {
         let until = self.now() + millis.max(0);
         Sleep {

@@ -293,7 +293,6 @@ impl Transport for SimulatedTransport {
 }
 
 impl SimulatedTransport {
-    /// The time that the gateway's clock shows.
     fn gateway_time(&self) -> Millis {
         let world = &self.process.world;
         world.right_time() + world.gateway.ahead()
@@ -331,7 +330,6 @@ impl SimulatedTransport {
         }
     }
 
-    /// Adds the header Date.
     fn dated(&self, mut response: RawResponse) -> RawResponse {
         let time = Timestamp::from_millisecond(self.gateway_time());
         let time = time.expect("a time of this century");
@@ -344,7 +342,7 @@ impl SimulatedTransport {
     }
 }
 
-/// A nonce may differ so much from the gateway's clock.
+/// Longest distance of a nonce from the gateway's clock.
 const NONCE_TOLERANCE: Millis = 300_000;
 /// A longer pause is cut short by the proxy.
 const LONGEST_PAUSE: Millis = 300_000;

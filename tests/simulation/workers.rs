@@ -11,13 +11,10 @@ use sqlx::Row as _;
 use crate::process::Process;
 use crate::timeline::Millis;
 
-/// Concurrent steps of one kind.
 const MAX_STEPS: i64 = 3;
-/// Interval of the cleanup.
 const CLEANUP_EVERY: Millis = 90_000;
 /// Doublings of the pause: some 90 seconds at most, so that what an outage put off is done soon after it.
 const MAX_IDLE_ROUNDS: u32 = 5;
-/// Longest time between two steps.
 const MAX_SLEEP: Millis = 3_600_000;
 
 /// Due times of the next poll and the next delivery.

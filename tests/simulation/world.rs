@@ -33,18 +33,15 @@ pub(crate) struct Backup {
 
 pub(crate) struct World {
     pub(crate) timeline: Timeline,
-    /// Random numbers of the model.
     pub(crate) random: SeededRandom,
     pub(crate) counters: Counters,
     pub(crate) gateway: Gateway,
-    /// Proxies that run at the same time.
     pub(crate) proxies: usize,
     /// What several proxies share of the gateway's account.
     pub(crate) account: StoredAccount,
     pub(crate) shop: Shop,
     pub(crate) queries: Queries,
     pub(crate) database: Database,
-    /// Where its databases are.
     pub(crate) folder: PathBuf,
     /// The name of its first database, without its ending.
     pub(crate) name: String,
@@ -83,7 +80,6 @@ pub(crate) struct Expectations {
     pub(crate) credited: BTreeMap<String, Millis>,
 }
 
-/// Options of a world.
 pub(crate) struct WorldOptions<'a> {
     pub(crate) seed: u64,
     pub(crate) timeline: Timeline,
@@ -169,7 +165,6 @@ impl World {
         }
     }
 
-    /// The number of writes to the database so far.
     pub(crate) fn writes(&self) -> i64 {
         self.writes.load(Ordering::Relaxed)
     }
@@ -179,17 +174,14 @@ impl World {
         self.writes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Why the storage fails at present.
     pub(crate) fn outage(&self) -> MutexGuard<'_, Option<Outage>> {
         self.outage.lock()
     }
 
-    /// The database in use.
     pub(crate) fn database_file(&self) -> PathBuf {
         self.files().last().expect("it has one").clone()
     }
 
-    /// Every database so far.
     pub(crate) fn files(&self) -> MutexGuard<'_, Vec<PathBuf>> {
         self.files.lock()
     }
@@ -199,7 +191,6 @@ impl World {
         self.files().push(file);
     }
 
-    /// Backups that were restored.
     pub(crate) fn restores(&self) -> MutexGuard<'_, Vec<Restore>> {
         self.restores.lock()
     }
@@ -217,7 +208,6 @@ impl World {
         self.expectations.lock()
     }
 
-    /// Reports a violated invariant.
     pub(crate) fn violated(&self, invariant: &str, details: &str) {
         let at = self.timeline.now();
         self.log(|| format!("VIOLATED {invariant}: {details}"));

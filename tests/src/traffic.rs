@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::broadcast;
 
-/// A connection between two parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     /// From customers, stores and the gateway's callbacks to the proxy.
@@ -16,7 +15,6 @@ pub(crate) enum Link {
     Shop,
 }
 
-/// A request or response that passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub(crate) link: Link,
@@ -54,7 +52,6 @@ impl Traffic {
 }
 
 impl Observed {
-    /// Bytes to the server.
     pub(crate) fn request(&self, bytes: &[u8]) {
         if let Some(request) = request_line(bytes) {
             *self.outstanding() = Some(request.clone());
@@ -62,7 +59,6 @@ impl Observed {
         }
     }
 
-    /// Bytes from the server.
     pub(crate) fn response(&self) {
         let request = self.outstanding().take();
         if let Some(request) = request {

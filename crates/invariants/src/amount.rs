@@ -29,7 +29,7 @@ pub fn text(units: i128) -> String {
     format!("{}.{}", units / ONE, &fraction[..kept])
 }
 
-/// `of * part / whole`, rounded down to so many decimals.
+/// `of * part / whole`, rounded down to this number of decimals.
 pub fn share(of: i128, part: i128, whole: i128, decimals: u32) -> i128 {
     // The product of two amounts does not fit: exact long division.
     let (quotient, rest) = (of / whole, of % whole);

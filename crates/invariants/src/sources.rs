@@ -15,7 +15,7 @@ use crate::finding::Finding;
 use crate::rules::{Moment, check};
 use crate::signature;
 
-/// The proxy may write so long after the gateway's last line.
+/// Longest time between the gateway's last line and the proxy's last write.
 const AFTERWARDS: Millis = 60_000;
 
 /// Where the evidence of a run is.

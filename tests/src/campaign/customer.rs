@@ -61,7 +61,6 @@ const ASSETS: [(u64, &str); 9] = [
     (1, "BCH"),
     (1, "BNB"),
 ];
-/// How an order is created.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OrderSource {
     StoreServer,
@@ -85,7 +84,6 @@ pub(super) const POLL_EVERY: Duration = Duration::from_millis(120);
 const RETRY_EVERY: Duration = Duration::from_millis(25);
 /// Requests for an attempt before the customer gives up.
 pub(super) const MAX_TRIES: u32 = 60;
-/// How long a customer waits for the status `paid`.
 const WATCH_SECONDS: i64 = 6;
 const FINAL_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -94,7 +92,6 @@ const FINAL_TIMEOUT: Duration = Duration::from_mins(1);
 pub(super) struct Customers {
     pub(super) http: reqwest::Client,
     pub(super) proxy: String,
-    /// Signs order tokens as the store's server does.
     pub(super) token_signer: TokenSigner,
     pub(super) sandbox: SandboxControl,
     pub(super) invoices: Arc<InvoiceIndex>,
@@ -105,7 +102,6 @@ pub(super) struct Customers {
     pub(super) is_closing: Arc<AtomicBool>,
 }
 
-/// An order with its client token.
 pub(super) struct Purchase {
     pub(super) id: String,
     token: String,
@@ -346,7 +342,6 @@ impl Customers {
             .await
     }
 
-    /// A request of the order's page.
     fn page(&self, order: &Purchase, method: Method, path: &str) -> RequestBuilder {
         let request = self.request(method, &format!("/v1/checkout{path}"));
         request.bearer_auth(&order.token)

@@ -14,10 +14,8 @@ use super::shard::Shard;
 use crate::database_fault::{MovedFile, SpoiledFile, limit_files};
 use crate::faulty_machine::DiskError;
 
-/// A disaster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disaster {
-    /// An error of the disk.
     Disk(DiskError),
     /// Files may not grow.
     FilesLimited,
@@ -61,13 +59,11 @@ pub(super) const OF_SERVER: [Disaster; 3] = [
 const LASTS: Duration = Duration::from_millis(500);
 /// Longest time without a way to the database: longer than a response is awaited.
 const CUT_OFF: Duration = Duration::from_secs(7);
-/// How far a clock is off.
 const OFF: SignedDuration = SignedDuration::from_secs(10);
 /// Longest time under a wrong clock before the kill. The proxy that is started next has the same clock.
 const OFF_FOR: Duration = Duration::from_secs(2);
 
 impl Disaster {
-    /// The name of its counter.
     pub(super) fn name(self) -> String {
         format!("{self:?}")
     }

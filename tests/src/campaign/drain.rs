@@ -59,7 +59,6 @@ pub(super) async fn drain(customers: &Customers, database: &str) {
 }
 
 impl Customers {
-    /// Sends the callback of a completed invoice.
     async fn send_callback(&self, invoice: &str) {
         let url = format!("{}/callbacks/{}", self.proxy, secrets::CALLBACK_TOKEN);
         let callback = json!({"invoice_id": invoice, "status": "COMPLETED"});
@@ -75,7 +74,6 @@ impl Customers {
     }
 }
 
-/// Rows of unfinished work.
 struct Rows {
     /// Events that are not delivered.
     events: Vec<String>,

@@ -18,7 +18,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Small, so that many pages end between events of transactions that run at the same time.
 const PAGE: u32 = 5;
 
-/// Reads events and logs each one.
 pub(super) struct EventReader {
     pub(super) http: reqwest::Client,
     pub(super) proxy: String,

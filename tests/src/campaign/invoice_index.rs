@@ -34,7 +34,6 @@ impl InvoiceIndex {
         }))
     }
 
-    /// Returns the id of the invoice with this address.
     pub(super) fn id_of_address(&self, address: &str) -> String {
         let found = self.read().by_address.get(address).cloned();
         found.unwrap_or_else(|| {

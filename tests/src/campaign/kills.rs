@@ -10,7 +10,6 @@ use crate::random::SeededRandom;
 use crate::traffic::{Link, Passed};
 use crate::wait::pause;
 
-/// A moment at which something is killed.
 #[derive(Clone, Copy, Debug)]
 enum KillPlan {
     DuringStart,
@@ -76,11 +75,9 @@ const START: Duration = Duration::from_millis(150);
 const SHUTDOWN: Duration = Duration::from_millis(40);
 const FROZEN: Duration = Duration::from_millis(1500);
 const CUT_OFF: Duration = Duration::from_millis(400);
-/// Longest time without a primary.
 const AWAY: Duration = Duration::from_millis(600);
 /// From the first byte of a database to its last table.
 const MIGRATION: Duration = Duration::from_millis(30);
-/// Longest wait for a target.
 const TARGET_TIMEOUT: Duration = Duration::from_millis(700);
 /// Longest pause between a target and the kill: what is written to a disk takes its time.
 const MAX_DELAY: Duration = Duration::from_millis(8);
@@ -222,7 +219,6 @@ impl Shard {
 }
 
 impl Target {
-    /// The name of its counter.
     fn name(&self) -> String {
         let of = if self.is_response {
             "the response to "

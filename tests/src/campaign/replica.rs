@@ -22,7 +22,6 @@ const TAIL_LINES: usize = 20;
 /// The proxy; it is killed when dropped.
 #[derive(Debug)]
 pub(super) struct Replica {
-    /// `florin-proxy`
     pub(super) program: PathBuf,
     pub(super) config: PathBuf,
     pub(super) database_url: String,
@@ -81,7 +80,6 @@ impl Replica {
         self.process.is_some()
     }
 
-    /// Its process id.
     pub(super) fn id(&self) -> u32 {
         self.process.as_ref().expect("it was started").id()
     }
@@ -146,7 +144,6 @@ impl Replica {
         assert!(is_refused, "a proxy exited by itself ({status}):\n{tail}");
     }
 
-    /// The end of its log.
     pub(super) fn log_tail(&self) -> String {
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 
 use florin_postgres::{Durability, PostgresServer};
 
-/// The name of the database.
 pub(super) const DATABASE: &str = "florin";
 
 /// The primary.
@@ -31,7 +30,6 @@ impl Server {
         self.primary.as_ref().expect("no other thread calls it")
     }
 
-    /// The address of the database.
     pub(super) fn url(&self) -> String {
         self.primary().url(DATABASE)
     }

@@ -38,7 +38,6 @@ use crate::wait::pause;
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
 
-/// Customers who buy at the same time.
 const CUSTOMERS: u64 = 10;
 /// Longest start on a loaded machine.
 pub(super) const READY: Duration = Duration::from_mins(1);
@@ -63,7 +62,6 @@ pub struct Options {
     pub longest: Duration,
 }
 
-/// A shard.
 pub(super) struct Shard {
     pub(super) folder: Folder,
     pub(super) counters: Arc<Counters>,
@@ -73,15 +71,14 @@ pub(super) struct Shard {
     pub(super) server: Option<Server>,
     pub(super) traffic: broadcast::Sender<Passed>,
     pub(super) gateway_link: TcpProxy,
-    /// Of the next disaster. Each shard begins with others.
+    /// Number of the next disaster. Each shard begins with another one.
     pub(super) disasters: usize,
-    /// The replica whose clock is off.
     pub(super) wrong_clock: Option<usize>,
     customers: Customers,
     shop: Shop,
     /// Kept because dropping them closes their connections.
     _other_links: [TcpProxy; 2],
-    /// Of a proxy beside the others.
+    /// The addresses of a proxy beside the others.
     spare: [SocketAddr; 2],
     is_drained: Arc<AtomicBool>,
     /// Customers, miner and faults.

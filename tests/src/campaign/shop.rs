@@ -81,7 +81,6 @@ impl Shop {
         }
     }
 
-    /// Accepts every delivery from now on.
     pub(super) fn accept_all(&self) {
         self.state.accepts_all.store(true, Ordering::Relaxed);
     }

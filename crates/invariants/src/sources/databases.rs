@@ -38,7 +38,7 @@ pub(super) async fn read_file(path: &Path) -> anyhow::Result<(Database, Vec<Stor
 /// Reads the tables of a server in one snapshot, what is wrong with them, and the text of each.
 ///
 /// # Errors
-/// The server cannot be reached, or the database is none of the proxy.
+/// The server cannot be reached, or the database is not the proxy's.
 pub(super) async fn read_server(url: &str) -> anyhow::Result<(Database, Vec<StoredFile>)> {
     let options: PgConnectOptions = url.parse().context("--database is no address")?;
     // An error of sqlx names no password.
