@@ -201,7 +201,10 @@ async fn one_order_is_shown_with_all_that_happened() {
         .iter()
         .map(|it| it["assessment"].as_str().unwrap())
         .collect();
-    assert_eq!(assessments[0], "underpaid", "the latest first: {assessments:?}");
+    assert_eq!(
+        assessments[0], "underpaid",
+        "the latest first: {assessments:?}"
+    );
     let latest = &shown["events"][0];
     assert_eq!(
         (&latest["type"], &latest["state"]),

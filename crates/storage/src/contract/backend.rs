@@ -85,9 +85,8 @@ impl Test {
 
     /// Up to nine events that are due at a second, leased for 30 seconds.
     pub(crate) async fn due(&self, second: i64) -> Vec<DueDelivery> {
-        let due = self
-            .storage
-            .due_deliveries(&super::demo(), at(second), at(second + 30), 9);
+        let (store, until) = (super::demo(), at(second + 30));
+        let due = self.storage.due_deliveries(&store, at(second), until, 9);
         due.await.unwrap()
     }
 

@@ -8,10 +8,9 @@ use jiff::Timestamp;
 
 use super::dialect::{Connection, Row, Transaction, statements};
 use super::events::append;
-use crate::rows::{self, Record as _, Time, without_nul};
+use crate::rows::{self, Time, without_nul};
 use crate::{
     EmailChange, KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError,
-    TokenGrant,
 };
 
 /// Opens an order. The reference decides: of two processes that open it, one inserts and the other finds it.
