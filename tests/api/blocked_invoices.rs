@@ -1,4 +1,4 @@
-//! The gateway's invoice is wrong: no address of it is shown, no payment to it is credited, and the store is told.
+//! The gateway's invoice is wrong: no address of it is shown, no payment to it is credited, and the store is notified.
 
 use std::time::Duration;
 

@@ -304,7 +304,7 @@ async fn a_wrong_field_of_a_session_is_named() {
         (&store, "customer_email", Value::Null, "customer_email"),
         (&store, "assets", json!(["BTC"]), "assets"),
         (&store, "flow", json!("elsewhere"), "flow"),
-        // This store has none of its own.
+        // This store has none.
         (&other, "title", json!("A lamp"), "return_url"),
     ] {
         let refused = server.open(&lamp_with(member, value)).await;

@@ -124,9 +124,13 @@ async fn a_payment_of_a_cancelled_order_is_credited_and_a_paid_order_is_not_canc
     let events = delivered_events(&world, &checkout.order).await;
     assert_eq!(events[2..4], ["order.cancelled", "order.late_payment"]);
     assert_eq!(events.last().unwrap(), "order.paid");
+    let paid = world.customer().open("ebook").await;
+    paid.choose("BTC").await;
+    pay_in_full(&world, &paid).await;
+    let cancel = format!("/v1/orders/{}/cancel", paid.order);
     let refused = world.store().post(&cancel, &json!({})).await;
     refused.refused(409, "order_closed");
-    checkout.wait_for("paid").await;
+    paid.wait_for("paid").await;
     world.end().await;
 }
 

@@ -1,4 +1,4 @@
-//! A journey for each way to open an order that has no file of its own, and the orders that are refused. The others are in
+//! A journey for each way to open an order without a separate file, and the orders that are refused. The others are in
 //! `payments.rs` (a product), `order_tokens.rs` and `hosted_orders.rs`.
 
 use reqwest::Method;
@@ -211,7 +211,7 @@ async fn a_reference_names_one_order_at_one_price() {
     world.end().await;
 }
 
-/// No error is logged: nobody has to look at it.
+/// No error is logged: no person has to look at it.
 #[tokio::test]
 async fn a_reference_of_an_order_that_ended_is_named() {
     let world = World::start().await;

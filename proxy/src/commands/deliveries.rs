@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::commands::order_text::text;
+use crate::commands::order_text::delivery_line;
 use crate::operator_client::{CommandError, Connection, OperatorClient, print, visible};
 
 /// The deliveries of events.
@@ -64,14 +64,6 @@ enum WebhooksAction {
 struct Page {
     deliveries: Vec<Value>,
     next: Option<String>,
-}
-
-pub(crate) fn delivery_line(delivery: &Value) -> String {
-    let [id, tried_at, kind, status, took_ms, note] =
-        ["id", "tried_at", "type", "http_status", "took_ms", "note"]
-            .map(|name| text(delivery, name));
-    let status = if status.is_empty() { "-" } else { &status };
-    format!("{id}  {tried_at}  {kind:<20}  {status:>3}  {took_ms:>5} ms  {note}")
 }
 
 #[derive(Deserialize)]

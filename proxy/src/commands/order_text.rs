@@ -5,7 +5,6 @@ use std::fmt::{self, Display, Formatter};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::commands::deliveries::delivery_line;
 use crate::operator_client::visible;
 
 #[derive(Deserialize)]
@@ -35,6 +34,14 @@ pub(crate) fn text(record: &Value, name: &str) -> String {
         Value::String(text) => visible(text),
         other => other.to_string(),
     }
+}
+
+pub(crate) fn delivery_line(delivery: &Value) -> String {
+    let [id, tried_at, kind, status, took_ms, note] =
+        ["id", "tried_at", "type", "http_status", "took_ms", "note"]
+            .map(|name| text(delivery, name));
+    let status = if status.is_empty() { "-" } else { &status };
+    format!("{id}  {tried_at}  {kind:<20}  {status:>3}  {took_ms:>5} ms  {note}")
 }
 
 fn elements<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {

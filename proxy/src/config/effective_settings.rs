@@ -183,7 +183,7 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::schema::schema;
+    use crate::config::server::schema;
 
     fn listed(text: &str) -> Vec<Setting> {
         settings(&schema(), &text.parse().unwrap())

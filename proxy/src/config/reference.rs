@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::config::environment::variable;
-use crate::config::schema::{Key, Layout, layout, schema, sentences, wrapped};
+use crate::config::schema::{Key, Layout, layout, sentences, wrapped};
+use crate::config::server::schema;
 
 /// Characters of a line.
 const WIDTH: usize = 120;

@@ -3,23 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use schemars::generate::SchemaSettings;
 use serde_json::Value;
-
-use crate::config::server::File;
-
-pub(crate) fn schema() -> Value {
-    let settings = SchemaSettings::draft2020_12()
-        .for_deserialize()
-        .with(|settings| {
-            settings.inline_subschemas = true;
-            settings.meta_schema = None;
-        });
-    settings
-        .into_generator()
-        .into_root_schema_for::<File>()
-        .to_value()
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

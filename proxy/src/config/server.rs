@@ -8,6 +8,7 @@ use florin_orders::StoreId;
 use florin_storage::PostgresOptions;
 use ipnet::IpNet;
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use url::{Host, Url};
@@ -142,6 +143,20 @@ impl PublicUrl {
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
+}
+
+/// JSON Schema of the configuration file.
+pub(crate) fn schema() -> serde_json::Value {
+    let settings = SchemaSettings::draft2020_12()
+        .for_deserialize()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        });
+    settings
+        .into_generator()
+        .into_root_schema_for::<File>()
+        .to_value()
 }
 
 /// The file as it is written. Unknown keys are refused by name.

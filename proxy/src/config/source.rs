@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use toml::Table;
 
 use crate::config::problems::{Errors, Problem, Problems};
-use crate::config::schema::schema;
+use crate::config::server::schema;
 use crate::config::server::{self, Config, File, check};
 use crate::config::shape::{self, Text, check_table};
 use crate::config::{effective_settings, environment, file_permissions, operator_token as token};

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::config::schema::{Key, Kind, Layout, layout, schema, schema_for, sentences, wrapped};
+use crate::config::schema::{Key, Kind, Layout, layout, schema_for, sentences, wrapped};
+use crate::config::server::schema;
 
 /// Characters of a line.
 const WIDTH: usize = 110;

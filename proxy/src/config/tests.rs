@@ -107,7 +107,7 @@ fn every_unknown_missing_and_mistyped_key_is_named_at_once_without_its_value() {
     assert_eq!(
         problems,
         [
-            "gateway.api_key: a value of another kind was expected: a list or a string; write it in quotes (line 4)",
+            "gateway.api_key: a value of another kind was expected: a string; write it in quotes (line 4)",
             "gateway.api_secert: is no key of Florin's (line 5)",
             "store.demo.donation.coffee.colour: is no key of Florin's (line 23)",
             "store.demo.donation.coffee.max: a value of another kind was expected: a string; write it in quotes (line 26)",

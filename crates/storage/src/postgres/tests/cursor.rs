@@ -32,7 +32,7 @@ async fn an_event_that_commits_late_is_not_skipped() {
          SELECT 'ord_' || md5('late'), store_id, 'r2', amount, currency, price_source, title, lines, metadata, assets, flow,
              tolerance, expires_at, created_at, status FROM orders",
         "INSERT INTO events (order_id, sequence, id, store_id, type, created_at, payload)
-         SELECT 'ord_' || md5('late'), 1, 'evt_' || md5('late') || '_1', store_id, type, created_at, payload FROM events",
+         SELECT 'ord_' || md5('late'), 1, 'evt_' || md5('late') || '_1_0123456789abcdef', store_id, type, created_at, payload FROM events",
     ] {
         sqlx::query(statement).execute(&mut *tx).await.unwrap();
     }

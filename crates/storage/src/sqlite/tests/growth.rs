@@ -163,7 +163,7 @@ async fn with_backlog(events: u32) -> TestStorage {
              lines, metadata, assets, flow, tolerance, expires_at, created_at, status
          FROM orders, n WHERE reference = 'r1'",
         "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
-         SELECT 'evt_' || substr(id, 5) || '_1', store_id, id, 1, 'order.created', 0, '{}'
+         SELECT 'evt_' || substr(id, 5) || '_1_0123456789abcdef', store_id, id, 1, 'order.created', 0, '{}'
          FROM orders WHERE reference <> 'r1' LIMIT ?",
         "INSERT INTO outbox (order_id, sequence, position, store_id, next_at, planned_at, is_head)
          SELECT order_id, sequence, position, store_id, position % 1000, 0, 1 FROM events
