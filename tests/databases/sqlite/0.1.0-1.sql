@@ -1,0 +1,409 @@
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE _sqlx_migrations (
+    version BIGINT PRIMARY KEY,
+    description TEXT NOT NULL,
+    installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    success BOOLEAN NOT NULL,
+    checksum BLOB NOT NULL,
+    execution_time BIGINT NOT NULL
+);
+INSERT INTO _sqlx_migrations VALUES(1,'schema','2026-11-27 04:32:40',1,X'07b2c4d4c62cba39dbb92dc91f6968967288e161b888477c9e5dc14b2621cffb13e49a682f234723bffc6c7b4989e0a1',13061225);
+CREATE TABLE identity (
+    id          INTEGER PRIMARY KEY CHECK (id = 1),
+    environment TEXT NOT NULL CHECK (environment IN ('test', 'production')),
+    -- Where `florin-proxy store copy` has copied the orders to.
+    moved_to    TEXT
+) STRICT;
+INSERT INTO identity VALUES(1,'test',NULL);
+CREATE TABLE orders (
+    id              TEXT PRIMARY KEY,
+    store_id        TEXT NOT NULL,
+    reference       TEXT NOT NULL,
+    amount          TEXT NOT NULL,
+    currency        TEXT NOT NULL,
+    price_source    TEXT NOT NULL,
+    title           TEXT NOT NULL,
+    lines           TEXT NOT NULL,
+    customer_email  TEXT,
+    receipt_email   TEXT,
+    return_url      TEXT,
+    -- Where the customer goes from an order that is not paid; NULL for where customers go afterwards.
+    cancel_url      TEXT,
+    metadata        TEXT NOT NULL,
+    assets          TEXT NOT NULL,
+    flow            TEXT NOT NULL,
+    tolerance       TEXT NOT NULL,
+    expires_at      INTEGER NOT NULL,
+    created_at      INTEGER NOT NULL,
+    status          TEXT NOT NULL,
+    current_attempt TEXT REFERENCES attempts (id),
+    sequence        INTEGER NOT NULL DEFAULT 0,
+    version         INTEGER NOT NULL DEFAULT 0,
+    settled_at      INTEGER,
+    -- The payment state that contradicts the credit, and since when.
+    reverted_at     INTEGER,
+    reverted_to     TEXT,
+    cancelled_at    INTEGER,
+    has_money       INTEGER NOT NULL DEFAULT 0 CHECK (has_money IN (0, 1)),
+    late_payment    TEXT,
+    late_event_at   INTEGER,
+    -- How an operator ended the order: 'accepted' credited it, 'closed' keeps every payment from crediting it.
+    decision        TEXT CHECK (decision IN ('accepted', 'closed')),
+    decided_at      INTEGER,
+    -- Since when the order waits for a person; NULL while it does not, and after a decision until news.
+    attention_since INTEGER,
+    -- The trace that the store's request, or the proxy, opened the order in (W3C Trace Context).
+    traceparent     TEXT CHECK (length(traceparent) = 55),
+    UNIQUE (store_id, reference)
+) STRICT;
+INSERT INTO orders VALUES('ord_1a7b7229eb27e776b6f808c13e3fd20b','demo','catalogue-454312b06e501ec2acb128a22667cbb4','19.90','USD','catalogue','The Quiet Web, an e-book','[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"ebook","quantity":1}','','custom','0',1795840360694,1795753960695,'paid','att_7c45e4e32c7c3b6ca671b4cf3339bd20',3,4,1795753962856,NULL,NULL,NULL,1,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO orders VALUES('ord_21fad91a6ec25c26097e33dcf697dcda','demo','catalogue-adee09a1d290a1352d9a9684dec7cdfd','12.50','USD','catalogue','Enamel mug','[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"mug","quantity":1}','','custom','0',1795840362880,1795753962880,'underpaid','att_71999b7a9382f19aa7778e2e5d6b8226',3,4,NULL,NULL,NULL,NULL,1,NULL,NULL,NULL,NULL,1795753962916,NULL);
+INSERT INTO orders VALUES('ord_097f693dc23a0d288bd32654a9b5291f','demo','catalogue-3208ab6eb97f426fec44b0058ab1c88a','12.50','USD','catalogue','Enamel mug','[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"mug","quantity":1}','','custom','0',1795840362927,1795753962928,'overpaid','att_d44bfa471a44ab21a9fd2b33173db245',4,4,1795753962963,NULL,NULL,NULL,1,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO orders VALUES('ord_e779b0be1fab95540930760beea5325f','demo','catalogue-8f544a89721fe5b83e0336e25014f487','19.90','USD','catalogue','The Quiet Web, an e-book','[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"ebook","quantity":1}','','custom','0',1795840362973,1795753962973,'awaiting_payment','att_43f86d7861e856f5fa0ee27935d4b108',2,3,NULL,NULL,NULL,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO orders VALUES('ord_754d5715b50a22b8dfb217e7c3a0e7a3','demo','catalogue-d0648620749b21924b21607a2d4f13d2','19.90','USD','catalogue','The Quiet Web, an e-book','[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"ebook","quantity":1}','','custom','0',1795840362997,1795753962998,'open',NULL,1,1,NULL,NULL,NULL,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL);
+CREATE TABLE client_tokens (
+    hash       BLOB PRIMARY KEY CHECK (length(hash) = 32),
+    order_id   TEXT NOT NULL REFERENCES orders (id),
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO client_tokens VALUES(X'38a02858ef3277980621d3d66dd563bc0f414dad836606c12ce79cc326d5454c','ord_21fad91a6ec25c26097e33dcf697dcda',1798432362880);
+INSERT INTO client_tokens VALUES(X'6e0cd6c67b76bd53b7951f5429d063199ab789ab62e9724238292296343406fc','ord_1a7b7229eb27e776b6f808c13e3fd20b',1798432360694);
+INSERT INTO client_tokens VALUES(X'95b5777fc8b4186c2547e430667a4e38d1f60c7015450ebb4aafb27d2bf8db40','ord_097f693dc23a0d288bd32654a9b5291f',1798432362927);
+INSERT INTO client_tokens VALUES(X'a12f429b26020b09ad0bba6204c1cf37df05bab42d4f36ae5de69cb6cc441758','ord_e779b0be1fab95540930760beea5325f',1798432362973);
+INSERT INTO client_tokens VALUES(X'e80e68d7bb8500c7d76915afe918a514e4d040f94e064e09c46ba496befef681','ord_754d5715b50a22b8dfb217e7c3a0e7a3',1798432362997);
+CREATE TABLE requests (
+    id           BLOB PRIMARY KEY CHECK (length(id) = 32),
+    fingerprint  BLOB NOT NULL CHECK (length(fingerprint) = 32),
+    kept_until   INTEGER NOT NULL,
+    leased_until INTEGER NOT NULL,
+    status       INTEGER,
+    body         TEXT
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attempts (
+    id                     TEXT PRIMARY KEY,
+    order_id               TEXT NOT NULL REFERENCES orders (id),
+    flow                   TEXT NOT NULL,
+    crypto_code            TEXT,
+    conversion_id          TEXT,
+    requested_crypto       TEXT,
+    requested_usd          TEXT,
+    requested_local        TEXT,
+    local_currency         TEXT,
+    begun_at               INTEGER NOT NULL,
+    begun_clock            INTEGER NOT NULL,
+    state                  TEXT NOT NULL,
+    invoice_id             TEXT UNIQUE,
+    address                TEXT,
+    qr_string              TEXT,
+    warnings               TEXT,
+    page_url               TEXT,
+    opened_at              INTEGER,
+    expires_at             INTEGER,
+    marked_as_paid_at      INTEGER,
+    payment_state          TEXT NOT NULL DEFAULT 'waiting',
+    state_since            INTEGER,
+    received_crypto        TEXT NOT NULL DEFAULT '0',
+    received_usd           TEXT NOT NULL DEFAULT '0',
+    received_local         TEXT NOT NULL DEFAULT '0',
+    confirmations          INTEGER,
+    confirmations_required INTEGER,
+    transaction_hash       TEXT,
+    -- The transaction that the customer's wallet named when it had sent the payment: a hint, never a proof.
+    transaction_hint       TEXT CHECK (length(transaction_hint) IN (64, 66)),
+    paid_in                TEXT,
+    was_detected           INTEGER NOT NULL DEFAULT 0 CHECK (was_detected IN (0, 1)),
+    -- How much of it the store was told of as a late payment.
+    late_amount_notified   TEXT,
+    observed_at            INTEGER,
+    -- A person has to check the latest response.
+    needs_review           INTEGER NOT NULL DEFAULT 0 CHECK (needs_review IN (0, 1)),
+    CHECK (CASE flow
+        WHEN 'custom' THEN crypto_code IS NOT NULL AND conversion_id IS NOT NULL AND requested_crypto IS NOT NULL
+            AND requested_usd IS NOT NULL AND requested_local IS NOT NULL AND local_currency IS NOT NULL
+            AND page_url IS NULL
+        WHEN 'hosted' THEN crypto_code IS NULL AND requested_crypto IS NULL AND address IS NULL AND qr_string IS NULL
+        ELSE 0 END),
+    CHECK (state <> 'open' OR (invoice_id IS NOT NULL AND coalesce(address, page_url) IS NOT NULL))
+) STRICT;
+INSERT INTO attempts VALUES('att_7c45e4e32c7c3b6ca671b4cf3339bd20','ord_1a7b7229eb27e776b6f808c13e3fd20b','custom','BTC','conv_1a181166650b1871c3c3c0c7','0.00030798','19.90','19.90','USD',1795753962800,1795753962800,'open','inv_d0ae24cb939cd649da2efa5a','tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02','bitcoin:tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02?amount=0.00030798','["Send only Bitcoin (BTC) on the Bitcoin network to this address. Other assets, or BTC on another network, will be lost.","Your payment is complete after 3 confirmations on the Bitcoin network.","Make sure that the network fee is sufficient: a Bitcoin transaction with a low fee may not be confirmed.","The price in BTC is held for 15 minutes. It may expire if your payment arrives later."]',NULL,1795753962809,1795754862809,NULL,'settled',1795753962856,'0.00030798','19.90','19.90',3,3,'d87b395d8abcba5e22d7bc241238fd7817b6aed0d13c59a4a2b8f66ec312c903',NULL,NULL,1,NULL,1795753962856,0);
+INSERT INTO attempts VALUES('att_71999b7a9382f19aa7778e2e5d6b8226','ord_21fad91a6ec25c26097e33dcf697dcda','custom','LTC','conv_f150c438d208cc03b08fdf1d','0.14820412','12.50','12.50','USD',1795753962895,1795753962895,'open','inv_6a7956e6801d1499d0380c71','tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8','litecoin:tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8?amount=0.14820412','["Send only Litecoin (LTC) on the Litecoin network to this address. Other assets, or LTC on another network, will be lost.","Your payment is complete after 3 confirmations on the Litecoin network.","Make sure that the network fee is sufficient: a Litecoin transaction with a low fee may not be confirmed.","The price in LTC is held for 15 minutes. It may expire if your payment arrives later."]',NULL,1795753962896,1795754862896,NULL,'underpaid',1795753962916,'0.07410206','6.25','6.25',3,3,'38e759037b816c0fa8fad8198374b1a5b3808e3942958245ccd4d20390264141',NULL,NULL,1,NULL,1795753962916,0);
+INSERT INTO attempts VALUES('att_d44bfa471a44ab21a9fd2b33173db245','ord_097f693dc23a0d288bd32654a9b5291f','custom','BTC','conv_1a181166650b1871c3c3c0c7','0.00019345','12.50','12.50','USD',1795753962937,1795753962937,'open','inv_3a08979479a65d616e74ac78','tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec','bitcoin:tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec?amount=0.00019345','["Send only Bitcoin (BTC) on the Bitcoin network to this address. Other assets, or BTC on another network, will be lost.","Your payment is complete after 3 confirmations on the Bitcoin network.","Make sure that the network fee is sufficient: a Bitcoin transaction with a low fee may not be confirmed.","The price in BTC is held for 15 minutes. It may expire if your payment arrives later."]',NULL,1795753962938,1795754862938,NULL,'settled',1795753962963,'0.00038690','25.00','25.00',3,3,'140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6',NULL,NULL,1,NULL,1795753962963,0);
+INSERT INTO attempts VALUES('att_43f86d7861e856f5fa0ee27935d4b108','ord_e779b0be1fab95540930760beea5325f','custom','ETH','conv_1fa6f028f990386edecebad6','0.00640061','19.90','19.90','USD',1795753962986,1795753962986,'open','inv_673d4bfcbd5173a8f58cd2b5','0xbD644dE5F4419fF0C91BA004b2D347545E2a0b8a','ethereum:0xbD644dE5F4419fF0C91BA004b2D347545E2a0b8a@11155111?value=6400610000000000','["Send only Ether (ETH) on the Ethereum network to this address. Other assets, or ETH on another network, will be lost.","Your payment is complete after 3 confirmations on the Ethereum network.","Make sure that the network fee is sufficient: a Ethereum transaction with a low fee may not be confirmed.","The price in ETH is held for 15 minutes. It may expire if your payment arrives later."]',NULL,1795753962987,1795754862987,NULL,'waiting',1795753962987,'0','0','0',NULL,NULL,NULL,NULL,NULL,0,NULL,NULL,0);
+CREATE TABLE polls (
+    attempt_id    TEXT PRIMARY KEY REFERENCES attempts (id),
+    order_id      TEXT NOT NULL REFERENCES orders (id),
+    invoice_id    TEXT NOT NULL UNIQUE,
+    payment_state TEXT NOT NULL DEFAULT 'waiting',
+    priority      TEXT NOT NULL DEFAULT 'unwatched' CHECK (priority IN ('unwatched', 'watched', 'callback')),
+    opened_at     INTEGER NOT NULL,
+    next_poll_at  INTEGER,
+    polled_at     INTEGER,
+    -- The fencing number of the latest poll, and of the latest that was recorded.
+    poll_seq      INTEGER NOT NULL DEFAULT 0,
+    recorded_seq  INTEGER NOT NULL DEFAULT 0,
+    -- leased_until ends the lease; lease_next_at is what next_poll_at became with it, by the clock of the lease's holder.
+    leased_by     TEXT,
+    leased_until  INTEGER,
+    lease_next_at INTEGER
+) STRICT, WITHOUT ROWID;
+INSERT INTO polls VALUES('att_43f86d7861e856f5fa0ee27935d4b108','ord_e779b0be1fab95540930760beea5325f','inv_673d4bfcbd5173a8f58cd2b5','waiting','unwatched',1795753962987,1795753977989,NULL,0,0,NULL,NULL,NULL);
+INSERT INTO polls VALUES('att_71999b7a9382f19aa7778e2e5d6b8226','ord_21fad91a6ec25c26097e33dcf697dcda','inv_6a7956e6801d1499d0380c71','underpaid','watched',1795753962896,1795753963916,1795753962916,1,1,NULL,NULL,NULL);
+INSERT INTO polls VALUES('att_7c45e4e32c7c3b6ca671b4cf3339bd20','ord_1a7b7229eb27e776b6f808c13e3fd20b','inv_d0ae24cb939cd649da2efa5a','settled','unwatched',1795753962809,1795754007856,1795753962856,1,1,NULL,NULL,NULL);
+INSERT INTO polls VALUES('att_d44bfa471a44ab21a9fd2b33173db245','ord_097f693dc23a0d288bd32654a9b5291f','inv_3a08979479a65d616e74ac78','settled','unwatched',1795753962938,1795754007963,1795753962963,1,1,NULL,NULL,NULL);
+CREATE TABLE observations (
+    id            INTEGER PRIMARY KEY,
+    attempt_id    TEXT NOT NULL REFERENCES attempts (id),
+    poll_seq      INTEGER NOT NULL,
+    last_poll_seq INTEGER NOT NULL,
+    observed_at   INTEGER NOT NULL,
+    last_at       INTEGER NOT NULL,
+    times         INTEGER NOT NULL DEFAULT 1,
+    raw           TEXT NOT NULL,
+    assessment    TEXT NOT NULL,
+    -- Of the members that are assessed.
+    digest        BLOB NOT NULL,
+    UNIQUE (attempt_id, poll_seq)
+) STRICT;
+INSERT INTO observations VALUES(1,'att_7c45e4e32c7c3b6ca671b4cf3339bd20',1,1,1795753962856,1795753962856,1,'{"data":{"invoice_id":"inv_d0ae24cb939cd649da2efa5a","transaction_status":"COMPLETED","invoice_amount_in_local_currency":"19.90","invoice_amount_in_usd":"19.90","invoice_crypto_amount":"0.00030798","received_amount_in_local_currency":"19.90","received_amount_in_usd":"19.90","received_crypto_amount":"0.00030798","local_currency_code":"USD","transaction_crypto":"BTC","invoice_creation_time":"1795753962","depositor_email_id":"","blockchain_transaction_status":"CONFIRMED","transaction_hash":"d87b395d8abcba5e22d7bc241238fd7817b6aed0d13c59a4a2b8f66ec312c903","blockchain_confirmations":"3/3","wallet_address":"tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02","transaction_time":"1795753962"}}','settled',X'cd9526630aee266c42079057ef01abb9');
+INSERT INTO observations VALUES(2,'att_71999b7a9382f19aa7778e2e5d6b8226',1,1,1795753962916,1795753962916,1,'{"data":{"invoice_id":"inv_6a7956e6801d1499d0380c71","transaction_status":"COMPLETED","invoice_amount_in_local_currency":"12.50","invoice_amount_in_usd":"12.50","invoice_crypto_amount":"0.14820412","received_amount_in_local_currency":"6.25","received_amount_in_usd":"6.25","received_crypto_amount":"0.07410206","local_currency_code":"USD","transaction_crypto":"LTC","invoice_creation_time":"1795753962","depositor_email_id":"","blockchain_transaction_status":"CONFIRMED","transaction_hash":"38e759037b816c0fa8fad8198374b1a5b3808e3942958245ccd4d20390264141","blockchain_confirmations":"3/3","wallet_address":"tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8","transaction_time":"1795753962"}}','underpaid',X'42b80acd0a9fe172ea52bbdf1dbdfb75');
+INSERT INTO observations VALUES(3,'att_d44bfa471a44ab21a9fd2b33173db245',1,1,1795753962963,1795753962963,1,'{"data":{"invoice_id":"inv_3a08979479a65d616e74ac78","transaction_status":"COMPLETED","invoice_amount_in_local_currency":"12.50","invoice_amount_in_usd":"12.50","invoice_crypto_amount":"0.00019345","received_amount_in_local_currency":"25.00","received_amount_in_usd":"25.00","received_crypto_amount":"0.00038690","local_currency_code":"USD","transaction_crypto":"BTC","invoice_creation_time":"1795753962","depositor_email_id":"","blockchain_transaction_status":"CONFIRMED","transaction_hash":"140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6","blockchain_confirmations":"3/3","wallet_address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","transaction_time":"1795753962"}}','settled',X'ad05d9f1a9354c9d4be8dd6409c82060');
+CREATE TABLE credits (
+    order_id       TEXT PRIMARY KEY REFERENCES orders (id),
+    attempt_id     TEXT NOT NULL REFERENCES attempts (id),
+    observation_id INTEGER NOT NULL REFERENCES observations (id),
+    amount         TEXT NOT NULL,
+    currency       TEXT NOT NULL,
+    credited_at    INTEGER NOT NULL
+) STRICT;
+INSERT INTO credits VALUES('ord_1a7b7229eb27e776b6f808c13e3fd20b','att_7c45e4e32c7c3b6ca671b4cf3339bd20',1,'19.90','USD',1795753962856);
+INSERT INTO credits VALUES('ord_097f693dc23a0d288bd32654a9b5291f','att_d44bfa471a44ab21a9fd2b33173db245',3,'12.50','USD',1795753962963);
+CREATE TABLE events (
+    order_id   TEXT NOT NULL REFERENCES orders (id),
+    sequence   INTEGER NOT NULL,
+    id         TEXT NOT NULL UNIQUE,
+    store_id   TEXT NOT NULL,
+    type       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    payload    TEXT NOT NULL,
+    position   INTEGER PRIMARY KEY,
+    UNIQUE (order_id, sequence)
+) STRICT;
+INSERT INTO events VALUES('ord_1a7b7229eb27e776b6f808c13e3fd20b',1,'evt_1a7b7229eb27e776b6f808c13e3fd20b_1_e80695ef0373e0d3','demo','order.created',1795753960695,'{"type":"order.created","timestamp":"2026-11-27T04:32:40.69500201Z","data":{"sequence":1,"order":{"id":"ord_1a7b7229eb27e776b6f808c13e3fd20b","reference":"catalogue-454312b06e501ec2acb128a22667cbb4","status":"open","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-27T04:32:40.695Z","expires_at":"2026-11-28T04:32:40.694Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}',1);
+INSERT INTO events VALUES('ord_1a7b7229eb27e776b6f808c13e3fd20b',2,'evt_1a7b7229eb27e776b6f808c13e3fd20b_2_bb3900f9f8ef8f73','demo','order.attempt_opened',1795753962812,'{"type":"order.attempt_opened","timestamp":"2026-11-27T04:32:42.812042732Z","data":{"sequence":2,"order":{"id":"ord_1a7b7229eb27e776b6f808c13e3fd20b","reference":"catalogue-454312b06e501ec2acb128a22667cbb4","status":"awaiting_payment","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-27T04:32:40.695Z","expires_at":"2026-11-28T04:32:40.694Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_7c45e4e32c7c3b6ca671b4cf3339bd20","crypto_code":"BTC","invoice_id":"inv_d0ae24cb939cd649da2efa5a","address":"tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02","payment_process_url":null,"amount_in_crypto":"0.00030798","amount_in_usd":"19.90","amount_in_local_currency":"19.90","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}',2);
+INSERT INTO events VALUES('ord_1a7b7229eb27e776b6f808c13e3fd20b',3,'evt_1a7b7229eb27e776b6f808c13e3fd20b_3_fad8e81d200b3c7b','demo','order.paid',1795753962856,'{"type":"order.paid","timestamp":"2026-11-27T04:32:42.856461175Z","data":{"sequence":3,"order":{"id":"ord_1a7b7229eb27e776b6f808c13e3fd20b","reference":"catalogue-454312b06e501ec2acb128a22667cbb4","status":"paid","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-27T04:32:40.695Z","expires_at":"2026-11-28T04:32:40.694Z","flow":"custom","settled_at":"2026-11-27T04:32:42.856461175Z","reverted":null,"attempt":{"id":"att_7c45e4e32c7c3b6ca671b4cf3339bd20","crypto_code":"BTC","invoice_id":"inv_d0ae24cb939cd649da2efa5a","address":"tb1qnq97vs7q26fe2c5jk2qjce37ta35zrn9dnkk02","payment_process_url":null,"amount_in_crypto":"0.00030798","amount_in_usd":"19.90","amount_in_local_currency":"19.90","local_currency_code":"USD","received_in_crypto":"0.00030798","received_in_usd":"19.90","received_in_local_currency":"19.90","transaction_hash":"d87b395d8abcba5e22d7bc241238fd7817b6aed0d13c59a4a2b8f66ec312c903"}}}}',3);
+INSERT INTO events VALUES('ord_21fad91a6ec25c26097e33dcf697dcda',1,'evt_21fad91a6ec25c26097e33dcf697dcda_1_699a8f0ab414f021','demo','order.created',1795753962880,'{"type":"order.created","timestamp":"2026-11-27T04:32:42.880963549Z","data":{"sequence":1,"order":{"id":"ord_21fad91a6ec25c26097e33dcf697dcda","reference":"catalogue-adee09a1d290a1352d9a9684dec7cdfd","status":"open","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-27T04:32:42.88Z","expires_at":"2026-11-28T04:32:42.88Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}',4);
+INSERT INTO events VALUES('ord_21fad91a6ec25c26097e33dcf697dcda',2,'evt_21fad91a6ec25c26097e33dcf697dcda_2_5570f80e528e506b','demo','order.attempt_opened',1795753962897,'{"type":"order.attempt_opened","timestamp":"2026-11-27T04:32:42.897998068Z","data":{"sequence":2,"order":{"id":"ord_21fad91a6ec25c26097e33dcf697dcda","reference":"catalogue-adee09a1d290a1352d9a9684dec7cdfd","status":"awaiting_payment","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-27T04:32:42.88Z","expires_at":"2026-11-28T04:32:42.88Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_71999b7a9382f19aa7778e2e5d6b8226","crypto_code":"LTC","invoice_id":"inv_6a7956e6801d1499d0380c71","address":"tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8","payment_process_url":null,"amount_in_crypto":"0.14820412","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}',5);
+INSERT INTO events VALUES('ord_21fad91a6ec25c26097e33dcf697dcda',3,'evt_21fad91a6ec25c26097e33dcf697dcda_3_187380543b1c0a48','demo','order.underpaid',1795753962916,'{"type":"order.underpaid","timestamp":"2026-11-27T04:32:42.916310061Z","data":{"sequence":3,"order":{"id":"ord_21fad91a6ec25c26097e33dcf697dcda","reference":"catalogue-adee09a1d290a1352d9a9684dec7cdfd","status":"underpaid","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-27T04:32:42.88Z","expires_at":"2026-11-28T04:32:42.88Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_71999b7a9382f19aa7778e2e5d6b8226","crypto_code":"LTC","invoice_id":"inv_6a7956e6801d1499d0380c71","address":"tltc1qx2uwvwx4ake04u5lp0hkd6w9z76vqnaedr8mv8","payment_process_url":null,"amount_in_crypto":"0.14820412","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0.07410206","received_in_usd":"6.25","received_in_local_currency":"6.25","transaction_hash":"38e759037b816c0fa8fad8198374b1a5b3808e3942958245ccd4d20390264141"}}}}',6);
+INSERT INTO events VALUES('ord_097f693dc23a0d288bd32654a9b5291f',1,'evt_097f693dc23a0d288bd32654a9b5291f_1_1a4298ac358373f6','demo','order.created',1795753962928,'{"type":"order.created","timestamp":"2026-11-27T04:32:42.928064257Z","data":{"sequence":1,"order":{"id":"ord_097f693dc23a0d288bd32654a9b5291f","reference":"catalogue-3208ab6eb97f426fec44b0058ab1c88a","status":"open","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-27T04:32:42.928Z","expires_at":"2026-11-28T04:32:42.927Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}',7);
+INSERT INTO events VALUES('ord_097f693dc23a0d288bd32654a9b5291f',2,'evt_097f693dc23a0d288bd32654a9b5291f_2_6f6d006e9196c19d','demo','order.attempt_opened',1795753962941,'{"type":"order.attempt_opened","timestamp":"2026-11-27T04:32:42.941815476Z","data":{"sequence":2,"order":{"id":"ord_097f693dc23a0d288bd32654a9b5291f","reference":"catalogue-3208ab6eb97f426fec44b0058ab1c88a","status":"awaiting_payment","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-27T04:32:42.928Z","expires_at":"2026-11-28T04:32:42.927Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_d44bfa471a44ab21a9fd2b33173db245","crypto_code":"BTC","invoice_id":"inv_3a08979479a65d616e74ac78","address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","payment_process_url":null,"amount_in_crypto":"0.00019345","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}',8);
+INSERT INTO events VALUES('ord_097f693dc23a0d288bd32654a9b5291f',3,'evt_097f693dc23a0d288bd32654a9b5291f_3_3fa9c462e9b53243','demo','order.paid',1795753962963,'{"type":"order.paid","timestamp":"2026-11-27T04:32:42.96354308Z","data":{"sequence":3,"order":{"id":"ord_097f693dc23a0d288bd32654a9b5291f","reference":"catalogue-3208ab6eb97f426fec44b0058ab1c88a","status":"overpaid","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-27T04:32:42.928Z","expires_at":"2026-11-28T04:32:42.927Z","flow":"custom","settled_at":"2026-11-27T04:32:42.96354308Z","reverted":null,"attempt":{"id":"att_d44bfa471a44ab21a9fd2b33173db245","crypto_code":"BTC","invoice_id":"inv_3a08979479a65d616e74ac78","address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","payment_process_url":null,"amount_in_crypto":"0.00019345","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0.00038690","received_in_usd":"25.00","received_in_local_currency":"25.00","transaction_hash":"140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6"}}}}',9);
+INSERT INTO events VALUES('ord_097f693dc23a0d288bd32654a9b5291f',4,'evt_097f693dc23a0d288bd32654a9b5291f_4_3ab13a2938f01019','demo','order.overpaid',1795753962963,'{"type":"order.overpaid","timestamp":"2026-11-27T04:32:42.96354308Z","data":{"sequence":4,"order":{"id":"ord_097f693dc23a0d288bd32654a9b5291f","reference":"catalogue-3208ab6eb97f426fec44b0058ab1c88a","status":"overpaid","amount":"12.50","currency":"USD","price_source":"catalogue","title":"Enamel mug","customer_email":null,"return_url":null,"metadata":{"sku":"mug","quantity":1},"created_at":"2026-11-27T04:32:42.928Z","expires_at":"2026-11-28T04:32:42.927Z","flow":"custom","settled_at":"2026-11-27T04:32:42.96354308Z","reverted":null,"attempt":{"id":"att_d44bfa471a44ab21a9fd2b33173db245","crypto_code":"BTC","invoice_id":"inv_3a08979479a65d616e74ac78","address":"tb1qys2gya3epavcp032z8dqu7a7g5hwp4ya4m66ec","payment_process_url":null,"amount_in_crypto":"0.00019345","amount_in_usd":"12.50","amount_in_local_currency":"12.50","local_currency_code":"USD","received_in_crypto":"0.00038690","received_in_usd":"25.00","received_in_local_currency":"25.00","transaction_hash":"140af926c811b5792e7eb1ba7b48b6eb433af3e7ea6fb589857fcff004ef12b6"}}}}',10);
+INSERT INTO events VALUES('ord_e779b0be1fab95540930760beea5325f',1,'evt_e779b0be1fab95540930760beea5325f_1_864b403fd11494fe','demo','order.created',1795753962973,'{"type":"order.created","timestamp":"2026-11-27T04:32:42.973768379Z","data":{"sequence":1,"order":{"id":"ord_e779b0be1fab95540930760beea5325f","reference":"catalogue-8f544a89721fe5b83e0336e25014f487","status":"open","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-27T04:32:42.973Z","expires_at":"2026-11-28T04:32:42.973Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}',11);
+INSERT INTO events VALUES('ord_e779b0be1fab95540930760beea5325f',2,'evt_e779b0be1fab95540930760beea5325f_2_358379c4b8094fbb','demo','order.attempt_opened',1795753962989,'{"type":"order.attempt_opened","timestamp":"2026-11-27T04:32:42.989220025Z","data":{"sequence":2,"order":{"id":"ord_e779b0be1fab95540930760beea5325f","reference":"catalogue-8f544a89721fe5b83e0336e25014f487","status":"awaiting_payment","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-27T04:32:42.973Z","expires_at":"2026-11-28T04:32:42.973Z","flow":"custom","settled_at":null,"reverted":null,"attempt":{"id":"att_43f86d7861e856f5fa0ee27935d4b108","crypto_code":"ETH","invoice_id":"inv_673d4bfcbd5173a8f58cd2b5","address":"0xbD644dE5F4419fF0C91BA004b2D347545E2a0b8a","payment_process_url":null,"amount_in_crypto":"0.00640061","amount_in_usd":"19.90","amount_in_local_currency":"19.90","local_currency_code":"USD","received_in_crypto":"0","received_in_usd":"0","received_in_local_currency":"0","transaction_hash":null}}}}',12);
+INSERT INTO events VALUES('ord_754d5715b50a22b8dfb217e7c3a0e7a3',1,'evt_754d5715b50a22b8dfb217e7c3a0e7a3_1_e7b0a020794f3659','demo','order.created',1795753962998,'{"type":"order.created","timestamp":"2026-11-27T04:32:42.998063691Z","data":{"sequence":1,"order":{"id":"ord_754d5715b50a22b8dfb217e7c3a0e7a3","reference":"catalogue-d0648620749b21924b21607a2d4f13d2","status":"open","amount":"19.90","currency":"USD","price_source":"catalogue","title":"The Quiet Web, an e-book","customer_email":null,"return_url":null,"metadata":{"sku":"ebook","quantity":1},"created_at":"2026-11-27T04:32:42.998Z","expires_at":"2026-11-28T04:32:42.997Z","flow":"custom","settled_at":null,"reverted":null,"attempt":null}}}',13);
+CREATE TABLE outbox (
+    order_id      TEXT NOT NULL,
+    sequence      INTEGER NOT NULL,
+    position      INTEGER NOT NULL,
+    store_id      TEXT NOT NULL,
+    state         TEXT NOT NULL DEFAULT 'pending',
+    tries         INTEGER NOT NULL DEFAULT 0,
+    next_at       INTEGER NOT NULL,
+    -- When next_at was planned: what a clock that was ahead has planned is found by it, whatever its event's time is.
+    planned_at    INTEGER NOT NULL,
+    -- The next try by the schedule, after a failed one; NULL before the first failure. A try before it is early.
+    retry_at      INTEGER,
+    -- Set while a failed event waits: an acceptance by the endpoint after this time makes the event due.
+    early_from    INTEGER,
+    -- How often an acceptance has made it due.
+    early_tries   INTEGER NOT NULL DEFAULT 0,
+    -- Events of orders with money (0) are delivered before all others (1).
+    priority      INTEGER NOT NULL DEFAULT 1 CHECK (priority IN (0, 1)),
+    -- Delivered before a redelivery was requested: no later event waits for it.
+    was_delivered INTEGER NOT NULL DEFAULT 0 CHECK (was_delivered IN (0, 1)),
+    -- No earlier pending event of the same order waits for the store's first acceptance. Only a head is delivered.
+    is_head       INTEGER NOT NULL CHECK (is_head IN (0, 1)),
+    leased_by     TEXT,
+    leased_until  INTEGER,
+    PRIMARY KEY (order_id, sequence),
+    FOREIGN KEY (order_id, sequence) REFERENCES events (order_id, sequence)
+) STRICT, WITHOUT ROWID;
+INSERT INTO outbox VALUES('ord_097f693dc23a0d288bd32654a9b5291f',1,7,'demo','delivered',1,1795753992931,1795753962940,NULL,NULL,0,1,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_097f693dc23a0d288bd32654a9b5291f',2,8,'demo','delivered',1,1795753992944,1795753962955,NULL,NULL,0,1,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_097f693dc23a0d288bd32654a9b5291f',3,9,'demo','delivered',1,1795753992966,1795753962972,NULL,NULL,0,0,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_097f693dc23a0d288bd32654a9b5291f',4,10,'demo','delivered',1,1795753992973,1795753962984,NULL,NULL,0,0,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_1a7b7229eb27e776b6f808c13e3fd20b',1,1,'demo','delivered',1,1795753990707,1795753962789,NULL,NULL,0,1,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_1a7b7229eb27e776b6f808c13e3fd20b',2,2,'demo','delivered',1,1795753992819,1795753962836,NULL,NULL,0,1,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_1a7b7229eb27e776b6f808c13e3fd20b',3,3,'demo','delivered',1,1795753992862,1795753962866,NULL,NULL,0,0,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_21fad91a6ec25c26097e33dcf697dcda',1,4,'demo','delivered',1,1795753992888,1795753962893,NULL,NULL,0,1,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_21fad91a6ec25c26097e33dcf697dcda',2,5,'demo','delivered',1,1795753992900,1795753962906,NULL,NULL,0,1,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_21fad91a6ec25c26097e33dcf697dcda',3,6,'demo','delivered',1,1795753992918,1795753962922,NULL,NULL,0,0,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_754d5715b50a22b8dfb217e7c3a0e7a3',1,13,'demo','delivered',1,1795753993003,1795753963009,NULL,NULL,0,1,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_e779b0be1fab95540930760beea5325f',1,11,'demo','delivered',1,1795753992973,1795753962985,NULL,NULL,0,1,0,0,'file',NULL);
+INSERT INTO outbox VALUES('ord_e779b0be1fab95540930760beea5325f',2,12,'demo','delivered',1,1795753992991,1795753962998,NULL,NULL,0,1,0,0,'file',NULL);
+CREATE TABLE store_deliveries (
+    store_id    TEXT PRIMARY KEY,
+    -- When the store's endpoint last accepted an event while others waited.
+    accepted_at INTEGER,
+    -- Before it, no waiting event with money is tried early.
+    probe_at    INTEGER
+) STRICT;
+INSERT INTO store_deliveries VALUES('demo',NULL,NULL);
+CREATE TABLE deliveries (
+    id          INTEGER PRIMARY KEY,
+    event_id    TEXT NOT NULL REFERENCES events (id),
+    store_id    TEXT NOT NULL,
+    number      INTEGER NOT NULL,
+    tried_at    INTEGER NOT NULL,
+    took_ms     INTEGER NOT NULL,
+    http_status INTEGER,
+    note        TEXT NOT NULL,
+    UNIQUE (event_id, number)
+) STRICT;
+INSERT INTO deliveries VALUES(1,'evt_1a7b7229eb27e776b6f808c13e3fd20b_1_e80695ef0373e0d3','demo',1,1795753962781,7,204,'answered 204');
+INSERT INTO deliveries VALUES(2,'evt_1a7b7229eb27e776b6f808c13e3fd20b_2_bb3900f9f8ef8f73','demo',1,1795753962833,2,204,'answered 204');
+INSERT INTO deliveries VALUES(3,'evt_1a7b7229eb27e776b6f808c13e3fd20b_3_fad8e81d200b3c7b','demo',1,1795753962865,1,204,'answered 204');
+INSERT INTO deliveries VALUES(4,'evt_21fad91a6ec25c26097e33dcf697dcda_1_699a8f0ab414f021','demo',1,1795753962890,2,204,'answered 204');
+INSERT INTO deliveries VALUES(5,'evt_21fad91a6ec25c26097e33dcf697dcda_2_5570f80e528e506b','demo',1,1795753962904,2,204,'answered 204');
+INSERT INTO deliveries VALUES(6,'evt_21fad91a6ec25c26097e33dcf697dcda_3_187380543b1c0a48','demo',1,1795753962920,1,204,'answered 204');
+INSERT INTO deliveries VALUES(7,'evt_097f693dc23a0d288bd32654a9b5291f_1_1a4298ac358373f6','demo',1,1795753962935,4,204,'answered 204');
+INSERT INTO deliveries VALUES(8,'evt_097f693dc23a0d288bd32654a9b5291f_2_6f6d006e9196c19d','demo',1,1795753962950,5,204,'answered 204');
+INSERT INTO deliveries VALUES(9,'evt_097f693dc23a0d288bd32654a9b5291f_3_3fa9c462e9b53243','demo',1,1795753962968,3,204,'answered 204');
+INSERT INTO deliveries VALUES(10,'evt_097f693dc23a0d288bd32654a9b5291f_4_3ab13a2938f01019','demo',1,1795753962978,5,204,'answered 204');
+INSERT INTO deliveries VALUES(11,'evt_e779b0be1fab95540930760beea5325f_1_864b403fd11494fe','demo',1,1795753962978,6,204,'answered 204');
+INSERT INTO deliveries VALUES(12,'evt_e779b0be1fab95540930760beea5325f_2_358379c4b8094fbb','demo',1,1795753962995,2,204,'answered 204');
+INSERT INTO deliveries VALUES(13,'evt_754d5715b50a22b8dfb217e7c3a0e7a3_1_e7b0a020794f3659','demo',1,1795753963007,2,204,'answered 204');
+CREATE TABLE disabled_endpoints (
+    store_id TEXT PRIMARY KEY,
+    endpoint BLOB NOT NULL CHECK (length(endpoint) = 32),
+    event_id TEXT NOT NULL REFERENCES events (id),
+    since    INTEGER NOT NULL
+) STRICT;
+CREATE TABLE audit (
+    position      INTEGER PRIMARY KEY,
+    id            TEXT NOT NULL UNIQUE,
+    at            INTEGER NOT NULL,
+    operator      TEXT NOT NULL,
+    -- The store whose staff did it; NULL for an operator.
+    staff_of      TEXT,
+    action        TEXT NOT NULL,
+    order_id      TEXT REFERENCES orders (id),
+    -- The event or the store, where the action has one.
+    subject       TEXT,
+    reason        TEXT NOT NULL,
+    status_before TEXT,
+    status_after  TEXT
+) STRICT;
+CREATE TABLE staff_access (
+    hash            BLOB PRIMARY KEY CHECK (length(hash) = 32),
+    state           TEXT NOT NULL CHECK (state IN ('link', 'session')),
+    store_id        TEXT NOT NULL,
+    secret_key      BLOB NOT NULL CHECK (length(secret_key) = 32),
+    person          TEXT NOT NULL,
+    may_decide      INTEGER NOT NULL CHECK (may_decide IN (0, 1)),
+    session_seconds INTEGER NOT NULL CHECK (session_seconds > 0),
+    expires_at      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE price_lists (
+    id         INTEGER PRIMARY KEY,
+    fetched_at INTEGER NOT NULL,
+    body       TEXT NOT NULL
+) STRICT;
+INSERT INTO price_lists VALUES(1,1795753962773,'{"BCH":{"rates":{"amount_in_local_currency":"415.9964","amount_in_crypto":"1","amount_in_usd":"415.9964","local_currency_code":"USD"},"limits":{"min":"0.01","max":"100"},"conversion_id":"conv_01352d6b120f7b0a827e1b2b"},"BNB":{"rates":{"amount_in_local_currency":"593.127","amount_in_crypto":"1","amount_in_usd":"593.127","local_currency_code":"USD"},"limits":{"min":"","max":"8"},"conversion_id":"conv_c244526a5279ec921a6f34d3"},"BTC":{"rates":{"amount_in_local_currency":"64616.225","amount_in_crypto":"1","amount_in_usd":"64616.225","local_currency_code":"USD"},"limits":{"min":"0.0001","max":"2"},"conversion_id":"conv_1a181166650b1871c3c3c0c7"},"DOGE":{"rates":{"amount_in_local_currency":"0.160816","amount_in_crypto":"1","amount_in_usd":"0.160816","local_currency_code":"USD"},"limits":{"min":"50","max":"250000"},"conversion_id":"conv_2e39a183bb5815e89da4cc1c"},"ETH":{"rates":{"amount_in_local_currency":"3109.08","amount_in_crypto":"1","amount_in_usd":"3109.08","local_currency_code":"USD"},"limits":{"min":"0.001","max":"50"},"conversion_id":"conv_1fa6f028f990386edecebad6"},"LTC":{"rates":{"amount_in_local_currency":"84.34314","amount_in_crypto":"1","amount_in_usd":"84.34314","local_currency_code":"USD"},"limits":{"min":"0.01","max":"500"},"conversion_id":"conv_f150c438d208cc03b08fdf1d"},"TRX":{"rates":{"amount_in_local_currency":"0.129207","amount_in_crypto":"1","amount_in_usd":"0.129207","local_currency_code":"USD"},"limits":{"min":"5","max":""},"conversion_id":"conv_4582b385a3114428883b817b"},"USDTERC20":{"rates":{"amount_in_local_currency":"1.00","amount_in_crypto":"1","amount_in_usd":"1.00","local_currency_code":"USD"},"limits":{"min":"5","max":"50000"},"conversion_id":"conv_e29407f02d173312e907c176"},"USDTTRC20":{"rates":{"amount_in_local_currency":"1.00","amount_in_crypto":"1","amount_in_usd":"1.00","local_currency_code":"USD"},"limits":{"min":"1","max":"50000"},"conversion_id":"conv_1601f9822031413ba666905a"}}');
+CREATE TABLE static_files (
+    name    TEXT PRIMARY KEY,
+    whole   BLOB NOT NULL,
+    brotli  BLOB,
+    used_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE write_checks (
+    id         INTEGER PRIMARY KEY CHECK (id = 1),
+    written_at INTEGER NOT NULL
+) STRICT;
+INSERT INTO write_checks VALUES(1,1795753963005);
+CREATE INDEX orders_by_store ON orders (store_id, created_at DESC, id DESC);
+CREATE INDEX orders_by_status ON orders (store_id, status, created_at DESC, id DESC);
+CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE status = 'open';
+CREATE INDEX orders_for_attention ON orders (attention_since, id) WHERE attention_since IS NOT NULL;
+CREATE INDEX store_orders_for_attention ON orders (store_id, attention_since, id) WHERE attention_since IS NOT NULL;
+CREATE INDEX orders_by_time ON orders (created_at DESC, id DESC);
+CREATE INDEX orders_by_status_and_time ON orders (status, created_at DESC, id DESC);
+CREATE INDEX orders_by_reference ON orders (reference);
+CREATE INDEX orders_by_amount ON orders (amount);
+CREATE INDEX orders_by_customer_email ON orders (lower(customer_email)) WHERE customer_email IS NOT NULL;
+CREATE INDEX orders_by_receipt_email ON orders (lower(receipt_email)) WHERE receipt_email IS NOT NULL;
+CREATE INDEX client_tokens_by_expiry ON client_tokens (expires_at);
+CREATE INDEX requests_by_expiry ON requests (kept_until);
+CREATE INDEX attempts_by_order ON attempts (order_id);
+CREATE INDEX attempts_creating ON attempts (begun_clock) WHERE state = 'creating';
+CREATE INDEX attempts_needing_review ON attempts (id) WHERE needs_review;
+CREATE INDEX attempts_by_address ON attempts (lower(address)) WHERE address IS NOT NULL;
+CREATE INDEX attempts_by_transaction ON attempts (lower(transaction_hash)) WHERE transaction_hash IS NOT NULL;
+CREATE INDEX polls_due ON polls (priority, next_poll_at) WHERE next_poll_at IS NOT NULL;
+CREATE INDEX polls_by_order ON polls (order_id);
+CREATE INDEX polls_leased ON polls (leased_by) WHERE leased_by IS NOT NULL;
+CREATE INDEX polls_by_opening ON polls (opened_at);
+CREATE INDEX polls_by_poll ON polls (coalesce(polled_at, opened_at)) WHERE next_poll_at IS NOT NULL;
+CREATE INDEX credits_by_time ON credits (credited_at, order_id);
+CREATE INDEX events_by_store ON events (store_id, position);
+CREATE INDEX outbox_heads ON outbox (store_id, priority, next_at, position) WHERE is_head;
+CREATE INDEX outbox_waiting ON outbox (store_id, priority, early_from) WHERE is_head AND early_from IS NOT NULL;
+CREATE INDEX outbox_pending ON outbox (store_id, position) WHERE state = 'pending';
+CREATE INDEX outbox_by_plan ON outbox (planned_at) WHERE state = 'pending';
+CREATE INDEX outbox_leased ON outbox (store_id, leased_until) WHERE leased_until IS NOT NULL;
+CREATE INDEX outbox_given_up ON outbox (position) WHERE state = 'given_up';
+CREATE INDEX outbox_given_up_by_store ON outbox (store_id, position) WHERE state = 'given_up';
+CREATE INDEX deliveries_by_store ON deliveries (store_id, id DESC);
+CREATE INDEX audit_by_order ON audit (order_id, position) WHERE order_id IS NOT NULL;
+CREATE INDEX staff_access_by_expiry ON staff_access (expires_at);
+CREATE INDEX staff_access_by_store ON staff_access (store_id, expires_at DESC);
+CREATE INDEX price_lists_by_time ON price_lists (fetched_at);
+CREATE TRIGGER orders_keep_their_terms BEFORE UPDATE OF
+    id, store_id, reference, amount, currency, price_source, tolerance, flow, created_at ON orders
+BEGIN SELECT RAISE(ABORT, 'the terms of an order never change'); END;
+CREATE TRIGGER orders_keep_their_lines BEFORE UPDATE OF lines ON orders
+BEGIN SELECT RAISE(ABORT, 'the lines of an order never change'); END;
+CREATE TRIGGER orders_stay BEFORE DELETE ON orders
+BEGIN SELECT RAISE(ABORT, 'orders are never deleted'); END;
+CREATE TRIGGER paid_stays_paid BEFORE UPDATE OF status ON orders
+WHEN OLD.status IN ('paid', 'overpaid') AND NEW.status <> OLD.status
+BEGIN SELECT RAISE(ABORT, 'a paid order stays paid'); END;
+CREATE TRIGGER cancelled_stays_cancelled BEFORE UPDATE OF cancelled_at ON orders
+WHEN OLD.cancelled_at IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a cancellation is not taken back'); END;
+CREATE TRIGGER attempts_keep_their_invoice BEFORE UPDATE OF
+    order_id, flow, crypto_code, requested_crypto, requested_usd, requested_local, local_currency, invoice_id, address,
+    qr_string, page_url ON attempts
+WHEN OLD.state <> 'creating'
+BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
+CREATE TRIGGER observations_stay BEFORE UPDATE OF id, attempt_id, poll_seq, observed_at, raw, assessment, digest ON observations
+BEGIN SELECT RAISE(ABORT, 'observations never change'); END;
+CREATE TRIGGER observations_are_counted BEFORE UPDATE OF last_poll_seq, last_at, times ON observations
+WHEN NEW.times <> OLD.times + 1 OR NEW.last_poll_seq <= OLD.last_poll_seq
+BEGIN SELECT RAISE(ABORT, 'a repeated observation is counted'); END;
+CREATE TRIGGER observations_are_kept BEFORE DELETE ON observations
+BEGIN SELECT RAISE(ABORT, 'observations are never deleted'); END;
+CREATE TRIGGER credits_stay BEFORE UPDATE ON credits
+BEGIN SELECT RAISE(ABORT, 'credits never change'); END;
+CREATE TRIGGER credits_are_kept BEFORE DELETE ON credits
+BEGIN SELECT RAISE(ABORT, 'credits are never deleted'); END;
+CREATE TRIGGER events_stay BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events never change'); END;
+CREATE TRIGGER events_are_kept BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+CREATE TRIGGER paid_has_a_credit BEFORE UPDATE OF status ON orders
+WHEN NEW.status IN ('paid', 'overpaid') AND NOT EXISTS (SELECT 1 FROM credits WHERE order_id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'an order is paid only with its credit'); END;
+CREATE TRIGGER audit_stays BEFORE UPDATE ON audit
+BEGIN SELECT RAISE(ABORT, 'entries of the audit log never change'); END;
+CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit
+BEGIN SELECT RAISE(ABORT, 'entries of the audit log are never deleted'); END;
+CREATE TRIGGER accepted_stays_accepted BEFORE UPDATE OF decision ON orders
+WHEN OLD.decision = 'accepted' AND NEW.decision IS NOT 'accepted'
+BEGIN SELECT RAISE(ABORT, 'an acceptance is not taken back'); END;
+CREATE TRIGGER decisions_are_audited BEFORE UPDATE OF decision, decided_at ON orders
+WHEN NEW.decision IS NOT NULL AND (NEW.decision IS NOT OLD.decision OR NEW.decided_at IS NOT OLD.decided_at)
+    AND NOT EXISTS (SELECT 1 FROM audit WHERE order_id = NEW.id AND at = NEW.decided_at)
+BEGIN SELECT RAISE(ABORT, 'a decision needs its entry in the audit log'); END;
+COMMIT;
