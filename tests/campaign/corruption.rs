@@ -35,8 +35,11 @@ const ROWS: [(&str, &str); 4] = [
 /// A log's lines.
 type Lines = Vec<Value>;
 
+/// A change of a log's lines.
+type Change = fn(&mut Lines);
+
 /// The rule that is broken, the log, and the change of its lines.
-const LINES: [(&str, &str, fn(&mut Lines)); 7] = [
+const LINES: [(&str, &str, Change); 7] = [
     ("requested-once", "sandbox.jsonl", |lines| {
         repeat(lines, "created_invoice", "invoice_id");
     }),
@@ -76,20 +79,17 @@ fn repeat(lines: &mut Lines, what: &str, id: &str) {
 pub(crate) async fn every_source_is_read(remains: &Remains) {
     for (number, (rule, statements)) in ROWS.into_iter().enumerate() {
         let copy = Folder::new();
-        let database = match &remains.server {
-            Some(server) => {
-                let name = format!("copy_{number}");
-                server.create_database(&name, Some("florin")).unwrap();
-                let statements = format!("SET session_replication_role = replica; {statements}");
-                server.psql(&name, &statements).unwrap();
-                server.url(&name)
-            }
-            None => {
-                let file = copy.file("florin.db");
-                fs::copy(remains.folder.file("florin.db"), &file).unwrap();
-                change_file(&file, statements).await;
-                file.display().to_string()
-            }
+        let database = if let Some(server) = &remains.server {
+            let name = format!("copy_{number}");
+            server.create_database(&name, Some("florin")).unwrap();
+            let statements = format!("SET session_replication_role = replica; {statements}");
+            server.psql(&name, &statements).unwrap();
+            server.url(&name)
+        } else {
+            let file = copy.file("florin.db");
+            fs::copy(remains.folder.file("florin.db"), &file).unwrap();
+            change_file(&file, statements).await;
+            file.display().to_string()
         };
         let findings = audit_copy(remains.folder.path(), &database).await;
         assert_broken(&findings, rule, statements);

@@ -124,9 +124,9 @@ impl Campaign {
     pub fn missing(&self) -> Vec<String> {
         let of_server = self.remains.iter().any(|shard| shard.server.is_some());
         let disasters: Vec<String> = if of_server {
-            disasters::OF_SERVER.map(|one| one.name()).into()
+            disasters::OF_SERVER.map(disasters::Disaster::name).into()
         } else {
-            disasters::OF_FILE.map(|one| one.name()).into()
+            disasters::OF_FILE.map(disasters::Disaster::name).into()
         };
         let kills: &[&str] = if of_server {
             &["at any time", "of the primary"]

@@ -210,7 +210,7 @@ fn dependencies(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
         );
     }
     let options = ["--offline", "--locked", "--log-level", "error"];
-    let check = ["check", "--hide-inclusion-graph", "--disable-fetch"];
+    let check = ["check", "--hide-inclusion-graph"];
     let deny = cmd!(
         workspace.sh,
         "{cargo_deny} {options...} {check...} {checks...}"

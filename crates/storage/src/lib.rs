@@ -15,6 +15,11 @@
 //!
 //! What this crate refuses to do: HTTP, and types of the gateway.
 
+#![expect(
+    clippy::duplicate_mod,
+    reason = "the queries are one text, compiled for each database"
+)]
+
 #[cfg(test)]
 mod contract;
 mod copy;

@@ -89,8 +89,8 @@ impl Display for Decided {
 
 impl Display for History {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write_order(f, &self.order)?;
         type Write = fn(&mut Formatter<'_>, &Value) -> fmt::Result;
+        write_order(f, &self.order)?;
         let parts: [(&str, &[Value], Write); 4] = [
             ("Attempts", &self.attempts, write_attempt),
             (

@@ -90,7 +90,7 @@ pub(crate) fn kinds(schema: &Value) -> String {
         .join(" or ")
 }
 
-/// The keys of a table, and the tables below it: both by name, because the order of a map of serde_json depends on the
+/// The keys of a table, and the tables below it: both by name, because the order of a map of `serde_json` depends on the
 /// features of all packages. A key `x_file` is part of the secret `x`.
 pub(crate) struct Layout<'a> {
     pub(crate) keys: Vec<Key<'a>>,
@@ -123,8 +123,8 @@ pub(crate) fn layout(schema: &Value) -> Layout<'_> {
             continue;
         }
         let table = schema_for(schema, Kind::Table).map(|table| (table, false));
-        let in_list = || Some((schema_for(element(schema)?, Kind::Table)?, true));
-        match table.or_else(in_list) {
+        let elements = || Some((schema_for(element(schema)?, Kind::Table)?, true));
+        match table.or_else(elements) {
             Some((schema, is_list)) => tables.push(Subtable {
                 name,
                 schema,

@@ -238,10 +238,10 @@ fn listen_and_public_url_follow_each_other() {
         let keys = written
             .split(", ")
             .filter_map(|key| key.trim().split_once(" = "));
-        let keys: String = keys
+        let keys: Vec<String> = keys
             .map(|(key, value)| format!("{key} = {value:?}\n"))
             .collect();
-        let config = loaded(&format!("{keys}{EXAMPLE}"), &[]).unwrap();
+        let config = loaded(&format!("{}{EXAMPLE}", keys.concat()), &[]).unwrap();
         let warning = if config.warnings.is_empty() { "" } else { " ?" };
         let found = format!("{} {}{warning}", config.listen, config.public_url.base());
         assert_eq!(found, expected.trim());

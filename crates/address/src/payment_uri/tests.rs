@@ -69,8 +69,8 @@ impl Row {
         Self {
             asset,
             network,
-            expected,
             text,
+            expected,
         }
     }
 

@@ -163,7 +163,7 @@ const BROKEN: &[Broken] = &[
         it.gateway.invoices.insert("inv_7".into(), lost);
     }),
     ("paid-is-held", |it| {
-        gateway_invoice(it, "inv_6").received = 1
+        gateway_invoice(it, "inv_6").received = 1;
     }),
     ("row-is-invoice", |it| {
         it.database.attempts[0].shown.address = Some("another".into());
