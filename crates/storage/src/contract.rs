@@ -122,6 +122,7 @@ contract! {
         a_stores_deliveries_are_its_own,
         events_of_a_donation_have_their_own_names,
         a_late_failure_does_not_undo_a_delivery,
+        a_redelivery_waits_for_no_try_in_progress,
         a_redelivery_delays_no_later_event,
         an_abandoned_event_is_redelivered_before_pending_ones,
         events_of_orders_with_money_are_delivered_before_all_others,

@@ -206,6 +206,16 @@ pub(super) async fn a_late_failure_does_not_undo_a_delivery(backend: Backend) {
     assert_eq!(next, [EventType::AttemptOpened]);
 }
 
+pub(super) async fn a_redelivery_waits_for_no_try_in_progress(backend: Backend) {
+    let test = backend.test().await;
+    awaiting(&test.storage, 1).await;
+    let tried = test.due(1).await.remove(0);
+    let store = demo();
+    let again = test.storage.redeliver(&store, &tried.event.id, at(2));
+    assert!(again.await.unwrap());
+    assert_eq!(test.due(2).await[0].event, tried.event);
+}
+
 pub(super) async fn a_redelivery_delays_no_later_event(backend: Backend) {
     let test = backend.test().await;
     let (storage, store) = (&test.storage, demo());

@@ -308,6 +308,7 @@ async fn position(
     Ok(known.fetch_optional(connection).await?)
 }
 
+/// A try in progress keeps no event from being sent again.
 pub(super) async fn redeliver(
     tx: &mut Connection,
     store: &StoreId,
@@ -322,7 +323,8 @@ pub(super) async fn redeliver(
     };
     sqlx::query(
         "UPDATE outbox SET was_delivered = was_delivered OR state = 'delivered', state = 'pending', tries = 0, early_tries = 0,
-             next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL
+             next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
+             leased_by = NULL, leased_until = NULL
          WHERE order_id = $2 AND sequence = $3",
     )
     .bind(Time(now))
