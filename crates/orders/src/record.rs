@@ -82,9 +82,9 @@ pub struct RevertedRecord {
     /// When it was first observed.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub at: String,
-    /// The state that contradicts the credit: `failed`, `cancelled`, `expired`, `waiting`, `seen`
-    /// or `confirming` (no longer completed), `short` (less than the price), `settled` (completed
-    /// with less than was credited) or `frozen` (another address).
+    /// The state that contradicts the credit: `failed`, `cancelled`, `expired`, `waiting`, `detected` or `confirming` (no
+    /// longer completed), `underpaid` (less than the price), `settled` (completed with less than was credited) or
+    /// `address_changed`.
     #[cfg_attr(feature = "schema", schemars(schema_with = "schema::payment_state"))]
     pub payment_state: &'static str,
 }
