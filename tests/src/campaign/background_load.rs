@@ -23,9 +23,9 @@ pub(super) async fn mine_blocks(customers: Customers, random: SeededRandom) {
     }
 }
 
-/// Injects a fault into the gateway now and then, until the shard closes.
+/// Injects a fault into the gateway now and then, until it is aborted.
 pub(super) async fn inject_faults(customers: Customers, random: SeededRandom) {
-    while customers.is_open() {
+    loop {
         pause(random.up_to(FAULT_EVERY)).await;
         // A slow machine makes fewer calls than faults.
         if customers.sandbox.waiting_faults().await >= MAX_WAITING_FAULTS {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use florin_proxy::clock::{Clock as _, SystemClock};
+use futures_util::FutureExt as _;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::sync::RwLock;
@@ -127,20 +128,22 @@ impl Customers {
         !self.is_closing.load(Ordering::Relaxed)
     }
 
-    /// Runs the last customers, after the last kill. They guarantee a payment to credit, a second payment, one on the
+    /// Runs the last customers, after the last kill and fault. They guarantee a payment to credit, a second payment, one on the
     /// hosted page, and an unpaid invoice, however the campaign went before.
     pub(super) async fn run_final(self, random: &SeededRandom) {
         let (customers, elsewhere) = (self.clone(), random.split(901));
         let pay_elsewhere = async move {
-            let (_, page) = customers.open_hosted_order(&elsewhere).await?;
-            customers.pay_hosted(&page, &elsewhere).await;
-            Some(())
+            while customers.is_open() {
+                if let Some((_, page)) = customers.open_hosted_order(&elsewhere).await {
+                    customers.pay_hosted(&page, &elsewhere).await;
+                    break;
+                }
+            }
         };
-        let pay_elsewhere = tokio::time::timeout(FINAL_TIMEOUT, pay_elsewhere);
         let last = |behaviour: Behaviour| {
             let (customers, random) = (self.clone(), random.split(900));
             async move {
-                let buy = customers.buy(behaviour, &random);
+                let buy = customers.buy(behaviour, &random).map(|_| ());
                 tokio::time::timeout(FINAL_TIMEOUT, buy).await
             }
         };
@@ -151,7 +154,7 @@ impl Customers {
         ];
         // A customer who gave up matters to the auditor alone.
         let mut last: JoinSet<_> = behaviours.map(last).into_iter().collect();
-        last.spawn(pay_elsewhere);
+        last.spawn(tokio::time::timeout(FINAL_TIMEOUT, pay_elsewhere));
         let _ = last.join_all().await;
     }
 

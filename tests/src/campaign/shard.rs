@@ -81,8 +81,10 @@ pub(super) struct Shard {
     /// The addresses of a proxy beside the others.
     spare: [SocketAddr; 2],
     is_drained: Arc<AtomicBool>,
-    /// Customers, miner and faults.
+    /// Customers and miner.
     load: JoinSet<()>,
+    /// Faults of the gateway.
+    faults: JoinSet<()>,
     reader: JoinSet<()>,
     gateway: JoinSet<()>,
     shutdown: CancellationToken,
@@ -184,6 +186,7 @@ impl Shard {
             spare: [free_address(), free_address()],
             is_drained: Arc::default(),
             load: JoinSet::new(),
+            faults: JoinSet::new(),
             reader: JoinSet::new(),
             gateway,
             shutdown,
@@ -202,7 +205,7 @@ impl Shard {
         let (customers, random) = (self.customers.clone(), self.random.split(2));
         self.load.spawn(mine_blocks(customers, random));
         let (customers, random) = (self.customers.clone(), self.random.split(3));
-        self.load.spawn(inject_faults(customers, random));
+        self.faults.spawn(inject_faults(customers, random));
         let reader = EventReader {
             http: self.customers.http.clone(),
             proxy: self.customers.proxy.clone(),
@@ -321,11 +324,12 @@ impl Shard {
         for at in 0..self.replicas.len() {
             self.wait_until_ready(at).await;
         }
+        self.faults.shutdown().await;
+        self.customers.sandbox.clear_faults().await;
         self.customers.clone().run_final(&self.random).await;
         self.customers.is_closing.store(true, Ordering::Relaxed);
         self.shop.accept_all();
         join(&mut self.load).await;
-        self.customers.sandbox.clear_faults().await;
         let database = match &self.server {
             Some(server) => server.url(),
             None => self.folder.file(DATABASE).display().to_string(),
