@@ -1,26 +1,15 @@
-//! The files of a crate import each other without circles, and layers import only those below them. Tests are left out: they
-//! name what they like. A path counts as the file that it leads to, without following re-exports. A module and the modules
-//! around it belong together: what a file names of those is no import.
+//! The files of a crate import each other without circles, the proxy's layers import only those below them, and what does no
+//! I/O is built from nothing that does. `deny.toml` forbids direct edges between crates, with the reasons;
+//! `widget/src/tests.rs` has the widget's layers.
+//!
+//! Tests are left out: they name what they like. A module and the modules around it belong together: what a file names of
+//! those is no import.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::process::Command;
 
-use syn::visit::{self, Visit};
-use syn::{Attribute, ItemMod, ItemUse, UseTree, Visibility};
-
-use crate::repository::{text_of, tracked_files};
-
-/// Layers of the widget, the lowest first, as in `widget/src/lib.rs`.
-const WIDGET: [&[&str]; 9] = [
-    &["format"],
-    &["browser", "host"],
-    &["i18n"],
-    &["state"],
-    &["net"],
-    &["components"],
-    &["screens"],
-    &["app"],
-    &["element"],
-];
+use crate::repository::{root, text_of, tracked_files};
 
 /// Modules of the proxy that import neither the endpoints nor their framework.
 const BELOW_HTTP: [&str; 11] = [
@@ -39,67 +28,77 @@ const BELOW_HTTP: [&str; 11] = [
 
 type Module = Vec<String>;
 
-/// The files of a crate as modules, with the paths that they name. Those of the crate begin with `crate`.
-struct Crate(BTreeMap<Module, BTreeSet<Vec<String>>>);
+/// Returns the code of a file without its tests, comments and re-exports of its own modules.
+fn code(text: &str) -> String {
+    let product = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+    let lines = product.lines().map(str::trim_start);
+    let lines: Vec<&str> = lines.filter(|line| !line.starts_with("//")).collect();
+    let lines = lines.join("\n");
+    let is_left_out = |statement: &&str| {
+        let is_index = statement.contains("pub") && statement.contains(" use self::");
+        is_index || statement.contains("#[cfg(test)]")
+    };
+    let statements = lines.split(';').filter(|one| !is_left_out(one));
+    statements.collect::<Vec<_>>().join(";")
+}
+
+/// Returns the paths in code; each of a group `a::{b, c}` is one.
+fn paths(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut groups = vec![String::new()];
+    let mut word = String::new();
+    for letter in code.chars() {
+        if letter.is_ascii_alphanumeric() || matches!(letter, '_' | ':') {
+            word.push(letter);
+            continue;
+        }
+        let path = [groups.last().map_or("", String::as_str), &word].concat();
+        match letter {
+            '{' if word.ends_with("::") => groups.push(path.clone()),
+            '{' => groups.push(String::new()),
+            '}' => drop(groups.pop()),
+            _ => {}
+        }
+        if path.contains("::") && !word.is_empty() {
+            found.push(path);
+        }
+        word.clear();
+    }
+    found
+}
+
+/// The files of a crate as modules, each with the other files that it imports.
+struct Crate(BTreeMap<Module, BTreeSet<Module>>);
 
 impl Crate {
     /// Reads the tracked files of a folder.
     fn read(folder: &str) -> Self {
-        let tracked = tracked_files();
-        let has_library = tracked.contains(&format!("{folder}/lib.rs"));
-        let mut files = BTreeMap::new();
-        for name in &tracked {
-            let below = name
-                .strip_prefix(folder)
-                .and_then(|name| name.strip_prefix('/'));
-            let Some(below) = below.and_then(|name| name.strip_suffix(".rs")) else {
-                continue;
+        let below = |name: &String| {
+            let path = name.strip_prefix(folder)?.strip_prefix('/')?;
+            let module = match path.strip_suffix(".rs")? {
+                "lib" | "main" => Module::new(),
+                below => below.split('/').map(str::to_owned).collect(),
             };
-            let module: Module = match below {
-                "lib" => Vec::new(),
-                "main" if !has_library => Vec::new(),
-                _ => below.split('/').map(str::to_owned).collect(),
-            };
-            if !module.contains(&"tests".to_owned()) {
-                let text = text_of(name);
-                let paths = paths_in(&module, &text);
-                files.insert(module, paths);
-            }
-        }
-        Self(files)
-    }
-
-    /// Returns the other file of the crate that a path leads to.
-    fn file_of(&self, module: &Module, path: &[String]) -> Option<Module> {
-        let path = match path.split_first()? {
-            (first, rest) if first == "crate" => rest.to_vec(),
-            _ => [module, path].concat(),
+            Some((module, code(&text_of(name))))
         };
-        let mut beginnings = (0..=path.len()).rev().map(|length| &path[..length]);
-        let file = beginnings.find(|beginning| self.0.contains_key(*beginning))?;
-        (!module.starts_with(file)).then(|| file.to_vec())
-    }
-
-    fn imports(&self, module: &Module) -> BTreeSet<Module> {
-        let paths = self.0[module].iter();
-        paths
-            .filter_map(|path| self.file_of(module, path))
-            .collect()
+        let files: BTreeMap<Module, String> = tracked_files().iter().filter_map(below).collect();
+        let product = files.iter().filter(|(module, _)| !is_test(module));
+        let imports = product.map(|(module, code)| {
+            let paths = paths(code).into_iter();
+            let found = paths.filter_map(|path| file_of(module, &path, &files));
+            (module.clone(), found.collect())
+        });
+        Self(imports.collect())
     }
 
     /// Returns every file that imports itself through others.
     fn circles(&self) -> Vec<String> {
-        let imports: BTreeMap<_, _> = self
-            .0
-            .keys()
-            .map(|file| (file, self.imports(file)))
-            .collect();
         let is_in_circle = |file: &&Module| {
             let mut reached = BTreeSet::new();
-            let mut next: Vec<&Module> = imports[*file].iter().collect();
+            let mut next: Vec<&Module> = self.0[*file].iter().collect();
             while let Some(module) = next.pop() {
                 if reached.insert(module) {
-                    next.extend(&imports[module]);
+                    next.extend(self.0.get(module).into_iter().flatten());
                 }
             }
             reached.contains(file)
@@ -111,153 +110,56 @@ impl Crate {
     /// Returns the imports from modules to others, each by its first name, as sentences.
     fn edges(&self, from: &[&str], to: &[&str]) -> Vec<String> {
         let is_in = |module: &Module, names: &[&str]| {
-            module
-                .first()
-                .is_some_and(|first| names.contains(&first.as_str()))
+            let first = module.first();
+            first.is_some_and(|first| names.contains(&first.as_str()))
         };
-        let files = self.0.keys().filter(|file| is_in(file, from));
-        let edges = files.flat_map(|file| {
-            let imported = self
-                .imports(file)
-                .into_iter()
-                .filter(|other| is_in(other, to));
+        let files = self.0.iter().filter(|(file, _)| is_in(file, from));
+        let edges = files.flat_map(|(file, imports)| {
+            let imported = imports.iter().filter(|other| is_in(other, to));
             imported.map(|other| format!("{} imports {}", file.join("::"), other.join("::")))
         });
         edges.collect()
     }
 }
 
-/// Returns the paths that a file names, in imports and code.
-fn paths_in(module: &Module, text: &str) -> BTreeSet<Vec<String>> {
-    let mut reader = Reader {
-        module: module.clone(),
-        paths: BTreeSet::new(),
-    };
-    reader.visit_file(&syn::parse_file(text).expect("a source is Rust"));
-    reader.paths
+fn is_test(module: &Module) -> bool {
+    module.iter().any(|name| name == "tests")
 }
 
-struct Reader {
-    /// The module of the file, or one inside the file.
-    module: Module,
-    paths: BTreeSet<Vec<String>>,
-}
-
-impl Reader {
-    fn absolute(&self, path: Vec<String>) -> Vec<String> {
-        let ups = path.iter().take_while(|part| *part == "super").count();
-        if ups == 0 && path.first().is_none_or(|first| first != "self") {
-            return path;
-        }
-        let above = &self.module[..self.module.len().saturating_sub(ups)];
-        let rest = &path[ups.max(1)..];
-        [&["crate".to_owned()], above, rest].concat()
-    }
-
-    fn is_for_tests(attributes: &[Attribute]) -> bool {
-        let mut lists = attributes
-            .iter()
-            .filter_map(|one| one.meta.require_list().ok());
-        lists.any(|list| list.path.is_ident("cfg") && list.tokens.to_string().contains("test"))
-    }
-}
-
-impl<'ast> Visit<'ast> for Reader {
-    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
-        if !Self::is_for_tests(&item.attrs) {
-            self.module.push(item.ident.to_string());
-            visit::visit_item_mod(self, item);
-            self.module.pop();
+/// Returns the other file of the crate that a path leads to.
+fn file_of(from: &Module, path: &str, files: &BTreeMap<Module, String>) -> Option<Module> {
+    let mut to = from.clone();
+    for name in path.split("::") {
+        match name {
+            "crate" => to.clear(),
+            "super" => drop(to.pop()),
+            "self" => {}
+            name => to.push(name.to_owned()),
         }
     }
-
-    /// A module that re-exports its own child is an index, and does not depend on it.
-    fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        if Self::is_for_tests(&item.attrs) {
-            return;
-        }
-        let own = [&["crate".to_owned()], self.module.as_slice()].concat();
-        let is_public = !matches!(item.vis, Visibility::Inherited);
-        let paths = leaves(&item.tree, &[])
-            .into_iter()
-            .map(|path| self.absolute(path));
-        let paths: Vec<_> = paths
-            .filter(|path| !(is_public && path.starts_with(&own)))
-            .collect();
-        self.paths.extend(paths);
+    while !files.contains_key(&to) {
+        to.pop()?;
     }
-
-    fn visit_path(&mut self, path: &'ast syn::Path) {
-        let parts = path.segments.iter().map(|part| part.ident.to_string());
-        let parts: Vec<_> = parts.collect();
-        if parts.len() > 1 {
-            self.paths.insert(self.absolute(parts));
-        }
-        visit::visit_path(self, path);
-    }
-
-    /// `pub(in crate::client)` imports nothing.
-    fn visit_visibility(&mut self, _: &'ast Visibility) {}
-}
-
-fn leaves(tree: &UseTree, before: &[String]) -> Vec<Vec<String>> {
-    let with = |part: String| [before, &[part]].concat();
-    match tree {
-        UseTree::Path(path) => leaves(&path.tree, &with(path.ident.to_string())),
-        UseTree::Name(name) => vec![with(name.ident.to_string())],
-        UseTree::Rename(renamed) => vec![with(renamed.ident.to_string())],
-        UseTree::Glob(_) => vec![before.to_vec()],
-        UseTree::Group(group) => group
-            .items
-            .iter()
-            .flat_map(|tree| leaves(tree, before))
-            .collect(),
-    }
+    (!from.starts_with(&to)).then_some(to)
 }
 
 #[test]
 fn files_import_each_other_without_circles() {
     let tracked = tracked_files();
-    let folder_of = |name: &'static str| {
-        tracked
-            .iter()
-            .filter_map(move |file| file.strip_suffix(name))
-    };
-    let crates: BTreeSet<&str> = folder_of("/lib.rs").chain(folder_of("/main.rs")).collect();
-    assert!(crates.contains("crates/storage/src"), "{crates:?}");
-    for folder in crates {
+    let roots = tracked.iter().filter_map(|file| {
+        let folder = file.strip_suffix("/lib.rs");
+        folder.or_else(|| file.strip_suffix("/main.rs"))
+    });
+    let roots: BTreeSet<&str> = roots.collect();
+    assert!(roots.contains("crates/storage/src"), "{roots:?}");
+    for folder in roots {
         assert_eq!(Crate::read(folder).circles(), [""; 0], "{folder}");
     }
 }
 
 #[test]
-fn a_circle_is_found_however_it_is_written() {
-    let in_test = "#[cfg(test)] mod tests { use crate::a::A; }";
-    for (a, b, count) in [
-        ("use crate::b::B;", "use super::{x, a::A};", 2),
-        ("fn f() -> super::b::B {}", "impl crate::a::A {}", 2),
-        ("mod b { use crate::b::B; }", "use crate::a::*;", 2),
-        ("use crate::b::B;", in_test, 0),
-        ("pub(in crate::b) struct A;", "use crate::a::A;", 0),
-    ] {
-        let files = [("a", a), ("b", b)].map(|(name, text)| {
-            let module = vec![name.to_owned()];
-            let paths = paths_in(&module, text);
-            (module, paths)
-        });
-        let circles = Crate(files.into()).circles();
-        assert_eq!(circles.len(), count, "{a} and {b}: {circles:?}");
-    }
-}
-
-#[test]
-fn lower_layers_import_no_higher_ones() {
+fn lower_layers_of_the_proxy_import_no_higher_ones() {
     let nothing: [&str; 0] = [];
-    let widget = Crate::read("widget/src");
-    for (number, layer) in WIDGET.iter().enumerate() {
-        let above = WIDGET[number + 1..].concat();
-        assert_eq!(widget.edges(layer, &above), nothing);
-    }
     let proxy = Crate::read("proxy/src");
     for (from, above) in [
         (&BELOW_HTTP[..], &["http", "admin", "staff"][..]),
@@ -269,13 +171,66 @@ fn lower_layers_import_no_higher_ones() {
     ] {
         assert_eq!(proxy.edges(from, above), nothing);
     }
-    let uses_axum = |file: &Module| proxy.0[file].iter().any(|path| path[0] == "axum");
-    let users: Vec<_> = proxy.0.keys().filter(|file| uses_axum(file)).collect();
-    let wrong = users
-        .iter()
-        .filter(|file| BELOW_HTTP.contains(&file[0].as_str()));
-    assert_eq!(wrong.count(), 0, "{users:?}");
+    let uses_axum = |file: &Module| {
+        let text = text_of(&format!("proxy/src/{}.rs", file.join("/")));
+        paths(&code(&text))
+            .iter()
+            .any(|path| path.starts_with("axum::"))
+    };
+    let files = proxy.0.keys().filter(|file| !file.is_empty());
+    let users: Vec<_> = files.filter(|file| uses_axum(file)).collect();
+    let mut firsts = users.iter().map(|file| file[0].as_str());
+    assert!(
+        !firsts.any(|first| BELOW_HTTP.contains(&first)),
+        "{users:?}"
+    );
     // A search that finds no import would accept every one.
     assert_ne!(proxy.edges(&["http"], &["payments"]), nothing);
     assert_ne!(users.len(), 0);
+}
+
+/// Packages that read or send over a network: through others too, since `deny.toml` sees direct edges alone.
+const INPUT_AND_OUTPUT: [&str; 3] = ["tokio", "hyper", "web-sys"];
+const SERVER: &str = "x86_64-unknown-linux-gnu";
+const BROWSER: &str = "wasm32-unknown-unknown";
+
+#[test]
+fn crates_are_not_built_from_what_they_must_not_know() {
+    for (package, target, forbidden) in [
+        ("florin-widget", BROWSER, &["tokio", "secrecy", "hmac"][..]),
+        ("florin-money", BROWSER, &INPUT_AND_OUTPUT),
+        ("florin-money", SERVER, &INPUT_AND_OUTPUT),
+        ("florin-checkout-api", BROWSER, &INPUT_AND_OUTPUT),
+        ("florin-checkout-api", SERVER, &INPUT_AND_OUTPUT),
+        ("florin-address", SERVER, &INPUT_AND_OUTPUT),
+        ("florin-orders", SERVER, &INPUT_AND_OUTPUT),
+        ("florin-storage", SERVER, &["hyper", "axum"]),
+        // Its tests and measurements start a server.
+        ("florin-proxy", SERVER, &["florin-postgres"]),
+        ("florin-sandbox", SERVER, &["florin-address"]),
+        ("florin-invariants", SERVER, &["florin-money"]),
+    ] {
+        let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
+        let tree = Command::new(cargo)
+            .args(["tree", "--locked", "--offline", "--all-features"])
+            .args(["--edges", "normal,build", "--prefix", "none"])
+            .args(["--format", "{p}", "--package", package, "--target", target])
+            .current_dir(root())
+            .output()
+            .expect("cargo runs, since it runs this test");
+        let complaint = String::from_utf8_lossy(&tree.stderr);
+        assert!(tree.status.success(), "{complaint}");
+        let tree = String::from_utf8(tree.stdout).unwrap();
+        let has = |name: &str| {
+            tree.lines()
+                .any(|line| line.split(' ').next() == Some(name))
+        };
+        assert!(has(package), "{tree}");
+        for name in forbidden {
+            assert!(
+                !has(name),
+                "see: cargo tree --package {package} --invert {name}"
+            );
+        }
+    }
 }

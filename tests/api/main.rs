@@ -16,7 +16,6 @@ mod contract_snapshot;
 mod database_alerts;
 mod database_server;
 mod databases;
-mod dependency_rules;
 mod deployment;
 mod disasters;
 mod doctor;
