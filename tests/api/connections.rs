@@ -11,6 +11,8 @@ use support::{Program, World};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
+use crate::program::{end, start_program};
+
 const OPEN_FILES: u32 = 1_024;
 const SILENT: usize = 5_000;
 
@@ -55,13 +57,12 @@ async fn silent_connections_stop_no_customer_and_no_health_page() {
     let public = world.listen_address();
     world.stop_proxy().await;
     let (config, log) = (world.config_file(), world.file("proxy.log"));
-    let mut program = Program::start_at(&limited_program(&world), &config, &log);
+    let program = Program::start_at(&limited_program(&world), &config, &log);
     world.wait_for_proxy().await;
     // Source: proc(5), `/proc/pid/limits`.
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", program.id())).unwrap();
-    let files = limits
-        .lines()
-        .find(|line| line.starts_with("Max open files"));
+    let mut limits = limits.lines();
+    let files = limits.find(|line| line.starts_with("Max open files"));
     assert!(
         !files.unwrap().contains(" 256 "),
         "the soft limit is raised"
@@ -97,42 +98,29 @@ async fn silent_connections_stop_no_customer_and_no_health_page() {
     );
     assert!(!printed.contains("Too many open files"), "{printed}");
     drop(silent);
-    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
-    world.start_proxy().await;
-    world.end().await;
+    end(world, program).await;
 }
 
 #[tokio::test]
 async fn a_reverse_proxy_that_is_not_configured_is_logged_once() {
     let mut world = World::start().await;
-    world.stop_proxy().await;
-    let (config, log) = (world.config_file(), world.file("proxy.log"));
-    let mut program = Program::start(&config, &log, &[]);
-    world.wait_for_proxy().await;
-    let order = async |forwarded: Option<&str>| {
-        let order = world
-            .http()
-            .post(format!("{}/v1/checkout", world.proxy_url()));
-        let mut order = order.header("origin", world.shop_url());
-        if let Some(forwarded) = forwarded {
-            order = order.header("x-forwarded-for", forwarded);
-        }
-        let order = order.json(&json!({ "store": "demo", "product": "ebook" }));
-        assert_eq!(order.send().await.unwrap().status(), 201);
+    let program = start_program(&mut world).await;
+    let url = format!("{}/v1/checkout", world.proxy_url());
+    let order = world.http().post(url).header("origin", world.shop_url());
+    let order = order.json(&json!({ "store": "demo", "product": "ebook" }));
+    let warnings = || {
+        program
+            .printed()
+            .matches("is not in trusted_proxies")
+            .count()
     };
-    let warning = "is not in trusted_proxies";
-    order(None).await;
-    assert!(
-        !program.printed().contains(warning),
-        "{}",
-        program.printed()
-    );
+    order.try_clone().unwrap().send().await.unwrap();
+    assert_eq!(warnings(), 0, "{}", program.printed());
     for _ in 0..3 {
-        order(Some("198.51.100.7")).await;
+        let order = order.try_clone().unwrap();
+        let order = order.header("x-forwarded-for", "198.51.100.7").send().await;
+        assert_eq!(order.unwrap().status(), 201);
     }
-    let printed = program.printed();
-    assert_eq!(printed.matches(warning).count(), 1, "{printed}");
-    assert_eq!(program.stop().await, Some(0), "{printed}");
-    world.start_proxy().await;
-    world.end().await;
+    assert_eq!(warnings(), 1, "{}", program.printed());
+    end(world, program).await;
 }

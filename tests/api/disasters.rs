@@ -9,30 +9,28 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::{
-    Checkout, DiskError, FaultyMachine, Folder, HttpResponse, MovedFile, Program, SpoiledFile,
-    World, within,
+    Checkout, Delivery, DiskError, FaultyMachine, Folder, HttpResponse, MovedFile, Program,
+    SpoiledFile, World, within,
 };
 
 use crate::helpers::{event_types, paid_event_count, sequences};
-use crate::program::{complete_environment, start_program, wait_until_up};
+use crate::program::{
+    assert_ended, complete_environment, end, run, start_program, start_program_with,
+};
 
 /// Readiness notices an outage, and its end, within this time.
 const NOTICED: Duration = Duration::from_secs(5);
 
 /// Replaces the world's proxy by a program on a machine that can have faults.
-pub(crate) async fn start_on_machine(world: &mut World) -> (FaultyMachine, Program) {
-    world.stop_proxy().await;
+async fn start_on_machine(world: &mut World) -> (FaultyMachine, Program) {
     let folder = world.file("machine");
-    std::fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
     let machine = FaultyMachine::build(&folder, &folder.join("clock.jsonl"));
     let variables = machine.variables();
-    let variables: Vec<_> = variables
+    let variables = variables
         .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    let log = world.file("proxy.log");
-    let program = Program::start(&world.config_file(), &log, &variables);
-    wait_until_up(world, &program).await;
+        .map(|(name, value)| (*name, value.as_str()));
+    let program = start_program_with(world, &variables.collect::<Vec<_>>()).await;
     (machine, program)
 }
 
@@ -71,16 +69,6 @@ pub(crate) fn lines(program: &Program, level: &str, text: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// An outage is one ERROR with this reason and remedy, and nothing else is.
-fn reported_once(program: &Program, reason: &str, remedy: &str) {
-    let errors = lines(program, "ERROR", "");
-    assert_eq!(errors.len(), 1, "{errors:#?}");
-    let [error] = &errors[..] else { unreachable!() };
-    assert!(error.contains("orders cannot be stored"), "{error}");
-    assert!(error.contains(reason), "{error}");
-    assert!(error.contains(remedy), "{error}");
-}
-
 pub(crate) async fn refused_clearly(world: &World) {
     let refused = world.customer().request_order(&ebook()).await;
     let refused = refused.refused(503, "storage_unavailable");
@@ -92,7 +80,7 @@ pub(crate) async fn refused_clearly(world: &World) {
 pub(crate) async fn paid_once(world: &World, checkout: &Checkout) {
     checkout.wait_for("paid").await;
     world.wait_for_deliveries().await;
-    let mut known: Vec<support::Delivery> = Vec::new();
+    let mut known: Vec<Delivery> = Vec::new();
     for delivery in world.webhooks.accepted(&checkout.order) {
         match known.iter().find(|known| known.id == delivery.id) {
             Some(first) => assert_eq!(first.body, delivery.body),
@@ -107,81 +95,71 @@ pub(crate) async fn paid_once(world: &World, checkout: &Checkout) {
     assert_eq!(paid_event_count(world, &checkout.order).await, 1);
 }
 
+/// Waits until orders cannot be stored; the page of readiness has these reasons and remedies.
+pub(crate) async fn fails(world: &World, program: &Program, reasons: &[&str]) {
+    let report = ready_with(world, program, 503).await;
+    assert_eq!(report["database"], "failing");
+    let stated = report["database_reason"].as_str().unwrap();
+    for reason in reasons {
+        assert!(stated.contains(reason), "{stated}");
+    }
+}
+
+/// An outage is one ERROR with this reason and remedy, and nothing else is; `known` are the errors before it.
+pub(crate) fn reported(program: &Program, known: &[String], reason: &str, remedy: &str) {
+    let errors = lines(program, "ERROR", "");
+    assert_eq!(errors.len(), known.len() + 1, "{errors:#?}");
+    let error = errors.last().unwrap();
+    for text in ["orders cannot be stored", reason, remedy] {
+        assert!(error.contains(text), "{error}");
+    }
+}
+
 #[tokio::test]
-async fn a_database_that_is_moved_away_or_replaced_takes_no_order_until_it_is_back() {
+async fn faults_of_the_file_and_the_disk_take_no_order_lose_none_and_need_no_restart() {
     let mut world = World::start().await;
-    let mut program = start_program(&mut world).await;
+    let (machine, program) = start_on_machine(&mut world).await;
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
+    let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
+
     let moved = MovedFile::move_away(&world.database());
     refused_clearly(&world).await;
-    let report = ready_with(&world, &program, 503).await;
-    let reason = report["database_reason"].as_str().unwrap();
-    assert!(reason.contains("was deleted or moved"), "{reason}");
-    assert!(reason.contains("Move the same file back"), "{reason}");
-    reported_once(&program, "was deleted or moved", "do not end the process");
+    let reason = "was deleted or moved";
+    fails(&world, &program, &[reason, "Move the same file back"]).await;
+    reported(&program, &[], reason, "do not end the process");
     // A backup in its place is another file.
     moved.replace_by_copy();
     refused_clearly(&world).await;
     let replaced = within(NOTICED, async || {
         let report = readiness(&world).await?.body;
         let reason = report["database_reason"].as_str()?;
-        reason
-            .contains("was replaced by another file")
-            .then_some(())
+        let is_replaced = reason.contains("was replaced by another file");
+        is_replaced.then_some(())
     });
     replaced.await.expect("the reason is up to date");
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
     moved.put_back();
     ready_with(&world, &program, 200).await;
-    paid_once(&world, &checkout).await;
-    assert_eq!(program.stop().await, Some(0));
-    world.end().await;
-}
 
-#[tokio::test]
-async fn a_database_that_is_spoiled_while_it_is_served_takes_no_order() {
-    let mut world = World::start().await;
-    let mut program = start_program(&mut world).await;
-    world.customer().open("ebook").await;
+    let known = lines(&program, "ERROR", "");
     let spoiled = SpoiledFile::spoil(&world.database());
     refused_clearly(&world).await;
-    let report = ready_with(&world, &program, 503).await;
-    let reason = report["database_reason"].as_str().unwrap();
-    assert!(reason.contains("is damaged"), "{reason}");
-    reported_once(&program, "is damaged", "restore a backup");
+    fails(&world, &program, &["is damaged"]).await;
+    reported(&program, &known, "is damaged", "restore a backup");
     spoiled.repair();
     ready_with(&world, &program, 200).await;
-    assert_eq!(program.stop().await, Some(0));
-    world.end().await;
-}
 
-/// The log of this program is a file of the same disk.
-#[tokio::test]
-async fn errors_of_the_disk_end_no_process_and_are_no_damage() {
-    let mut world = World::start().await;
-    let (machine, mut program) = start_on_machine(&mut world).await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    let address = checkout.address().await;
-    let invoice = world.sandbox().invoice_of(&address).await;
+    // The log is a file of the same disk.
     for (error, stated) in [
         (DiskError::NoSpace, "no restart is needed"),
         (DiskError::Write, "no restart is needed"),
         (DiskError::Read, "cannot be read"),
     ] {
         machine.set_disk(Some(error));
-        for _ in 0..3 {
-            refused_clearly(&world).await;
-        }
-        let report = ready_with(&world, &program, 503).await;
-        assert_eq!(report["database"], "failing");
-        let reason = report["database_reason"].as_str().unwrap();
-        assert!(reason.contains(stated), "{error:?}: {reason}");
+        refused_clearly(&world).await;
+        fails(&world, &program, &[stated]).await;
         if error == DiskError::Read {
-            world.sandbox().pay_invoice(&invoice, "exact").await;
-            world.sandbox().mine(3).await;
+            world.sandbox().settle_invoice(&invoice, "exact").await;
         } else {
             // What is known is still shown.
             assert_eq!(checkout.view().await["status"], "awaiting_payment");
@@ -190,28 +168,11 @@ async fn errors_of_the_disk_end_no_process_and_are_no_damage() {
         ready_with(&world, &program, 200).await;
     }
     paid_once(&world, &checkout).await;
-    assert_eq!(program.stop().await, Some(0));
-    world.end().await;
-}
-
-/// Runs the program on a database of this path to its end; returns exit code and output.
-fn run_on(database: &Path) -> (Option<i32>, String) {
-    let folder = Folder::new();
-    let config = folder.file("florin.toml");
-    fs::write(&config, "[[store]]\nid = \"demo\"\n").unwrap();
-    let variables = complete_environment(&database.display().to_string());
-    let variables: Vec<_> = variables
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    let config = config.display().to_string();
-    let ended = Program::run(&["--config", &config], &variables);
-    (ended.code, ended.printed)
+    end(world, program).await;
 }
 
 /// Runs the program without the rights of root, on a file and a folder that it may not write.
-fn run_as_another_user(database: &Path) -> (Option<i32>, String) {
-    let program = support::built("florin-proxy", "florin-proxy");
+fn run_as_another_user(config: &Path, database: &Path) -> (Option<i32>, String) {
     // The rights of root would permit everything.
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     let mut command = std::process::Command::new("env");
@@ -219,13 +180,12 @@ fn run_as_another_user(database: &Path) -> (Option<i32>, String) {
         command = std::process::Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     }
-    let config = database.with_file_name("florin.toml");
-    let variables = complete_environment(&database.display().to_string());
+    let url = format!("sqlite://{}", database.display());
     let ended = command
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .envs(variables)
-        .arg(program)
+        .envs(complete_environment(&url))
+        .arg(support::built("florin-proxy", "florin-proxy"))
         .arg("--config")
         .arg(config)
         .output()
@@ -241,15 +201,15 @@ fn a_database_that_the_programs_user_cannot_write_is_a_readable_error() {
     let rights = |path: &Path, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
-    fs::write(folder.file("florin.toml"), "[[store]]\nid = \"demo\"\n").unwrap();
-    rights(&folder.file("florin.toml"), 0o444);
-    let database = folder.file("florin.db");
-    fs::write(&database, "").unwrap();
-    rights(&database, 0o444);
+    let (config, database) = (folder.file("florin.toml"), folder.file("florin.db"));
+    for (file, text) in [(&config, "[[store]]\nid = \"demo\"\n"), (&database, "")] {
+        fs::write(file, text).unwrap();
+        rights(file, 0o444);
+    }
     // First the file alone, then its folder.
     for (mode, place) in [(0o777, database.as_path()), (0o555, folder.path())] {
         rights(folder.path(), mode);
-        let (code, printed) = run_as_another_user(&database);
+        let (code, printed) = run_as_another_user(&config, &database);
         rights(folder.path(), 0o755);
         if printed.contains("failed to execute") {
             return println!("not tested: other users may not enter the program's folder");
@@ -258,86 +218,36 @@ fn a_database_that_the_programs_user_cannot_write_is_a_readable_error() {
         let last = printed.lines().last().unwrap();
         let reason = format!("database_url: {} cannot be written", place.display());
         assert!(last.starts_with(&reason), "{printed}");
-        assert!(
-            last.contains("give the user of the proxy the right"),
-            "{last}"
-        );
+        let remedy = "give the user of the proxy the right";
+        assert!(last.contains(remedy), "{last}");
     }
 }
 
+/// The campaign has a process that waits for the database of another one, and takes over when that is killed.
 #[tokio::test]
-async fn a_second_process_on_one_database_is_refused() {
-    let mut world = World::start().await;
-    let mut program = start_program(&mut world).await;
-    let database = world.database();
-    let (code, printed) = tokio::task::spawn_blocking(move || run_on(&database))
-        .await
-        .unwrap();
-    assert_eq!(code, Some(1), "{printed}");
-    let last = printed.lines().last().unwrap();
-    assert!(
-        last.contains(&format!(
-            "is in use by another process (pid {})",
-            program.id()
-        )),
-        "{last}"
-    );
-    assert!(last.contains("Stop the other process"), "{last}");
-    ready_with(&world, &program, 200).await;
-    assert_eq!(program.stop().await, Some(0));
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_overlapping_restart_waits_for_the_process_before() {
-    let mut world = World::start().await;
-    let mut program = start_program(&mut world).await;
-    let checkout = world.customer().open("ebook").await;
-    let folder = Folder::new();
-    let (config, log) = (folder.file("florin.toml"), folder.file("proxy.log"));
-    fs::copy(world.config_file(), &config).unwrap();
-    let (listen, admin) = (crate::program::free_port(), crate::program::free_port());
-    let (listen, admin_address) = (listen.to_string(), admin.to_string());
-    let variables = [
-        ("FLORIN_LISTEN", listen.as_str()),
-        ("FLORIN_ADMIN_LISTEN", admin_address.as_str()),
-    ];
-    let mut next = Program::start(&config, &log, &variables);
-    support::pause(Duration::from_secs(2)).await;
-    assert!(!next.printed().contains("\"message\":\"listening\""));
-    assert_eq!(program.stop().await, Some(0));
-    let up = within(NOTICED, async || {
-        let health = world.http().get(format!("http://{admin}/health/ready"));
-        let response = health.send().await.ok()?;
-        (response.status() == 200).then_some(())
-    });
-    assert!(up.await.is_some(), "{}", next.printed());
-    let known = world
-        .http()
-        .get(format!("http://{listen}/v1/checkout"))
-        .bearer_auth(checkout.token());
-    let known = HttpResponse::read(known.send().await.unwrap())
-        .await
-        .with(200);
-    assert_eq!(known.body["status"], "open");
-    assert_eq!(next.stop().await, Some(0));
-    world.end().await;
-}
-
-#[tokio::test]
-async fn the_databases_files_are_private_and_old_ones_become_so() {
+async fn the_databases_files_are_private_and_of_one_process() {
     let mut world = World::start().await;
     world.customer().open("ebook").await;
     world.stop_proxy().await;
     let database = world.database();
     fs::set_permissions(&database, fs::Permissions::from_mode(0o644)).unwrap();
-    let mut program = start_program(&mut world).await;
+    let program = start_program(&mut world).await;
     world.customer().open("ebook").await;
     for ending in ["", "-wal", "-shm", "-lock"] {
         let file = PathBuf::from(format!("{}{ending}", database.display()));
         let rights = fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(rights & 0o777, 0o600, "{}", file.display());
     }
-    assert_eq!(program.stop().await, Some(0));
-    world.end().await;
+    let url = world.database_url();
+    let second = tokio::task::spawn_blocking(move || {
+        run(&Folder::new(), &[], &[("FLORIN_DATABASE_URL", &url)])
+    });
+    let process = format!("is in use by another process (pid {})", program.id());
+    assert_ended(
+        &second.await.unwrap(),
+        1,
+        &[&process, "Stop the other process"],
+    );
+    ready_with(&world, &program, 200).await;
+    end(world, program).await;
 }

@@ -7,34 +7,37 @@ use serde_json::Value;
 use support::{Language, Program, ProgramOutput, Receiver, ReverseProxy, World, secrets};
 use tokio::net::TcpListener;
 
-/// A configuration for the world's proxy and gateway, and a webhook elsewhere.
+use crate::program::{IS_COMPLETE, assert_ended};
+
+/// A configuration for the world's proxy and gateway, and a receiver of webhooks.
 struct Installation {
     world: World,
     config: String,
+    _receiver: Receiver,
 }
 
 impl Installation {
-    async fn with_webhook(webhook: &str) -> Self {
+    async fn new() -> Self {
+        let receiver = Receiver::start(Language::Rust, secrets::WEBHOOK).await;
+        let receiver = receiver.unwrap();
         let world = World::start().await;
         let config = world.file("doctor.toml").display().to_string();
-        let gateway = format!("{}/api", world.sandbox_url());
-        let words = [
-            "init",
-            "--sandbox",
-            "--config",
-            &config,
-            "--public-url",
-            &world.proxy_url(),
-            "--gateway-url",
-            &gateway,
-            "--origin",
-            "http://127.0.0.1:8081",
-            "--webhook-url",
-            webhook,
+        let (proxy, gateway) = (world.proxy_url(), format!("{}/api", world.sandbox_url()));
+        let webhook = format!("{}/florin", receiver.url());
+        let words = ["init", "--sandbox", "--config", &config];
+        let addresses = [
+            ["--public-url", &proxy],
+            ["--gateway-url", &gateway],
+            ["--origin", "http://127.0.0.1:8081"],
+            ["--webhook-url", &webhook],
         ];
-        let written = Program::run(&words, &[]);
-        assert_eq!(written.code, Some(0), "{}", written.printed);
-        Self { world, config }
+        let written = Program::run(&[&words[..], addresses.as_flattened()].concat(), &[]);
+        assert_ended(&written, 0, &[]);
+        Self {
+            world,
+            config,
+            _receiver: receiver,
+        }
     }
 
     /// Runs a command with the account's key and secret, unless others are given. The world answers meanwhile.
@@ -79,22 +82,15 @@ fn one(findings: &[String], start: &str, remedy: &str) {
 
 #[tokio::test]
 async fn the_doctor_finds_what_stops_payments_and_names_the_remedy() {
-    let receiver = Receiver::start(Language::Rust, secrets::WEBHOOK)
-        .await
-        .unwrap();
-    let all = Installation::with_webhook(&format!("{}/florin", receiver.url())).await;
+    let all = Installation::new().await;
     assert_eq!(all.findings(&[]).await, [""; 0]);
     let online = all.run(&["check-config", "--online"], &[]).await;
-    assert_eq!(
-        online.printed,
-        "The configuration is complete: 1 store(s).\n"
-    );
+    assert_eq!(online.printed, IS_COMPLETE);
 
     let wrong = [("FLORIN_GATEWAY__API_SECRET", "canary-wrong-secret")];
     let online = all.run(&["check-config", "--online"], &wrong).await;
-    assert_eq!(online.code, Some(2));
     let line = "gateway.api_secret: the gateway refuses the key or the signature";
-    assert!(online.printed.contains(line), "{}", online.printed);
+    assert_ended(&online, 2, &[line]);
     let shop = all.world.shop_url();
     for (changes, start, remedy) in [
         (
@@ -158,13 +154,15 @@ async fn endpoint(status: StatusCode) -> String {
 
 #[tokio::test]
 async fn an_endpoint_must_answer_and_refuse_a_wrong_signature() {
-    let all = Installation::with_webhook("http://127.0.0.1:9/florin").await;
+    let all = Installation::new().await;
+    let findings = async |url: &str| {
+        let webhook = [("FLORIN_STORE__0__WEBHOOK__URL", url)];
+        all.findings(&webhook).await
+    };
     let key = "store.demo.webhook.url: ";
-    one(
-        &all.findings(&[]).await,
-        &format!("{key}the endpoint does not answer"),
-        "start the store's server",
-    );
+    let away = findings("http://127.0.0.1:9/florin").await;
+    let message = format!("{key}the endpoint does not answer");
+    one(&away, &message, "start the store's server");
     for (status, message, remedy) in [
         (
             StatusCode::NO_CONTENT,
@@ -187,26 +185,17 @@ async fn an_endpoint_must_answer_and_refuse_a_wrong_signature() {
             "answer it with 400",
         ),
     ] {
-        let url = endpoint(status).await;
-        let webhook = [("FLORIN_STORE__0__WEBHOOK__URL", url.as_str())];
-        one(
-            &all.findings(&webhook).await,
-            &format!("{key}{message}"),
-            remedy,
-        );
+        let found = findings(&endpoint(status).await).await;
+        one(&found, &format!("{key}{message}"), remedy);
     }
-    let url = endpoint(StatusCode::UNAUTHORIZED).await;
-    let webhook = [("FLORIN_STORE__0__WEBHOOK__URL", url.as_str())];
-    assert_eq!(all.findings(&webhook).await, [""; 0]);
+    let right = endpoint(StatusCode::UNAUTHORIZED).await;
+    assert_eq!(findings(&right).await, [""; 0]);
     all.world.end().await;
 }
 
 #[tokio::test]
 async fn the_doctor_warns_of_a_certificate_that_expires_within_two_weeks() {
-    let receiver = Receiver::start(Language::Rust, secrets::WEBHOOK)
-        .await
-        .unwrap();
-    let all = Installation::with_webhook(&format!("{}/florin", receiver.url())).await;
+    let all = Installation::new().await;
     for (days, left, is_short) in [(14, "13 days", true), (16, "15 days", false)] {
         let front = ReverseProxy::nginx_for(all.world.listen_address(), days).await;
         let (url, certificate) = (front.url(), front.certificate().display().to_string());
@@ -225,11 +214,7 @@ async fn the_doctor_warns_of_a_certificate_that_expires_within_two_weeks() {
     // One that no authority has signed.
     let front = ReverseProxy::nginx(all.world.listen_address()).await;
     let url = front.url();
-    let changes = [("FLORIN_PUBLIC_URL", url.as_str())];
-    one(
-        &all.findings(&changes).await,
-        "public_url: ",
-        "the certificate",
-    );
+    let found = all.findings(&[("FLORIN_PUBLIC_URL", &url)]).await;
+    one(&found, "public_url: ", "the certificate");
     all.world.end().await;
 }

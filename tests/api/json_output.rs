@@ -6,7 +6,8 @@ use serde_json::Value;
 use support::{Folder, Program, ProgramOutput, World, empty_postgres_database, secrets};
 
 use crate::operator_commands::underpaid;
-use crate::program::{complete_environment, start_program};
+use crate::program::{assert_ended, run, start_program};
+use crate::repository::text_of;
 
 /// Commands that print the gateway's response as it came, which is JSON, to a change of the account.
 const CHANGES_OF_THE_ACCOUNT: [&str; 4] = [
@@ -18,8 +19,7 @@ const CHANGES_OF_THE_ACCOUNT: [&str; 4] = [
 
 /// The commands of docs/reference/commands.md that have none below them.
 fn commands() -> BTreeSet<String> {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/commands.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = text_of("docs/reference/commands.md");
     let headings = page.lines().filter_map(|line| {
         let name = line.strip_prefix("### `florin-proxy ")?;
         name.strip_suffix('`').map(str::to_owned)
@@ -33,29 +33,15 @@ fn commands() -> BTreeSet<String> {
 }
 
 /// Runs a command with `--json`. The world answers meanwhile.
-async fn json(words: &[&str], variables: &[(&'static str, &str)], input: &str) -> Value {
-    let named: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let variables: Vec<_> = variables
-        .iter()
-        .map(|(name, value)| (*name, (*value).to_owned()))
-        .collect();
-    let input = input.to_owned();
-    let run = move || -> ProgramOutput {
-        let words: Vec<&str> = named.iter().map(String::as_str).chain(["--json"]).collect();
-        let variables: Vec<_> = variables
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        if input.is_empty() {
-            Program::run(&words, &variables)
-        } else {
-            Program::run_with_input(&words, &input)
-        }
-    };
-    let ended = tokio::task::spawn_blocking(run).await.unwrap();
-    assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.printed);
-    serde_json::from_str(&ended.printed)
-        .unwrap_or_else(|error| panic!("{words:?}: {error} in {}", ended.printed))
+async fn json(words: &[&str], variables: &[(&str, &str)]) -> Value {
+    let ended = Program::run_beside(&[words, &["--json"]].concat(), variables).await;
+    assert_ended(&ended, 0, &[]);
+    parsed(words, &ended)
+}
+
+fn parsed(words: &[&str], ended: &ProgramOutput) -> Value {
+    let value = serde_json::from_str(&ended.printed);
+    value.unwrap_or_else(|error| panic!("{words:?}: {error} in {}", ended.printed))
 }
 
 #[tokio::test]
@@ -75,19 +61,13 @@ async fn every_command_prints_json() {
     let server = empty_postgres_database();
     let token = [("FLORIN_OPERATOR_TOKEN", secrets::OPERATOR_TOKEN)];
     let mut done = BTreeSet::new();
-    let mut check = async |name: &str, rest: &[&str], variables: &[(&'static str, &str)]| {
+    let mut check = async |name: &str, rest: &[&str], variables: &[(&str, &str)]| {
         let words: Vec<&str> = name.split(' ').chain(rest.iter().copied()).collect();
         done.insert(name.to_owned());
-        json(
-            &[&words[..], &["--config", &config]].concat(),
-            variables,
-            "",
-        )
-        .await
+        json(&[&words[..], &["--config", &config]].concat(), variables).await
     };
     let shown = check("orders show", &[id], &token).await;
     let version = shown["order"]["version"].to_string();
-    check("orders list", &[], &token).await;
     let decision = [
         "--decision",
         "close",
@@ -96,51 +76,44 @@ async fn every_command_prints_json() {
         "--seen",
         &version,
     ];
-    check("orders resolve", &[&[id][..], &decision].concat(), &token).await;
-    check("deliveries list", &["--store", "demo"], &token).await;
-    check("deliveries redeliver", &[&event], &token).await;
-    check("webhooks test", &["demo"], &token).await;
-    check("health", &[], &[]).await;
-    check("check-config", &[], &[]).await;
-    check("config-reference", &[], &[]).await;
-    check("secrets new", &[], &[]).await;
-    check("gateway currencies", &[], &[]).await;
-    check("gateway prices", &[], &[]).await;
-    check("gateway invoice", &[&invoice], &[]).await;
-    check("gateway merchant-account", &[], &[]).await;
+    let decision = [&[id][..], &decision].concat();
+    for (name, rest) in [
+        ("orders list", &[][..]),
+        ("orders resolve", &decision),
+        ("deliveries list", &["--store", "demo"]),
+        ("deliveries redeliver", &[&event]),
+        ("webhooks test", &["demo"]),
+        ("health", &[]),
+        ("check-config", &[]),
+        ("config-reference", &[]),
+        ("secrets new", &[]),
+        ("gateway currencies", &[]),
+        ("gateway prices", &[]),
+        ("gateway invoice", &[&invoice]),
+        ("gateway merchant-account", &[]),
+    ] {
+        check(name, rest, &token).await;
+    }
     let copied = check("store backup", &["--to", &backup], &[]).await;
     assert_eq!(copied["rows"]["orders"], 1, "{copied}");
     let read = check("store verify", &["--database", &backup_url], &[]).await;
     assert_eq!(read, copied);
     let of_server = [("FLORIN_DATABASE_URL", server.as_str())];
     let migrated = check("migrate", &[], &of_server).await;
-    assert!(
-        migrated["migrations_applied"].as_u64() > Some(0),
-        "{migrated}"
-    );
+    let applied = migrated["migrations_applied"].as_u64();
+    assert!(applied > Some(0), "{migrated}");
     let moved = check("store copy", &["--from", &backup_url], &of_server).await;
-    assert_eq!(
-        moved["tables"][0]["sha256"].as_str().unwrap().len(),
-        64,
-        "{moved}"
-    );
+    let sum = moved["tables"][0]["sha256"].as_str().unwrap();
+    assert_eq!(sum.len(), 64, "{moved}");
     // These read no configuration of the world.
-    json(&["init", "--sandbox", "--config", &new], &[], "").await;
-    let hash = json(&["secrets", "hash"], &[], "correct horse battery\n").await;
-    let hash = hash["operator.password_hash"].as_str().unwrap().to_owned();
-    assert!(hash.starts_with("$argon2id$"), "{hash}");
+    json(&["init", "--sandbox", "--config", &new], &[]).await;
+    let words = ["secrets", "hash", "--json"];
+    let hash = Program::run_with_input(&words, "correct horse battery\n");
+    let hash = parsed(&words, &hash)["operator.password_hash"].to_string();
+    assert!(hash.starts_with("\"$argon2id$"), "{hash}");
     // Findings are no failure of the output: the doctor exits with 1 where something failed.
-    let variables = complete_environment(&folder.file("doctor.db").display().to_string());
-    let variables: Vec<_> = variables
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    let config = folder.file("doctor.toml");
-    std::fs::write(&config, "[[store]]\nid = \"demo\"\n").unwrap();
-    let config = config.display().to_string();
-    let words = ["doctor", "--config", &config, "--json"];
-    let examined = Program::run(&words, &variables);
-    serde_json::from_str::<Value>(&examined.printed).expect(&examined.printed);
+    let words = ["doctor", "--json"];
+    parsed(&words, &run(&folder, &words, &[]));
     for name in ["init", "secrets hash", "doctor"] {
         done.insert(name.to_owned());
     }

@@ -1,9 +1,12 @@
 //! GET /metrics: what is exported, how much of it, and whether it is true.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use serde_json::json;
-use support::{Prometheus, World, WorldConfig, eventually, pay_in_full, postgres_database};
+use sqlx::{Connection as _, PgConnection};
+use support::{TcpProxy, World, WorldConfig, eventually, pay_in_full, postgres_database, secrets};
+use tokio::task::JoinSet;
 
 use crate::helpers::event_types;
 use crate::repository::text_of;
@@ -51,24 +54,13 @@ impl Scrape {
 
     /// The table of docs/operations/metrics.md.
     pub(crate) fn table(&self) -> String {
-        let mut rows = vec![
-            "| metric | type | labels | value |".to_owned(),
-            "|---|---|---|---|".to_owned(),
-        ];
-        let mut help = BTreeMap::new();
-        for line in self.0.lines() {
-            if let Some((name, text)) = line
-                .strip_prefix("# HELP ")
-                .and_then(|rest| rest.split_once(' '))
-            {
-                help.insert(name, text.trim_end_matches('.'));
-            }
-            let Some((name, kind)) = line
-                .strip_prefix("# TYPE ")
-                .and_then(|rest| rest.split_once(' '))
-            else {
-                continue;
-            };
+        let mut table = "| metric | type | labels | value |\n|---|---|---|---|".to_owned();
+        let comments = |kind: &'static str| {
+            let lines = self.0.lines();
+            lines.filter_map(move |line| line.strip_prefix(kind)?.split_once(' '))
+        };
+        let help: BTreeMap<&str, &str> = comments("# HELP ").collect();
+        for (name, kind) in comments("# TYPE ") {
             let sample = match kind {
                 "counter" => format!("{name}_total"),
                 "info" => format!("{name}_info"),
@@ -86,13 +78,10 @@ impl Scrape {
             }
             labels.remove("le");
             let labels: Vec<_> = labels.iter().map(|label| format!("`{label}`")).collect();
-            rows.push(format!(
-                "| `{sample}` | {kind} | {} | {} |",
-                labels.join(", "),
-                help[name]
-            ));
+            let (labels, value) = (labels.join(", "), help[name].trim_end_matches('.'));
+            let _ = write!(table, "\n| `{sample}` | {kind} | {labels} | {value} |");
         }
-        rows.join("\n")
+        table
     }
 }
 
@@ -143,7 +132,7 @@ async fn fifty_stores_and_everything_that_happens_make_no_more_than_300_series()
     for number in 1..=48 {
         let store = world
             .store()
-            .with_key(&format!("{}{number}", support::secrets::STORE_KEY));
+            .with_key(&format!("{}{number}", secrets::STORE_KEY));
         let order = json!({ "amount": "5.00", "currency": "USD", "reference": "r" });
         store.open(&order).await.with(201);
     }
@@ -283,27 +272,77 @@ async fn alerts_and_the_dashboard_name_exported_metrics() {
     world.end().await;
 }
 
+/// More than a proxy has connections.
+const READERS: usize = 40;
+
 #[tokio::test]
-async fn the_dashboards_expressions_can_be_evaluated() {
-    let world = World::start().await;
-    world.customer().open("ebook").await.choose("BTC").await;
-    let prometheus = Prometheus::start(&world.admin_url(), "groups: []").await;
-    let dashboard = text_of("deploy/grafana/florin.json");
-    let dashboard: serde_json::Value = serde_json::from_str(&dashboard).unwrap();
-    let panels = dashboard["panels"].as_array().unwrap();
-    let mut count = 0;
-    for panel in panels {
-        for target in panel["targets"].as_array().into_iter().flatten() {
-            let expression = target["expr"].as_str().unwrap();
-            let expression = expression.replace("$__rate_interval", "2s");
-            eventually(&format!("{expression} has a value"), async || {
-                let found = prometheus.query(&expression).await?;
-                (!found.as_array()?.is_empty()).then_some(())
-            })
-            .await;
-            count += 1;
-        }
+async fn metrics_of_a_database_server_are_listed_and_report_what_is_wrong_with_it() {
+    let url = postgres_database().await;
+    let mut through = reqwest::Url::parse(&url).unwrap();
+    let server = format!("127.0.0.1:{}", through.port().unwrap());
+    let mut link = TcpProxy::to(server.parse().unwrap()).await;
+    through.set_port(Some(link.address().port())).unwrap();
+    let world = World::start_with(WorldConfig {
+        database_url: Some(through.to_string()),
+        more_stores: 48,
+        ..WorldConfig::default()
+    })
+    .await;
+    let on_file = World::start().await;
+    for world in [&world, &on_file] {
+        world.customer().open("ebook").await.quotes().await;
     }
-    assert!(count > 15, "{count} expressions");
+    world.wait_for_deliveries().await;
+    let scrape = Scrape::of(&world).await;
+    let count = scrape.series().len();
+    assert!(count <= MOST_SERIES, "{count} series");
+    let (table, of_file) = (scrape.table(), Scrape::of(&on_file).await.table());
+    on_file.end().await;
+    let rows = table.lines().filter(|row| !of_file.contains(row));
+    let rows: Vec<&str> = rows.collect();
+    assert_eq!(rows.len(), 6, "{rows:#?}");
+    let wanted = rows.join("\n");
+    let page = text_of("docs/operations/metrics.md");
+    assert!(
+        page.contains(&wanted),
+        "docs/operations/metrics.md needs these rows:\n\n{wanted}\n"
+    );
+
+    // An open transaction of another program holds back the list of events.
+    let mut other = PgConnection::connect(&url).await.unwrap();
+    let mut open = other.begin().await.unwrap();
+    let written = sqlx::query("SELECT pg_current_xact_id()").execute(&mut *open);
+    written.await.unwrap();
+    eventually("the transaction grows old", async || {
+        let scrape = Scrape::of(&world).await;
+        (scrape.value("florin_database_oldest_write_seconds") > 1).then_some(())
+    })
+    .await;
+    open.rollback().await.unwrap();
+
+    // The server keeps the connections and answers nothing.
+    world.expect_error("orders cannot be stored");
+    let timeouts = "florin_database_connection_timeouts_total{pool=\"read\"}";
+    let before = Scrape::of(&world).await.value(timeouts);
+    link.freeze();
+    let orders = format!("{}/v1/orders", world.proxy_url());
+    let mut readers = JoinSet::new();
+    for _ in 0..READERS {
+        let read = world.http().get(&orders).bearer_auth(secrets::STORE_KEY);
+        readers.spawn(async move { read.send().await.unwrap().status().as_u16() });
+    }
+    assert_eq!(readers.join_all().await, [503; READERS]);
+    // A probe makes the storage monitor check the database.
+    eventually("the proxy reports the outage", async || {
+        let url = format!("{}/health/ready", world.admin_url());
+        world.http().get(url).send().await.ok()?;
+        world.logged("orders cannot be stored").then_some(())
+    })
+    .await;
+    link.restore().await;
+    eventually("the timeouts are counted", async || {
+        (Scrape::of(&world).await.value(timeouts) > before).then_some(())
+    })
+    .await;
     world.end().await;
 }

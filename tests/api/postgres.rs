@@ -12,6 +12,7 @@ use support::{
 };
 
 use crate::helpers::delivered_events;
+use crate::program::{COMPLETE, assert_ended};
 
 /// Runs a command of the store to its end.
 fn store(config: &Path, words: &[&str]) -> ProgramOutput {
@@ -47,55 +48,37 @@ async fn readiness_shows_the_schema_and_the_clock_of_the_server() {
     world.end().await;
 }
 
-/// The program's own words, and its exit code.
-#[test]
-fn the_schema_is_brought_up_to_date_by_its_command_alone() {
-    let folder = Folder::new();
+/// Writes a complete configuration for the database at this address; returns its path.
+fn config_for(folder: &Folder, url: &str) -> String {
     let config = folder.file("florin.toml");
-    let url = empty_postgres_database();
-    let text = super::program::COMPLETE.replace("sqlite://DATABASE", &url);
+    let text = COMPLETE.replace("sqlite://DATABASE", url);
     let free = "listen = \"127.0.0.1:0\"\nadmin_listen = \"127.0.0.1:0\"\n";
     write_private(&config, &format!("{free}{text}"));
-    let config = config.display().to_string();
-    let refused = Program::run(&["--config", &config], &[]);
-    assert_eq!(refused.code, Some(1), "{}", refused.printed);
-    assert!(
-        refused.printed.contains("run `florin-proxy migrate`"),
-        "{}",
-        refused.printed
-    );
-    let password = url.split([':', '@']).nth(2).unwrap();
-    assert!(!refused.printed.contains(password), "{}", refused.printed);
-    for printed in ["migration(s) applied.", "is up to date."] {
-        let migrated = Program::run(&["--config", &config, "migrate"], &[]);
-        assert_eq!(migrated.code, Some(0), "{}", migrated.printed);
-        assert!(migrated.printed.contains(printed), "{}", migrated.printed);
-    }
+    config.display().to_string()
 }
 
 #[test]
-fn commands_go_past_a_pooler() {
+fn the_schema_is_brought_up_to_date_by_its_command_alone_and_past_a_pooler() {
     let folder = Folder::new();
-    let config = folder.file("florin.toml");
-    let direct = empty_postgres_database();
-    let pooled = pooled(&direct);
-    let text = super::program::COMPLETE.replace("sqlite://DATABASE", &pooled);
-    let free = "listen = \"127.0.0.1:0\"\nadmin_listen = \"127.0.0.1:0\"\n";
-    write_private(&config, &format!("{free}{text}"));
-    let config = config.display().to_string();
+    let url = empty_postgres_database();
+    let config = config_for(&folder, &url);
+    let refused = Program::run(&["--config", &config], &[]);
+    assert_ended(&refused, 1, &["run `florin-proxy migrate`"]);
+    let password = url.split([':', '@']).nth(2).unwrap();
+    assert!(!refused.printed.contains(password), "{}", refused.printed);
+
+    let config = config_for(&folder, &pooled(&url));
     let refused = Program::run(&["--config", &config, "migrate"], &[]);
-    assert_eq!(refused.code, Some(1), "{}", refused.printed);
-    assert!(
-        refused
-            .printed
-            .contains("let database_url_direct lead to the server"),
-        "{}",
-        refused.printed
-    );
-    let direct: &[(&str, &str)] = &[("FLORIN_DATABASE_URL_DIRECT", &direct)];
-    for words in [&["migrate"][..], &["store", "verify"]] {
-        let done = Program::run(&[&["--config", &config], words].concat(), direct);
-        assert_eq!(done.code, Some(0), "{}", done.printed);
+    let remedy = "let database_url_direct lead to the server";
+    assert_ended(&refused, 1, &[remedy]);
+    let direct = [("FLORIN_DATABASE_URL_DIRECT", url.as_str())];
+    for (words, printed) in [
+        (&["migrate"][..], "migration(s) applied."),
+        (&["migrate"], "is up to date."),
+        (&["store", "verify"], ""),
+    ] {
+        let done = Program::run(&[&["--config", &config], words].concat(), &direct);
+        assert_ended(&done, 0, &[printed]);
     }
 }
 
@@ -105,8 +88,7 @@ async fn a_store_moves_to_postgresql_in_the_middle_of_a_payment() {
     let mut world = World::start().await;
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
-    world.sandbox().pay(&checkout, "half").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "half").await;
     checkout.wait_for("underpaid").await;
     world.stop_proxy().await;
     let from = world.database_url();
@@ -115,18 +97,10 @@ async fn a_store_moves_to_postgresql_in_the_middle_of_a_payment() {
     let copied = store(&config, &["copy", "--from", &from, "--to", &url]);
     assert_eq!(copied.code, Some(0), "{}", copied.printed);
     let refused = Program::run(&["--config", &config.display().to_string()], &[]);
-    assert_eq!(refused.code, Some(1), "{}", refused.printed);
-    assert!(
-        refused
-            .printed
-            .contains("was copied to postgres://florin@127.0.0.1"),
-        "{}",
-        refused.printed
-    );
+    assert_ended(&refused, 1, &["was copied to postgres://florin@127.0.0.1"]);
     world.move_database(url);
     world.start_proxy().await;
-    world.sandbox().pay(&checkout, "rest").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "rest").await;
     checkout.wait_for("paid").await;
     let delivered = delivered_events(&world, &checkout.order).await;
     assert_eq!(delivered.last().unwrap(), "order.paid");
@@ -144,18 +118,12 @@ async fn a_backup_is_made_while_the_proxy_serves() {
     let config = world.config_file();
     let run = |words: &[&str]| store(&config, words);
     let copied = run(&["backup", "--to", &to]);
-    assert_eq!(copied.code, Some(0), "{}", copied.printed);
-    assert!(copied.printed.contains("1  orders"), "{}", copied.printed);
+    assert_ended(&copied, 0, &["1  orders"]);
     let mode = std::fs::metadata(&copy).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let again = run(&["backup", "--to", &to]);
-    assert_eq!(again.code, Some(1), "{}", again.printed);
-    assert!(
-        again.printed.contains("overwrites nothing"),
-        "{}",
-        again.printed
-    );
-    assert_eq!(run(&["verify"]).code, Some(0), "while the proxy serves it");
+    assert_ended(&again, 1, &["overwrites nothing"]);
+    assert_ended(&run(&["verify"]), 0, &[]);
     let damaged = world.file("damaged.db");
     std::fs::copy(&copy, &damaged).unwrap();
     // A page in the middle.
@@ -163,8 +131,7 @@ async fn a_backup_is_made_while_the_proxy_serves() {
     file.write_all_at(&[0xff; 2048], 8 * 4096).unwrap();
     let damaged = format!("sqlite://{}", damaged.display());
     let found = run(&["verify", "--database", &damaged]);
-    assert_eq!(found.code, Some(1), "{}", found.printed);
-    assert!(found.printed.contains("damaged"), "{}", found.printed);
+    assert_ended(&found, 1, &["damaged"]);
     world.end().await;
 }
 
@@ -182,26 +149,14 @@ async fn a_server_is_verified_and_its_backup_is_left_to_its_programs() {
     let config = world.config_file();
     let run = |words: &[&str]| store(&config, words);
     let verified = run(&["verify"]);
-    assert_eq!(verified.code, Some(0), "{}", verified.printed);
-    assert!(
-        verified.printed.contains("1  credits"),
-        "{}",
-        verified.printed
-    );
+    assert_ended(&verified, 0, &["1  credits"]);
     let refused = run(&["backup", "--to", "copy.db"]);
-    assert_eq!(refused.code, Some(1), "{}", refused.printed);
-    assert!(
-        refused.printed.contains("pg_basebackup"),
-        "{}",
-        refused.printed
-    );
+    assert_ended(&refused, 1, &["pg_basebackup"]);
     let mut database = sqlx::PgConnection::connect(&url).await.unwrap();
     let lost = "SET session_replication_role = replica; DELETE FROM credits; UPDATE orders SET sequence = 9";
     sqlx::raw_sql(lost).execute(&mut database).await.unwrap();
     let damaged = run(&["verify"]);
-    assert_eq!(damaged.code, Some(1), "{}", damaged.printed);
-    for what in ["1 paid orders without a credit", "1 orders whose events"] {
-        assert!(damaged.printed.contains(what), "{}", damaged.printed);
-    }
+    let found = ["1 paid orders without a credit", "1 orders whose events"];
+    assert_ended(&damaged, 1, &found);
     world.end().await;
 }

@@ -3,31 +3,14 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sqlx::Connection as _;
-use support::{
-    Checkout, HttpResponse, Replicas, World, WorldConfig, eventually, postgres_database,
-};
+use sqlx::PgPool;
+use support::{Checkout, Replicas, World, WorldConfig, eventually, postgres_database, secrets};
 use tokio::time::Instant;
 
-use crate::helpers::{delivered_events, next_order, paid_event_count};
+use crate::helpers::{delivered_events, next_order};
 
 /// A change on one proxy is on the streams of all others within this time.
 const WAKE_UP: Duration = Duration::from_secs(1);
-
-async fn world() -> (World, String) {
-    let url = postgres_database().await;
-    let world = World::start_with(WorldConfig {
-        database_url: Some(url.clone()),
-        ..WorldConfig::default()
-    });
-    (world.await, url)
-}
-
-/// Chooses an asset at a quote that was given before.
-async fn attempt(page: &Checkout, quote: &Value) -> HttpResponse {
-    let choice = json!({ "crypto_code": quote["crypto_code"], "quote_id": quote["quote_id"] });
-    page.post("/attempt", &choice).await
-}
 
 /// An open event stream, and the orders that it shows.
 struct Stream {
@@ -55,58 +38,47 @@ impl Stream {
     }
 }
 
+/// Callbacks reach the first of three, the page is another one's, and its stream is the third's.
 #[tokio::test]
-async fn a_quote_of_one_proxy_is_honoured_by_another_and_after_its_kill() {
-    let (mut world, _) = world().await;
-    let mut replicas = Replicas::start(&mut world, [&[], &[]]).await;
-    let first = world.customer().open("ebook").await;
-    let other = replicas.page(1, &world, &first);
-    let quote = first.quote("BTC").await;
-    assert_eq!(
-        other.quote("BTC").await["quote_id"],
-        quote["quote_id"],
-        "one list of prices"
-    );
-    replicas.kill(0);
-    let view = attempt(&other, &quote).await.with(200).body;
-    assert_eq!(view["status"], "awaiting_payment", "{view}");
-    replicas.stop(&mut world).await;
-    world.sandbox().pay(&first, "exact").await;
-    world.sandbox().mine(3).await;
-    first.wait_for("paid").await;
-    assert_eq!(paid_event_count(&world, &first.order).await, 1);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_stream_of_one_proxy_follows_a_payment_that_the_others_take() {
-    let (mut world, _) = world().await;
-    // Callbacks reach the first; the page is of the second, its stream of the third.
-    let replicas = Replicas::start(&mut world, [&[], &[], &[]]).await;
+async fn any_proxy_honours_and_shows_what_the_others_do() {
+    let mut world = World::start_with(WorldConfig {
+        database_url: Some(postgres_database().await),
+        ..WorldConfig::default()
+    })
+    .await;
+    let mut replicas = Replicas::start(&mut world, [&[], &[], &[]]).await;
     let first = world.customer().open("ebook").await;
     let [second, third] = [1, 2].map(|number| replicas.page(number, &world, &first));
     let mut stream = Stream::open(&third).await;
     stream.status("open").await;
-    let quote = first.quote("BTC").await;
-    attempt(&second, &quote).await.with(200);
+    let quote = second.quote("BTC").await;
+    assert_eq!(first.quote("BTC").await["quote_id"], quote["quote_id"]);
+    replicas.kill(1);
+    let choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
+    first.post("/attempt", &choice).await.with(200);
     let took = stream.status("awaiting_payment").await;
     assert!(took < WAKE_UP, "{took:?}");
-    second.report_paid().await;
-    let took = stream.status("checking").await;
-    assert!(took < WAKE_UP, "{took:?}");
-    world.sandbox().pay(&first, "exact").await;
-    world.sandbox().mine(3).await;
+    // A view is never older than a write that was answered before.
+    for number in 0..12 {
+        let mut pages = [&first, &third];
+        pages.rotate_left(number % 2);
+        pages[1].view().await;
+        let is_kept = number % 4 < 2;
+        let email = if is_kept { "buyer@shop.example" } else { "" };
+        let kept = pages[0].post("/email", &json!({ "email": email })).await;
+        kept.with(200);
+        assert_eq!(pages[1].view().await["email_kept"], is_kept, "{number}");
+    }
+    first.report_paid().await;
+    stream.status("checking").await;
+    world.sandbox().settle(&first, "exact").await;
     first.wait_for("paid").await;
     let took = stream.status("paid").await;
     assert!(took < WAKE_UP, "{took:?}");
     // The bytes and the tag are the same, whichever answers.
-    let pages = [&first, &second, &third];
-    let mut tags = Vec::new();
-    for page in pages {
-        let response = page.get("").await.with(200);
-        tags.push(response.header("etag").unwrap().to_owned());
-    }
-    assert!(tags.iter().all(|tag| *tag == tags[0]), "{tags:?}");
+    let tags = [first.get("").await, third.get("").await];
+    let tags = tags.map(|view| view.with(200).header("etag").unwrap().to_owned());
+    assert_eq!(tags[0], tags[1]);
     replicas.stop(&mut world).await;
     let delivered = delivered_events(&world, &first.order).await;
     assert_eq!(delivered.last().unwrap(), "order.paid");
@@ -116,22 +88,30 @@ async fn a_stream_of_one_proxy_follows_a_payment_that_the_others_take() {
 /// The server ends the connections that listen, and an order changes before there are others.
 #[tokio::test]
 async fn a_change_whose_announcement_is_lost_is_found_by_comparing() {
-    let (mut world, url) = world().await;
+    let url = postgres_database().await;
+    let mut world = World::start_with(WorldConfig {
+        database_url: Some(url.clone()),
+        ..WorldConfig::default()
+    })
+    .await;
     let replicas = Replicas::start(&mut world, [&[], &[]]).await;
     let first = world.customer().open("ebook").await;
     let second = replicas.page(1, &world, &first);
     first.choose("BTC").await;
     let mut stream = Stream::open(&second).await;
     stream.status("awaiting_payment").await;
-    let mut database = sqlx::PgConnection::connect(&url).await.unwrap();
+    let database = PgPool::connect(&url).await.unwrap();
+    let count = async |what: &'static str| {
+        let listening =
+            "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+        let count = sqlx::AssertSqlSafe(format!("SELECT count({what}) {listening}"));
+        let count = sqlx::query_scalar::<_, i64>(count)
+            .fetch_one(&database)
+            .await;
+        count.unwrap()
+    };
     for email in ["buyer@shop.example", "", "buyer@shop.example"] {
-        let ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-             WHERE datname = current_database() AND query LIKE 'LISTEN%'";
-        let ended: i64 = sqlx::query_scalar(ended)
-            .fetch_one(&mut database)
-            .await
-            .unwrap();
-        assert!(ended > 0);
+        assert!(count("pg_terminate_backend(pid)").await > 0);
         let kept = first.post("/email", &json!({ "email": email })).await;
         kept.with(200);
         let took = stream
@@ -139,49 +119,19 @@ async fn a_change_whose_announcement_is_lost_is_found_by_comparing() {
             .await;
         assert!(took < 3 * WAKE_UP, "{took:?}");
         eventually("both listen again", async || {
-            let listening = "SELECT count(*) FROM pg_stat_activity
-                 WHERE datname = current_database() AND query LIKE 'LISTEN%'";
-            let pool = sqlx::PgPool::connect(&url).await.unwrap();
-            let listening: i64 = sqlx::query_scalar(listening)
-                .fetch_one(&pool)
-                .await
-                .unwrap();
-            pool.close().await;
-            (listening == 2).then_some(())
+            (count("*").await == 2).then_some(())
         })
         .await;
     }
+    database.close().await;
     replicas.stop(&mut world).await;
     world.end().await;
 }
 
-/// A view is never older than a write that was answered before the read began, whichever proxy answers.
+/// How limits are counted over processes: `crates/gateway/tests/it/shared_limits.rs`, and `postgres/tests/shared.rs` and
+/// `account.rs` of the storage.
 #[tokio::test]
-async fn a_read_after_a_write_on_another_proxy_is_never_stale() {
-    let (mut world, _) = world().await;
-    let replicas = Replicas::start(&mut world, [&[], &[]]).await;
-    let first = world.customer().open("ebook").await;
-    let second = replicas.page(1, &world, &first);
-    first.choose("BTC").await;
-    for number in 0..40 {
-        let (writer, reader) = if number % 2 == 0 {
-            (&first, &second)
-        } else {
-            (&second, &first)
-        };
-        reader.view().await;
-        let is_kept = number % 4 < 2;
-        let email = if is_kept { "buyer@shop.example" } else { "" };
-        let kept = writer.post("/email", &json!({ "email": email })).await;
-        kept.with(200);
-        assert_eq!(reader.view().await["email_kept"], is_kept, "{number}");
-    }
-    replicas.stop(&mut world).await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_address_has_one_limit_over_all_proxies() {
+async fn an_address_and_the_gateways_account_have_one_limit_over_all_proxies() {
     let mut world = World::start_with(WorldConfig {
         database_url: Some(postgres_database().await),
         trusted_proxies: vec!["127.0.0.1".to_owned()],
@@ -194,15 +144,24 @@ async fn an_address_has_one_limit_over_all_proxies() {
     let mut opened = 0;
     for number in 0..10 {
         let url = format!("{}/v1/checkout", replicas.url(number % 2));
-        let request = world
-            .http()
-            .post(url)
-            .header("x-forwarded-for", "203.0.113.7");
-        let response = request.json(&source).send().await.unwrap();
-        opened += usize::from(response.status() == 201);
+        let request = world.http().post(url).json(&source);
+        let request = request.header("x-forwarded-for", "203.0.113.7");
+        opened += usize::from(request.send().await.unwrap().status() == 201);
     }
     // One is free again after ten seconds.
     assert!((6..=7).contains(&opened), "{opened}");
+
+    // The gateway asks the first for a pause, which the second keeps.
+    let calls = async || world.sandbox().count("GET", "/currencies").await;
+    let before = calls().await;
+    let pause = json!({"kind": "status", "status": 429, "retry_after": 60});
+    world.sandbox().inject_fault(pause).await;
+    for number in [0, 1] {
+        let url = format!("{}/v1/gateway/currencies", replicas.url(number));
+        let request = world.http().get(url).bearer_auth(secrets::STORE_KEY);
+        assert_ne!(request.send().await.unwrap().status(), 200, "{number}");
+    }
+    assert_eq!(calls().await, before + 1);
     replicas.stop(&mut world).await;
     world.end().await;
 }

@@ -77,10 +77,11 @@ async fn an_attempt_interrupted_by_a_restart_does_not_block_the_order() {
 }
 
 /// Deletes stored responses as if the proxy had crashed between the work and storing them. The claims' leases end at
-/// `lease_until`, in milliseconds.
-async fn delete_responses(world: &World, lease_until: i64) {
-    let unanswered = "UPDATE requests SET status = NULL, body = NULL, kept_until = ?";
-    let changed = sqlx::query(unanswered).bind(lease_until);
+/// `leased_until`, in milliseconds; `kept_until` names a claim.
+async fn delete_responses(world: &World, leased_until: i64) {
+    let unanswered =
+        "UPDATE requests SET status = NULL, body = NULL, kept_until = $1, leased_until = $1";
+    let changed = sqlx::query(unanswered).bind(leased_until);
     let changed = changed.execute(&mut database(world).await).await.unwrap();
     assert!(
         changed.rows_affected() > 0,
@@ -96,8 +97,8 @@ async fn a_crash_before_the_response_is_stored_opens_no_second_order() {
         let key = format!("{KEY}-{number}");
         let send = async || open_order(&world.customer(), &key, &request).await;
         let first = send().await.with(201);
-        let lease_until = world.clock.now().as_millisecond() + 30_000;
-        delete_responses(&world, lease_until).await;
+        let leased_until = world.clock.now().as_millisecond() + 30_000;
+        delete_responses(&world, leased_until).await;
         let early = send().await.refused(409, "request_in_progress");
         assert_eq!(early.header("retry-after"), Some("1"));
         world.skip(Duration::from_secs(31));
@@ -111,7 +112,6 @@ async fn a_crash_before_the_response_is_stored_opens_no_second_order() {
     }
     assert_eq!(orders(&world.store()).await.len(), 2);
     // A key with a lost claim does not open the order at another price.
-    delete_responses(&world, 0).await;
     sqlx::query("DELETE FROM requests")
         .execute(&mut database(&world).await)
         .await
