@@ -166,17 +166,10 @@ mod tests {
 
     #[test]
     fn each_module_stands_once_and_after_what_it_imports() {
-        let files = [
-            (
-                "js/a.js",
-                "import { b } from './b.js';\nimport { c } from './x/../c.js';\nexport const a = b + c;",
-            ),
-            (
-                "js/b.js",
-                "import { c } from './c.js';\nexport const b = c;",
-            ),
-            ("js/c.js", "export const c = 1, d = 2;"),
-        ];
+        let a = "import { b } from './b.js';\nimport { c } from './x/../c.js';\nexport const a = b + c;";
+        let b = "import { c } from './c.js';\nexport const b = c;";
+        let c = "export const c = 1, d = 2;";
+        let files = [("js/a.js", a), ("js/b.js", b), ("js/c.js", c)];
         assert_eq!(
             module(&files).unwrap(),
             "const c = 1, d = 2;\n\nconst b = c;\n\n\nexport const a = b + c;\n"
@@ -201,45 +194,33 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_a_json_file_stands_where_it_is_used() {
-        let files = [
+    fn a_text_of_a_json_file_stands_where_it_is_used_and_a_whole_section_is_a_constant() {
+        let linked = |export: &str, json| {
+            let a = format!("import {{ texts }} from '../en.json';\nexport const a = {export};");
+            module(&[("js/a.js", &a), ("en.json", json)])
+        };
+        let json = r#"{ "texts": { "b": "It’s \"b\"" } }"#;
+        for (export, text) in [
             (
-                "js/a.js",
-                "import { texts } from '../en.json';\nexport const a = [texts.b, texts.b.length];",
+                "[texts.b, texts.b.length]",
+                "\nexport const a = [\"It’s \\\"b\\\"\", \"It’s \\\"b\\\"\".length];\n",
             ),
             (
-                "en.json",
-                r#"{ "texts": { "b": "It’s \"b\"", "c": "" }, "others": {} }"#,
+                "texts",
+                "const texts = {\"b\":\"It’s \\\"b\\\"\"};\n\nexport const a = texts;\n",
             ),
-        ];
-        assert_eq!(
-            module(&files).unwrap(),
-            "\nexport const a = [\"It’s \\\"b\\\"\", \"It’s \\\"b\\\"\".length];\n"
-        );
-        for (file, error) in [
+        ] {
+            assert_eq!(linked(export, json).unwrap(), text);
+        }
+        for (json, error) in [
             ("{}", "js/a.js:1: en.json: there is no `texts`"),
             (
                 r#"{ "texts": {} }"#,
                 "js/a.js:1: en.json: `texts` has no `b`",
             ),
         ] {
-            assert_eq!(module(&[files[0], ("en.json", file)]).unwrap_err(), error);
+            assert_eq!(linked("texts.b", json).unwrap_err(), error);
         }
-    }
-
-    #[test]
-    fn a_section_that_is_used_as_a_whole_is_a_constant() {
-        let files = [
-            (
-                "js/a.js",
-                "import { texts } from '../en.json';\nexport const a = texts;",
-            ),
-            ("en.json", r#"{ "texts": { "b": "b" } }"#),
-        ];
-        assert_eq!(
-            module(&files).unwrap(),
-            "const texts = {\"b\":\"b\"};\n\nexport const a = texts;\n"
-        );
     }
 
     #[test]

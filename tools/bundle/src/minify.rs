@@ -147,43 +147,26 @@ mod tests {
         assert_eq!(mistake, "Unexpected token");
     }
 
-    #[track_caller]
-    fn becomes(source: &str, wanted: &str) {
-        assert_eq!(style(source).unwrap(), wanted);
-    }
-
     #[test]
-    fn blanks_and_comments_go() {
-        becomes(
-            "/* a */\n.a > b,\n.c { color: red; /* b */\n  margin: 0 auto; }\n",
-            ".a>b,.c{color:red;margin:0 auto}",
-        );
-    }
-
-    #[test]
-    fn a_blank_that_means_something_stays() {
-        becomes(
-            "a :hover { top: calc(1px + 2px) }",
-            "a :hover{top:calc(1px + 2px)}",
-        );
-        becomes("@media (a: b) and (c: d) { }", "@media (a:b) and (c:d){}");
-        becomes("a { b: c/**/d }", "a{b:c d}");
-    }
-
-    #[test]
-    fn strings_are_left_alone() {
-        becomes(r#"a { content: "/*  \" {" }"#, r#"a{content:"/*  \" {"}"#);
-    }
-
-    #[test]
-    fn what_does_not_end_is_an_error() {
-        assert_eq!(
-            style("a{}/* b").unwrap_err(),
-            "a style sheet has a comment without its end"
-        );
-        assert_eq!(
-            style("a{b:'c}").unwrap_err(),
-            "a style sheet has a string without its end"
-        );
+    fn comments_and_blanks_that_mean_nothing_go_from_a_style_sheet() {
+        for (source, smaller) in [
+            (
+                "/* a */\n.a > b,\n.c { color: red; /* b */\n  margin: 0 auto; }\n",
+                ".a>b,.c{color:red;margin:0 auto}",
+            ),
+            (
+                "a :hover { top: calc(1px + 2px) }",
+                "a :hover{top:calc(1px + 2px)}",
+            ),
+            ("@media (a: b) and (c: d) { }", "@media (a:b) and (c:d){}"),
+            ("a { b: c/**/d }", "a{b:c d}"),
+            (r#"a { content: "/*  \" {" }"#, r#"a{content:"/*  \" {"}"#),
+        ] {
+            assert_eq!(style(source).unwrap(), smaller);
+        }
+        for (source, what) in [("a{}/* b", "comment"), ("a{b:'c}", "string")] {
+            let error = format!("a style sheet has a {what} without its end");
+            assert_eq!(style(source).unwrap_err(), error);
+        }
     }
 }
