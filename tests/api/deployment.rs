@@ -1,9 +1,10 @@
 //! The files of `deploy/`, run by what they are for. Behind Caddy and nginx TLS ends, events stream, orders are counted by the
 //! address of the client, and proxies are replaced without a failed request.
 
-use std::fs::Permissions;
+use std::fs::{self, Permissions};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ use support::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::program::{assert_ended, database_in, run_with};
+
 /// An address of this machine that is not the reverse proxy's.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
 const OTHER_CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 10);
@@ -24,16 +27,12 @@ const PAID: &str = r#""status":"paid""#;
 
 #[tokio::test]
 async fn caddy_serves_the_checkout() {
-    let world = world().await;
-    let front = ReverseProxy::caddy(world.listen_address()).await;
-    serves_the_checkout(world, front).await;
+    serves_the_checkout(ReverseProxy::caddy).await;
 }
 
 #[tokio::test]
 async fn nginx_serves_the_checkout() {
-    let world = world().await;
-    let front = ReverseProxy::nginx(world.listen_address()).await;
-    serves_the_checkout(world, front).await;
+    serves_the_checkout(ReverseProxy::nginx).await;
 }
 
 const UNIT: &str = concat!(
@@ -52,31 +51,19 @@ fn analyze(words: &[&str]) -> String {
 }
 
 #[test]
-fn systemd_isolates_the_service() {
+fn the_unit_is_valid_isolated_and_hands_each_secret_to_the_proxy() {
     // Source: systemd-analyze(1), `--threshold`: the highest exposure, in tenths.
-    let words = [
-        "security",
-        "--offline=true",
-        "--threshold=15",
-        "--no-pager",
-        UNIT,
-    ];
-    let printed = analyze(&words);
+    let security = ["security", "--offline=true", "--threshold=15", "--no-pager"];
+    let printed = analyze(&[&security[..], &[UNIT]].concat());
     assert!(printed.contains("Overall exposure level"), "{printed}");
-}
-
-#[test]
-fn the_unit_is_valid_and_hands_each_secret_to_the_proxy() {
-    let text = std::fs::read_to_string(UNIT).unwrap();
+    let text = fs::read_to_string(UNIT).unwrap();
     // The program of this build, so that the verification finds one.
     let folder = Folder::new();
     let program = support::built("florin-proxy", "florin-proxy");
+    let program = program.display().to_string();
     let copy = folder.file("florin-proxy.service");
-    let local = text.replace(
-        "/usr/local/bin/florin-proxy",
-        &program.display().to_string(),
-    );
-    std::fs::write(&copy, &local).unwrap();
+    let local = text.replace("/usr/local/bin/florin-proxy", &program);
+    fs::write(&copy, local).unwrap();
     let copy = copy.display().to_string();
     let printed = analyze(&["verify", "--man=no", "--recursive-errors=no", &copy]);
     assert_eq!(printed, "");
@@ -91,59 +78,52 @@ fn the_unit_is_valid_and_hands_each_secret_to_the_proxy() {
     let [file, directory] = [&config, &credentials].map(|path| path.display().to_string());
     let init = "init --production --origin https://shop.example --public-url https://pay.shop.example \
                 --gateway-url https://gateway.example/api";
-    let words = init
-        .split(' ')
-        .chain(["--config", &file, "--secrets", &directory]);
-    let init = Program::run(&words.collect::<Vec<_>>(), &[]);
-    assert_eq!(init.code, Some(0), "{}", init.printed);
+    let words = ["--config", &file, "--secrets", &directory];
+    let words = init.split_whitespace().chain(words);
+    assert_ended(&Program::run(&words.collect::<Vec<_>>(), &[]), 0, &[]);
+    let mode = |path: &Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    };
     let mut names = Vec::new();
     for credential in value_of("LoadCredential") {
         let (name, source) = credential.split_once(':').unwrap();
         assert_eq!(source, format!("/etc/florin/{name}"));
-        let secret = credentials.join(name);
-        let mode = std::fs::metadata(&secret).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "{name}");
         // As an operator completes it, and as systemd 254 makes it: readable by the group.
         let content = match name {
             "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
             _ => format!("0123456789abcdef0123456789abcdef{name}"),
         };
-        std::fs::write(&secret, content).unwrap();
-        std::fs::set_permissions(&secret, Permissions::from_mode(0o440)).unwrap();
+        let secret = credentials.join(name);
+        assert!(secret.exists(), "{name} is not of init");
+        fs::write(&secret, content).unwrap();
+        mode(&secret, 0o440);
         names.push(name);
     }
-    let written = std::fs::read_dir(&credentials).unwrap();
-    assert_eq!(written.count(), names.len());
-    let values: Vec<_> = value_of("Environment")
-        .map(|line| line.split_once('=').unwrap())
-        .map(|(name, value)| (name, value.replace("%d", &directory)))
-        .collect();
+    assert_eq!(fs::read_dir(&credentials).unwrap().count(), names.len());
+    let values = value_of("Environment").map(|line| line.split_once('=').unwrap());
+    let values = values.map(|(name, value)| (name, value.replace("%d", &directory)));
+    let mut values: Vec<(&str, String)> = values.collect();
     let used = values
         .iter()
         .map(|(_, value)| value.rsplit('/').next().unwrap());
     assert_eq!(used.collect::<Vec<_>>(), names, "each is handed on, once");
     // The configuration has no secret and is readable by all.
-    std::fs::set_permissions(&config, Permissions::from_mode(0o644)).unwrap();
-    let database = format!("sqlite://{}", folder.file("florin.db").display());
-    let values = values.iter().map(|(name, value)| (*name, value.as_str()));
-    let more = [
-        ("CREDENTIALS_DIRECTORY", directory.as_str()),
-        ("FLORIN_DATABASE_URL", &database),
-    ];
-    let variables: Vec<(&str, &str)> = values.chain(more).collect();
-    let checked = Program::run(&["--config", &file, "check-config"], &variables);
-    assert_eq!(checked.code, Some(0), "{}", checked.printed);
+    mode(&config, 0o644);
+    values.extend([
+        ("CREDENTIALS_DIRECTORY", directory),
+        ("FLORIN_DATABASE_URL", database_in(&folder)),
+    ]);
+    let checked = run_with(&["--config", &file, "check-config"], &values);
+    assert_ended(&checked, 0, &[]);
 }
 
-async fn world() -> World {
-    World::start_with(WorldConfig {
+async fn serves_the_checkout(front: impl AsyncFn(SocketAddr) -> ReverseProxy) {
+    let world = World::start_with(WorldConfig {
         trusted_proxies: vec!["127.0.0.1".to_owned()],
         ..WorldConfig::default()
     })
-    .await
-}
-
-async fn serves_the_checkout(world: World, front: ReverseProxy) {
+    .await;
+    let front = front(world.listen_address()).await;
     assert!(front.offers_http2(), "{}", front.printed());
     events_stream(&world, &front).await;
     orders_are_counted_by_client(&world, &front).await;
@@ -158,8 +138,7 @@ async fn events_stream(world: &World, front: &ReverseProxy) {
     let mut stream = checkout.stream().await;
     assert_eq!(stream.status(), 200, "{}", front.printed());
     let mut events = String::new();
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "exact").await;
     // The stream stays open: what is buffered on the way would not arrive.
     let bound = Duration::from_secs(30);
     while !events.contains(PAID) {
@@ -234,8 +213,7 @@ async fn replaced_proxies_fail_no_request(front: impl AsyncFn([SocketAddr; 2]) -
     for number in [0, 1, 0, 1] {
         proxies.replace(number, &world).await;
     }
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "exact").await;
     let streams = followed.await.unwrap();
     assert!(streams >= 3, "the stream ended with a proxy: {streams}");
     is_over.cancel();

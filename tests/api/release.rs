@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Container, Folder, Program, World, built, eventually, npm_file};
+use support::{Container, Folder, Program, World, built, eventually, npm_file, pay_in_full};
 
-use crate::program::{free_port, wait_until_up};
+use crate::program::{COMPLETE, end, free_port, wait_until_up};
 use crate::repository::{root, text_of};
 
 /// The target of the release that is packed here.
@@ -72,40 +72,25 @@ async fn the_archive_is_reproducible_and_what_it_contains_runs() {
         "docs/operations/alerts.md",
         "docs/reference/webhooks.md",
     ] {
-        let (packed, ours) = (unpacked.join(file), root().join(file));
-        assert!(
-            fs::read(packed).unwrap() == fs::read(ours).unwrap(),
-            "{file}"
-        );
+        let [packed, ours] = [&unpacked, &root()].map(|folder| fs::read(folder.join(file)));
+        assert!(packed.unwrap() == ours.unwrap(), "{file}");
     }
     let licences = fs::read_to_string(unpacked.join("LICENSES.txt")).unwrap();
-    for part in [
-        "\nSQLite 3.",
-        "\naxum 0.",
-        "\nleptos 0.",
-        "\nmusl 1.",
-        "\nring 0.",
-    ] {
-        assert!(licences.contains(part), "{part}");
+    for part in ["SQLite 3.", "axum 0.", "leptos 0.", "musl 1.", "ring 0."] {
+        assert!(licences.contains(&format!("\n{part}")), "{part}");
     }
 
-    let sandbox = Command::new(unpacked.join("bin/florin-sandbox"))
-        .arg("--help")
-        .output();
-    assert!(sandbox.unwrap().status.success());
+    let mut sandbox = Command::new(unpacked.join("bin/florin-sandbox"));
+    assert!(sandbox.arg("--help").output().unwrap().status.success());
     let mut world = World::start().await;
     world.stop_proxy().await;
     let proxy = unpacked.join("bin/florin-proxy");
-    let mut program = Program::start_at(&proxy, &world.config_file(), &world.file("proxy.log"));
+    let program = Program::start_at(&proxy, &world.config_file(), &world.file("proxy.log"));
     wait_until_up(&world, &program).await;
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
-    checkout.wait_for("paid").await;
-    world.wait_for_deliveries().await;
-    assert_eq!(program.stop().await, Some(0));
-    world.end().await;
+    pay_in_full(&world, &checkout).await;
+    end(world, program).await;
 }
 
 #[test]
@@ -198,10 +183,9 @@ async fn the_image_runs_without_root() {
 
     let [listen, admin] = [free_port(), free_port()];
     let entry = &configuration["Entrypoint"];
-    let text = format!(
-        "admin_listen = \"{admin}\"\n[gateway]\nurl = \"http://127.0.0.1:9/api\"\napi_key = \"key\"\n\
-         api_secret = \"secret\"\ncallback_token = \"0123456789abcdef0123456789abcdef\"\n[[store]]\nid = \"demo\"\n"
-    );
+    // The image names the database.
+    let admin_listen = format!("admin_listen = \"{admin}\"");
+    let text = COMPLETE.replace("database_url = \"sqlite://DATABASE\"", &admin_listen);
     container.configure(&text);
     let check = configuration["Healthcheck"]["Test"].as_array().unwrap();
     assert_eq!(check[0], "CMD");
