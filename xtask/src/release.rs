@@ -7,20 +7,23 @@
 mod bill;
 mod components;
 mod licences;
-mod programs;
 
 use std::env::consts::ARCH;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use sha2::{Digest as _, Sha256};
 use xshell::cmd;
 
-use self::programs::PROGRAMS;
-use crate::workspace::Workspace;
+use crate::bundle::{self, Variant};
+use crate::setup;
+use crate::workspace::{Workspace, on_path};
+
+/// What a release runs.
+pub(crate) const PROGRAMS: [&str; 2] = ["florin-proxy", "florin-sandbox"];
 
 #[derive(Debug, Args)]
 pub(crate) struct ReleaseArgs {
@@ -47,7 +50,7 @@ pub(crate) fn run(workspace: &Workspace, args: &ReleaseArgs) -> anyhow::Result<(
     let target = target.unwrap_or_else(|| format!("{ARCH}-unknown-linux-musl"));
     let programs = match &args.programs {
         Some(programs) => programs.canonicalize()?,
-        None => programs::build(workspace, &target)?,
+        None => build_programs(workspace, &target)?,
     };
     let sh = &workspace.sh;
     let time = match std::env::var("SOURCE_DATE_EPOCH") {
@@ -83,6 +86,56 @@ pub(crate) fn run(workspace: &Workspace, args: &ReleaseArgs) -> anyhow::Result<(
     let archive = pack(workspace, &programs, &notices, &time, &name, &out)?;
     println!("{}", archive.display());
     Ok(())
+}
+
+/// Compiles the widget and the programs; returns the folder of the programs.
+fn build_programs(workspace: &Workspace, target: &str) -> anyhow::Result<PathBuf> {
+    setup::set_up(workspace)?;
+    bundle::make(workspace, Variant::Release)?;
+    bundle::check_sizes(workspace, Variant::Release)?;
+    let sh = &workspace.sh;
+    let sysroot = PathBuf::from(cmd!(sh, "rustc --print sysroot").quiet().read()?);
+    if !sysroot.join("lib/rustlib").join(target).exists() {
+        cmd!(sh, "rustup target add {target}").run()?;
+    }
+    // It compiles SQLite, and the cryptography of ring.
+    if target.ends_with("musl") && on_path("musl-gcc").is_none() {
+        bail!("musl-gcc is missing: run `sudo apt-get install musl-tools`, then this again");
+    }
+    let home = std::env::var("CARGO_HOME").or_else(|_| {
+        let home = std::env::var("HOME").context("set CARGO_HOME or HOME")?;
+        anyhow::Ok(format!("{home}/.cargo"))
+    })?;
+    let remapped = [
+        (workspace.root.display().to_string(), "/florin"),
+        (home, "/cargo"),
+        (sysroot.display().to_string(), "/rust"),
+    ];
+    let rust = remapped
+        .each_ref()
+        .map(|(from, to)| format!("--remap-path-prefix={from}={to}"));
+    let c = remapped
+        .each_ref()
+        .map(|(from, to)| format!("-ffile-prefix-map={from}={to}"));
+    let packages = PROGRAMS.map(|program| ["--package", program]).concat();
+    let build = format!("build --locked --release --target {target}");
+    bundle::cargo_with(workspace, Variant::Release, &build)
+        .args(packages)
+        .env("RUSTFLAGS", rust.join(" "))
+        .env("CFLAGS", c.join(" "))
+        .run()?;
+    let folder = workspace.target.join(target).join("release");
+    for program in PROGRAMS {
+        let program = folder.join(program);
+        let headers = cmd!(sh, "readelf --program-headers {program}");
+        // A program of the image finds no library, and no dynamic linker.
+        ensure!(
+            !headers.quiet().read()?.contains("INTERP"),
+            "{} is not static",
+            program.display()
+        );
+    }
+    Ok(folder)
 }
 
 /// Names and texts of files that are made for a release.

@@ -236,13 +236,10 @@ error: 1 target failed:
     #[test]
     fn a_run_that_ends_before_its_tests_fails_whatever_passes_again() {
         let cargo_test = |arguments: &[&str], _| {
-            let is_first_time = arguments.contains(&"--no-fail-fast");
-            let script = if arguments.contains(&"api") {
-                "echo 'error: could not compile'; exit 101"
-            } else if arguments.contains(&"browser") && is_first_time {
-                "printf %s \"$0\"; exit 101"
-            } else {
-                "exit 0"
+            let script = match arguments {
+                [.., "api"] => "echo 'error: could not compile'; exit 101",
+                ["--no-fail-fast", .., "browser"] => "printf %s \"$0\"; exit 101",
+                _ => "exit 0",
             };
             let mut command = Command::new("sh");
             command.args(["-c", script, BROWSER]);
@@ -264,12 +261,12 @@ error: 1 target failed:
             repetition(&[BROWSER, storage].concat()).unwrap(),
             "--test browser --lib -- --include-ignored --exact engines::b engines::c losses::d"
         );
-        assert_eq!(repetition(&[BROWSER, storage, storage].concat()), None);
+        let too_many = [BROWSER, storage, storage].concat();
         let crashed = format!("{BROWSER}    `-p florin-tests --test api`\n");
-        assert_eq!(repetition(&crashed), None);
-        for seeded in ["campaign", "simulation"] {
-            assert_eq!(repetition(&BROWSER.replace("browser", seeded)), None);
+        let [campaign, simulation] =
+            ["campaign", "simulation"].map(|seeded| BROWSER.replace("browser", seeded));
+        for text in [too_many, crashed, campaign, simulation] {
+            assert_eq!(repetition(&text), None, "{text}");
         }
-        assert_eq!(repetition("error: could not compile `florin-proxy`"), None);
     }
 }

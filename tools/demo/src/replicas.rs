@@ -180,39 +180,30 @@ mod tests {
 
     use super::*;
 
-    async fn listen() -> (TcpListener, SocketAddr) {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
-        (listener, address)
-    }
-
-    /// Sends one byte to each connection.
-    fn response(listener: TcpListener, byte: u8) {
-        tokio::spawn(async move {
-            while let Ok((mut client, _)) = listener.accept().await {
-                client.write_all(&[byte]).await.unwrap();
-            }
-        });
-    }
-
     #[tokio::test]
     async fn connections_go_to_the_proxies_that_are_up_in_turn() {
-        let [(one, first), (two, second), (front, address)] =
-            [listen().await, listen().await, listen().await];
-        response(one, 1);
-        response(two, 2);
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         // It has an address and takes no connection, as a proxy that was killed.
         let killed = TcpSocket::new_v4().unwrap();
-        killed.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
-        let proxies = vec![first, second, killed.local_addr().unwrap()];
+        killed.bind(any).unwrap();
+        let mut proxies = Vec::new();
+        for byte in [1, 2] {
+            let listener = TcpListener::bind(any).await.unwrap();
+            proxies.push(listener.local_addr().unwrap());
+            tokio::spawn(async move {
+                while let Ok((mut client, _)) = listener.accept().await {
+                    client.write_all(&[byte]).await.unwrap();
+                }
+            });
+        }
+        proxies.push(killed.local_addr().unwrap());
+        let front = TcpListener::bind(any).await.unwrap();
+        let address = front.local_addr().unwrap();
         let shutdown = CancellationToken::new();
         let forwarding = tokio::spawn(forward(front, proxies, shutdown.clone()));
-        let ask = async || {
+        for expected in [1, 2, 1, 1, 2, 1] {
             let mut client = TcpStream::connect(address).await.unwrap();
-            client.read_u8().await.unwrap()
-        };
-        for _ in 0..2 {
-            assert_eq!([ask().await, ask().await, ask().await], [1, 2, 1]);
+            assert_eq!(client.read_u8().await.unwrap(), expected);
         }
         shutdown.cancel();
         forwarding.await.unwrap().unwrap();

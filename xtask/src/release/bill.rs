@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use serde_json::{Value, json};
 use xshell::{Shell, cmd};
 
+use super::PROGRAMS;
 use super::components::{BLESSING, Component};
-use super::programs::PROGRAMS;
 
 /// The bill of a release as a JSON document of CycloneDX 1.5. `time` is in Unix seconds.
 ///
