@@ -11,8 +11,10 @@ use tokio::task::JoinSet;
 use crate::helpers::event_types;
 use crate::repository::text_of;
 
+const PAGE: &str = "docs/operations/metrics.md";
+
 /// The most series that one proxy may export.
-pub(crate) const MOST_SERIES: usize = 300;
+const MOST_SERIES: usize = 300;
 
 /// One response of GET /metrics.
 pub(crate) struct Scrape(String);
@@ -28,7 +30,7 @@ impl Scrape {
     }
 
     /// Name and labels of each series.
-    pub(crate) fn series(&self) -> BTreeSet<&str> {
+    fn series(&self) -> BTreeSet<&str> {
         let lines = self.0.lines().filter(|line| !line.starts_with('#'));
         lines
             .filter_map(|line| Some(line.rsplit_once(' ')?.0))
@@ -36,7 +38,7 @@ impl Scrape {
     }
 
     /// The names of all series.
-    pub(crate) fn names(&self) -> BTreeSet<&str> {
+    fn names(&self) -> BTreeSet<&str> {
         self.series()
             .into_iter()
             .filter_map(|series| series.split('{').next())
@@ -53,7 +55,7 @@ impl Scrape {
     }
 
     /// The table of docs/operations/metrics.md.
-    pub(crate) fn table(&self) -> String {
+    fn table(&self) -> String {
         let mut table = "| metric | type | labels | value |\n|---|---|---|---|".to_owned();
         let comments = |kind: &'static str| {
             let lines = self.0.lines();
@@ -86,33 +88,7 @@ impl Scrape {
 }
 
 #[tokio::test]
-async fn the_page_of_metrics_lists_what_is_exported() {
-    let world = World::start().await;
-    // The clock of the gateway is known after its first response.
-    world.customer().open("ebook").await.quotes().await;
-    let table = Scrape::of(&world).await.table();
-    let page = text_of("docs/operations/metrics.md");
-    assert!(
-        page.contains(&table),
-        "docs/operations/metrics.md needs this table:\n\n{table}\n"
-    );
-    // Those of a database server are in another table.
-    let is_listed = |line: &&str| !line.starts_with("| `florin_database_");
-    let in_page = |line: &&str| line.starts_with("| `florin_") || line.starts_with("| `process_");
-    let rows = page.lines().filter(in_page).filter(is_listed).count();
-    assert_eq!(
-        rows + 2,
-        table.lines().count(),
-        "the page has a row of something else"
-    );
-    let url = format!("{}/metrics", world.proxy_url());
-    let public = world.http().get(url).send().await.unwrap();
-    assert_eq!(public.status(), 404, "metrics are for the operator");
-    world.end().await;
-}
-
-#[tokio::test]
-async fn fifty_stores_and_everything_that_happens_make_no_more_than_300_series() {
+async fn fifty_stores_make_no_more_than_300_series_which_are_listed() {
     let world = World::start_with(WorldConfig {
         more_stores: 48,
         gateway_access: true,
@@ -121,6 +97,20 @@ async fn fifty_stores_and_everything_that_happens_make_no_more_than_300_series()
     .await;
     world.customer().open("ebook").await.quotes().await;
     let before = Scrape::of(&world).await;
+    let table = before.table();
+    let page = text_of(PAGE);
+    assert!(
+        page.contains(&table),
+        "{PAGE} needs this table:\n\n{table}\n"
+    );
+    // Those of a database server are in another table.
+    let in_page = |line: &&str| line.starts_with("| `florin_") || line.starts_with("| `process_");
+    let is_listed = |line: &&str| !line.starts_with("| `florin_database_");
+    let rows = page.lines().filter(in_page).filter(is_listed).count();
+    assert_eq!(rows + 2, table.lines().count(), "a row of something else");
+    let url = format!("{}/metrics", world.proxy_url());
+    let public = world.http().get(url).send().await.unwrap();
+    assert_eq!(public.status(), 404, "metrics are for the operator");
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let stream = checkout.stream().await;
@@ -130,9 +120,8 @@ async fn fifty_stores_and_everything_that_happens_make_no_more_than_300_series()
     world.store().orders().await;
     world.store().get("/v1/gateway/currencies").await.with(200);
     for number in 1..=48 {
-        let store = world
-            .store()
-            .with_key(&format!("{}{number}", secrets::STORE_KEY));
+        let key = format!("{}{number}", secrets::STORE_KEY);
+        let store = world.store().with_key(&key);
         let order = json!({ "amount": "5.00", "currency": "USD", "reference": "r" });
         store.open(&order).await.with(201);
     }
@@ -142,23 +131,14 @@ async fn fifty_stores_and_everything_that_happens_make_no_more_than_300_series()
     }
     world.wait_for_deliveries().await;
     let after = Scrape::of(&world).await;
-    let new: Vec<_> = after
-        .series()
-        .difference(&before.series())
-        .copied()
-        .collect();
-    assert_eq!(
-        new, [""; 0],
-        "a series that appears late hides its first event"
-    );
-    let count = after.series().len();
-    assert!(count <= MOST_SERIES, "{count} series");
-    let stores = after
-        .series()
+    // A series that appears late hides its first event.
+    let (series, known) = (after.series(), before.series());
+    assert_eq!(series.difference(&known).collect::<Vec<_>>(), [&""; 0]);
+    assert!(series.len() <= MOST_SERIES, "{} series", series.len());
+    let waiting = series
         .iter()
-        .filter(|series| series.starts_with("florin_events_waiting"))
-        .count();
-    assert_eq!(stores, 17, "16 stores, and the others together");
+        .filter(|one| one.starts_with("florin_events_waiting"));
+    assert_eq!(waiting.count(), 17, "16 stores, and the others together");
     world.end().await;
 }
 
@@ -181,47 +161,8 @@ async fn what_is_counted_is_what_happened() {
     world.wait_for_deliveries().await;
     let events = world.store().get("/v1/events").await.with(200).body;
     let events = events["events"].as_array().unwrap();
-    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    for event in event_types(events) {
-        *counts
-            .entry(event.strip_prefix("order.").unwrap())
-            .or_default() += 1;
-    }
-    assert_eq!(counts["cancelled"], 1);
-    let scrape = Scrape::of(&world).await;
-    let prefix = "florin_order_events_total{";
-    let counted = scrape
-        .series()
-        .into_iter()
-        .filter(|series| series.starts_with(prefix));
-    for series in counted.map(str::to_owned).collect::<Vec<_>>() {
-        let event = series.split('"').nth(1).unwrap();
-        let expected = counts.get(event).copied().unwrap_or(0);
-        assert_eq!(scrape.value(&series), expected, "{event}");
-    }
-    let credits = "florin_credits_total{store=\"demo\",currency=\"USD\"}";
-    assert_eq!(scrape.value(credits), 1);
-    let calls = |call: &str| {
-        scrape.value(&format!(
-            "florin_gateway_calls_total{{call=\"{call}\",outcome=\"ok\"}}"
-        ))
-    };
-    let sent = world.sandbox().count("POST", "/invoice").await;
-    assert_eq!(calls("create"), sent as u64);
-    assert!(calls("poll") > 0);
-    let delivered = scrape.value("florin_webhook_deliveries_total{outcome=\"delivered\"}");
-    assert_eq!(delivered, events.len() as u64);
-    assert_eq!(scrape.value("florin_events_waiting{store=\"demo\"}"), 0);
-    let transactions = scrape.value("florin_storage_transactions_total");
-    assert!(transactions >= scrape.value("florin_storage_commit_seconds_count"));
-    assert!(scrape.value("process_resident_memory_bytes") > 1_000_000);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn refusals_are_counted_by_their_rule() {
-    let world = World::start().await;
-    let token = world.token_signer().token("r1", "5.00");
+    // More orders than an address may open.
+    let token = world.token_signer().token("r2", "5.00");
     let order = json!({ "order_token": token });
     let mut refused = 0;
     for _ in 0..40 {
@@ -234,6 +175,35 @@ async fn refusals_are_counted_by_their_rule() {
     assert_eq!(counted, refused);
     let requests = "florin_http_requests_total{route=\"open_order\",status=\"4xx\"}";
     assert_eq!(scrape.value(requests), refused);
+    let kinds = event_types(events);
+    let prefix = "florin_order_events_total{";
+    let counted = scrape.series().into_iter();
+    let counted: Vec<_> = counted
+        .filter(|series| series.starts_with(prefix))
+        .collect();
+    for series in counted {
+        let event = format!("order.{}", series.split('"').nth(1).unwrap());
+        let happened = kinds.iter().filter(|kind| **kind == event).count();
+        // The token's order came afterwards.
+        let later = usize::from(event == "order.created");
+        assert_eq!(scrape.value(series), (happened + later) as u64, "{event}");
+    }
+    assert!(kinds.contains(&"order.cancelled"), "{kinds:?}");
+    let credits = "florin_credits_total{store=\"demo\",currency=\"USD\"}";
+    assert_eq!(scrape.value(credits), 1);
+    let calls = |call: &str| {
+        scrape.value(&format!(
+            "florin_gateway_calls_total{{call=\"{call}\",outcome=\"ok\"}}"
+        ))
+    };
+    let sent = world.sandbox().count("POST", "/invoice").await;
+    assert_eq!(calls("create"), sent as u64);
+    assert!(calls("poll") > 0);
+    let delivered = scrape.value("florin_webhook_deliveries_total{outcome=\"delivered\"}");
+    assert!(delivered >= events.len() as u64);
+    let transactions = scrape.value("florin_storage_transactions_total");
+    assert!(transactions >= scrape.value("florin_storage_commit_seconds_count"));
+    assert!(scrape.value("process_resident_memory_bytes") > 1_000_000);
     world.end().await;
 }
 
@@ -242,34 +212,6 @@ fn named(text: &str) -> BTreeSet<String> {
     let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
     let is_metric = |word: &&str| word.starts_with("florin_") || word.starts_with("process_");
     words.filter(is_metric).map(str::to_owned).collect()
-}
-
-#[tokio::test]
-async fn alerts_and_the_dashboard_name_exported_metrics() {
-    let world = World::start().await;
-    world.customer().open("ebook").await.quotes().await;
-    let on_server = World::start_with(WorldConfig {
-        database_url: Some(postgres_database().await),
-        ..WorldConfig::default()
-    })
-    .await;
-    let scrapes = [Scrape::of(&world).await, Scrape::of(&on_server).await];
-    let exported: BTreeSet<&str> = scrapes.iter().flat_map(Scrape::names).collect();
-    for file in [
-        "deploy/prometheus/alerts.yml",
-        "deploy/prometheus/alerts.test.yml",
-        "deploy/grafana/florin.json",
-    ] {
-        let names = named(&text_of(file));
-        assert!(names.len() > 10, "{file}");
-        let unknown: Vec<_> = names
-            .iter()
-            .filter(|name| !exported.contains(&***name))
-            .collect();
-        assert!(unknown.is_empty(), "{file} names {unknown:?}");
-    }
-    on_server.end().await;
-    world.end().await;
 }
 
 /// More than a proxy has connections.
@@ -296,16 +238,28 @@ async fn metrics_of_a_database_server_are_listed_and_report_what_is_wrong_with_i
     let scrape = Scrape::of(&world).await;
     let count = scrape.series().len();
     assert!(count <= MOST_SERIES, "{count} series");
-    let (table, of_file) = (scrape.table(), Scrape::of(&on_file).await.table());
+    let of_file = Scrape::of(&on_file).await;
     on_file.end().await;
+    let exported = &scrape.names() | &of_file.names();
+    for file in [
+        "deploy/prometheus/alerts.yml",
+        "deploy/prometheus/alerts.test.yml",
+        "deploy/grafana/florin.json",
+    ] {
+        let names = named(&text_of(file));
+        assert!(names.len() > 10, "{file}");
+        let unknown = names.iter().filter(|name| !exported.contains(&***name));
+        assert_eq!(unknown.collect::<Vec<_>>(), [""; 0], "{file}");
+    }
+    let (table, of_file) = (scrape.table(), of_file.table());
     let rows = table.lines().filter(|row| !of_file.contains(row));
     let rows: Vec<&str> = rows.collect();
     assert_eq!(rows.len(), 6, "{rows:#?}");
     let wanted = rows.join("\n");
-    let page = text_of("docs/operations/metrics.md");
+    let page = text_of(PAGE);
     assert!(
         page.contains(&wanted),
-        "docs/operations/metrics.md needs these rows:\n\n{wanted}\n"
+        "{PAGE} needs these rows:\n\n{wanted}\n"
     );
 
     // An open transaction of another program holds back the list of events.

@@ -1,7 +1,7 @@
 //! The files of the widget: the loader and the page know their proxy, and files of other versions stay available.
 
 use florin_storage::{Database, StaticFile};
-use support::{HttpResponse, World, WorldConfig, postgres_database};
+use support::{HttpResponse, World, WorldConfig};
 
 async fn get(world: &World, path: &str) -> HttpResponse {
     let request = world.http().get(format!("{}{path}", world.proxy_url()));
@@ -42,45 +42,39 @@ async fn the_loader_has_the_address_of_its_proxy_and_the_page_a_loader_by_its_co
     }
 }
 
-/// A page that was loaded before asks for its files afterwards, on a database of one process and of several.
+/// A page that was loaded before asks for its files afterwards. `contract/static_files.rs` of the storage has both databases.
 #[tokio::test]
 async fn files_of_another_version_are_served_after_an_upgrade_and_a_roll_back() {
-    for database_url in [None, Some(postgres_database().await)] {
-        let mut world = World::start_with(WorldConfig {
-            database_url,
-            ..WorldConfig::default()
-        })
-        .await;
-        let own = loader_of_the_page(&world).await;
-        let own = own.rsplit_once('/').unwrap().1;
-        world.stop_proxy().await;
-        let database = Database::open(&world.database_url(), "test").await.unwrap();
-        let storage = database.storage();
-        let kept = storage.static_file(own).await.unwrap();
-        assert!(kept.is_some_and(|file| !file.whole.is_empty()), "{own}");
-        let other = StaticFile {
-            name: "florin-0123456789abcdef.js".to_owned(),
-            whole: b"export const version = 0;".to_vec(),
-            brotli: None,
-        };
-        let now = world.clock.now();
-        storage
-            .keep_static_files(std::slice::from_ref(&other), now)
-            .await
-            .unwrap();
-        database.close().await;
-        world.start_proxy().await;
-        let response = get(&world, &format!("/assets/{}", other.name)).await;
-        let response = response.with(200);
-        assert_eq!(response.text.as_bytes(), other.whole);
-        let script = "text/javascript; charset=utf-8";
-        assert_eq!(response.header("content-type"), Some(script));
-        let cache = response.header("cache-control").unwrap();
-        assert!(cache.contains("immutable"), "{cache}");
-        for unknown in ["florin-0000000000000000.js", "..%2Fpay.html", "%00"] {
-            let response = get(&world, &format!("/assets/{unknown}")).await;
-            assert_eq!(response.status, 404, "{unknown}");
-        }
-        world.end().await;
+    let mut world = World::start().await;
+    let own = loader_of_the_page(&world).await;
+    let own = own.rsplit_once('/').unwrap().1;
+    world.stop_proxy().await;
+    let database = Database::open(&world.database_url(), "test").await.unwrap();
+    let storage = database.storage();
+    let kept = storage.static_file(own).await.unwrap();
+    assert!(kept.is_some_and(|file| !file.whole.is_empty()), "{own}");
+    let other = StaticFile {
+        name: "florin-0123456789abcdef.js".to_owned(),
+        whole: b"export const version = 0;".to_vec(),
+        brotli: None,
+    };
+    let now = world.clock.now();
+    storage
+        .keep_static_files(std::slice::from_ref(&other), now)
+        .await
+        .unwrap();
+    database.close().await;
+    world.start_proxy().await;
+    let response = get(&world, &format!("/assets/{}", other.name)).await;
+    let response = response.with(200);
+    assert_eq!(response.text.as_bytes(), other.whole);
+    let script = "text/javascript; charset=utf-8";
+    assert_eq!(response.header("content-type"), Some(script));
+    let cache = response.header("cache-control").unwrap();
+    assert!(cache.contains("immutable"), "{cache}");
+    for unknown in ["florin-0000000000000000.js", "..%2Fpay.html", "%00"] {
+        let response = get(&world, &format!("/assets/{unknown}")).await;
+        assert_eq!(response.status, 404, "{unknown}");
     }
+    world.end().await;
 }
