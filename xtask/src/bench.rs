@@ -123,9 +123,6 @@ fn first_view(bench: &Bench<'_>) -> anyhow::Result<()> {
 }
 
 /// Measures and prints.
-///
-/// # Errors
-/// A promise is broken, or something cannot be built or started.
 pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()> {
     setup::set_up(workspace)?;
     bundle::make(workspace, Variant::Release)?;
@@ -156,9 +153,6 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
 }
 
 /// Simulates orders by the optimised simulation of the package `tests`.
-///
-/// # Errors
-/// An invariant did not hold: the seed and the command that shows it again are printed. Or the suite does not build.
 pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Result<()> {
     let simulation = workspace
         .cargo(
@@ -170,9 +164,6 @@ pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Re
 }
 
 /// Kills a proxy on SQLite and three on PostgreSQL, 5,000 times each, in another way each day.
-///
-/// # Errors
-/// Something was lost or repeated: the seed and the command that shows it again are printed.
 pub(crate) fn ten_thousand_kills(workspace: &Workspace) -> anyhow::Result<()> {
     bundle::make(workspace, Variant::Release)?;
     bundle::build_proxy(workspace, Variant::Release)?;

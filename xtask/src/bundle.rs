@@ -64,9 +64,6 @@ pub(crate) fn cargo_with<'a>(workspace: &'a Workspace, variant: Variant, args: &
 }
 
 /// Makes the bundle of an optimised variant when it is missing or older than what it is made from.
-///
-/// # Errors
-/// A tool is missing and cannot be installed, the widget does not compile, or a file is not what it should be.
 pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     make_if_old(workspace, variant, || {
         let wasm_opt = WASM_OPT.program(workspace)?;
@@ -100,9 +97,6 @@ const DEMO_BUILDS: [&str; 2] = [
 ];
 
 /// Makes the bundle of the demo, which needs no optimiser, when it is missing or older than what it is made from.
-///
-/// # Errors
-/// As for [`make`].
 pub(crate) fn make_for_demo(workspace: &Workspace) -> anyhow::Result<()> {
     make_if_old(workspace, Variant::Demo, || {
         for build in DEMO_BUILDS {
@@ -274,9 +268,6 @@ fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> 
 }
 
 /// Prints the sizes of the bundle that was built last, beside the promised ones.
-///
-/// # Errors
-/// A promise is broken, or a file is missing.
 pub(crate) fn check_sizes(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     workspace
         .cargo("build --locked --quiet --package florin-bundle")

@@ -28,9 +28,6 @@ pub(crate) struct DemoArgs {
 }
 
 /// Sets up, builds, and runs the demo until Ctrl-C.
-///
-/// # Errors
-/// A sentence that says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> {
     // First, so that the response does not come after a build.
     check_ports(args.port_base, args.replicas, args.chain)?;

@@ -42,9 +42,6 @@ pub(crate) struct ReleaseArgs {
 }
 
 /// Builds the programs statically, and packs them with licences, a bill of materials and the files of `deploy/`.
-///
-/// # Errors
-/// A program cannot be built, a library has no licence, or a file cannot be written.
 pub(crate) fn run(workspace: &Workspace, args: &ReleaseArgs) -> anyhow::Result<()> {
     let target = args.target.clone();
     let target = target.unwrap_or_else(|| format!("{ARCH}-unknown-linux-musl"));

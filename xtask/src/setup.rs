@@ -114,7 +114,6 @@ pub(crate) fn install_postgresql(workspace: &Workspace, why: &str) -> anyhow::Re
 /// A program from crates.io, pinned to one version. Package and program have the same name.
 pub(crate) struct Tool {
     name: &'static str,
-    /// The version that is installed.
     pub(crate) version: &'static str,
     /// The word for the version in the first line of `--version`.
     prints: &'static str,

@@ -112,9 +112,6 @@ const KILLS: Check = ("10,000 kills lose and repeat nothing", |workspace, _| {
 });
 
 /// Runs the chosen checks.
-///
-/// # Errors
-/// A check failed, none has the name, or the set-up cannot be completed; the sentence says what to do.
 pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> {
     let checks = chosen(&args.only, args.long)?;
     setup::set_up(workspace)?;

@@ -151,9 +151,6 @@ fn runs(metadata: &Value, is_long: bool) -> Runs<'_> {
 ///
 /// Servers and browser engines share the machine with the tests. Up to three tests that fail while all others pass are run
 /// again, alone, three times. Returns those that passed each time. Those of `NOT_REPEATED` are never repeated.
-///
-/// # Errors
-/// A test failed; its message is in the output.
 pub(crate) fn all(
     metadata: &Value,
     is_long: bool,

@@ -11,7 +11,6 @@ use xshell::{Cmd, Shell};
 pub(crate) struct Workspace {
     /// Runs programs in the repository's root.
     pub(crate) sh: Shell,
-    /// The repository's root.
     pub(crate) root: PathBuf,
     /// Cargo's target folder: the one that this program lies in.
     pub(crate) target: PathBuf,
@@ -19,9 +18,6 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     /// Finds the repository that this program was built from.
-    ///
-    /// # Errors
-    /// This program was moved away from where `cargo xtask` builds it.
     pub(crate) fn find() -> anyhow::Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
         let root = root

@@ -12,9 +12,6 @@ use wasm_bindgen_cli_support::Bindgen;
 use crate::split::Split;
 
 /// Writes `widget.js` and the modules of a program to the folder `built`.
-///
-/// # Errors
-/// The program is of another version of wasm-bindgen, cannot be split, or a file cannot be written.
 #[cfg(feature = "split")]
 pub(crate) fn bind(program: &Path, built: &Path) -> anyhow::Result<()> {
     let Some((split, first)) = Split::of(program, built)? else {

@@ -102,9 +102,6 @@ pub(crate) struct Tools<'a> {
 }
 
 /// All files, not compressed, made from the repository and from what was compiled.
-///
-/// # Errors
-/// A file is missing or cannot be read, or a `%FLORIN:…%` names no file.
 pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Result<Files> {
     let Tools { link, minify } = tools;
     let widget = root.join("widget");
@@ -198,9 +195,6 @@ fn stripped(page: &str) -> String {
 
 /// Makes `dist` hold exactly these files. What is the same already is not touched, so that the proxy is only compiled
 /// again for a real change.
-///
-/// # Errors
-/// The folder cannot be written.
 pub(crate) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
     let writing = || format!("{} cannot be written", dist.display());
     for folder in ["assets/", "gallery/", ""] {

@@ -13,10 +13,6 @@ use oxc_span::SourceType;
 use crate::module::{Module, Read, normal};
 
 /// The entry with its imports, as one script: of modules a module, else a function that is called once.
-///
-/// # Errors
-/// A file cannot be read, has a form that is not known, imports what is not exported or imports itself in a circle, or
-/// two names meet.
 pub(crate) fn link(entry: &Path, kind: SourceType, read: Read<'_>) -> Result<String, String> {
     let entry = normal(entry);
     let mut linker = Linker {

@@ -15,9 +15,6 @@ use oxc_parser::Parser;
 use oxc_span::SourceType;
 
 /// Shortens the names that are private to the script, and removes comments and blanks.
-///
-/// # Errors
-/// The parser reports a mistake.
 pub(crate) fn script(source: &str, kind: SourceType) -> Result<String, String> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, kind).parse();
@@ -37,9 +34,6 @@ pub(crate) fn script(source: &str, kind: SourceType) -> Result<String, String> {
 
 /// Removes comments and the blanks that mean nothing. Strings are left as they are; so is every blank around `+`, `-`,
 /// `*`, `/` and `(`, which mean something in `calc()` and `@media`.
-///
-/// # Errors
-/// A comment or a string without its end.
 pub(crate) fn style(source: &str) -> Result<String, String> {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;

@@ -43,10 +43,6 @@ pub(crate) struct Import {
 
 impl Module {
     /// Reads the module at `path`, and the JSON files that it imports.
-    ///
-    /// # Errors
-    /// It is not JavaScript, has an import or export in a form that the linker does not know, or names a text that a
-    /// JSON file does not have.
     pub(crate) fn parse(path: &Path, read: Read<'_>) -> Result<Self, String> {
         let source = &*read(path)?;
         let at = |start: u32| {

@@ -38,9 +38,6 @@ const LOADERS: &str = "\"./__wasm_split.js\": ";
 const IMPORTS: [&str; 2] = ["__wbg_", "__wasm_split_load_"];
 
 /// Makes the modules and `widget.js` in the folder `built` smaller, by the program `wasm_opt`.
-///
-/// # Errors
-/// wasm-opt refuses a module, or the glue does not have the names of the module.
 pub(crate) fn optimize(wasm_opt: &Path, built: &Path) -> anyhow::Result<()> {
     let second = built.join(PAYMENT);
     if second.exists() {
@@ -74,9 +71,6 @@ fn run(wasm_opt: &Path, module: &Path, more: &[&str]) -> anyhow::Result<String> 
 
 /// The glue with the short `names` for the long ones. What the module imports is a member `long: function` of one
 /// object; what it exports is `wasm.long`.
-///
-/// # Errors
-/// The glue asks the module for what it does not have, or lacks what the module asks for.
 fn rename(glue: &str, names: &BTreeMap<&str, &str>) -> anyhow::Result<String> {
     let [short, long] = GLUE_NAMES;
     let is_of_a_name = |letter: char| letter.is_alphanumeric() || "_$".contains(letter);

@@ -30,9 +30,6 @@ pub(crate) struct Split {
 impl Split {
     /// Splits a program, whose glue will be in the folder `built`. Returns the first module too. `None`: the program has no
     /// marked function.
-    ///
-    /// # Errors
-    /// A file cannot be read or written, or the program was linked without `-Clink-args=--emit-relocs`.
     pub(crate) fn of(program: &Path, built: &Path) -> anyhow::Result<Option<(Self, PathBuf)>> {
         let reading = || format!("{} cannot be read", program.display());
         let bytes = fs::read(program).with_context(reading)?;
@@ -68,9 +65,6 @@ impl Split {
     }
 
     /// Writes the loader into the glue that wasm-bindgen has made.
-    ///
-    /// # Errors
-    /// The glue is not what this version of wasm-bindgen writes.
     pub(crate) fn finish(&self) -> anyhow::Result<()> {
         let glue = fs::read_to_string(&self.glue)
             .with_context(|| format!("{} cannot be read", self.glue.display()))?;

@@ -274,7 +274,6 @@ async fn start_proxies(
     Ok(None)
 }
 
-/// The ports of the admin listeners.
 fn admin_ports(replicas: Option<&Replicas>, ports: Ports) -> Vec<u16> {
     replicas.map_or_else(
         || vec![ports.admin],

@@ -31,7 +31,6 @@ pub(crate) async fn start_database() -> anyhow::Result<(PostgresServer, String)>
     Ok((server, url))
 }
 
-/// The proxies.
 pub(crate) struct Replicas {
     program: PathBuf,
     config: PathBuf,
@@ -64,7 +63,6 @@ impl Replicas {
         Ok(replicas)
     }
 
-    /// The numbers of all, from 1.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u8> + use<> {
         let count = self.running.lock().len();
         (1..=9).take(count)
@@ -92,7 +90,6 @@ impl Replicas {
         child.with_context(|| format!("proxy {number} cannot be started"))
     }
 
-    /// Where a proxy logs.
     pub(crate) fn log(&self, number: u8) -> PathBuf {
         self.folder.join(format!("florin-{number}.log"))
     }
@@ -114,7 +111,6 @@ impl Replicas {
         Ok("It starts again.")
     }
 
-    /// Ends all in order.
     pub(crate) async fn stop(&self) {
         let children: Vec<Child> = self
             .running

@@ -37,7 +37,6 @@ impl Ports {
         self.proxy + 20 + u16::from(number)
     }
 
-    /// Its admin listener.
     pub(crate) fn replica_admin(self, number: u8) -> u16 {
         self.proxy + 30 + u16::from(number)
     }

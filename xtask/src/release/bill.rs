@@ -11,9 +11,6 @@ use super::PROGRAMS;
 use super::components::{BLESSING, Component};
 
 /// The bill of a release as a JSON document of CycloneDX 1.5. `time` is in Unix seconds.
-///
-/// # Errors
-/// The time is no time.
 pub(crate) fn bill_of_materials(
     sh: &Shell,
     components: &[Component],

@@ -15,9 +15,6 @@ use super::components::{BLESSING, Component};
 const SHORTEST_LICENCE: usize = 500;
 
 /// The list and the texts. A text that several components share is written once.
-///
-/// # Errors
-/// A component has neither a text of its terms nor terms whose text is known.
 pub(crate) fn licences(root: &Path, components: &[Component]) -> anyhow::Result<String> {
     let mut list =
         "Florin is MIT or Apache-2.0: LICENSE-MIT, LICENSE-APACHE. Its programs contain:\n\n"
