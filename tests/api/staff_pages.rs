@@ -3,29 +3,16 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{World, WorldConfig, pay_in_full, secrets};
+use support::{HttpResponse, World, WorldConfig, eventually, secrets};
 
-use crate::operators_pages::{Page, Pages, is_guarded, underpaid};
+use crate::operators_pages::{Pages, ada, assert_guarded, decision, hidden, underpaid};
 use crate::program::start_program;
 use crate::reload::{RELOADED, change, line};
-use crate::secret_leaks::secrets_in;
-
-const PAGES: [&str; 5] = [
-    "/staff/",
-    "/staff/orders",
-    "/staff/settlements",
-    "/staff/settlements.csv",
-    "/staff/stores",
-];
 
 /// A link's path and token, which the demo store's server has made.
 async fn link(world: &World, wanted: &Value) -> (String, String) {
-    let made = world
-        .store()
-        .post("/v1/staff_links", wanted)
-        .await
-        .with(201);
-    path_and_token(world, &made.text_at("/url"))
+    let made = world.store().post("/v1/staff_links", wanted).await;
+    path_and_token(world, &made.with(201).text_at("/url"))
 }
 
 fn path_and_token(world: &World, url: &str) -> (String, String) {
@@ -35,8 +22,8 @@ fn path_and_token(world: &World, url: &str) -> (String, String) {
 }
 
 /// Presses the button of a link.
-async fn press(browser: &mut Pages<'_>, path: &str) -> Page {
-    let csrf = browser.get(path).await.with(200).hidden("csrf");
+async fn press(browser: &mut Pages<'_>, path: &str) -> HttpResponse {
+    let csrf = browser.csrf(path).await;
     browser.post(path, &[("csrf", &*csrf)]).await
 }
 
@@ -49,7 +36,7 @@ async fn staff<'w>(world: &'w World, wanted: &Value) -> Pages<'w> {
     let (path, _) = link(world, wanted).await;
     let mut staff = browser(world);
     let opened = press(&mut staff, &path).await.with(303);
-    assert_eq!(opened.location.as_deref(), Some("/staff/"));
+    assert_eq!(opened.header("location"), Some("/staff/"));
     staff
 }
 
@@ -57,37 +44,27 @@ pub(crate) async fn zoe(world: &World) -> Pages<'_> {
     staff(world, &json!({ "person": "Zoë", "role": "write" })).await
 }
 
-/// The form of a decision, as a page has it.
-fn decision<'f>(csrf: &'f str, version: &'f str, kind: &'f str) -> [(&'f str, &'f str); 5] {
-    [
-        ("csrf", csrf),
-        ("version", version),
-        ("back", "/"),
-        ("reason", "the rest came by bank"),
-        ("decision", kind),
-    ]
-}
-
-/// Every form that changes something, as a page has it.
-fn changes<'f>(
-    csrf: &'f str,
-    store: &str,
-    order: &str,
-    event: &'f str,
-) -> [(String, Vec<(&'f str, &'f str)>); 4] {
-    let closes = decision(csrf, "1", "close").to_vec();
-    [
-        (format!("/staff/orders/{order}/decision"), closes),
+/// Posts every form that changes something, as a page has it; each is refused.
+async fn assert_changes_nothing(
+    staff: &mut Pages<'_>,
+    csrf: &str,
+    [store, order, event]: [&str; 3],
+    status: u16,
+) {
+    let token = ("csrf", csrf);
+    let closes = decision(csrf, "1", "refund agreed", "close");
+    for (path, form) in [
+        (format!("orders/{order}/decision"), &closes[..]),
         (
-            format!("/staff/orders/{order}/redeliver"),
-            vec![("csrf", csrf), ("event", event)],
+            format!("orders/{order}/redeliver"),
+            &[token, ("event", event)],
         ),
-        (format!("/staff/stores/{store}/test"), vec![("csrf", csrf)]),
-        (
-            format!("/staff/stores/{store}/enable"),
-            vec![("csrf", csrf)],
-        ),
-    ]
+        (format!("stores/{store}/test"), &[token]),
+        (format!("stores/{store}/enable"), &[token]),
+    ] {
+        let path = format!("/staff/{path}");
+        staff.post(&path, form).await.with(status);
+    }
 }
 
 #[tokio::test]
@@ -99,25 +76,23 @@ async fn a_link_opens_one_session_and_only_by_its_button() {
     for _ in 0..2 {
         let page = zoe.get(&path).await.with(200);
         assert!(page.text.contains("Continue as Zoë"), "{}", page.text);
-        assert_eq!(page.headers["referrer-policy"], "no-referrer");
-        assert_eq!(page.headers["cache-control"], "no-store");
+        assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(page.header("cache-control"), Some("no-store"));
     }
     // A form of another site has neither the cookie nor its value.
-    let csrf = zoe.get(&path).await.hidden("csrf");
+    let csrf = zoe.csrf(&path).await;
     let mut eve = browser(&world);
     eve.post(&path, &[("csrf", &*csrf)]).await.with(403);
     zoe.post(&path, &[("csrf", "0")]).await.with(403);
 
     let opened = zoe.post(&path, &[("csrf", &*csrf)]).await.with(303);
-    assert_eq!(opened.location.as_deref(), Some("/staff/"));
+    assert_eq!(opened.header("location"), Some("/staff/"));
     let cookies = opened.headers.get_all("set-cookie").iter();
-    let cookies: Vec<&str> = cookies.map(|it| it.to_str().unwrap()).collect();
-    let session = cookies.iter().find(|it| it.starts_with("florin_staff="));
+    let mut cookies = cookies.map(|it| it.to_str().unwrap());
+    let session = cookies.find(|it| it.starts_with("florin_staff="));
     let session = session.unwrap();
-    assert!(
-        session.ends_with("; Path=/staff; HttpOnly; SameSite=Strict"),
-        "{session}"
-    );
+    let rules = "; Path=/staff; HttpOnly; SameSite=Strict";
+    assert!(session.ends_with(rules), "{session}");
     assert!(!session.contains(&token));
     zoe.get("/staff/").await.with(200);
 
@@ -126,7 +101,7 @@ async fn a_link_opens_one_session_and_only_by_its_button() {
     let second = eve.post(&path, &[("csrf", "0")]).await.with(403);
     assert!(!second.text.contains("Zoë"));
     let (other, _) = link(&world, &json!({})).await;
-    let csrf = eve.get(&other).await.hidden("csrf");
+    let csrf = eve.csrf(&other).await;
     let ended = eve.post(&path, &[("csrf", &*csrf)]).await.with(404);
     assert!(ended.text.contains("This link has ended"), "{}", ended.text);
     eve.get("/staff/").await.with(401);
@@ -135,22 +110,39 @@ async fn a_link_opens_one_session_and_only_by_its_button() {
 }
 
 #[tokio::test]
-async fn every_page_needs_a_session_and_is_stored_nowhere() {
+async fn every_page_needs_a_session_and_shows_its_store_alone() {
     let world = World::start().await;
+    let order = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "customer_email": "kim@mail.example" });
+    let opened = world.other_store().open(&order).await.with(201);
+    let other = opened.text_at("/order/id");
+    let events = world.other_store().events_of(&other).await;
+    let event = events[0]["id"].as_str().unwrap();
     let mut zoe = zoe(&world).await;
-    for path in PAGES {
-        let refused = browser(&world).get(path).await.with(401);
-        assert!(
-            refused.text.contains("You are signed out"),
-            "{}",
-            refused.text
+    for path in ["", "orders", "settlements", "settlements.csv", "stores"] {
+        let path = format!("/staff/{path}");
+        let refused = browser(&world).get(&path).await.with(401).text;
+        assert!(refused.contains("You are signed out"), "{refused}");
+        let page = zoe.get(&path).await.with(200);
+        assert_guarded(&page, &path);
+        assert_eq!(
+            page.header("referrer-policy"),
+            Some("no-referrer"),
+            "{path}"
         );
-        let page = zoe.get(path).await.with(200);
-        is_guarded(&page, path);
-        assert_eq!(page.headers["referrer-policy"], "no-referrer", "{path}");
-        assert_eq!(secrets_in(page.text.as_bytes()), [""; 0], "{path}");
         assert!(!page.text.contains("Another shop"), "{path}");
+        assert!(!page.text.contains(&other), "{path}");
     }
+    for query in ["store=other", "q=kim@mail.example", &format!("q={other}")] {
+        let page = zoe.get(&format!("/staff/orders?{query}")).await.with(200);
+        let is_empty = page.text.contains("No order was found.");
+        assert!(is_empty, "{query}: {}", page.text);
+    }
+    let unknown = format!("ord_{}", "0".repeat(32));
+    let shown = zoe.get(&format!("/staff/orders/{other}")).await.with(404);
+    let nothing = zoe.get(&format!("/staff/orders/{unknown}")).await.with(404);
+    assert_eq!(shown.text, nothing.text);
+    let csrf = zoe.csrf("/staff/").await;
+    assert_changes_nothing(&mut zoe, &csrf, ["other", &other, event], 404).await;
     // What belongs to all stores is not here, and the operator's pages are not on this listener.
     for path in ["configuration", "gateway", "audit", "login"] {
         zoe.get(&format!("/staff/{path}")).await.with(404);
@@ -160,113 +152,51 @@ async fn every_page_needs_a_session_and_is_stored_nowhere() {
     let mut at_admin = Pages::of(&world);
     at_admin.cookies.clone_from(&zoe.cookies);
     at_admin.get("/orders").await.with(303);
-    let csrf = zoe.get("/staff/").await.hidden("csrf");
     zoe.post("/staff/logout", &[("csrf", "0")]).await.with(403);
     let cookies = zoe.cookies.clone();
-    zoe.post("/staff/logout", &[("csrf", &*csrf)])
-        .await
-        .with(303);
+    let out = zoe.post("/staff/logout", &[("csrf", &*csrf)]).await;
+    out.with(303);
     zoe.cookies = cookies;
     zoe.get("/staff/").await.with(401);
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_link_and_a_session_end_at_their_time() {
-    let world = World::start().await;
-    let wanted = json!({ "expires_in_seconds": 60, "session_seconds": 300 });
-    let (path, _) = link(&world, &wanted).await;
-    world.skip(Duration::from_secs(61));
-    browser(&world).get(&path).await.with(404);
-    let mut staff = staff(&world, &wanted).await;
-    world.skip(Duration::from_secs(290));
-    staff.get("/staff/").await.with(200);
-    world.skip(Duration::from_secs(11));
-    staff.get("/staff/").await.with(401);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn another_stores_orders_are_not_there() {
-    let world = World::start().await;
-    let order = json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "customer_email": "kim@mail.example" });
-    let opened = world.other_store().open(&order).await.with(201);
-    let other = opened.text_at("/order/id");
-    let page = world.customer().from_page_of("https://other.example");
-    let checkout = page.checkout_of(&opened);
-    checkout.choose("BTC").await;
-    let address = checkout.address().await;
-    pay_in_full(&world, &checkout).await;
-    world.wait_for_deliveries().await;
-    let events = world.other_store().events_of(&other).await;
-    let event = events[0]["id"].as_str().unwrap().to_owned();
-
-    let mut zoe = zoe(&world).await;
-    let csrf = zoe.get("/staff/").await.hidden("csrf");
-    for query in [
-        String::new(),
-        "?store=other&status=paid".to_owned(),
-        "?q=kim@mail.example".to_owned(),
-        format!("?q={other}"),
-        format!("?q={address}"),
-    ] {
-        let page = zoe.get(&format!("/staff/orders{query}")).await.with(200);
-        let is_empty = page.text.contains("No order was found.");
-        assert!(is_empty, "{query}: {}", page.text);
-    }
-    let unknown = format!("ord_{}", "0".repeat(32));
-    let shown = zoe.get(&format!("/staff/orders/{other}")).await.with(404);
-    let nothing = zoe.get(&format!("/staff/orders/{unknown}")).await.with(404);
-    assert_eq!(shown.text, nothing.text);
-    for (path, form) in changes(&csrf, "other", &other, &event) {
-        zoe.post(&path, &form).await.with(404);
-    }
-    let csv = zoe.get("/staff/settlements.csv").await.with(200);
-    assert_eq!(csv.text.lines().count(), 1, "{}", csv.text);
-    // The operator sees it.
-    let mut ada = crate::operators_pages::ada(&world).await;
-    let csv = ada.get("/settlements.csv").await.with(200);
-    assert!(csv.text.contains(&other), "{}", csv.text);
-    let audit = world.operator(secrets::OPERATOR_TOKEN);
-    let audit = audit.get("/api/audit").await.with(200);
-    assert_eq!(audit.body["entries"], json!([]));
-    world.end().await;
-}
-
-#[tokio::test]
-async fn staff_decides_and_the_audit_log_names_the_store_and_the_person() {
+async fn staff_decides_by_role_and_the_audit_log_names_the_store_and_the_person() {
     let world = World::start().await;
     let checkout = underpaid(&world).await;
     let operator = world.operator(secrets::OPERATOR_TOKEN);
     let waits = operator.decide(&checkout.order, "keep_waiting").await;
     waits.with(200);
-    let mut zoe = zoe(&world).await;
     let path = format!("/staff/orders/{}", checkout.order);
+    let mut reader = staff(&world, &json!({ "person": "Rui" })).await;
+    let page = reader.get(&path).await.with(200);
+    let another = "a colleague whose link allows it decides";
+    assert!(page.text.contains(another), "{}", page.text);
+    assert!(!page.text.contains("Accept as paid</button>"));
+    let event = world.store().events_of(&checkout.order).await[0]["id"].clone();
+    let objects = ["demo", &*checkout.order, event.as_str().unwrap()];
+    let csrf = reader.csrf("/staff/").await;
+    assert_changes_nothing(&mut reader, &csrf, objects, 403).await;
+
+    let mut zoe = zoe(&world).await;
     let page = zoe.get(&path).await.with(200);
     // The store learns what an operator did, and neither the name nor the note.
-    assert!(
-        page.text.contains("Operator: keep waiting"),
-        "{}",
-        page.text
-    );
+    let waits = "Operator: keep waiting";
+    assert!(page.text.contains(waits), "{}", page.text);
     assert!(!page.text.contains("ada") && !page.text.contains("agreed by phone"));
-    let (csrf, version) = (page.hidden("csrf"), page.hidden("version"));
+    let (csrf, version) = (hidden(&page, "csrf"), hidden(&page, "version"));
     let decide = format!("{path}/decision");
-    for wrong in ["", "0", &"0".repeat(64)] {
-        let form = decision(wrong, &version, "accept_as_paid");
-        zoe.post(&decide, &form).await.with(403);
-    }
+    let form = decision("0", &version, "the rest came by bank", "accept_as_paid");
+    zoe.post(&decide, &form).await.with(403);
     assert_eq!(checkout.view().await["status"], "underpaid");
-    let form = decision(&csrf, &version, "accept_as_paid");
+    let form = decision(&csrf, &version, "the rest came by bank", "accept_as_paid");
     let decided = zoe.post(&decide, &form).await.with(303);
-    assert_eq!(decided.location.as_deref(), Some("/staff/"));
+    assert_eq!(decided.header("location"), Some("/staff/"));
     assert_eq!(checkout.view().await["status"], "paid");
     let page = zoe.get(&path).await.with(200);
-    assert!(
-        page.text.contains("Staff Zoë: accept as paid"),
-        "{}",
-        page.text
-    );
+    let accepted = "Staff Zoë: accept as paid";
+    assert!(page.text.contains(accepted), "{}", page.text);
     let audit = operator.get("/api/audit?limit=1").await.with(200);
     let entry = &audit.body["entries"][0];
     assert_eq!(
@@ -279,48 +209,19 @@ async fn staff_decides_and_the_audit_log_names_the_store_and_the_person() {
     // An event is sent again, and the endpoint is tested.
     world.wait_for_deliveries().await;
     let sent = world.webhooks.accepted(&checkout.order).len();
-    let event = page.hidden("event");
-    let again = [("csrf", &*csrf), ("event", &*event)];
-    let again = zoe
-        .post(&format!("{path}/redeliver"), &again)
-        .await
-        .with(303);
-    assert_eq!(again.location.as_deref(), Some(&*path));
-    support::eventually("the event arrives again", async || {
+    let event = hidden(&page, "event");
+    let form = [("csrf", &*csrf), ("event", &*event)];
+    let again = zoe.post(&format!("{path}/redeliver"), &form).await;
+    assert_eq!(again.with(303).header("location"), Some(&*path));
+    eventually("the event arrives again", async || {
         (world.webhooks.accepted(&checkout.order).len() > sent).then_some(())
     })
     .await;
-    let tested = zoe
-        .post("/staff/stores/demo/test", &[("csrf", &*csrf)])
-        .await;
+    let form = [("csrf", &*csrf)];
+    let tested = zoe.post("/staff/stores/demo/test", &form).await;
     assert!(tested.with(200).text.contains("Test event: answered"));
-    let ada = crate::operators_pages::ada(&world)
-        .await
-        .get("/audit")
-        .await;
-    assert!(ada.with(200).text.contains("staff of demo"));
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_reader_sees_the_order_and_decides_nothing() {
-    let world = World::start().await;
-    let checkout = underpaid(&world).await;
-    let mut reader = staff(&world, &json!({ "person": "Rui" })).await;
-    let page = reader.get("/staff/").await.with(200);
-    assert!(
-        page.text
-            .contains("a colleague whose link allows it decides")
-    );
-    assert!(!page.text.contains("Accept as paid</button>"));
-    let csrf = page.hidden("csrf");
-    let store = world.store();
-    let event = store.events_of(&checkout.order).await[0]["id"].clone();
-    let event = event.as_str().unwrap();
-    for (path, form) in changes(&csrf, "demo", &checkout.order, event) {
-        reader.post(&path, &form).await.with(403);
-    }
-    assert_eq!(checkout.view().await["status"], "underpaid");
+    let audit = ada(&world).await.get("/audit").await.with(200).text;
+    assert!(audit.contains("staff of demo"), "{audit}");
     world.end().await;
 }
 
@@ -343,11 +244,10 @@ async fn a_replaced_key_and_a_withdrawn_permission_end_sessions() {
     let is_read = format!("{pair}\nstaff_pages = \"read\"");
     change(&world, &program, &[(&is_write, &is_read)]);
     line(&program, 1, RELOADED).await;
-    let page = zoe.get("/staff/").await.with(200);
-    let csrf = page.hidden("csrf");
+    let csrf = zoe.csrf("/staff/").await;
     let path = format!("/staff/orders/{}/decision", checkout.order);
-    let refused = zoe.post(&path, &decision(&csrf, "1", "close")).await;
-    refused.with(403);
+    let form = decision(&csrf, "1", "refund agreed", "close");
+    zoe.post(&path, &form).await.with(403);
     let wanted = json!({ "role": "write" });
     let refused = world.store().post("/v1/staff_links", &wanted).await;
     refused.refused(403, "staff_access_denied");
@@ -362,9 +262,10 @@ async fn a_replaced_key_and_a_withdrawn_permission_end_sessions() {
 }
 
 #[tokio::test]
-async fn without_pages_for_staff_there_is_no_such_address() {
+async fn without_operators_and_pages_for_staff_there_is_nothing_to_sign_in_to() {
     let world = World::start_with(WorldConfig {
         staff_pages: "none",
+        has_operators: false,
         ..WorldConfig::default()
     })
     .await;
@@ -374,17 +275,27 @@ async fn without_pages_for_staff_there_is_no_such_address() {
     }
     let refused = world.store().post("/v1/staff_links", &json!({})).await;
     refused.refused(403, "staff_access_denied");
+    let page = Pages::of(&world).get("/login").await.with(200).text;
+    for text in [
+        "No operator is set up",
+        "florin-proxy secrets hash",
+        "[[operator]]",
+    ] {
+        assert!(page.contains(text), "{page}");
+    }
+    assert!(!page.contains("<form"), "{page}");
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_link_is_refused_for_what_it_cannot_be() {
+async fn a_link_is_refused_for_what_it_cannot_be_and_ends_at_its_time() {
     let world = World::start().await;
     let store = world.store();
     for (wanted, field) in [
         (json!({ "person": "" }), "person"),
         (json!({ "person": "x".repeat(65) }), "person"),
         (json!({ "person": "a\u{1b}b" }), "person"),
+        (json!({ "role": "root" }), "role"),
         (json!({ "expires_in_seconds": 59 }), "expires_in_seconds"),
         (json!({ "expires_in_seconds": 901 }), "expires_in_seconds"),
         (json!({ "session_seconds": 299 }), "session_seconds"),
@@ -392,13 +303,8 @@ async fn a_link_is_refused_for_what_it_cannot_be() {
         (json!({ "store": "other" }), "store"),
     ] {
         let refused = store.post("/v1/staff_links", &wanted).await;
-        let refused = refused.refused(400, "invalid_request");
-        assert_eq!(refused.body["error"]["field"], field, "{wanted}");
+        refused.refused(400, "invalid_request").naming(field);
     }
-    let refused = store
-        .post("/v1/staff_links", &json!({ "role": "root" }))
-        .await;
-    refused.refused(400, "invalid_request");
     // A repetition makes a fresh link: a link is not stored in clear text.
     let store = store.with_idempotency_key("9e1f5c3a7b2d4860");
     let first = store.post("/v1/staff_links", &json!({})).await.with(201);
@@ -409,6 +315,15 @@ async fn a_link_is_refused_for_what_it_cannot_be() {
         let (path, _) = path_and_token(&world, &made.text_at("/url"));
         press(&mut browser(&world), &path).await.with(303);
     }
+    let wanted = json!({ "expires_in_seconds": 60, "session_seconds": 300 });
+    let (path, _) = link(&world, &wanted).await;
+    world.skip(Duration::from_secs(61));
+    browser(&world).get(&path).await.with(404);
+    let mut staff = staff(&world, &wanted).await;
+    world.skip(Duration::from_secs(290));
+    staff.get("/staff/").await.with(200);
+    world.skip(Duration::from_secs(11));
+    staff.get("/staff/").await.with(401);
     world.end().await;
 }
 
@@ -432,9 +347,8 @@ async fn an_address_has_a_limit_on_the_pages_of_staff() {
         response = get("203.0.113.7").await;
     }
     assert!(allowed >= 120, "{allowed}");
-    let refused = response;
-    assert_eq!(refused.status(), 429);
-    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(response.status(), 429);
+    assert!(response.headers().contains_key("retry-after"));
     assert_eq!(get("203.0.113.8").await.status(), 401);
     world.end().await;
 }
