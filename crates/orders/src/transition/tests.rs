@@ -45,6 +45,7 @@ current   Underpaid       Underpaid  late  CHECKING    Underpaid
 current   Processing      Confirming none  CHECKING    Checking   PaymentSeen
 current   Expired         Detected   exact CHECKING    Expired
 current   Expired         Expired    exact PROCESSING  Processing LatePayment Processing
+current   Expired         Expired    less  COMPLETED   Underpaid  LatePayment Underpaid
 current   Failed          Failed     exact COMPLETED   Paid       LatePayment Paid
 replaced  AwaitingPayment Waiting    exact COMPLETED   Paid       LatePayment Paid
 replaced  AwaitingPayment Waiting    none  FAILED      AwaitingPayment
@@ -54,6 +55,7 @@ replaced  Paid            Confirming exact COMPLETED   Paid       LatePayment
 cancelled Cancelled       Waiting    none  FAILED      Cancelled
 cancelled Cancelled       Waiting    none  CANCELLED   Cancelled
 cancelled Cancelled       Waiting    late  CHECKING    Cancelled
+cancelled Cancelled       Waiting    exact COMPLETED   Paid       LatePayment Paid
 cancelled Checking        Detected   none  FAILED      Failed     Failed
 cancelled Processing      Confirming none  CANCELLED   Cancelled  Cancelled
 cancelled Checking        Detected   late  CHECKING    Cancelled  Cancelled
