@@ -30,7 +30,6 @@ mod hosted_orders;
 mod idempotency;
 mod idle_streams;
 mod json_output;
-mod late_payments;
 mod layers;
 mod malformed_json;
 mod manifests;
