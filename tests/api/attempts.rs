@@ -1,10 +1,19 @@
-//! Quotes, the choice of an asset, and what an open page costs the proxy and the gateway.
+//! Attempts: quotes, the choice of an asset, and invoices that are not shown.
 
 use std::time::Duration;
 
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use support::{World, WorldConfig, within};
+use support::{World, WorldConfig, eventually, pay_in_full};
+
+use crate::helpers::{invoice_of, paid_event_count, wait_for_event};
+
+/// A valid address of the test network that is not the invoice's.
+const STRANGERS: &str = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx";
+
+async fn invoices(world: &World) -> usize {
+    world.sandbox().count("POST", "/invoice").await
+}
 
 #[tokio::test]
 async fn an_opened_order_carries_its_quotes_while_the_price_cache_is_fresh() {
@@ -37,42 +46,43 @@ async fn an_opened_order_carries_its_quotes_while_the_price_cache_is_fresh() {
 }
 
 #[tokio::test]
-async fn an_asset_that_cannot_carry_the_price_shows_the_reason_and_is_rejected() {
-    let world = World::start().await;
-    for (product, code, network, reason) in [
-        ("sticker", "BTC", "Bitcoin", "below_minimum"),
-        ("piano", "BNB", "BNB Chain", "above_maximum"),
-    ] {
-        let checkout = world.customer().open(product).await;
-        let quote = checkout.quote(code).await;
-        assert_eq!(quote["available"], false, "{quote}");
-        assert_eq!(quote["reason"], reason, "{quote}");
-        assert_eq!(quote["network"], network, "{quote}");
-        let refused = checkout.request_attempt(code).await;
-        refused.refused(422, "amount_out_of_range");
-        assert_eq!(checkout.view().await["status"], "open");
-    }
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_unknown_asset_is_shown_and_never_guessed() {
+async fn an_asset_that_cannot_be_paid_shows_the_reason_and_is_rejected() {
     let world = World::start_with(WorldConfig {
         unknown_asset: true,
         ..WorldConfig::default()
     })
     .await;
-    let checkout = world.customer().open("ebook").await;
-    let quote = checkout.quote("USDTSOL").await;
-    assert_eq!(quote["available"], false, "{quote}");
-    assert_eq!(quote["reason"], "unknown_asset", "{quote}");
-    assert_eq!(quote["amount_in_crypto"], Value::Null, "{quote}");
-    let names = ["asset", "asset_name", "network"].map(|name| quote[name].clone());
-    assert_eq!(names, ["USDTSOL", "USDTSOL", ""]);
-    let refused = checkout.request_attempt("USDTSOL").await;
-    refused.refused(422, "asset_unavailable");
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
+    for (product, asset, network, reason, code) in [
+        (
+            "sticker",
+            "BTC",
+            "Bitcoin",
+            "below_minimum",
+            "amount_out_of_range",
+        ),
+        (
+            "piano",
+            "BNB",
+            "BNB Chain",
+            "above_maximum",
+            "amount_out_of_range",
+        ),
+        // Shown, and never guessed.
+        ("ebook", "USDTSOL", "", "unknown_asset", "asset_unavailable"),
+    ] {
+        let checkout = world.customer().open(product).await;
+        let quote = checkout.quote(asset).await;
+        assert_eq!(quote["available"], false, "{quote}");
+        assert_eq!(quote["reason"], reason, "{quote}");
+        assert_eq!(quote["network"], network, "{quote}");
+        if reason == "unknown_asset" {
+            assert_eq!(quote["amount_in_crypto"], Value::Null, "{quote}");
+            assert_eq!(quote["asset_name"], asset, "{quote}");
+        }
+        checkout.request_attempt(asset).await.refused(422, code);
+        assert_eq!(checkout.view().await["status"], "open");
+    }
+    assert_eq!(invoices(&world).await, 0);
     world.end().await;
 }
 
@@ -89,23 +99,23 @@ async fn the_same_asset_is_the_same_invoice_until_its_last_minute() {
     world.skip(Duration::from_secs(time_left().await - 75));
     let again = checkout.choose("ETH").await;
     assert_eq!(again["attempt"]["address"], first["attempt"]["address"]);
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
+    assert_eq!(invoices(&world).await, 1);
     world.skip(Duration::from_secs(time_left().await - 59));
     let second = checkout.choose("ETH").await;
     assert_ne!(second["attempt"]["address"], first["attempt"]["address"]);
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 2);
+    assert_eq!(invoices(&world).await, 2);
     // One that the customer says to have paid is kept until it expires.
     checkout.report_paid().await;
     world.skip(Duration::from_secs(14 * 60 + 30));
     let kept = checkout.request_attempt("ETH").await.with(200).body;
     assert_eq!(kept["status"], "checking", "{kept}");
     assert_eq!(kept["attempt"]["address"], second["attempt"]["address"]);
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 2);
+    assert_eq!(invoices(&world).await, 2);
     world.end().await;
 }
 
 #[tokio::test]
-async fn an_expired_or_swapped_price_opens_no_attempt() {
+async fn an_expired_or_swapped_price_and_a_seventh_choice_in_a_minute_open_no_attempt() {
     let world = World::start().await;
     let checkout = world.customer().open("ebook").await;
     let expired = checkout.quote("BTC").await;
@@ -120,15 +130,7 @@ async fn an_expired_or_swapped_price_opens_no_attempt() {
         let refused = checkout.post("/attempt", &choice).await;
         refused.refused(409, "quote_expired");
     }
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
-    checkout.choose("BTC").await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn attempts_of_one_order_are_limited() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
+    assert_eq!(invoices(&world).await, 0);
     let codes = ["BTC", "ETH", "LTC", "TRX", "BNB", "BCH"];
     for code in codes {
         checkout.choose(code).await;
@@ -136,9 +138,7 @@ async fn attempts_of_one_order_are_limited() {
     let refused = checkout.request_attempt("DOGE").await;
     let refused = refused.refused(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), Some("60"));
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, codes.len());
-    world.skip(Duration::from_secs(61));
-    checkout.choose("DOGE").await;
+    assert_eq!(invoices(&world).await, codes.len());
     world.end().await;
 }
 
@@ -164,27 +164,72 @@ async fn a_page_with_the_current_view_gets_304_without_a_body() {
     world.end().await;
 }
 
+/// Every check has its own test in `proxy/src/payments/checks` and in `crates/address`.
 #[tokio::test]
-async fn many_subscriptions_cost_one_poll_per_interval() {
+async fn an_invoice_that_fails_a_check_is_never_shown() {
     let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    let mut streams = Vec::new();
-    for _ in 0..16 {
-        let mut stream = checkout.stream().await;
-        stream.chunk().await.unwrap().expect("the order");
-        streams.push(stream);
-    }
-    let before = world.sandbox().count("GET", "/invoice").await;
-    let time = Duration::from_secs(3);
-    let _ = within(time, async || {
-        for _ in 0..10 {
-            checkout.view().await;
+    world.expect_error("the gateway's invoice is not shown");
+    world.expect_error("the gateway gave the invoice of another order");
+    let first = world.customer().open("ebook").await;
+    let taken = invoice_of(&world, &first.choose("BTC").await).await;
+    for change in [
+        json!({ "address": STRANGERS }),
+        json!({ "qr_string": STRANGERS }),
+        json!({ "address": STRANGERS, "qr_string": format!("bitcoin:{STRANGERS}?amount=1") }),
+        json!({ "qr_string": "" }),
+        // The invoice of another order.
+        json!({ "invoice_id": taken }),
+    ] {
+        let checkout = world.customer().open("ebook").await;
+        world.sandbox().override_next_invoice(change.clone()).await;
+        let response = checkout.request_attempt("BTC").await.with(200);
+        let view = &response.body;
+        assert_eq!(view["status"], "blocked", "{change}");
+        assert_eq!(view["blocked_reason"], "invoice_rejected", "{change}");
+        assert_eq!(view["attempt"], Value::Null, "{change}");
+        for text in [response.text, checkout.get("").await.text] {
+            for shown in ["tb1q", "bitcoin:", "address", "qr_string"] {
+                assert!(!text.contains(shown), "{change}: {text}");
+            }
         }
-        None::<()>
+        wait_for_event(&world, &checkout.order, "order.blocked").await;
+        // A correct invoice can be opened at once, and the first order's payment is not credited to it.
+        checkout.choose("LTC").await;
+        if change["invoice_id"].is_string() {
+            assert!(world.logged(&first.order), "the log names both orders");
+            pay_in_full(&world, &first).await;
+            assert_eq!(checkout.view().await["status"], "awaiting_payment");
+            assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
+        }
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_changed_address_blocks_the_attempt_even_if_it_returns() {
+    let world = World::start_without_callbacks().await;
+    world.expect_error("the gateway changed an invoice's address");
+    world.expect_error("a payment needs review");
+    let checkout = world.customer().open("ebook").await;
+    let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
+    world.sandbox().change_address(&checkout, STRANGERS).await;
+    let view = checkout.wait_for("blocked").await;
+    assert_eq!(view["attempt"], Value::Null);
+    assert_eq!(view["blocked_reason"], "address_changed");
+    assert!(!view.to_string().contains("tb1q"), "{view}");
+    wait_for_event(&world, &checkout.order, "order.blocked").await;
+    // The gateway is right again, and what the customer had sent completes.
+    world.sandbox().override_invoice(&invoice, &json!({})).await;
+    world.sandbox().settle_invoice(&invoice, "exact").await;
+    world.wait_for_deliveries().await;
+    world.skip(Duration::from_mins(2));
+    eventually("the payment needs review", async || {
+        world.logged("a payment needs review").then_some(())
     })
     .await;
-    let calls = world.sandbox().count("GET", "/invoice").await - before;
-    assert!((1..=5).contains(&calls), "{calls} calls in {time:?}");
+    assert_eq!(checkout.view().await["status"], "blocked");
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 0);
+    let refused = checkout.post("/paid", &json!({})).await;
+    refused.refused(409, "nothing_to_pay");
     world.end().await;
 }

@@ -7,7 +7,6 @@
 mod alerts;
 mod attempts;
 mod banned_words;
-mod blocked_invoices;
 mod callbacks;
 mod circumstances;
 mod commands;
