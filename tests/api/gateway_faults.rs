@@ -47,46 +47,18 @@ async fn without_the_gateway_no_attempt_opens_and_no_order_is_lost() {
     world.end().await;
 }
 
+/// That it is sent once, whatever becomes of the response, is in `crates/gateway/tests/it/retries.rs`.
 #[tokio::test]
-async fn an_invoice_request_with_a_lost_response_is_never_repeated() {
-    let world = World::start().await;
-    let mut requests = 0;
-    for fault in [
-        json!({ "endpoint": "create_invoice", "kind": "drop" }),
-        json!({ "endpoint": "create_invoice", "kind": "garbled" }),
-        json!({ "endpoint": "create_invoice", "kind": "slow", "delay_ms": 3000 }),
-        json!({ "endpoint": "create_invoice", "kind": "status", "status": 500 }),
-    ] {
-        let checkout = world.customer().open("ebook").await;
-        let quote = checkout.quote("BTC").await;
-        world.sandbox().inject_fault(fault.clone()).await;
-        retry_after(request_attempt_at(&checkout, &quote).await);
-        requests += 1;
-        let count = world.sandbox().count("POST", "/invoice").await;
-        assert_eq!(
-            count, requests,
-            "{fault}: sent again without being asked to"
-        );
-        assert_eq!(checkout.view().await["status"], "open");
-        // A new attempt is possible at once and has another invoice.
-        request_attempt_at(&checkout, &quote).await.with(200);
-        requests += 1;
-        assert_eq!(world.sandbox().count("POST", "/invoice").await, requests);
-        pay_in_full(&world, &checkout).await;
-    }
-    readiness(&world).await.with(200);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_invoice_with_a_lost_response_belongs_to_no_order() {
+async fn an_invoice_with_a_lost_response_is_not_requested_again_and_belongs_to_no_order() {
     let world = World::start().await;
     let checkout = world.customer().open("ebook").await;
+    let quote = checkout.quote("BTC").await;
     let lost = json!({ "endpoint": "create_invoice", "kind": "drop" });
     world.sandbox().inject_fault(lost).await;
-    retry_after(checkout.request_attempt("BTC").await);
-    let lost = world.sandbox().invoices().await.remove(0);
-    let lost = lost["id"].as_str().unwrap();
+    retry_after(request_attempt_at(&checkout, &quote).await);
+    let invoices = world.sandbox().invoices().await;
+    assert_eq!(invoices.len(), 1, "sent again without being asked to");
+    let lost = invoices[0]["id"].as_str().unwrap();
     // Its address was never shown; the gateway reports it all the same.
     world.sandbox().settle_invoice(lost, "exact").await;
     // Time for a poll that must not be sent.
@@ -94,29 +66,11 @@ async fn an_invoice_with_a_lost_response_belongs_to_no_order() {
     let polls = world.sandbox().count("GET", "/invoice").await;
     assert_eq!(polls, 0, "a callback for an unknown invoice causes no poll");
     assert_eq!(checkout.view().await["status"], "open");
-    let second = checkout.choose("BTC").await;
+    // A new attempt is possible at once and has another invoice.
+    let second = request_attempt_at(&checkout, &quote).await.with(200).body;
     assert_ne!(invoice_of(&world, &second).await, lost);
     pay_in_full(&world, &checkout).await;
     assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_wrong_secret_is_rejected_and_stops_nothing_else() {
-    let world = World::start_with(WorldConfig {
-        proxys_secret: "not-the-secret".into(),
-        ..WorldConfig::default()
-    })
-    .await;
-    world.expect_error("the gateway refuses us: check the key");
-    let checkout = world.customer().open("ebook").await;
-    retry_after(checkout.get("/quotes").await);
-    let call = world.sandbox().calls().await.remove(0);
-    let refusal = (&call["status"], &call["code"]);
-    assert_eq!(refusal, (&json!(401), &json!("INVALID_SIGNATURE")));
-    let requests = world.sandbox().count("GET", "/prices").await;
-    assert_eq!(requests, 1, "a rejected request is not repeated");
-    assert_eq!(checkout.view().await["status"], "open");
     readiness(&world).await.with(200);
     world.end().await;
 }
@@ -155,24 +109,31 @@ async fn an_outage_opens_the_circuit_and_only_delays_a_payment() {
     world.end().await;
 }
 
+/// Every rule of pauses and rates is in `crates/gateway/src/client/limits`.
 #[tokio::test]
-async fn a_limit_of_the_gateway_is_kept_and_reported() {
+async fn a_limit_of_the_gateway_is_kept_and_an_excessive_one_is_an_error_until_an_answer() {
     let world = World::start_with(WorldConfig {
         requests_per_second: 50,
         ..WorldConfig::default()
     })
     .await;
+    world.expect_error("the gateway asks for a pause that would stop payments");
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let gateway = readiness(&world).await.body["gateway"].clone();
     assert_eq!(gateway["circuit"], "closed");
     assert_eq!(gateway["requests_per_minute"], 3000);
     assert_eq!(gateway["pause_seconds"], 0);
-    let limit = json!({ "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 30 });
-    world.sandbox().inject_fault(limit).await;
-    world.wait_for_deliveries().await;
-    world.skip(Duration::from_mins(2));
-    assert_eq!(retry_after(checkout.get("/quotes").await), 30);
+    let limit = async |seconds: u32| {
+        let limit = json!({
+            "endpoint": "prices", "kind": "status", "status": 429, "retry_after": seconds,
+        });
+        world.sandbox().inject_fault(limit).await;
+        world.wait_for_deliveries().await;
+        world.skip(Duration::from_mins(2));
+        retry_after(checkout.get("/quotes").await)
+    };
+    assert_eq!(limit(30).await, 30);
     let gateway = readiness(&world).await.body["gateway"].clone();
     assert_eq!(gateway["requests_per_minute"], 1500);
     let left = gateway["pause_seconds"].as_u64().unwrap();
@@ -188,23 +149,8 @@ async fn a_limit_of_the_gateway_is_kept_and_reported() {
     }
     let sent = world.sandbox().calls().await.len() - calls;
     assert_eq!(sent, 0, "called within Retry-After");
-    world.skip(Duration::from_secs(31));
-    pay_in_full(&world, &checkout).await;
-    world.end().await;
-}
 
-#[tokio::test]
-async fn an_excessive_pause_is_an_error_and_ends_with_an_answer() {
-    let world = World::start().await;
-    world.expect_error("the gateway asks for a pause that would stop payments");
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    let limit =
-        json!({ "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 4_000_000 });
-    world.sandbox().inject_fault(limit).await;
-    world.wait_for_deliveries().await;
-    world.skip(Duration::from_mins(2));
-    retry_after(checkout.get("/quotes").await);
+    limit(4_000_000).await;
     let gateway = readiness(&world).await.with(503).body["gateway"].clone();
     assert_eq!(gateway["pause_excessive"], true);
     assert!(gateway["pause_seconds"].as_u64().unwrap() <= 300);
