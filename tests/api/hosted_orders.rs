@@ -38,8 +38,12 @@ async fn session_requests(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn a_payment_on_the_hosted_page_is_reported_to_the_store() {
-    let world = World::start().await;
+async fn a_session_has_every_field_and_its_payment_is_reported_to_the_store() {
+    let world = World::start_with(WorldConfig {
+        merchant_id: Some("mer_quiet_goods".into()),
+        ..WorldConfig::default()
+    })
+    .await;
     let (checkout, page) = open_order(&world).await;
     let view = checkout.view().await;
     assert_eq!(view["status"], "awaiting_payment");
@@ -68,21 +72,10 @@ async fn a_payment_on_the_hosted_page_is_reported_to_the_store() {
     assert_eq!(order["attempt"]["invoice_id"], page.session);
     assert_eq!(order["attempt"]["amount_in_local_currency"], "42.00");
     assert_eq!(order["attempt"]["received_in_local_currency"], "42.00");
-    let sessions = world.sandbox().sessions().await;
-    assert_eq!(sessions[0]["merchant_id"], Value::Null);
     assert_eq!(session_requests(&world).await, 1);
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
-    world.end().await;
-}
 
-#[tokio::test]
-async fn a_session_request_carries_every_field() {
-    let world = World::start_with(WorldConfig {
-        merchant_id: Some("mer_quiet_goods".into()),
-        ..WorldConfig::default()
-    })
-    .await;
-    open_order(&world).await;
+    // What the gateway was sent.
     let at_home = format!("{}/orders/2", world.shop_url());
     let second = json!({
         "amount": "7.50", "currency": "EUR", "reference": "lamp-2", "flow": "hosted",
@@ -90,9 +83,13 @@ async fn a_session_request_carries_every_field() {
     });
     world.store().open(&second).await.with(201);
     let sessions = world.sandbox().sessions().await;
-    let [second, first] = &sessions[..] else {
-        panic!("two sessions: {sessions:?}")
-    };
+    for (member, value) in [
+        ("amount", "7.50"),
+        ("currency", "EUR"),
+        ("merchant_website", &at_home),
+    ] {
+        assert_eq!(sessions[0][member], value, "{member}");
+    }
     let token = secrets::CALLBACK_TOKEN;
     for (member, value) in [
         ("email", "ada@example.com".to_owned()),
@@ -105,11 +102,8 @@ async fn a_session_request_carries_every_field() {
             format!("{}/callbacks/{token}", world.proxy_url()),
         ),
     ] {
-        assert_eq!(first[member], value, "{member}");
+        assert_eq!(sessions[1][member], value, "{member}");
     }
-    assert_eq!(second["amount"], "7.50");
-    assert_eq!(second["currency"], "EUR");
-    assert_eq!(second["merchant_website"], at_home);
     world.end().await;
 }
 
@@ -232,15 +226,13 @@ async fn no_customer_is_sent_to_a_foreign_page() {
     world.expect_error("is sent to the gateway's page");
     let refused = world.store().open(&lamp()).await;
     let refused = refused.refused(503, "gateway_unavailable");
-    let foreign = world.sandbox().sessions().await[0]["url"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert!(!refused.text.contains(&foreign), "{}", refused.text);
+    let sessions = world.sandbox().sessions().await;
+    let foreign = sessions[0]["url"].as_str().unwrap();
+    assert!(!refused.text.contains(foreign), "{}", refused.text);
     assert!(world.logged("which is not on gateway.checkout_url https://checkout.example/pay"));
     let orders = world.store().get("/v1/orders").await.with(200).body;
     assert_eq!(orders["orders"][0]["status"], "blocked");
-    assert!(!orders.to_string().contains(&foreign), "{orders}");
+    assert!(!orders.to_string().contains(foreign), "{orders}");
     let id = orders["orders"][0]["id"].as_str().unwrap();
     assert_eq!(
         delivered_events(&world, id).await,
@@ -250,31 +242,8 @@ async fn no_customer_is_sent_to_a_foreign_page() {
 }
 
 #[tokio::test]
-async fn a_session_request_with_a_lost_response_is_never_repeated() {
-    let world = World::start().await;
-    let mut requests = 0;
-    for fault in [
-        json!({ "endpoint": "checkout", "kind": "drop" }),
-        json!({ "endpoint": "checkout", "kind": "garbled" }),
-        json!({ "endpoint": "checkout", "kind": "status", "status": 500 }),
-    ] {
-        let lamp = lamp_with("reference", json!(format!("lamp-{requests}")));
-        world.sandbox().inject_fault(fault.clone()).await;
-        let refused = world.store().open(&lamp).await;
-        let refused = refused.refused(503, "gateway_unavailable");
-        assert!(refused.header("retry-after").is_some(), "{fault}");
-        assert_eq!(session_requests(&world).await, requests + 1, "{fault}");
-        // The order exists, and the next request opens a new session.
-        let opened = world.store().open(&lamp).await.with(200);
-        requests += 2;
-        assert_eq!(session_requests(&world).await, requests, "{fault}");
-        page_url(&opened);
-    }
-    world.end().await;
-}
-
-#[tokio::test]
-async fn the_gateways_rejection_of_a_session_is_passed_on() {
+async fn the_gateways_rejection_is_passed_on_and_a_session_with_a_lost_response_is_not_requested_again()
+ {
     let world = World::start().await;
     let foreign = lamp_with("currency", json!("KPW"));
     let refused = world.store().open(&foreign).await;
@@ -293,25 +262,18 @@ async fn the_gateways_rejection_of_a_session_is_passed_on() {
     refused.refused(503, "gateway_unavailable");
     world.skip(Duration::from_secs(70));
     page_url(&world.store().open(&another).await.with(200));
-    world.end().await;
-}
 
-#[tokio::test]
-async fn a_wrong_field_of_a_session_is_named() {
-    let world = World::start().await;
-    let (store, other) = (world.store(), world.other_store());
-    for (server, member, value, field) in [
-        (&store, "customer_email", Value::Null, "customer_email"),
-        (&store, "assets", json!(["BTC"]), "assets"),
-        (&store, "flow", json!("elsewhere"), "flow"),
-        // This store has none.
-        (&other, "title", json!("A lamp"), "return_url"),
-    ] {
-        let refused = server.open(&lamp_with(member, value)).await;
-        refused.refused(400, "invalid_request").naming(field);
-    }
-    assert!(store.orders().await.is_empty(), "no order is left behind");
-    assert_eq!(session_requests(&world).await, 0);
+    let requests = session_requests(&world).await;
+    let lost = lamp_with("reference", json!("lamp-3"));
+    let fault = json!({ "endpoint": "checkout", "kind": "drop" });
+    world.sandbox().inject_fault(fault).await;
+    let refused = world.store().open(&lost).await;
+    let refused = refused.refused(503, "gateway_unavailable");
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(session_requests(&world).await, requests + 1);
+    // The order exists, and the next request opens a new session.
+    page_url(&world.store().open(&lost).await.with(200));
+    assert_eq!(session_requests(&world).await, requests + 2);
     world.end().await;
 }
 
@@ -330,8 +292,22 @@ async fn without_checkout_url_the_hosted_flow_names_the_missing_key() {
 }
 
 #[tokio::test]
-async fn each_flow_rejects_requests_of_the_other() {
+async fn a_wrong_field_of_a_session_is_named_and_each_flow_rejects_requests_of_the_other() {
     let world = World::start().await;
+    let (store, other) = (world.store(), world.other_store());
+    for (server, member, value, field) in [
+        (&store, "customer_email", Value::Null, "customer_email"),
+        (&store, "assets", json!(["BTC"]), "assets"),
+        (&store, "flow", json!("elsewhere"), "flow"),
+        // This store has none.
+        (&other, "title", json!("A lamp"), "return_url"),
+    ] {
+        let refused = server.open(&lamp_with(member, value)).await;
+        refused.refused(400, "invalid_request").naming(field);
+    }
+    assert!(store.orders().await.is_empty(), "no order is left behind");
+    assert_eq!(session_requests(&world).await, 0);
+
     let (hosted, _) = open_order(&world).await;
     let custom = world.customer().open("ebook").await;
     let choice = json!({ "crypto_code": "BTC", "quote_id": "q" });
@@ -345,6 +321,8 @@ async fn each_flow_rejects_requests_of_the_other() {
         let refused = checkout.post(path, &body).await;
         refused.refused(409, "other_flow");
     }
-    assert_eq!(session_requests(&world).await, 1);
+    let sessions = world.sandbox().sessions().await;
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(sessions[0]["merchant_id"], Value::Null);
     world.end().await;
 }

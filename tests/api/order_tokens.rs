@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use support::{World, WorldConfig, pay_in_full, secrets};
 
 use crate::helpers::event_types;
@@ -16,6 +16,11 @@ async fn an_order_of_a_signed_token_is_paid_and_reported() {
     claims["cancel_url"] = json!(format!("{}/cart?of=lamp-1", world.shop_url()));
     let token = world.token_signer().sign(&claims);
     let request = json!({ "order_token": token });
+    for origin in ["https://evil.example", "https://other.example", "null"] {
+        let page = world.customer().from_page_of(origin);
+        let response = page.request_order(&request).await;
+        response.refused(403, "origin_not_allowed");
+    }
     let opened = world.customer().request_order(&request).await.with(201);
     assert_eq!(opened.text_at("/order/title"), "A lamp");
     assert_eq!(opened.text_at("/order/amount"), "42.00");
@@ -53,7 +58,11 @@ async fn a_token_used_again_returns_the_same_order_with_a_fresh_client_token() {
     assert_eq!(again.body["order"]["status"], "awaiting_payment");
     assert!(again.body["order"]["attempt"]["address"].is_string());
     assert_ne!(again.body["client_token"], first.body["client_token"]);
-    // POST /v1/orders finds the order by its reference as well.
+    // A token of the next key, during rotation, and POST /v1/orders find the order by its reference as well.
+    let next = world.token_signer().with_key("k2", secrets::NEXT_TOKEN_KEY);
+    let next = next.token("lamp-1", "42.00");
+    let same = world.customer().open_token(&next).await;
+    assert_eq!(same.order, checkout.order);
     let order = json!({ "amount": "42", "currency": "USD", "reference": "lamp-1" });
     let by_server = world.store().open(&order).await.with(200);
     assert_eq!(by_server.body["order"]["id"], first.body["order"]["id"]);
@@ -67,6 +76,7 @@ async fn a_token_used_again_returns_the_same_order_with_a_fresh_client_token() {
     world.end().await;
 }
 
+/// Every reason for which a token is refused is in `proxy/src/auth/order_token/tests.rs`.
 #[tokio::test]
 async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reason() {
     let world = World::start_with(WorldConfig {
@@ -75,47 +85,17 @@ async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reaso
     })
     .await;
     let signer = world.token_signer();
-    let with = |name: &str, value: Value| {
-        let mut claims = signer.claims("lamp-1", "42.00");
-        claims[name] = value;
-        signer.sign(&claims)
-    };
-    let now = world.clock.now().as_second();
-    let good = signer.token("lamp-1", "42.00");
+    let guessed = signer.with_key("k1", "guessed-guessed-guessed-guessed-");
+    let mut expired = signer.claims("lamp-1", "42.00");
+    expired["exp"] = json!(world.clock.now().as_second() - 90);
     let mut responses = Vec::new();
     for (token, reason) in [
-        (format!("{good}="), "base64url"),
-        (format!("{good}x"), "its signature is not that of any key"),
+        (format!("{}=", signer.token("lamp-1", "42.00")), "base64url"),
         (
-            signer
-                .with_key("k1", secrets::OTHER_TOKEN_KEY)
-                .token("lamp-1", "42.00"),
-            "it names the store",
-        ),
-        (
-            signer
-                .with_key("k1", "guessed-guessed-guessed-guessed-")
-                .token("lamp-1", "42.00"),
+            guessed.token("lamp-1", "42.00"),
             "its signature is not that of any key",
         ),
-        (
-            signer
-                .with_key("k9", secrets::TOKEN_KEY)
-                .token("lamp-1", "42.00"),
-            "no store has a token key",
-        ),
-        (
-            with("aud", json!("https://evil.example")),
-            "this proxy's public_url",
-        ),
-        (with("exp", json!(now - 90)), "it expired at"),
-        (
-            with("iat", json!(now + 90)),
-            "ahead of this machine's clock",
-        ),
-        (with("exp", json!(now + 90_000)), "at most 24 h"),
-        (with("amount", json!(42.0)), "a string"),
-        (with("price", json!("1")), "unknown field `price`"),
+        (signer.sign(&expired), "it expired at"),
     ] {
         let request = json!({ "order_token": token });
         let response = world.customer().request_order(&request).await;
@@ -126,38 +106,7 @@ async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reaso
     }
     responses.dedup();
     assert_eq!(responses.len(), 1, "{responses:?}");
-    assert_eq!(
-        world.store().get("/v1/orders").await.body["orders"],
-        json!([])
-    );
-    world.end().await;
-}
-
-#[tokio::test]
-async fn two_keys_are_valid_during_rotation() {
-    let world = World::start().await;
-    let next = world.token_signer().with_key("k2", secrets::NEXT_TOKEN_KEY);
-    let tokens = [world.token_signer(), next].map(|signer| signer.token("lamp-1", "42.00"));
-    let first = world.customer().open_token(&tokens[0]).await;
-    let same = world.customer().open_token(&tokens[1]).await;
-    assert_eq!(first.order, same.order);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_token_is_accepted_only_from_a_listed_origin() {
-    let world = World::start().await;
-    let request = json!({ "order_token": world.token_signer().token("lamp-1", "42.00") });
-    for origin in ["https://evil.example", "https://other.example", "null"] {
-        let page = world.customer().from_page_of(origin);
-        let response = page.request_order(&request).await;
-        response.refused(403, "origin_not_allowed");
-    }
-    world.customer().request_order(&request).await.with(201);
-    let with_amount =
-        json!({ "order_token": world.token_signer().token("lamp-2", "42.00"), "amount": "1.00" });
-    let response = world.customer().request_order(&with_amount).await;
-    response.refused(400, "invalid_request").naming("amount");
+    assert!(world.store().orders().await.is_empty());
     world.end().await;
 }
 

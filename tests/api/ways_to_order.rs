@@ -35,8 +35,38 @@ fn coffee(amount: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_donation_is_paid_and_reported_only_as_a_donation() {
+async fn the_bounds_of_a_donation_are_read_and_it_is_paid_and_reported_only_as_a_donation() {
     let world = World::start().await;
+    let request = async |customer: &Customer, query: &str| {
+        let path = format!("/v1/checkout/donation?{query}");
+        customer.send(Method::GET, &path, None, None).await
+    };
+    let (customer, named) = (world.customer(), "store=demo&donation=coffee");
+    let shown = request(&customer, named).await.with(200);
+    assert_eq!(
+        shown.body,
+        json!({
+            "environment": "test",
+            "store": {
+                "id": "demo", "name": "Quiet Goods", "theme": "auto",
+                "support_url": "mailto:help@quiet-goods.example",
+            },
+            "title": "A coffee for the shop", "currency": "USD",
+            "min": "2.00", "max": "500.00", "suggested": ["3.00", "5.00", "10.00"],
+        })
+    );
+    for (query, status, code) in [
+        ("store=demo&donation=tea", 404, "unknown_donation"),
+        ("store=unknown&donation=coffee", 404, "unknown_store"),
+        ("store=demo", 400, "invalid_request"),
+        (&format!("{named}&amount=1"), 400, "invalid_request"),
+    ] {
+        request(&customer, query).await.refused(status, code);
+    }
+    let stranger = customer.from_page_of("https://evil.example");
+    let refused = request(&stranger, named).await;
+    refused.refused(403, "origin_not_allowed");
+
     let coffee = coffee(&json!("35.5"));
     let opened = world.customer().request_order(&coffee).await.with(201);
     assert_eq!(opened.text_at("/order/amount"), "35.50");
@@ -69,45 +99,6 @@ async fn a_donation_is_paid_and_reported_only_as_a_donation() {
 }
 
 #[tokio::test]
-async fn a_page_of_the_store_reads_the_bounds_of_a_donation() {
-    let world = World::start().await;
-    let request = async |customer: &Customer, query: &str| {
-        let path = format!("/v1/checkout/donation?{query}");
-        customer.send(Method::GET, &path, None, None).await
-    };
-    let (customer, coffee) = (world.customer(), "store=demo&donation=coffee");
-    let shown = request(&customer, coffee).await.with(200);
-    assert_eq!(
-        shown.body,
-        json!({
-            "environment": "test",
-            "store": {
-                "id": "demo", "name": "Quiet Goods", "theme": "auto",
-                "support_url": "mailto:help@quiet-goods.example",
-            },
-            "title": "A coffee for the shop", "currency": "USD",
-            "min": "2.00", "max": "500.00", "suggested": ["3.00", "5.00", "10.00"],
-        })
-    );
-    for (query, status, code) in [
-        ("store=demo&donation=tea", 404, "unknown_donation"),
-        ("store=unknown&donation=coffee", 404, "unknown_store"),
-        ("store=demo", 400, "invalid_request"),
-        (
-            "store=demo&donation=coffee&amount=1",
-            400,
-            "invalid_request",
-        ),
-    ] {
-        request(&customer, query).await.refused(status, code);
-    }
-    let stranger = customer.from_page_of("https://evil.example");
-    let refused = request(&stranger, coffee).await;
-    refused.refused(403, "origin_not_allowed");
-    world.end().await;
-}
-
-#[tokio::test]
 async fn an_order_that_the_catalogue_does_not_allow_is_refused() {
     let world = World::start().await;
     let request = async |request: &Value| world.customer().request_order(request).await;
@@ -115,12 +106,9 @@ async fn an_order_that_the_catalogue_does_not_allow_is_refused() {
     let donation = |store: &str, donation: &str| json!({ "store": store, "donation": donation, "amount": "3" });
     for (order, code) in [
         (product("demo", "yacht"), "unknown_product"),
-        (product("demo", ""), "unknown_product"),
         (product("demo", "coffee"), "unknown_product"),
         (product("unknown", "ebook"), "unknown_store"),
-        (product("../demo", "ebook"), "unknown_store"),
         (donation("demo", "yacht"), "unknown_donation"),
-        (donation("demo", "ebook"), "unknown_donation"),
         (donation("unknown", "coffee"), "unknown_store"),
     ] {
         request(&order).await.refused(404, code);
@@ -131,21 +119,19 @@ async fn an_order_that_the_catalogue_does_not_allow_is_refused() {
         let refused = request(&books(&quantity)).await;
         refused.refused(422, "quantity_out_of_range");
     }
-    for quantity in [json!(-1), json!(1.5), json!("1"), json!(true), json!([1])] {
-        let refused = request(&books(&quantity)).await;
-        refused.refused(400, "invalid_request");
-    }
     for amount in ["1.99", "500.01", "0", "999999999999", "3.005"] {
         let refused = request(&coffee(&json!(amount))).await;
         let refused = refused.refused(422, "donation_out_of_range");
         let message = refused.naming("amount").text_at("/error/message");
         assert!(message.contains("2.00 to 500.00 USD"), "{message}");
     }
-    let numbers = [json!(3), json!(3.5), Value::Null];
-    let texts = ["3e0", "-3", "03", "3,50", "NaN", ""].map(Value::from);
-    for amount in numbers.iter().chain(&texts) {
-        let refused = request(&coffee(amount)).await;
-        refused.refused(400, "invalid_request");
+    for wrong in [
+        coffee(&json!(3.5)),
+        coffee(&json!("-3")),
+        books(&json!(-1)),
+        books(&json!(1.5)),
+    ] {
+        request(&wrong).await.refused(400, "invalid_request");
     }
     assert!(world.store().orders().await.is_empty());
     for amount in ["2", "500"] {
@@ -190,7 +176,7 @@ async fn an_order_of_the_stores_server_is_paid_and_reported() {
 }
 
 #[tokio::test]
-async fn a_reference_names_one_order_at_one_price() {
+async fn a_reference_names_one_order_at_one_price_also_after_its_end() {
     let world = World::start().await;
     let store = world.store();
     let first = store.open(&lamp()).await.with(201);
@@ -201,30 +187,25 @@ async fn a_reference_names_one_order_at_one_price() {
         let checkout = world.customer().with_token(token, "");
         assert_eq!(checkout.view().await["id"], first.body["order"]["id"]);
     }
-    world.expect_error("a reference came again at another price");
+    // Of an order that has ended, no person has to look at it: no error is logged.
+    let mut ended = lamp_with("reference", json!("lamp-0"));
+    let opened = store.open(&ended).await.with(201);
+    let cancel = format!("/v1/orders/{}/cancel", opened.text_at("/order/id"));
+    store.post(&cancel, &json!({})).await.with(200);
+    let again = store.open(&ended).await.with(200);
+    assert!(again.text_at("/notice").contains("use a new reference"));
+    ended["amount"] = json!("42.01");
+    store.open(&ended).await.refused(409, "order_conflict");
+    let error = "a reference came again at another price";
+    assert!(!world.logged(error), "an order that has ended");
+
+    world.expect_error(error);
     for (field, other) in [("amount", "42.01"), ("currency", "EUR")] {
         let refused = store.open(&lamp_with(field, json!(other))).await;
         refused.refused(409, "order_conflict");
     }
     let kept = store.get("/v1/orders?reference=lamp-1").await.with(200);
     assert_eq!(kept.text_at("/orders/0/amount"), "42.00");
-    world.end().await;
-}
-
-/// No error is logged: no person has to look at it.
-#[tokio::test]
-async fn a_reference_of_an_order_that_ended_is_named() {
-    let world = World::start().await;
-    let store = world.store();
-    let first = store.open(&lamp()).await.with(201);
-    let cancel = format!("/v1/orders/{}/cancel", first.text_at("/order/id"));
-    store.post(&cancel, &json!({})).await.with(200);
-    let again = store.open(&lamp()).await.with(200);
-    assert!(again.text_at("/notice").contains("use a new reference"));
-    let mut order = lamp_with("amount", json!("42.01"));
-    store.open(&order).await.refused(409, "order_conflict");
-    order["reference"] = json!("lamp-1-2");
-    store.open(&order).await.with(201);
     world.end().await;
 }
 
@@ -237,6 +218,7 @@ async fn a_wrong_member_of_an_order_is_named() {
         ("reference", json!("")),
         ("return_url", json!("https://evil.example/")),
         ("cancel_url", json!("https://evil.example/")),
+        ("metadata", json!({ "note": "x".repeat(4096) })),
         ("expires_in_seconds", json!(1)),
         ("title", json!("x".repeat(121))),
         ("price", json!("1")),
@@ -253,7 +235,6 @@ async fn a_wrong_member_of_an_order_is_named() {
             "lines",
         ),
         (json!([{ "title": "x" }, { "title": "" }]), "lines[1].title"),
-        (json!([{ "title": "x".repeat(121) }]), "lines[0].title"),
         (
             json!([{ "title": "x", "quantity": 0 }]),
             "lines[0].quantity",
@@ -261,10 +242,6 @@ async fn a_wrong_member_of_an_order_is_named() {
         (
             json!([{ "title": "x", "amount": "42.001" }]),
             "lines[0].amount",
-        ),
-        (
-            json!([{ "title": "x", "unit_amount": "0.001" }]),
-            "lines[0].unit_amount",
         ),
         (
             json!([{ "title": "x", "quantity": 2, "unit_amount": "20.00", "amount": "42.00" }]),
@@ -294,7 +271,7 @@ async fn shown(world: &World, opened: &HttpResponse) -> Value {
 }
 
 #[tokio::test]
-async fn lines_are_shown_as_the_stores_server_sent_or_signed_them() {
+async fn lines_are_shown_as_the_stores_server_sent_or_signed_them_and_a_product_is_one() {
     let world = world_with_pictures().await;
     let picture = format!("{CDN}/mug.jpg");
     let lines = json!([
@@ -338,12 +315,7 @@ async fn lines_are_shown_as_the_stores_server_sent_or_signed_them() {
     order["reference"] = json!("cart-5");
     let opened = world.store().open(&order).await.with(201);
     assert_eq!(shown(&world, &opened).await["lines"][1]["amount"], "2.00");
-    world.end().await;
-}
 
-#[tokio::test]
-async fn a_product_is_a_line_with_its_picture() {
-    let world = world_with_pictures().await;
     let page = world.customer().from_page_of("https://other.example");
     let request = json!({ "store": "other", "product": "ebook" });
     let opened = page.request_order(&request).await.with(201);
