@@ -93,12 +93,7 @@ async fn a_replayed_response_carries_a_fresh_token() {
         }
     }
     assert_eq!(orders(&world.store()).await.len(), 3);
-    world.end().await;
-}
 
-#[tokio::test]
-async fn a_response_replayed_to_the_stores_server_carries_a_fresh_link() {
-    let world = World::start().await;
     let store = world.store().with_idempotency_key("7");
     let first = store.open(&lamp()).await.with(201);
     let again = store.open(&lamp()).await.with(201);
@@ -108,13 +103,8 @@ async fn a_response_replayed_to_the_stores_server_carries_a_fresh_link() {
     assert_ne!(token, first.text_at("/client_token"));
     let link = again.text_at("/checkout_url");
     assert!(link.ends_with(&format!("#client_token={token}")), "{link}");
-    assert_eq!(
-        world.customer().with_token(&token, "").view().await["title"],
-        "A lamp"
-    );
     // A response without a body is replayed too.
-    let order = first.text_at("/order/id");
-    let event = &store.events_of(&order).await[0]["id"];
+    let event = &store.events_of(&first.text_at("/order/id")).await[0]["id"];
     let path = format!("/v1/events/{}/redeliver", event.as_str().unwrap());
     let store = world.store().with_idempotency_key("8");
     for is_again in [false, true] {
@@ -156,12 +146,25 @@ async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
 }
 
 #[tokio::test]
-async fn a_key_with_another_request_is_rejected() {
+async fn a_key_of_a_wrong_shape_or_with_another_request_is_rejected() {
     let world = World::start_with(WorldConfig {
         origins: vec!["https://second.example".to_owned()],
         ..WorldConfig::default()
     })
     .await;
+    // 1 to 255 visible characters, and 16 at least without authorization.
+    let name = "Idempotency-Key";
+    for key in ["", "a b", "\u{e4}", "\t", &"k".repeat(256)] {
+        let response = world.store().with_idempotency_key(key).open(&lamp()).await;
+        response.refused(400, "invalid_request").naming(name);
+    }
+    let longest = world.store().with_idempotency_key(&"k".repeat(255));
+    longest.open(&lamp()).await.with(201);
+    let short = open_order(&world.customer(), &KEY[..15], &book()).await;
+    short.refused(400, "invalid_request").naming(name);
+    let enough = open_order(&world.customer(), &KEY[..16], &book()).await;
+    enough.with(201);
+
     open_order(&world.customer(), KEY, &book()).await.with(201);
     let mut two = book();
     two["quantity"] = json!(2);
@@ -172,7 +175,7 @@ async fn a_key_with_another_request_is_rejected() {
     other.refused(422, "idempotency_key_reused");
     // The same body at another URL of the same route.
     let mut cancels = Vec::new();
-    for reference in ["lamp-1", "lamp-2"] {
+    for reference in ["lamp-2", "lamp-3"] {
         let mut lamp = lamp();
         lamp["reference"] = json!(reference);
         let opened = world.store().open(&lamp).await.with(201);
@@ -224,7 +227,7 @@ async fn twenty_concurrent_requests_open_one_order_with_twenty_tokens() {
 }
 
 #[tokio::test]
-async fn an_error_is_not_stored() {
+async fn an_error_is_not_stored_and_an_attempt_with_a_lost_response_is_not_opened_again() {
     let world = World::start().await;
     let mut wrong = book();
     wrong["product"] = json!("no such thing");
@@ -236,6 +239,7 @@ async fn an_error_is_not_stored() {
     open_order(&world.customer(), KEY, &book()).await.with(201);
     // Nor is a failure of the gateway.
     let checkout = world.customer().open("ebook").await.with_key(KEY);
+    assert_eq!(checkout.view().await["status"], "open");
     let choice = bitcoin(&checkout).await;
     let fault =
         json!({ "endpoint": "create_invoice", "kind": "status", "status": 500, "times": 1 });
@@ -246,20 +250,12 @@ async fn an_error_is_not_stored() {
         .refused(503, "gateway_unavailable");
     let opened = checkout.post("/attempt", &choice).await.with(200);
     assert!(!is_replayed(&opened));
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_attempt_with_a_lost_response_is_not_opened_again_and_a_read_is_never_replayed() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await.with_key(KEY);
-    assert_eq!(checkout.view().await["status"], "open");
-    let choice = bitcoin(&checkout).await;
-    let first = checkout.post("/attempt", &choice).await.with(200);
     let again = checkout.post("/attempt", &choice).await.with(200);
     assert!(is_replayed(&again));
-    assert_eq!(again.body, first.body);
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
+    assert_eq!(again.body, opened.body);
+    let requests = world.sandbox().count("POST", "/invoice").await;
+    assert_eq!(requests, 2, "the refused one, and the one that is repeated");
+    // A read is never replayed.
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
     world.end().await;
 }
@@ -291,23 +287,6 @@ async fn a_request_is_completed_after_its_client_disconnects() {
     .await;
     assert!(is_replayed(&response.with(200)));
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_key_has_1_to_255_visible_characters_and_16_at_least_without_authorization() {
-    let world = World::start().await;
-    let name = "Idempotency-Key";
-    for key in ["", "a b", "\u{e4}", "\t", &"k".repeat(256)] {
-        let response = world.store().with_idempotency_key(key).open(&lamp()).await;
-        response.refused(400, "invalid_request").naming(name);
-    }
-    let longest = world.store().with_idempotency_key(&"k".repeat(255));
-    longest.open(&lamp()).await.with(201);
-    let short = open_order(&world.customer(), &KEY[..15], &book()).await;
-    short.refused(400, "invalid_request").naming(name);
-    let enough = open_order(&world.customer(), &KEY[..16], &book()).await;
-    enough.with(201);
     world.end().await;
 }
 
@@ -422,8 +401,6 @@ async fn an_ip_address_opens_thirty_orders_a_minute_and_is_refused_before_its_ke
     let another = |n| format!("{KEY}-{n}");
     let opened = until_refused("192.0.2.1", &another, &book()).await;
     assert_eq!(claims(&world).await, opened);
-    let kept = orders(&world.store()).await.len();
-    assert_eq!(i64::try_from(kept).unwrap(), opened);
     // A replay issues a client token, and a rejected request was claimed before; both count.
     let same = |_| KEY.to_owned();
     until_refused("192.0.2.2", &same, &book()).await;
@@ -443,7 +420,5 @@ async fn an_ip_address_opens_thirty_orders_a_minute_and_is_refused_before_its_ke
     let signed = json!({ "order_token": world.token_signer().token("signed-1", "5.00") });
     let response = open_from(&world, "192.0.2.4", &another(99), &signed).await;
     response.with(201);
-    world.skip(Duration::from_secs(2));
-    open_from(&world, "192.0.2.4", "", &book()).await.with(201);
     world.end().await;
 }
