@@ -1,17 +1,19 @@
-//! The row of the gateway account as the proxies of a world use it, with injected faults.
+//! The row of the gateway account that the proxies of a world share, and how each uses it, with injected faults.
 
 use async_trait::async_trait;
 use florin_gateway::{AccountRow, AccountRowError, AccountState, AccountStep};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 use crate::outage::Outage;
 use crate::process::Process;
 use crate::timeline::Millis;
 
-/// The row as one process uses it.
+/// Its text and version. A change of it is one step: no other one is seen in between.
+pub(crate) type StoredAccount = Mutex<(Option<String>, i64)>;
+
 pub(crate) struct SimulatedAccount {
     pub(crate) process: Process,
-    /// Called with the end of each pause of the process that is stored.
     pub(crate) on_pause: Box<dyn Fn(Millis) + Send + Sync>,
 }
 
@@ -39,7 +41,13 @@ impl AccountRow for SimulatedAccount {
         if world.outage().is_some_and(Outage::stops_reads) {
             return Err(away());
         }
-        Ok(world.account.read(self.now()))
+        let (state, version) = world.account.lock().clone();
+        let now = self.now();
+        Ok(AccountState {
+            state,
+            version,
+            now,
+        })
     }
 
     async fn change(&self, step: AccountStep) -> Result<i64, AccountRowError> {
@@ -50,14 +58,7 @@ impl AccountRow for SimulatedAccount {
         if world.random.percent(10) {
             process.sleep(world.random.between(0, 40)).await;
         }
-        let fault = (world.injects_faults() && world.random.in_thousand(12))
-            .then(|| world.random.weigh(&CHANGE_FAULTS));
-        if let Some(fault) = fault {
-            world.log(|| format!("account: {fault:?}"));
-            world
-                .counters
-                .one("faults of the shared account", format!("{fault:?}"));
-        }
+        let fault = world.draw_fault("faults of the shared account", 12, &CHANGE_FAULTS);
         let fails_before = matches!(fault, Some(ChangeFault::Before));
         match fault {
             Some(ChangeFault::CrashBefore) => return process.crash("before a commit").await,
@@ -69,7 +70,13 @@ impl AccountRow for SimulatedAccount {
             }
             _ => {}
         }
-        let version = world.account.change(&step, self.now());
+        let version = {
+            let mut row = world.account.lock();
+            if let Some(new) = step(row.0.as_deref(), self.now()) {
+                *row = (Some(new.state), row.1 + 1);
+            }
+            row.1
+        };
         pauses.into_iter().for_each(&self.on_pause);
         match fault {
             Some(ChangeFault::CrashAfter) => return process.crash("after a commit").await,

@@ -7,7 +7,6 @@ use support::SeededRandom;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asset {
     pub(crate) code: &'static str,
-    /// Approximate price in dollars.
     pub(crate) price: i128,
     form: Form,
     /// The token's contract on the test network; `None` for the chain's own coin.

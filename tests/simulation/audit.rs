@@ -132,7 +132,7 @@ impl World {
         files.collect()
     }
 
-    pub(crate) fn count(&self) {
+    pub(crate) fn count_rows(&self) {
         let counts = [
             (
                 "orders",

@@ -24,7 +24,6 @@ pub(crate) struct Customer {
     token: String,
     pub(crate) is_hosted: bool,
     saw_it_paid: bool,
-    /// Restored backups when it was.
     restores: usize,
     /// Factor on the times of chains and customers: 1 for minutes, more for days.
     pub(crate) slowness: i64,
@@ -39,9 +38,9 @@ impl Customer {
                 break store;
             }
         };
-        let product = usize::try_from(world.random.between(0, 2)).expect("one of three");
+        let (product, each) = world.random.pick(&PRODUCTS);
         let quantity = world.random.between(1, 3);
-        let each = units(PRODUCTS[product].1).expect("our own prices");
+        let each = units(each).expect("our own prices");
         let source = world.random.pick(&ORDER_SOURCES);
         let mut price = each * i128::from(quantity);
         let is_donation = matches!(source, OrderSource::Donation);
@@ -67,9 +66,7 @@ impl Customer {
             if let Some((200 | 201, opened)) = request.open(proxy).await {
                 let id = opened["order"]["id"].as_str()?.to_owned();
                 let token = opened["client_token"].as_str()?.to_owned();
-                world
-                    .counters
-                    .one("order sources", format!("{:?}", request.source));
+                world.count("order sources", format!("{:?}", request.source));
                 let tolerance = units(store.tolerance).expect("our own settings");
                 // Of a price of which it is more than a tenth, nothing may be missing.
                 let is_tolerable = tolerance * 10 <= request.price;
@@ -201,23 +198,16 @@ impl Customer {
         None
     }
 
-    /// Sends money; the model confirms it and sends callbacks.
-    pub(crate) async fn pay(
-        &mut self,
-        invoice: &Invoice,
-        amount: i128,
-        stuck_until: Option<Millis>,
-    ) {
-        self.send_money(invoice, amount, stuck_until, true).await;
+    pub(crate) async fn pay_all(&mut self, invoice: &Invoice) {
+        self.pay(invoice, invoice.amounts[0]).await;
     }
 
-    /// Sends the whole amount; the model confirms it weeks later, without a callback.
-    pub(crate) async fn pay_silently(&mut self, invoice: &Invoice, stuck_until: Millis) {
-        self.send_money(invoice, invoice.amounts[0], Some(stuck_until), false)
-            .await;
+    pub(crate) async fn pay(&mut self, invoice: &Invoice, amount: i128) {
+        self.send_money(invoice, amount, None, true).await;
     }
 
-    async fn send_money(
+    /// Sends money; the model confirms it, after `stuck_until`, and sends callbacks if wanted.
+    pub(crate) async fn send_money(
         &mut self,
         invoice: &Invoice,
         amount: i128,
@@ -232,23 +222,19 @@ impl Customer {
         let second = block(first);
         let confirmed_at = [first, second, block(second)];
         world.log(|| format!("pays {} of {}: {confirmed_at:?}", invoice.id, self.order));
-        world.gateway.pay(
-            &invoice.id,
-            Payment {
-                units: amount,
-                seen_at,
-                confirmed_at,
-                gone: None,
-                hash: world.random.hex(),
-            },
-        );
-        world.counters.one("actions of customers", "paid");
+        let payment = Payment {
+            units: amount,
+            seen_at,
+            confirmed_at,
+            gone: None,
+            hash: world.random.hex(),
+        };
+        let gateway = &world.gateway;
+        gateway.change(&invoice.id, |invoice| invoice.payments.push(payment));
+        world.count("actions of customers", "paid");
         if calls_back {
-            tokio::spawn(send_callbacks(
-                self.proxy.clone(),
-                invoice.id.clone(),
-                confirmed_at[2],
-            ));
+            let (proxy, id) = (self.proxy.clone(), invoice.id.clone());
+            tokio::spawn(send_callbacks(proxy, id, confirmed_at[2]));
         }
         if world.random.percent(40) {
             let email = world.random.percent(30).then_some("buyer@example.com");
@@ -262,9 +248,7 @@ impl Customer {
         let key = self.store.secret_key();
         let response = self.proxy.call("POST", &path, Some(&key), None).await;
         if response.is_some_and(|(status, _)| status == 200) {
-            self.world
-                .counters
-                .one("actions of customers", "was cancelled");
+            self.world.count("actions of customers", "was cancelled");
         }
     }
 
@@ -275,7 +259,6 @@ impl Customer {
         }
     }
 
-    /// Reloads the page; returns the invoice that is shown.
     async fn reload(&mut self) -> Option<Invoice> {
         match self.send("GET", "/v1/checkout", None).await {
             Some((200, view)) => self.invoice_of(&view),
@@ -313,13 +296,15 @@ impl Customer {
             .filter(|_| can_be_paid)
     }
 
-    /// Checks a view against the agreed price and the model.
     fn check(&mut self, view: &Value) {
         let (world, order) = (&self.world, &self.order);
         let shown = |member: &Value| units(member.as_str().unwrap_or_default());
+        let violated = |invariant: &str, details: String| {
+            world.violated(invariant, &format!("{order}: {details}"));
+        };
         if shown(&view["amount"]) != Some(self.price) || view["currency"] != self.currency {
-            let details = format!("{order}: {} {}", view["amount"], view["currency"]);
-            world.violated("the price is the one agreed on", &details);
+            let details = format!("{} {}", view["amount"], view["currency"]);
+            violated("the price is the one agreed on", details);
         }
         let is_paid = view["status"] == "paid" || view["status"] == "overpaid";
         let restores = world.restores().len();
@@ -329,15 +314,14 @@ impl Customer {
             self.saw_it_paid = false;
         }
         if self.saw_it_paid && !is_paid {
-            let details = format!("{order} is shown as {} after it was paid", view["status"]);
-            world.violated("paid stays paid", &details);
+            let details = format!("{} is shown after it was paid", view["status"]);
+            violated("paid stays paid", details);
         }
         self.saw_it_paid |= is_paid;
         if let Some(page) = view["payment_process_url"].as_str() {
             let session = world.gateway.invoice_on(page);
             if session.is_none_or(|session| session.is_tainted || !self.is_hosted) {
-                let details = format!("{order}: {page}");
-                world.violated("a page that is shown is the gateway's", &details);
+                violated("a page that is shown is the gateway's", page.to_owned());
             }
         }
         let attempt = &view["attempt"];
@@ -345,12 +329,11 @@ impl Customer {
             return;
         };
         let Some(invoice) = world.gateway.invoice_at(address) else {
-            let details = format!("{order}: {address}");
-            return world.violated("an address that is shown is the gateway's", &details);
+            let invariant = "an address that is shown is the gateway's";
+            return violated(invariant, address.to_owned());
         };
         if invoice.is_tainted {
-            let details = format!("{order}: {}", invoice.id);
-            world.violated("no suspicious invoice is shown", &details);
+            violated("no suspicious invoice is shown", invoice.id.clone());
         }
         let members = [
             "amount_in_crypto",
@@ -359,17 +342,16 @@ impl Customer {
         ];
         for (amount, member) in invoice.amounts.iter().zip(members) {
             if shown(&attempt[member]) != Some(*amount) {
-                let details = format!("{order}: {member} is {}", attempt[member]);
-                world.violated("the shown amount is the invoice's", &details);
+                let details = format!("{member} is {}", attempt[member]);
+                violated("the shown amount is the invoice's", details);
             }
         }
         let due = shown(&attempt["remaining_in_crypto"]).filter(|_| !is_paid);
-        let link = invoice
-            .asset
-            .shown(&invoice.qr_string, address, due.unwrap_or(0));
+        let due = due.unwrap_or(0);
+        let link = invoice.asset.shown(&invoice.qr_string, address, due);
         if attempt["qr_string"] != link {
-            let details = format!("{order}: {} for {link}", attempt["qr_string"]);
-            world.violated("the QR code requests the amount due", &details);
+            let details = format!("{} for {link}", attempt["qr_string"]);
+            violated("the QR code requests the amount due", details);
         }
     }
 }
@@ -386,20 +368,20 @@ async fn send_callbacks(proxy: Proxy, invoice: String, completed_at: Millis) {
             "invoice_id": if known { &invoice } else { "inv_that_never_was" },
             "status": world.random.pick(&["COMPLETED", "FAILED", "PAID"]),
         });
-        world.counters.one("callbacks", "a wrong status");
+        world.count("callbacks", "a wrong status");
         proxy.call("POST", &path, None, Some(&callback)).await;
     }
     let left = completed_at - world.timeline.now();
     world.timeline.sleep(left).await;
     if world.random.percent(30) {
-        return world.counters.one("callbacks", "lost");
+        return world.count("callbacks", "lost");
     }
     let times = if world.random.percent(25) { 3 } else { 1 };
     for time in 0..times {
         world.timeline.sleep(world.random.between(10, 5_000)).await;
         let body = json!({ "invoice_id": invoice, "status": "COMPLETED" });
         let kind = if time == 0 { "sent" } else { "repeated" };
-        world.counters.one("callbacks", kind);
+        world.count("callbacks", kind);
         proxy.call("POST", &path, None, Some(&body)).await;
     }
 }

@@ -11,7 +11,6 @@ use crate::world::World;
 
 const HOUR: Millis = 3_600_000;
 
-/// A step at which a disaster is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Storage,
@@ -21,7 +20,6 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// One step in this many draws a disaster.
     fn rarity(self) -> u64 {
         match self {
             Self::Storage => 6000,
@@ -38,7 +36,6 @@ pub(crate) enum Disaster {
     ClockBehind,
     GatewayClockSetBack,
     ExcessiveRetryAfter,
-    /// A backup is made at the beginning and restored at the end.
     Restore,
 }
 
@@ -76,7 +73,7 @@ impl World {
         let disaster = self.random.weigh(&DISASTERS);
         let lasts = self.random.between(500, 90_000);
         self.log(|| format!("DISASTER at {step:?}: {} for {lasts} ms", disaster.name()));
-        self.counters.one("disasters", disaster.name());
+        self.count("disasters", disaster.name());
         self.counters
             .one("steps with a disaster", format!("{step:?}"));
         self.begin(disaster);

@@ -2,7 +2,6 @@
 
 use support::SeededRandom;
 
-/// An endpoint of the gateway that checkouts use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     Prices,

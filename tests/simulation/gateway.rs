@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use support::SeededRandom;
 
 use crate::asset::{ASSETS, Asset};
-use crate::invoice::{AfterExpiry, Amounts, Invoice, Payment, Session, requested_amounts};
+use crate::invoice::{AfterExpiry, Amounts, Invoice, Session, requested_amounts};
 use crate::stores::CHECKOUT_URL;
 use crate::timeline::Millis;
 
@@ -26,7 +26,6 @@ pub(crate) struct Gateway {
     random: SeededRandom,
     state: Mutex<State>,
     ahead: AtomicI64,
-    /// The next response asks for an excessive pause.
     is_excessive: AtomicBool,
 }
 
@@ -34,12 +33,10 @@ pub(crate) struct Gateway {
 struct State {
     invoices: Vec<Invoice>,
     conversions: BTreeMap<String, Conversion>,
-    /// What the processes requested, for the rules.
     requests: Vec<Request>,
     pauses: Vec<Pause>,
     /// Pauses that a process has read and not stored in the shared account, with its number.
     unstored_pauses: Vec<(u64, Millis)>,
-    /// The ends of the pauses in the shared account.
     shared_pauses: Vec<Millis>,
     requested: Vec<Requested>,
 }
@@ -95,7 +92,6 @@ impl Gateway {
         }
     }
 
-    /// GET /prices, with a small random change of every price.
     pub(crate) fn prices(&self, now: Millis) -> Response {
         let mut entries = Map::new();
         for asset in ASSETS {
@@ -130,7 +126,6 @@ impl Gateway {
         (200, Value::Object(entries))
     }
 
-    /// POST /invoice; returns the new invoice's id as well.
     pub(crate) fn create(&self, request: &Value, now: Millis) -> (Response, Option<String>) {
         let refused = |code: &str| {
             let body = json!({ "error": "refused", "code": code, "message": "refused" });
@@ -167,7 +162,6 @@ impl Gateway {
         made
     }
 
-    /// POST /checkout; returns the new session's id as well.
     pub(crate) fn open_session(&self, request: &Value, now: Millis) -> (Response, Option<String>) {
         let member = |name: &str| request[name].as_str().unwrap_or_default();
         let currency = member("client_preferred_fiat_currency");
@@ -237,7 +231,6 @@ impl Gateway {
         }
     }
 
-    /// GET /invoice at a moment.
     pub(crate) fn lookup(&self, id: &str, at: Millis) -> Response {
         let state = self.state();
         let known = state.invoices.iter().find(|invoice| invoice.id == id);
@@ -276,10 +269,6 @@ impl Gateway {
         invoices.find(|invoice| invoice.id != id).cloned()
     }
 
-    pub(crate) fn pay(&self, id: &str, payment: Payment) {
-        self.change(id, |invoice| invoice.payments.push(payment));
-    }
-
     pub(crate) fn change(&self, id: &str, change: impl FnOnce(&mut Invoice)) {
         let mut state = self.state();
         if let Some(invoice) = state.invoices.iter_mut().find(|invoice| invoice.id == id) {
@@ -316,7 +305,6 @@ impl Gateway {
         self.state().unstored_pauses.push((process, until));
     }
 
-    /// Takes the ends of the pauses that a process stores now.
     pub(crate) fn take_unstored_pauses(&self, process: u64) -> Vec<Millis> {
         let unstored = &mut self.state().unstored_pauses;
         let taken = unstored.extract_if(.., |(of, _)| *of == process);

@@ -13,7 +13,6 @@ use crate::timeline::Millis;
 /// An amount in the asset, in dollars and in the local currency, in units.
 pub(crate) type Amounts = [i128; 3];
 
-/// The status of an expired unpaid invoice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterExpiry {
     Failed,
@@ -64,7 +63,6 @@ pub(crate) struct Session {
     pub(crate) has_chosen: bool,
 }
 
-/// The correct state at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) status: Status,
@@ -131,7 +129,6 @@ impl Invoice {
         }
     }
 
-    /// Converts a received amount to the three amounts of a response.
     fn received_amounts(&self, received: i128) -> Amounts {
         let [crypto, usd, local] = self.amounts;
         [
@@ -168,7 +165,6 @@ impl Invoice {
         changes.into_iter().map(report).collect()
     }
 
-    /// The record up to a moment, for the rules.
     pub(crate) fn evidence(&self, now: Millis) -> florin_invariants::Invoice {
         let [crypto, usd, _] = self.amounts;
         let page = self.session.as_ref().map(|session| session.page.clone());
@@ -231,7 +227,6 @@ impl Invoice {
         }
     }
 
-    /// The response to POST /invoice or POST /checkout.
     pub(crate) fn response(&self) -> Value {
         if let Some(session) = &self.session {
             return json!(CreatedSession {

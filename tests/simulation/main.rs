@@ -61,7 +61,6 @@ mod restore;
 mod runner;
 mod schedule;
 mod sender;
-mod stored_account;
 mod stores;
 mod timeline;
 mod transport;

@@ -6,7 +6,7 @@ use jwt_compact::{AlgorithmExt as _, Claims, Header};
 use serde_json::{Value, json};
 
 use crate::proxy::{Proxy, Response};
-use crate::stores::{KEY_ID, ORIGIN, PRODUCTS, PUBLIC_URL, Store};
+use crate::stores::{KEY_ID, ORIGIN, PUBLIC_URL, Store};
 use crate::timeline::Millis;
 
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub(crate) const ORDER_SOURCES: [OrderSource; 5] = [
 pub(crate) struct OrderRequest {
     pub(crate) store: Store,
     pub(crate) source: OrderSource,
-    pub(crate) product: usize,
+    pub(crate) product: &'static str,
     pub(crate) quantity: i64,
     /// In units.
     pub(crate) price: i128,
@@ -44,8 +44,7 @@ impl OrderRequest {
         let (store, amount) = (self.store, text(self.price));
         let body = match self.source {
             OrderSource::Product => {
-                let (sku, _) = PRODUCTS[self.product];
-                json!({ "store": store.id, "product": sku, "quantity": self.quantity })
+                json!({ "store": store.id, "product": self.product, "quantity": self.quantity })
             }
             OrderSource::Donation => {
                 json!({ "store": store.id, "donation": "tip", "amount": amount })

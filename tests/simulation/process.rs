@@ -67,11 +67,10 @@ impl Process {
 
     pub(crate) fn end(&self, moment: &'static str) {
         self.world.log(|| format!("CRASH {moment}"));
-        self.world.counters.one("crashes", moment);
+        self.world.count("crashes", moment);
         self.ended.cancel();
     }
 
-    /// Crashes the process at this point.
     pub(crate) async fn crash<T>(&self, moment: &'static str) -> T {
         if !self.ended.is_cancelled() {
             self.end(moment);

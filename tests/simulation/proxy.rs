@@ -35,17 +35,14 @@ const TIMEOUT: Millis = 45_000;
 /// Longest time from a permit to its use. A pause that was stored meanwhile does not hold for it.
 const PERMIT_LASTS: Millis = 2_000;
 
-/// The machine of the proxies, which customers and the schedule share.
 #[derive(Clone)]
 pub(crate) struct Proxy(Arc<Machine>);
 
 struct Machine {
     world: Arc<World>,
-    /// Random numbers of the proxy: ids and tokens.
     random: Arc<SeededRandom>,
     storage: Mutex<SqliteStorage>,
     config: PathBuf,
-    /// The process of each proxy that serves requests.
     running: Mutex<Vec<Option<RunningProcess>>>,
     processes: AtomicU64,
     /// Processes that may still run: the last one of each proxy, and suspended ones.
@@ -63,7 +60,6 @@ struct RunningProcess {
 pub(crate) type Response = (u16, Value);
 
 impl Proxy {
-    /// The proxy is not started.
     pub(crate) fn new(world: Arc<World>, storage: SqliteStorage, config: PathBuf) -> Self {
         let random = Arc::new(SeededRandom::new(world.random.draw()));
         let proxies = world.proxies;
@@ -83,7 +79,6 @@ impl Proxy {
         &self.0.world
     }
 
-    /// Starts a process of each proxy.
     pub(crate) fn start(&self) {
         for proxy in 0..self.world().proxies {
             self.start_one(proxy);
@@ -187,7 +182,6 @@ impl Proxy {
         }
     }
 
-    /// Starts a process of each proxy on another database.
     pub(crate) fn start_on(&self, storage: SqliteStorage) {
         *self.0.storage.lock() = storage;
         self.0.is_stopped.store(false, Ordering::Relaxed);
@@ -262,7 +256,7 @@ impl Proxy {
             let Ok(response) = router.oneshot(request).await;
             let status = response.status().as_u16();
             if response.headers().contains_key("idempotency-replayed") {
-                world.counters.one("keys", "replayed");
+                world.count("keys", "replayed");
             }
             let body = axum::body::to_bytes(response.into_body(), 1 << 20).await;
             let body = serde_json::from_slice(&body.unwrap_or_default());
@@ -278,9 +272,7 @@ impl Proxy {
         if let Some((status, body)) = &response {
             let code = body["error"]["code"].as_str().unwrap_or_default();
             let kind = format!("{status} {code}");
-            world
-                .counters
-                .one("responses of the proxy", kind.trim_end());
+            world.count("responses of the proxy", kind.trim_end());
         }
         response
     }

@@ -43,7 +43,6 @@ impl Wake for Unpark {
     }
 }
 
-/// A separate connection.
 #[derive(Debug)]
 pub(crate) struct Queries {
     database: Database,
@@ -58,7 +57,6 @@ impl Queries {
         }
     }
 
-    /// Uses another file from now on.
     pub(crate) fn switch_to(&self, file: &Path) {
         let connection = connect(&self.database, file);
         let mut before = self.connection.lock();

@@ -59,7 +59,6 @@ impl World {
 }
 
 impl Proxy {
-    /// Restores each backup when its disaster ends.
     pub(crate) async fn restore_backups(self) {
         loop {
             self.world().restore_wanted.notified().await;

@@ -33,7 +33,6 @@ const PROXIES: usize = 3;
 /// One world in this many is run again, alone.
 const REPEATED_EVERY: usize = 50;
 
-/// Arguments, from environment variables.
 struct Args {
     seed: u64,
     orders: u64,
@@ -261,7 +260,6 @@ fn build_and_run(
     world.violations()
 }
 
-/// A temporary folder per thread, with an empty database to copy.
 struct Scratch {
     folder: Folder,
     database: Database,

@@ -12,10 +12,8 @@ use crate::world::World;
 const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;
 
-/// Durations of a world's phases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
-    /// Factor on the times of customers and chains.
     pub(crate) slowness: i64,
     pub(crate) longest_minutes: i64,
     fault_time: Millis,
@@ -23,7 +21,6 @@ pub(crate) struct Schedule {
     audit_every: Millis,
     /// Largest change of the wall clock.
     longest_jump: Millis,
-    /// Some payments fail, and complete weeks later.
     pub(crate) lasts_weeks: bool,
 }
 
@@ -102,7 +99,7 @@ impl Schedule {
         if world.violations().is_empty() {
             world.audit_end();
         }
-        world.count();
+        world.count_rows();
     }
 
     async fn audit_for(self, world: &World, time: Millis) {
@@ -138,9 +135,7 @@ impl Schedule {
             };
             let lasts = world.random.between(5_000, 150_000);
             world.log(|| format!("proxy {number} is suspended for {lasts} ms"));
-            world
-                .counters
-                .one("crashes", "a suspended process beside a new one");
+            world.count("crashes", "a suspended process beside a new one");
             process.freeze(lasts);
             proxy.start_one(number);
             world.timeline.sleep(lasts + 60_000).await;

@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use crate::disaster::Step;
 use crate::process::Process;
 
-/// Delivers a process's webhooks to the model.
 pub(crate) struct SimulatedSender(pub(crate) Process);
 
 #[derive(Clone, Copy, Debug)]
@@ -45,14 +44,8 @@ impl Webhooks for SimulatedSender {
         let (process, world) = (&self.0, &self.0.world);
         process.sleep(world.random.between(5, 300)).await;
         world.step(Step::Webhook);
-        let fault = (world.injects_faults() && world.random.percent(25))
-            .then(|| world.random.weigh(&ENDPOINT_FAULTS));
-        world.log(|| format!("store: {} {:?} {fault:?}", event.id, event.event_type));
-        if let Some(fault) = fault {
-            world
-                .counters
-                .one("faults of the store", format!("{fault:?}"));
-        }
+        world.log(|| format!("store: {} {:?}", event.id, event.event_type));
+        let fault = world.draw_fault("faults of the store", 250, &ENDPOINT_FAULTS);
         let accept = || world.shop.accept(event, world.timeline.now());
         let failed = |why: &str| SendOutcome::Failed(format!("injected: {why}"));
         let sent = match fault {

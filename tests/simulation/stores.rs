@@ -11,7 +11,6 @@ use crate::timeline::Millis;
 /// The page that embeds the checkout.
 pub(crate) const ORIGIN: &str = "https://shop.example";
 
-/// A store, as customers and invariants know it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Store {
     pub(crate) id: &'static str,
@@ -58,12 +57,10 @@ impl Store {
         }
     }
 
-    /// Its key for order tokens.
     pub(crate) fn token_secret(self) -> String {
         format!("simulated-token-secret-of-{}-0123456789", self.id)
     }
 
-    /// Its secret key for the store API.
     pub(crate) fn secret_key(self) -> String {
         format!("simulated-secret-key-of-{}-0123456789", self.id)
     }

@@ -17,7 +17,6 @@ pub(crate) struct Timeline(Arc<Mutex<State>>);
 struct State {
     now: Millis,
     next_number: u64,
-    /// Of the times of all timers that fired.
     digest: u64,
     waiting: BTreeMap<(Millis, u64), Waker>,
 }

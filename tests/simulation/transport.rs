@@ -14,7 +14,6 @@ use crate::faults::{Endpoint, Fault, Member};
 use crate::process::Process;
 use crate::timeline::Millis;
 
-/// Sends a process's requests to the model.
 pub(crate) struct SimulatedTransport {
     process: Process,
 }
@@ -24,7 +23,6 @@ impl SimulatedTransport {
         Self { process }
     }
 
-    /// The model's response to a request, with the id of a created invoice.
     fn serve(&self, endpoint: Endpoint, request: &SignedRequest, at: Millis) -> Served {
         let world = &self.process.world;
         let body = request.body.as_deref().unwrap_or_default();
@@ -247,9 +245,7 @@ impl Transport for SimulatedTransport {
         let (process, world) = (&self.process, Arc::clone(&self.process.world));
         process.wait_while_frozen().await;
         let endpoint = endpoint(&request);
-        world
-            .counters
-            .one("calls of the gateway", format!("{endpoint:?}"));
+        world.count("calls of the gateway", format!("{endpoint:?}"));
         let gateway = &world.gateway;
         gateway.record_request(process.number, world.limits_time(), endpoint.name());
         world.step(Step::Gateway);
@@ -270,7 +266,7 @@ impl Transport for SimulatedTransport {
             Some(fault) => {
                 let kind = format!("{endpoint:?}: {}", fault.name());
                 world.log(|| format!("gateway: {kind}"));
-                world.counters.one("faults of the gateway", kind);
+                world.count("faults of the gateway", kind);
                 self.response(endpoint, &request, fault).await
             }
         };
@@ -298,7 +294,6 @@ impl SimulatedTransport {
         world.right_time() + world.gateway.ahead()
     }
 
-    /// Refuses a nonce of another time, or asks for an excessive pause.
     fn refuse(&self, request: &SignedRequest) -> Option<RawResponse> {
         let world = &self.process.world;
         let refusal = json!({ "error": "e", "code": "X", "message": "m" });
@@ -312,9 +307,7 @@ impl SimulatedTransport {
         let is_of_another_time = (nonce * 1000 - self.gateway_time()).abs() > NONCE_TOLERANCE;
         is_of_another_time.then(|| {
             world.log(|| format!("gateway: the nonce {nonce} is of another time"));
-            world
-                .counters
-                .one("calls of the gateway", "a nonce of another time");
+            world.count("calls of the gateway", "a nonce of another time");
             self.dated(raw(401, &refusal, None))
         })
     }

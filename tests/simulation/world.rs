@@ -2,6 +2,7 @@
 //! on it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -11,10 +12,10 @@ use parking_lot::{Mutex, MutexGuard};
 use support::{Counters, SeededRandom};
 use tokio::sync::Notify;
 
+use crate::account::StoredAccount;
 use crate::gateway::Gateway;
 use crate::outage::Outage;
 use crate::queries::{Database, Queries};
-use crate::stored_account::StoredAccount;
 use crate::stores::Shop;
 use crate::timeline::{Millis, Timeline};
 
@@ -24,7 +25,6 @@ const FIRST_DAY: Millis = 1_790_000_000_000;
 /// A pause that seems longer, because the clock was set by more, is over for the proxy.
 const LONGEST_PAUSE: Millis = 300_000;
 
-/// A copy of the database that is not restored yet.
 #[derive(Debug)]
 pub(crate) struct Backup {
     pub(crate) made_at: Millis,
@@ -37,7 +37,6 @@ pub(crate) struct World {
     pub(crate) counters: Counters,
     pub(crate) gateway: Gateway,
     pub(crate) proxies: usize,
-    /// What several proxies share of the gateway's account.
     pub(crate) account: StoredAccount,
     pub(crate) shop: Shop,
     pub(crate) queries: Queries,
@@ -45,13 +44,10 @@ pub(crate) struct World {
     pub(crate) folder: PathBuf,
     /// The name of its first database, without its ending.
     pub(crate) name: String,
-    /// Every database so far; the last one is in use.
     files: Mutex<Vec<PathBuf>>,
     pub(crate) backup: Mutex<Option<Backup>>,
     restores: Mutex<Vec<Restore>>,
-    /// Wakes the task that restores a backup.
     pub(crate) restore_wanted: Notify,
-    /// Writes to the database so far: the version of every order.
     writes: AtomicI64,
     wall_offset: AtomicI64,
     injects_faults: AtomicBool,
@@ -62,19 +58,16 @@ pub(crate) struct World {
     pub(crate) clock_was_off: AtomicBool,
     /// `false` at the end of a world, when only events are delivered.
     pub(crate) polls: AtomicBool,
-    /// Wakes the workers: something may be due.
     pub(crate) wakeup: Notify,
     pub(crate) expectations: Mutex<Expectations>,
     violations: Mutex<Vec<String>>,
     is_verbose: bool,
 }
 
-/// Observed facts that later checks use.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     /// Agreed prices by order.
     pub(crate) agreed: BTreeMap<String, Price>,
-    /// Orders that were paid at the latest check.
     pub(crate) known_paid: BTreeSet<String>,
     /// The time of each order's credit, by the gateway's clock.
     pub(crate) credited: BTreeMap<String, Millis>,
@@ -143,7 +136,7 @@ impl World {
                 .forget_pauses_after(self.wall() + LONGEST_PAUSE);
         }
         let way = if by < 0 { "back" } else { "forward" };
-        self.counters.one("clock", format!("set {way}"));
+        self.count("clock", format!("set {way}"));
     }
 
     /// The time by the gateway's right clock.
@@ -169,7 +162,6 @@ impl World {
         self.writes.load(Ordering::Relaxed)
     }
 
-    /// Something was perhaps written.
     pub(crate) fn count_write(&self) {
         self.writes.fetch_add(1, Ordering::Relaxed);
     }
@@ -197,6 +189,24 @@ impl World {
 
     pub(crate) fn injects_faults(&self) -> bool {
         self.injects_faults.load(Ordering::Relaxed)
+    }
+
+    /// Draws a fault of a table with this chance in a thousand, while faults are injected.
+    pub(crate) fn draw_fault<F: Copy + Debug>(
+        &self,
+        theme: &'static str,
+        chance: u64,
+        faults: &[(u64, F)],
+    ) -> Option<F> {
+        let happens = self.injects_faults() && self.random.in_thousand(chance);
+        let fault = happens.then(|| self.random.weigh(faults))?;
+        self.log(|| format!("{theme}: {fault:?}"));
+        self.count(theme, format!("{fault:?}"));
+        Some(fault)
+    }
+
+    pub(crate) fn count(&self, theme: &'static str, kind: impl Into<String>) {
+        self.counters.one(theme, kind);
     }
 
     pub(crate) fn stop_faults(&self) {
