@@ -1,10 +1,9 @@
-//! Proof that the auditor reads each source: copies of good evidence are corrupted, each in one way, and each must break
-//! the rule that covers it. Every rule by itself is broken in `crates/invariants`.
+//! Proof that the auditor reads each source: a copy of good evidence is corrupted in several ways, and each must break the
+//! rule that covers it. Every rule by itself is broken in `crates/invariants`.
 
 use std::fs;
 use std::path::Path;
 
-use florin_invariants::Finding;
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
@@ -32,19 +31,22 @@ const ROWS: [(&str, &str); 4] = [
     ),
 ];
 
-/// A log's lines.
 type Lines = Vec<Value>;
 
-/// A change of a log's lines.
 type Change = fn(&mut Lines);
 
 /// The rule that is broken, the log, and the change of its lines.
-const LINES: [(&str, &str, Change); 7] = [
+const LINES: [(&str, &str, Change); 6] = [
     ("requested-once", "sandbox.jsonl", |lines| {
-        repeat(lines, "created_invoice", "invoice_id");
-    }),
-    ("requested-once", "sandbox.jsonl", |lines| {
-        repeat(lines, "opened_checkout", "session_id");
+        for (what, id) in [
+            ("created_invoice", "invoice_id"),
+            ("opened_checkout", "session_id"),
+        ] {
+            let line = lines.iter().find(|line| line["did"] == what);
+            let mut again = line.unwrap().clone();
+            again["response"][id] = json!(format!("another after {what}"));
+            lines.push(again);
+        }
     }),
     ("pauses-kept", "sandbox.jsonl", |lines| {
         let request = lines.iter_mut().find(|line| line["kind"] == "request");
@@ -61,61 +63,49 @@ const LINES: [(&str, &str, Change); 7] = [
     }),
     ("signed", "shop.jsonl", |lines| {
         let another = lines.last().unwrap()["signature"].clone();
-        lines[0]["signature"] = another;
+        lines[1]["signature"] = another;
     }),
     ("event-list-is-complete", "events.jsonl", |lines| {
         lines.remove(lines.len() / 2);
     }),
 ];
 
-fn repeat(lines: &mut Lines, what: &str, id: &str) {
-    let line = lines.iter().find(|line| line["did"] == what);
-    let mut again = line.unwrap().clone();
-    again["response"][id] = json!("another");
-    lines.push(again);
-}
-
-/// Applies every corruption to a copy of what a shard leaves, and checks that its rule breaks.
+/// Applies every corruption to a copy of what a shard leaves, and checks that their rules break.
 pub(crate) async fn every_source_is_read(remains: &Remains) {
-    for (number, (rule, statements)) in ROWS.into_iter().enumerate() {
-        let copy = Folder::new();
-        let database = if let Some(server) = &remains.server {
-            let name = format!("copy_{number}");
-            server.create_database(&name, Some("florin")).unwrap();
-            let statements = format!("SET session_replication_role = replica; {statements}");
-            server.psql(&name, &statements).unwrap();
-            server.url(&name)
-        } else {
-            let file = copy.file("florin.db");
-            fs::copy(remains.folder.file("florin.db"), &file).unwrap();
-            change_file(&file, statements).await;
-            file.display().to_string()
-        };
-        let findings = audit_copy(remains.folder.path(), &database).await;
-        assert_broken(&findings, rule, statements);
-    }
-    for (rule, log, change) in LINES {
-        let copy = Folder::new();
-        for file in fs::read_dir(remains.folder.path()).unwrap() {
-            let file = file.unwrap().path();
-            if file.extension().is_some_and(|ending| ending == "jsonl") {
-                fs::copy(&file, copy.path().join(file.file_name().unwrap())).unwrap();
-            }
+    let copy = Folder::new();
+    for file in fs::read_dir(remains.folder.path()).unwrap() {
+        let file = file.unwrap().path();
+        if file.extension().is_some_and(|ending| ending == "jsonl") {
+            fs::copy(&file, copy.path().join(file.file_name().unwrap())).unwrap();
         }
+    }
+    for (_, log, change) in LINES {
         change_lines(&copy.file(log), change);
-        let findings = audit_copy(copy.path(), &remains.database()).await;
-        assert_broken(&findings, rule, log);
+    }
+    let statements = ROWS.map(|(_, statement)| statement).join(";\n");
+    let database = if let Some(server) = &remains.server {
+        server.create_database("copy", Some("florin")).unwrap();
+        let statements = format!("SET session_replication_role = replica; {statements}");
+        server.psql("copy", &statements).unwrap();
+        server.url("copy")
+    } else {
+        let file = copy.file("florin.db");
+        fs::copy(remains.folder.file("florin.db"), &file).unwrap();
+        change_file(&file, statements).await;
+        file.display().to_string()
+    };
+    let findings = audit_copy(copy.path(), &database).await;
+    let of_lines = LINES.map(|(rule, ..)| rule);
+    for rule in ROWS.map(|(rule, _)| rule).into_iter().chain(of_lines) {
+        let finding = findings.iter().find(|finding| finding.name == rule);
+        let finding = finding.expect("the rule exists");
+        // Both requests that are repeated break one rule.
+        let offences = if rule == "requested-once" { 2 } else { 1 };
+        assert!(finding.offences.len() >= offences, "not broken: {finding}");
     }
 }
 
-#[track_caller]
-fn assert_broken(findings: &[Finding], rule: &str, change: &str) {
-    let finding = findings.iter().find(|finding| finding.name == rule);
-    let finding = finding.expect("the rule exists");
-    assert!(!finding.holds(), "{change} does not break {finding}");
-}
-
-fn change_lines(log: &Path, change: fn(&mut Lines)) {
+fn change_lines(log: &Path, change: Change) {
     let text = fs::read_to_string(log).unwrap();
     let lines = text.lines().map(serde_json::from_str);
     let mut lines: Lines = lines.collect::<Result<_, _>>().unwrap();
@@ -124,19 +114,16 @@ fn change_lines(log: &Path, change: fn(&mut Lines)) {
     fs::write(log, lines.join("\n")).unwrap();
 }
 
-/// Runs a statement without triggers and foreign keys.
-async fn change_file(file: &Path, statement: &'static str) {
+/// Runs statements without triggers and foreign keys.
+async fn change_file(file: &Path, statements: String) {
     let options = SqliteConnectOptions::new()
         .filename(file)
         .foreign_keys(false);
     let mut db = options.connect().await.unwrap();
-    let triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'";
+    let triggers = "SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger'";
     let triggers = sqlx::query_scalar(triggers).fetch_all(&mut db).await;
     let triggers: Vec<String> = triggers.unwrap();
-    for trigger in triggers {
-        let drop = AssertSqlSafe(format!("DROP TRIGGER {trigger}"));
-        sqlx::raw_sql(drop).execute(&mut db).await.unwrap();
-    }
-    sqlx::raw_sql(statement).execute(&mut db).await.unwrap();
+    let script = AssertSqlSafe([triggers, vec![statements]].concat().join(";\n"));
+    sqlx::raw_sql(script).execute(&mut db).await.unwrap();
     db.close().await.unwrap();
 }

@@ -9,39 +9,36 @@
 //! Customers, kill plans, faults and the shop's replies follow from the seed. The exact moment of a kill depends on the
 //! operating system as well, so that a seed repeats what is tried and not each outcome.
 
-mod background_load;
 mod customer;
 mod disasters;
 mod drain;
-mod event_reader;
 mod hosted_page;
 mod invoice_index;
 mod kills;
-mod remains;
 mod replica;
-mod server;
 mod shard;
 mod shop;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use florin_invariants::{Finding, Sources, audit};
+use florin_postgres::PostgresServer;
 use florin_proxy::clock::{Clock as _, SystemClock};
 use futures_util::future::join_all;
 
 use self::kills::{KILLS, TARGETED};
-pub use self::remains::{Remains, audit_copy};
 pub use self::shard::Options;
 use self::shard::Shard;
 use crate::counters::{Counters, names};
+use crate::program::Folder;
+use crate::world::secrets;
 
-/// Result of a campaign.
 #[derive(Debug)]
 pub struct Campaign {
-    /// Counts of what happened.
     pub counters: Arc<Counters>,
-    /// What each shard leaves.
     pub remains: Vec<Remains>,
 }
 
@@ -51,9 +48,6 @@ const FIRST_STARTS: u64 = 20;
 const DISASTER_EVERY: u64 = 8;
 
 /// Runs a campaign to its end. `progress` is called with the number of kills so far.
-///
-/// # Panics
-/// A proxy exits by itself, does not start, or does not shut down in order; or the primary does not start again.
 pub async fn run(options: &Options, progress: impl Fn(u64)) -> Campaign {
     let counters = Arc::new(Counters::default());
     let killed = AtomicU64::new(0);
@@ -97,12 +91,10 @@ async fn run_shard(mut shard: Shard, kills: u64, longest: Duration, done: impl F
 }
 
 impl Campaign {
-    /// The number of kills.
     pub fn kills(&self) -> u64 {
         self.counters.total(KILLS) + self.targeted_kills()
     }
 
-    /// The number of kills that were timed to their target request.
     pub fn targeted_kills(&self) -> u64 {
         self.counters.total(TARGETED)
     }
@@ -120,7 +112,6 @@ impl Campaign {
         hold
     }
 
-    /// Messages about what must happen in every campaign, and did not.
     pub fn missing(&self) -> Vec<String> {
         let of_server = self.remains.iter().any(|shard| shard.server.is_some());
         let disasters: Vec<String> = if of_server {
@@ -151,9 +142,62 @@ impl Campaign {
         .concat()
     }
 
-    /// Keeps what the shards leave; returns the paths of their folders.
     pub fn keep(self) -> String {
         let kept: Vec<String> = self.remains.into_iter().map(Remains::keep).collect();
         kept.join(" ")
     }
+}
+
+/// The file of a proxy without a server.
+const DATABASE: &str = "florin.db";
+const SANDBOX_LOG: &str = "sandbox.jsonl";
+const SHOP_LOG: &str = "shop.jsonl";
+const EVENT_LOG: &str = "events.jsonl";
+const CLOCK_LOG: &str = "clock.jsonl";
+
+#[derive(Debug)]
+pub struct Remains {
+    /// Its logs, and the database if that is a file.
+    pub folder: Folder,
+    /// The server of the database, if there is one.
+    pub server: Option<PostgresServer>,
+}
+
+impl Remains {
+    pub async fn audit(&self) -> Vec<Finding> {
+        audit_copy(self.folder.path(), &self.database()).await
+    }
+
+    pub fn database(&self) -> String {
+        match &self.server {
+            Some(server) => server.url(shard::DATABASE_ON_SERVER),
+            None => self.folder.file(DATABASE).display().to_string(),
+        }
+    }
+
+    fn keep(self) -> String {
+        let dump = self.folder.file("florin.dump");
+        let dumped = self
+            .server
+            .map(|server| server.dump(shard::DATABASE_ON_SERVER, &dump));
+        let folder = self.folder.keep().display().to_string();
+        match dumped {
+            Some(Err(error)) => format!("{folder} (without a dump: {error})"),
+            _ => folder,
+        }
+    }
+}
+
+/// Checks every rule on the logs in a folder and a database, the path of a file or the address of one on a server.
+pub async fn audit_copy(folder: &Path, database: &str) -> Vec<Finding> {
+    let sources = Sources {
+        database: database.to_owned(),
+        sandbox_log: folder.join(SANDBOX_LOG),
+        shop_log: folder.join(SHOP_LOG),
+        event_log: Some(folder.join(EVENT_LOG)),
+        clock_log: Some(folder.join(CLOCK_LOG)),
+        webhook_secret: secrets::WEBHOOK.to_owned(),
+    };
+    let found = audit(&sources).await;
+    found.unwrap_or_else(|error| panic!("evidence is missing: {error:#}"))
 }

@@ -32,7 +32,6 @@ impl Chain {
         Self::start_as(CHAIN_ID).await
     }
 
-    /// The same with another number of the chain.
     pub async fn start_as(chain_id: &str) -> Self {
         // Fails when it is installed already, which is the aim.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -68,15 +67,10 @@ impl Chain {
         chain
     }
 
-    /// The address of the node.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Calls a method of the node.
-    ///
-    /// # Panics
-    /// The node refuses.
     pub async fn call(&self, method: &str, params: Value) -> Value {
         let response = self.ask(method, params).await;
         response.unwrap_or_else(|| panic!("anvil refuses {method}"))
@@ -89,13 +83,11 @@ impl Chain {
         Some(response.get_mut("result")?.take())
     }
 
-    /// Blocks are found.
     pub async fn mine(&self, blocks: u32) {
         self.call("anvil_mine", json!([format!("{blocks:#x}")]))
             .await;
     }
 
-    /// How many transactions the account has sent.
     pub async fn sent(&self) -> u64 {
         let count = self
             .call("eth_getTransactionCount", json!([ACCOUNT, "pending"]))
@@ -104,7 +96,6 @@ impl Chain {
         u64::from_str_radix(digits, 16).expect("a quantity")
     }
 
-    /// The script of a wallet that has the account's key and asks this node.
     pub fn wallet(&self) -> String {
         let url = json!(self.url);
         let script = script_of("wallet.js");

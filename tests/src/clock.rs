@@ -38,7 +38,6 @@ impl MovableClock {
         SystemClock.now() + *self.0.offset.borrow()
     }
 
-    /// Moves it forward.
     #[expect(
         clippy::disallowed_methods,
         reason = "the age of a skip is real time, which this clock does not measure"
@@ -71,7 +70,6 @@ impl MovableClock {
         std::iter::once(self.now()).chain(earlier).collect()
     }
 
-    /// Whether it was ever moved.
     pub fn was_moved(&self) -> bool {
         !self.0.offset.borrow().is_zero()
     }

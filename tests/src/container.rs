@@ -13,7 +13,6 @@ use crate::program::{Folder, write_private};
 /// The user of the image.
 const USER: u32 = 65_532;
 
-/// An image, and a container of it. Dropping it deletes both.
 #[derive(Debug)]
 pub struct Container {
     folder: Folder,
@@ -29,9 +28,6 @@ impl Container {
     ///
     /// # Errors
     /// Why this machine does not permit containers.
-    ///
-    /// # Panics
-    /// The image cannot be built.
     pub fn build(dockerfile: &str, image: &Path) -> Result<Self, String> {
         if !rustix::process::geteuid().is_root() {
             return Err("chroot isolation for the image's own user needs root".to_owned());
@@ -62,14 +58,12 @@ impl Container {
         Ok(container)
     }
 
-    /// The image's configuration.
     pub fn configuration(&self) -> Value {
         let printed = self.buildah(&["inspect", "--type", "image", "florin:test"]);
         let whole: Value = serde_json::from_str(&printed.expect("it was built")).expect("JSON");
         whole["Docker"]["config"].clone()
     }
 
-    /// The container's root file system.
     pub fn root(&self) -> PathBuf {
         self.buildah(&["mount", &self.name])
             .expect("it was built")
@@ -86,7 +80,6 @@ impl Container {
         owned.expect("this is root");
     }
 
-    /// Starts words of the image's configuration, with these addresses.
     pub fn start(&self, words: &Value, listen: SocketAddr) -> Contained {
         let log = fs::File::create(self.folder.file("log")).expect("our own folder");
         let errors = log.try_clone().expect("a file can be shared");
@@ -101,7 +94,6 @@ impl Container {
         ended.expect("buildah can be started").status.code()
     }
 
-    /// What the started program printed so far.
     pub fn printed(&self) -> String {
         fs::read_to_string(self.folder.file("log")).unwrap_or_default()
     }
@@ -127,7 +119,6 @@ impl Container {
         command
     }
 
-    /// What it prints, or its complaint.
     fn buildah(&self, words: &[&str]) -> Result<String, String> {
         let output = self.command().args(words).output();
         let output = output.expect("`cargo xtask tools` installs buildah");

@@ -7,7 +7,6 @@ use parking_lot::{Mutex, MutexGuard};
 
 type Counts = BTreeMap<(&'static str, String), u64>;
 
-/// Counts by theme and kind.
 #[derive(Debug, Default)]
 pub struct Counters(Mutex<Counts>);
 
@@ -17,12 +16,10 @@ impl Counters {
         *self.counts().entry((theme, kind.into())).or_default() += count;
     }
 
-    /// Adds one.
     pub fn one(&self, theme: &'static str, kind: impl Into<String>) {
         self.add(theme, kind, 1);
     }
 
-    /// Adds the counts of another.
     pub fn take(&self, other: &Self) {
         for ((theme, kind), count) in &*other.counts() {
             self.add(theme, kind.clone(), *count);

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::http_response::HttpResponse;
 use crate::wait::eventually;
 
-/// A page of some origin, before it has an order.
 #[derive(Clone, Debug)]
 pub struct Customer {
     pub(crate) http: reqwest::Client,
@@ -16,17 +15,14 @@ pub struct Customer {
     pub(crate) key: Option<String>,
 }
 
-/// A page with an order.
 #[derive(Clone, Debug)]
 pub struct Checkout {
     page: Customer,
     token: String,
-    /// The order's id.
     pub order: String,
 }
 
 impl Customer {
-    /// The same customer on a page of another origin.
     pub fn from_page_of(&self, origin: &str) -> Self {
         Self {
             origin: Some(origin.to_owned()),
@@ -51,7 +47,6 @@ impl Customer {
         }
     }
 
-    /// Opens an order for one piece of a product.
     pub async fn open(&self, product: &str) -> Checkout {
         let source = json!({ "store": "demo", "product": product });
         self.checkout_of(&self.request_order(&source).await.with(201))
@@ -100,7 +95,6 @@ impl Customer {
         }
     }
 
-    /// Sends a request as a browser would from this page.
     pub async fn send(
         &self,
         method: Method,
@@ -132,12 +126,10 @@ impl Customer {
 }
 
 impl Checkout {
-    /// The token that opens this order.
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// The same order on a page of another origin.
     pub fn from_page_of(&self, origin: &str) -> Self {
         Self {
             page: self.page.from_page_of(origin),
@@ -169,18 +161,15 @@ impl Checkout {
             .await
     }
 
-    /// The order as it stands.
     pub async fn view(&self) -> Value {
         self.get("").await.with(200).body
     }
 
-    /// The quotes.
     pub async fn quotes(&self) -> Vec<Value> {
         let quotes = self.get("/quotes").await.with(200).body;
         quotes.as_array().expect("a list of quotes").clone()
     }
 
-    /// The quote of one asset.
     pub async fn quote(&self, crypto_code: &str) -> Value {
         let quotes = self.quotes().await;
         let found = quotes
@@ -189,14 +178,12 @@ impl Checkout {
         found.unwrap_or_else(|| panic!("{crypto_code} is not offered"))
     }
 
-    /// Asks for an attempt in an asset, at its quote.
     pub async fn request_attempt(&self, crypto_code: &str) -> HttpResponse {
         let quote = self.quote(crypto_code).await;
         let choice = json!({ "crypto_code": crypto_code, "quote_id": quote["quote_id"] });
         self.post("/attempt", &choice).await
     }
 
-    /// Chooses an asset and gets its invoice.
     pub async fn choose(&self, crypto_code: &str) -> Value {
         let view = self.request_attempt(crypto_code).await.with(200).body;
         assert_eq!(view["status"], "awaiting_payment", "{view}");
@@ -204,12 +191,10 @@ impl Checkout {
         view
     }
 
-    /// "I have paid".
     pub async fn report_paid(&self) -> Value {
         self.post("/paid", &json!({})).await.with(200).body
     }
 
-    /// The address that is shown.
     pub async fn address(&self) -> String {
         let view = self.view().await;
         crate::http_response::text_at(&view, "/attempt/address")
@@ -224,7 +209,6 @@ impl Checkout {
         .await
     }
 
-    /// Opens the stream of server-sent events.
     pub async fn stream(&self) -> reqwest::Response {
         let request = self
             .page
@@ -235,13 +219,11 @@ impl Checkout {
     }
 }
 
-/// The requests of a hosted page to the gateway.
 #[derive(Clone, Debug)]
 pub struct HostedPage {
     pub(crate) http: reqwest::Client,
     /// Where the page is, without its query.
     pub(crate) base: String,
-    /// The session, which is the id of its invoice as well.
     pub session: String,
 }
 
@@ -258,18 +240,15 @@ impl HostedPage {
         }
     }
 
-    /// The customer picks an asset, and is shown a code.
     pub async fn pick(&self, crypto_code: &str) {
         let choice = json!({ "id": self.session, "crypto_code": crypto_code });
         self.post("choose", &choice).await;
     }
 
-    /// Pays what is missing.
     pub async fn pay(&self) {
         self.post("pay", &json!({ "id": self.session })).await;
     }
 
-    /// Closes the page.
     pub async fn close(&self) {
         self.post("close", &json!({ "id": self.session })).await;
     }

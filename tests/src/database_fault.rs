@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Limits the size of the files that a process writes, in bytes; `None` ends the limit. Source: prlimit(1), `RLIMIT_FSIZE`.
-///
-/// # Panics
-/// The limit cannot be set.
 pub fn limit_files(process: u32, bytes: Option<u64>) {
     let soft = bytes.map_or_else(|| "unlimited".to_owned(), |bytes| bytes.to_string());
     let done = Command::new("prlimit")
@@ -18,7 +15,6 @@ pub fn limit_files(process: u32, bytes: Option<u64>) {
     assert!(done.expect("prlimit is part of util-linux").success());
 }
 
-/// A database that was moved away from its path.
 #[derive(Debug)]
 pub struct MovedFile {
     here: PathBuf,
@@ -26,7 +22,6 @@ pub struct MovedFile {
 }
 
 impl MovedFile {
-    /// Moves a file away.
     pub fn move_away(here: &Path) -> Self {
         let away = here.with_extension("away");
         fs::rename(here, &away).expect("the database exists");
@@ -36,12 +31,10 @@ impl MovedFile {
         }
     }
 
-    /// Puts a copy in its place: another file, like a backup.
     pub fn replace_by_copy(&self) {
         fs::copy(&self.away, &self.here).expect("the folder is writable");
     }
 
-    /// Puts the file back.
     pub fn put_back(self) {
         fs::rename(&self.away, &self.here).expect("the folder is writable");
     }
@@ -50,12 +43,10 @@ impl MovedFile {
 /// The bytes by which SQLite recognises a file. The proxy never changes them.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// A database whose first bytes are overwritten.
 #[derive(Debug)]
 pub struct SpoiledFile(File);
 
 impl SpoiledFile {
-    /// Overwrites the first bytes of a database.
     pub fn spoil(path: &Path) -> Self {
         let file = File::options().write(true).open(path);
         let file = Self(file.expect("the database exists"));
@@ -63,7 +54,6 @@ impl SpoiledFile {
         file
     }
 
-    /// Writes the right ones again.
     pub fn repair(self) {
         self.write(MAGIC);
     }

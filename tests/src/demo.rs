@@ -60,15 +60,11 @@ impl Demo {
         demo
     }
 
-    /// Its page with a wallet.
     pub fn wallet_page(&self) -> String {
         format!("http://127.0.0.1:{}/", self.base + 2)
     }
 
     /// Adds blocks to its chain, which has one every three seconds otherwise.
-    ///
-    /// # Panics
-    /// When the node does not answer.
     pub async fn mine(&self, blocks: u32) {
         let url = format!("http://127.0.0.1:{}", self.base + 3);
         let params = json!([format!("{blocks:#x}")]);

@@ -13,6 +13,8 @@ use florin_proxy::clock::{Clock as _, SystemClock};
 use jiff::SignedDuration;
 use serde_json::json;
 
+use crate::program::append_to;
+
 const SOURCE: &str = include_str!("faulty_machine.c");
 
 /// An error of the disk. Source: errno(3), the numbers of Linux.
@@ -28,7 +30,6 @@ pub enum DiskError {
     Read,
 }
 
-/// The faults of a machine.
 #[derive(Debug)]
 pub struct FaultyMachine {
     faults: File,
@@ -39,9 +40,6 @@ pub struct FaultyMachine {
 
 impl FaultyMachine {
     /// A machine without faults, whose files are in this folder.
-    ///
-    /// # Panics
-    /// There is no C compiler.
     pub fn build(folder: &Path, clock_log: &Path) -> Self {
         let [source, library, path] = ["faulty_machine.c", "faulty_machine.so", "machine_faults"]
             .map(|name| folder.join(name));
@@ -53,19 +51,17 @@ impl FaultyMachine {
             .status();
         let compiled = compiled.expect("the build needs a C compiler too");
         assert!(compiled.success(), "faulty_machine.c does not compile");
-        let file = |path: &Path| File::options().create(true).append(true).open(path);
         let faults = File::create(&path).expect("the folder is writable");
         let machine = Self {
             faults,
             path,
             library,
-            clock_log: file(clock_log).expect("the folder is writable"),
+            clock_log: append_to(clock_log),
         };
         machine.set([0; 4]);
         machine
     }
 
-    /// The variables of a program on this machine.
     pub fn variables(&self) -> [(&'static str, String); 2] {
         [
             ("MACHINE_FAULTS", self.path.display().to_string()),
@@ -81,7 +77,6 @@ impl FaultyMachine {
         self.write(0, ahead);
     }
 
-    /// Lets its disk fail, or work again.
     pub fn set_disk(&self, error: Option<DiskError>) {
         const ENOSPC: i64 = 28;
         const EIO: i64 = 5;

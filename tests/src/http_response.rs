@@ -8,21 +8,16 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, Response};
 use serde_json::{Map, Value, json};
 
-/// A response, read whole.
 #[derive(Clone, Debug)]
 pub struct HttpResponse {
-    /// Its status.
     pub status: u16,
-    /// Its headers.
     pub headers: HeaderMap,
-    /// Its body as it came.
     pub text: String,
     /// Its body as JSON; null when it is none.
     pub body: Value,
 }
 
 impl HttpResponse {
-    /// Reads a response.
     pub async fn read(response: Response) -> Self {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let text = response.text().await.expect("a response has an end");
@@ -35,14 +30,12 @@ impl HttpResponse {
         }
     }
 
-    /// The response, which is as the proxy's description of its HTTP has it.
     #[track_caller]
     pub(crate) fn described(self, method: &Method, path: &str) -> Self {
         CONTRACT.check(method, path, &self);
         self
     }
 
-    /// The response, which has this status.
     #[track_caller]
     pub fn with(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text);
@@ -62,19 +55,16 @@ impl HttpResponse {
         self
     }
 
-    /// The response, whose refusal names this member of the request.
     #[track_caller]
     pub fn naming(self, field: &str) -> Self {
         assert_eq!(self.body["error"]["field"], field, "{}", self.text);
         self
     }
 
-    /// A header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// A member of the body that is a text.
     #[track_caller]
     pub fn text_at(&self, pointer: &str) -> String {
         text_at(&self.body, pointer)
@@ -90,7 +80,6 @@ impl HttpResponse {
     }
 }
 
-/// A member that is a text.
 #[track_caller]
 pub(crate) fn text_at(value: &Value, pointer: &str) -> String {
     let found = value.pointer(pointer).and_then(Value::as_str);
@@ -111,16 +100,13 @@ pub(crate) fn client() -> reqwest::ClientBuilder {
 pub static CONTRACT: LazyLock<Contract> =
     LazyLock::new(|| Contract::of(florin_proxy::openapi("http://127.0.0.1")));
 
-/// The proxy's own description of its HTTP.
 #[derive(Debug)]
 pub struct Contract {
     document: Value,
     operations: Vec<Operation>,
-    /// What each type of event looks like.
     events: BTreeMap<String, Validator>,
 }
 
-/// One operation, with what it may answer.
 #[derive(Debug)]
 struct Operation {
     method: Method,
@@ -132,15 +118,10 @@ struct Operation {
 #[derive(Debug)]
 struct Responses {
     headers: Vec<String>,
-    /// Content type and shape; none when the response has no body.
     content: Vec<(String, Validator)>,
 }
 
 impl Contract {
-    /// Reads the document.
-    ///
-    /// # Panics
-    /// It holds a shape that is none.
     fn of(document: Value) -> Self {
         let mut operations = Vec::new();
         let paths = document["paths"].as_object().expect("it has paths");
@@ -165,22 +146,16 @@ impl Contract {
         }
     }
 
-    /// The document itself.
     pub fn document(&self) -> &Value {
         &self.document
     }
 
-    /// Method and path of every operation.
     pub fn operations(&self) -> impl Iterator<Item = (&Method, &str)> {
         self.operations
             .iter()
             .map(|operation| (&operation.method, operation.path.as_str()))
     }
 
-    /// Holds an event against the description.
-    ///
-    /// # Errors
-    /// What does not fit.
     pub(crate) fn check_event(&self, event: &Value) -> Result<(), String> {
         let kind = event["type"].as_str().unwrap_or_default();
         let shape = self
@@ -196,10 +171,6 @@ impl Contract {
         validator(&self.document, schema)
     }
 
-    /// Holds a response against the description.
-    ///
-    /// # Panics
-    /// With what does not fit, and the response.
     #[track_caller]
     pub fn check(&self, method: &Method, path: &str, response: &HttpResponse) {
         let path = path.split(['?', '#']).next().unwrap_or_default();
@@ -309,7 +280,6 @@ fn close(shape: &mut Value) {
     }
 }
 
-/// Whether a path is of this pattern.
 fn fits(pattern: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     let same = pattern.split('/').all(|wanted| {

@@ -17,6 +17,10 @@
 //!
 //! Every wait has a bound, and two worlds share nothing. Ending a world fails if an unexpected error was logged, a
 //! delivery was not signed, or an event is not delivered.
+#![expect(
+    missing_docs,
+    reason = "it is for the tests of this repository alone: what a name says needs no comment"
+)]
 
 mod browser;
 pub mod campaign;

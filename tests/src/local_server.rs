@@ -1,5 +1,7 @@
 //! An HTTP server of a test, on a separate port of this machine.
 
+use std::net::SocketAddr;
+
 use axum::Router;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -7,6 +9,7 @@ use tokio::task::JoinHandle;
 /// A running server; it ends when dropped.
 #[derive(Debug)]
 pub(crate) struct LocalServer {
+    pub(crate) address: SocketAddr,
     /// Without a slash at its end.
     pub(crate) url: String,
     serving: JoinHandle<()>,
@@ -17,14 +20,11 @@ impl LocalServer {
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
-        let serving = async move {
-            axum::serve(listener, routes)
-                .await
-                .expect("a bound listener serves");
-        };
+        let serving = axum::serve(listener, routes).into_future();
         Self {
+            address,
             url: format!("http://{address}"),
-            serving: tokio::spawn(serving),
+            serving: tokio::spawn(async { serving.await.expect("a bound listener serves") }),
         }
     }
 }

@@ -31,20 +31,17 @@ impl Log {
         (log, guard)
     }
 
-    /// The errors so far.
     pub(crate) fn errors(&self) -> Vec<String> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let errors = lines.iter().filter(|line| line.level == Level::ERROR);
         errors.map(|line| line.text.clone()).collect()
     }
 
-    /// Whether any line holds this text.
     pub(crate) fn says(&self, text: &str) -> bool {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().any(|line| line.text.contains(text))
     }
 
-    /// The number of statements to the database that contain this text.
     pub(crate) fn statements(&self, text: &str) -> usize {
         let statements = self.1.lock().unwrap_or_else(PoisonError::into_inner);
         let counted = statements.iter().filter(|known| known.contains(text));

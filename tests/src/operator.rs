@@ -8,16 +8,12 @@ use crate::http_response::HttpResponse;
 /// An operator with a token, or a client without one.
 #[derive(Clone, Debug)]
 pub struct OperatorApi {
-    /// Sends the requests.
     pub http: reqwest::Client,
-    /// The admin listener's URL.
     pub base: String,
-    /// The bearer token.
     pub token: Option<String>,
 }
 
 impl OperatorApi {
-    /// Sends a request.
     pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> HttpResponse {
         let mut request = self.http.request(method, format!("{}{path}", self.base));
         if let Some(token) = &self.token {
@@ -29,23 +25,19 @@ impl OperatorApi {
         HttpResponse::read(request.send().await.expect("the admin listener answers")).await
     }
 
-    /// GET.
     pub async fn get(&self, path: &str) -> HttpResponse {
         self.send(Method::GET, path, None).await
     }
 
-    /// POST with a body.
     pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    /// One order as the operator sees it.
     pub async fn order(&self, id: &str) -> Value {
         let response = self.get(&format!("/api/orders/{id}")).await.with(200);
         response.body["order"].clone()
     }
 
-    /// Decides about an order as it is now.
     pub async fn decide(&self, id: &str, decision: &str) -> HttpResponse {
         let version = self.order(id).await["version"].clone();
         let body = json!({ "decision": decision, "reason": "agreed by phone", "version": version });

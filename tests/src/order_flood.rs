@@ -16,10 +16,8 @@ const ANSWER: Duration = Duration::from_millis(100);
 /// The flood's requests under way at once.
 const CONCURRENT: usize = 64;
 
-/// What happened in a flood.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderFlood {
-    /// How long the flood's requests took together.
     pub took: Duration,
     /// Events of other orders that waited when the payment was credited, those delivered meanwhile apart.
     pub waiting: usize,
@@ -30,9 +28,6 @@ pub struct OrderFlood {
 impl OrderFlood {
     /// Opens `orders` orders by POST /v1/checkout from one client, then pays an order that was opened before. The store's
     /// endpoint answers after 100 ms meanwhile. The proxy must permit so many orders to one address.
-    ///
-    /// # Panics
-    /// An order is refused, or `order.paid` does not arrive.
     #[expect(
         clippy::disallowed_methods,
         reason = "measures how long a real program takes"

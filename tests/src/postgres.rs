@@ -9,10 +9,6 @@ use florin_postgres::{Durability, Pooler, PostgresServer};
 /// Fewer connections than one proxy opens.
 const POOLED: u32 = 4;
 
-/// The address of a new database with the schema.
-///
-/// # Panics
-/// No server is installed, or it does not start.
 pub async fn postgres_database() -> String {
     let url = empty_postgres_database();
     let migrated = florin_storage::migrate_postgres(&url, "test").await;
@@ -21,17 +17,11 @@ pub async fn postgres_database() -> String {
 }
 
 /// The address of a new database without a schema.
-///
-/// # Panics
-/// No server is installed, or it does not start.
 pub fn empty_postgres_database() -> String {
     server().url(&new_database())
 }
 
 /// The address of a new database with what a dump has, as [`dump_postgres_database`] writes it.
-///
-/// # Panics
-/// No server is installed, or a statement of the dump fails.
 pub fn load_postgres_database(dump: &Path) -> String {
     let name = new_database();
     let loaded = server().load_statements(&name, dump);
@@ -40,12 +30,9 @@ pub fn load_postgres_database(dump: &Path) -> String {
 }
 
 /// Writes the statements that make a database of this server, without the files of the checkout.
-///
-/// # Panics
-/// The database cannot be read, or the file not be written.
 pub fn dump_postgres_database(url: &str, file: &Path) {
     let (_, name) = url.rsplit_once('/').expect("an address has a database");
-    let written = server().dump_statements(name, "assets", file);
+    let written = server().dump_statements(name, "static_files", file);
     written.expect("the database can be dumped");
     // `\restrict` and `\unrestrict` are for psql of this version, with random keys.
     let text = std::fs::read_to_string(file).expect("a dump is text");
@@ -55,9 +42,6 @@ pub fn dump_postgres_database(url: &str, file: &Path) {
 }
 
 /// The address of the same database through a PgBouncer in transaction mode.
-///
-/// # Panics
-/// It is not installed, or does not start.
 pub fn pooled(url: &str) -> String {
     static POOLER: OnceLock<Pooler> = OnceLock::new();
     let start = || Pooler::start(server(), POOLED).expect("PgBouncer is installed");

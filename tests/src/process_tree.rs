@@ -35,13 +35,11 @@ impl ProcessTree {
         Self(process_tree)
     }
 
-    /// Joins both trees.
     pub(crate) fn with(mut self, other: Option<Self>) -> Self {
         self.0.extend(other.into_iter().flat_map(|other| other.0));
         self
     }
 
-    /// Kills those that still run.
     pub(crate) fn end(&self) {
         let left: Vec<_> = self.running().iter().map(ToString::to_string).collect();
         if !left.is_empty() {

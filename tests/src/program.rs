@@ -34,7 +34,6 @@ pub struct Program {
 pub struct ProgramOutput {
     /// Its exit code; `None` when a signal ended it.
     pub code: Option<i32>,
-    /// Standard output and standard error.
     pub printed: String,
 }
 
@@ -55,7 +54,6 @@ impl Program {
         Self::start_built(&program, config, log, variables)
     }
 
-    /// Starts one that was built elsewhere.
     pub fn start_at(program: &Path, config: &Path, log: &Path) -> Self {
         Self::start_built(program, config, log, &[])
     }
@@ -75,8 +73,7 @@ impl Program {
         log: &Path,
         variables: &[(&str, &str)],
     ) -> Self {
-        let file = File::options().create(true).append(true).open(log);
-        let mut file = file.expect("the folder is writable");
+        let mut file = append_to(log);
         let mut command = command(Path::new("setpriv"), variables);
         command.args(["--pdeathsig", "KILL", "--", "sh", "-c", LIMITABLE]);
         command.arg(program);
@@ -91,14 +88,12 @@ impl Program {
         }
     }
 
-    /// Its process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
     fn start_built(program: &Path, config: &Path, log: &Path, variables: &[(&str, &str)]) -> Self {
-        let file = File::options().create(true).append(true).open(log);
-        let file = file.expect("the folder is writable");
+        let file = append_to(log);
         let errors = file.try_clone().expect("a file can be shared");
         let mut command = command(program, variables);
         command.arg("--config").arg(config);
@@ -109,7 +104,6 @@ impl Program {
         }
     }
 
-    /// Runs it to its end.
     pub fn run(words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
         // One that serves instead of ending fails the test.
         let output = command(Path::new("timeout"), variables)
@@ -121,10 +115,6 @@ impl Program {
         ProgramOutput::of(&output.expect("the program can be started"))
     }
 
-    /// Runs it to its end while the world of the test answers.
-    ///
-    /// # Panics
-    /// The program cannot be started.
     pub async fn run_beside(words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -138,7 +128,6 @@ impl Program {
         run.await.expect("the program can be started")
     }
 
-    /// Runs it to its end with this text on standard input.
     pub fn run_with_input(words: &[&str], input: &str) -> ProgramOutput {
         let mut child = command(Path::new("timeout"), &[])
             .arg(RUN_SECONDS)
@@ -156,7 +145,6 @@ impl Program {
         ProgramOutput::of(&child.wait_with_output().expect("it is our child"))
     }
 
-    /// What it printed so far.
     pub fn printed(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
@@ -227,9 +215,6 @@ pub fn command(program: &Path, variables: &[(&str, &str)]) -> Command {
 }
 
 /// Where cargo puts a program of ours: beside the folder of this test's own program.
-///
-/// # Panics
-/// When it was not built.
 pub fn built(name: &str, package: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running program is somewhere");
     let folder = test.parent().and_then(Path::parent);
@@ -273,17 +258,14 @@ impl Folder {
         Self(path)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The path of a file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// Keeps it on disk; returns its path.
     pub fn keep(self) -> PathBuf {
         let path = self.0.clone();
         std::mem::forget(self);
@@ -301,6 +283,12 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Opens a log, to which lines are added.
+pub(crate) fn append_to(log: &Path) -> File {
+    let log = File::options().create(true).append(true).open(log);
+    log.expect("the folder is writable")
 }
 
 /// Writes a file that its owner alone may read: the proxy refuses secrets in others.

@@ -14,7 +14,6 @@ use crate::wait::eventually;
 /// What a minute of the rules lasts.
 const MINUTE_MS: u64 = 200;
 
-/// A running Prometheus that scrapes one target. Dropping it ends it.
 #[derive(Debug)]
 pub struct Prometheus {
     child: Child,
@@ -25,9 +24,6 @@ pub struct Prometheus {
 
 impl Prometheus {
     /// Starts one that scrapes the address of an admin listener and evaluates these rules.
-    ///
-    /// # Panics
-    /// It is not installed, or does not start.
     pub async fn start(admin_url: &str, rules: &str) -> Self {
         let folder = Folder::new();
         let target = admin_url.trim_start_matches("http://");
@@ -78,7 +74,6 @@ impl Prometheus {
         Some(response["data"]["result"].take())
     }
 
-    /// The names of the alerts that fire.
     pub async fn firing(&self) -> BTreeSet<String> {
         let found = self.query("ALERTS{alertstate=\"firing\"}").await;
         let found = found.unwrap_or_default();
@@ -92,9 +87,6 @@ impl Prometheus {
     }
 
     /// Waits until an alert fires.
-    ///
-    /// # Panics
-    /// It does not fire in time.
     pub async fn wait_until_fires(&self, alert: &str) {
         eventually(&format!("{alert} fires"), async || {
             self.firing().await.contains(alert).then_some(())
@@ -103,9 +95,6 @@ impl Prometheus {
     }
 
     /// Waits until an alert does not fire.
-    ///
-    /// # Panics
-    /// It fires on.
     pub async fn wait_until_over(&self, alert: &str) {
         eventually(&format!("{alert} is over"), async || {
             (!self.firing().await.contains(alert)).then_some(())

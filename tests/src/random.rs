@@ -15,7 +15,6 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct SeededRandom(AtomicU64);
 
 impl SeededRandom {
-    /// The numbers of a seed.
     pub fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }
@@ -60,7 +59,6 @@ impl SeededRandom {
         Duration::from_micros(self.below(longest + 1))
     }
 
-    /// Picks one of several, all equally likely.
     pub fn pick<T: Copy>(&self, things: &[T]) -> T {
         let count = u64::try_from(things.len()).expect("a short list");
         things[usize::try_from(self.below(count)).expect("below the length")]

@@ -20,7 +20,6 @@ const BOUND: Duration = Duration::from_mins(1);
 /// A language of `examples/receivers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// With the package of npm.
     Node,
     /// With the package of `PyPI`.
     Python,
@@ -28,7 +27,6 @@ pub enum Language {
     Php,
     /// With the module from the folder that `FLORIN_TEST_GO_WEBHOOKS` names.
     Go,
-    /// With the crate.
     Rust,
 }
 
@@ -36,7 +34,6 @@ impl Language {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Node, Self::Python, Self::Php, Self::Go, Self::Rust];
 
-    /// The receiver's file.
     pub fn file(self) -> PathBuf {
         let name = match self {
             Self::Node => "node/receiver.mjs",
@@ -63,9 +60,6 @@ impl Receiver {
     ///
     /// # Errors
     /// What is not installed: Node, Python and Rust are, PHP and Go need not be.
-    ///
-    /// # Panics
-    /// The receiver does not listen.
     pub async fn start(language: Language, secret: &str) -> Result<Self, &'static str> {
         let folder = Folder::new();
         fs::write(folder.file("shop.html"), "<h1>A mug</h1>").expect("the folder is writable");
@@ -100,7 +94,6 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Its address.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -109,21 +102,16 @@ impl Receiver {
         self.child.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it printed so far.
     pub fn printed(&self) -> String {
         fs::read_to_string(self.folder.file("output")).unwrap_or_default()
     }
 }
 
 /// The `node_modules` of the receiver in Node.
-///
-/// # Panics
-/// It is not installed; the sentence says how to get it.
 pub fn receiver_library() -> PathBuf {
     tools_of("npm", "receivers/package-lock.json").join("node_modules")
 }
 
-/// The command that runs a receiver, and its library in the folder.
 fn prepare(
     language: Language,
     folder: &Folder,

@@ -37,7 +37,6 @@ impl Replica {
         .await;
     }
 
-    /// Ends it in order.
     async fn stop(&mut self) {
         if let Some(mut program) = self.program.take() {
             assert_eq!(program.stop().await, Some(0), "{}", program.printed());
@@ -78,25 +77,21 @@ impl Replicas {
         Self(replicas)
     }
 
-    /// Ends one in order, and starts it again.
     pub async fn replace(&mut self, number: usize, world: &World) {
         self.0[number].stop().await;
         self.0[number].start(world).await;
     }
 
-    /// The address of one.
     pub fn url(&self, number: usize) -> String {
         format!("http://{}", self.0[number].address)
     }
 
-    /// The same page, served by one of them.
     pub fn page(&self, number: usize, world: &World, checkout: &Checkout) -> Checkout {
         let customer = world.customer();
         let customer = customer.through(&self.url(number), world.http().clone());
         customer.with_token(checkout.token(), &checkout.order)
     }
 
-    /// What one of them printed.
     pub fn printed(&self, number: usize) -> String {
         self.0[number]
             .program
@@ -111,7 +106,6 @@ impl Replicas {
         }
     }
 
-    /// Ends all in order, and starts the world's own proxy again.
     pub async fn stop(self, world: &mut World) {
         for mut replica in self.0 {
             replica.stop().await;

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::customer::Checkout;
 use crate::http_response::HttpResponse;
 
-/// The developer's side of the sandbox.
 #[derive(Clone, Debug)]
 pub struct SandboxControl {
     pub(crate) http: reqwest::Client,
@@ -20,19 +19,16 @@ impl SandboxControl {
         self.pay_invoice(&id, amount).await;
     }
 
-    /// Pays the invoice of this id.
     pub async fn pay_invoice(&self, id: &str, amount: &str) {
         let path = format!("invoices/{id}/pay");
         self.post(&path, &json!({ "amount": amount })).await;
     }
 
-    /// Pays the invoice that a checkout shows, and blocks confirm the payment.
     pub async fn settle(&self, checkout: &Checkout, amount: &str) {
         self.pay(checkout, amount).await;
         self.mine(3).await;
     }
 
-    /// Pays the invoice of this id, and blocks confirm the payment.
     pub async fn settle_invoice(&self, id: &str, amount: &str) {
         self.pay_invoice(id, amount).await;
         self.mine(3).await;
@@ -51,7 +47,6 @@ impl SandboxControl {
             .await;
     }
 
-    /// Blocks are found on every chain.
     pub async fn mine(&self, blocks: u32) {
         self.post("mine", &json!({ "blocks": blocks })).await;
     }
@@ -67,13 +62,11 @@ impl SandboxControl {
         self.post(&format!("invoices/{id}/fail"), &json!({})).await;
     }
 
-    /// The invoice that a checkout shows runs out at once.
     pub async fn expire(&self, checkout: &Checkout) {
         let id = self.invoice_of(&checkout.address().await).await;
         self.expire_invoice(&id).await;
     }
 
-    /// The invoice of this id runs out at once.
     pub async fn expire_invoice(&self, id: &str) {
         self.post(&format!("invoices/{id}/expire"), &json!({}))
             .await;
@@ -84,7 +77,6 @@ impl SandboxControl {
         self.post("reorg", &json!({ "blocks": blocks })).await;
     }
 
-    /// The latest payment of an invoice is replaced by one to another address.
     pub async fn replace_payment(&self, id: &str) {
         self.post(&format!("invoices/{id}/replace"), &json!({}))
             .await;
@@ -107,7 +99,6 @@ impl SandboxControl {
         self.post("prices", &price).await;
     }
 
-    /// The gateway names another address for an invoice from now on.
     pub async fn change_address(&self, checkout: &Checkout, address: &str) {
         let id = self.invoice_of(&checkout.address().await).await;
         self.override_invoice(&id, &json!({ "wallet_address": address }))
@@ -125,18 +116,15 @@ impl SandboxControl {
             .await;
     }
 
-    /// The gateway goes wrong: the body of POST /sandbox/faults.
     pub async fn inject_fault(&self, fault: Value) {
         self.post("faults", &fault).await;
     }
 
-    /// How many faults wait for a call.
     pub async fn waiting_faults(&self) -> usize {
         let waiting = self.send(Method::GET, "faults", None).await.body;
         waiting.as_array().expect("a list").len()
     }
 
-    /// The gateway goes right again.
     pub async fn clear_faults(&self) {
         self.send(Method::DELETE, "faults", None).await;
     }
@@ -153,7 +141,6 @@ impl SandboxControl {
         all.as_array().expect("a list").clone()
     }
 
-    /// How many calls the gateway has had of this method and path.
     pub async fn count(&self, method: &str, path: &str) -> usize {
         let is_it = |call: &&Value| {
             let called = call["path"].as_str().unwrap_or_default();
@@ -162,7 +149,6 @@ impl SandboxControl {
         self.calls().await.iter().filter(is_it).count()
     }
 
-    /// The id of the invoice with this address.
     pub async fn invoice_of(&self, address: &str) -> String {
         let invoices = self.invoices().await;
         let found = invoices

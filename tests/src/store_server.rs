@@ -10,7 +10,6 @@ use crate::clock::MovableClock;
 use crate::http_response::HttpResponse;
 use crate::world::secrets;
 
-/// A store's backend.
 #[derive(Clone, Debug)]
 pub struct StoreServer {
     pub(crate) http: reqwest::Client,
@@ -20,7 +19,6 @@ pub struct StoreServer {
 }
 
 impl StoreServer {
-    /// The same backend with another key.
     pub fn with_key(&self, key: &str) -> Self {
         Self {
             key: key.to_owned(),
@@ -41,7 +39,6 @@ impl StoreServer {
         self.post("/v1/orders", order).await
     }
 
-    /// One of its orders.
     pub async fn order(&self, id: &str) -> Value {
         self.get(&format!("/v1/orders/{id}")).await.with(200).body
     }
@@ -60,7 +57,6 @@ impl StoreServer {
         }
     }
 
-    /// Every event of one order, in order.
     pub async fn events_of(&self, order: &str) -> Vec<Value> {
         let page = self.get("/v1/events?limit=100").await.with(200).body;
         let events = page["events"].as_array().expect("a page holds events");
@@ -76,12 +72,10 @@ impl StoreServer {
         response.described(&Method::GET, path)
     }
 
-    /// Sets something, with the store's key.
     pub async fn put(&self, path: &str, body: &Value) -> HttpResponse {
         self.send(Method::PUT, path, &body.to_string()).await
     }
 
-    /// Sends JSON as it is written.
     pub async fn send(&self, method: Method, path: &str, json: &str) -> HttpResponse {
         let request = self
             .http
@@ -106,7 +100,6 @@ impl StoreServer {
     }
 }
 
-/// A token key in a store's backend.
 #[derive(Clone, Debug)]
 pub struct TokenSigner {
     pub(crate) audience: String,
@@ -128,7 +121,6 @@ impl TokenSigner {
         }
     }
 
-    /// The same backend with another key.
     pub fn with_key(&self, kid: &str, secret: &str) -> Self {
         let (kid, secret) = (kid.to_owned(), secret.to_owned());
         Self {
@@ -138,7 +130,6 @@ impl TokenSigner {
         }
     }
 
-    /// The same key in the name of another store.
     pub fn for_store(&self, store: &str) -> Self {
         let store = store.to_owned();
         Self {
@@ -147,7 +138,6 @@ impl TokenSigner {
         }
     }
 
-    /// What a token says that is made at this moment and lives an hour.
     pub fn claims(&self, reference: &str, amount: &str) -> Value {
         let now = self.clock.now().as_second();
         json!({
@@ -156,7 +146,6 @@ impl TokenSigner {
         })
     }
 
-    /// Signs claims.
     pub fn sign(&self, claims: &Value) -> String {
         let header = Header::empty().with_key_id(&self.kid);
         let key = Hs256Key::new(&self.secret);
@@ -164,7 +153,6 @@ impl TokenSigner {
         token.expect("claims are JSON")
     }
 
-    /// A token for an order.
     pub fn token(&self, reference: &str, amount: &str) -> String {
         self.sign(&self.claims(reference, amount))
     }

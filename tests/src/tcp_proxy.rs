@@ -16,17 +16,14 @@ use crate::wait::eventually;
 #[derive(Debug)]
 pub struct TcpProxy {
     here: SocketAddr,
-    /// A connection goes to the next one that accepts it.
     servers: Vec<SocketAddr>,
     traffic: Option<Traffic>,
     frozen: watch::Sender<bool>,
-    /// How often the open connections were silenced.
     silenced: watch::Sender<u64>,
     carrying: Option<JoinHandle<()>>,
 }
 
 impl TcpProxy {
-    /// Starts forwarding to a server on this machine.
     pub async fn to(there: SocketAddr) -> Self {
         Self::balanced(vec![there], None).await
     }
@@ -48,12 +45,10 @@ impl TcpProxy {
         proxy
     }
 
-    /// Where the near end is.
     pub fn address(&self) -> SocketAddr {
         self.here
     }
 
-    /// Ends every connection and refuses new ones.
     pub async fn cut(&mut self) {
         if let Some(carrying) = self.carrying.take() {
             carrying.abort();
@@ -110,7 +105,6 @@ impl Drop for TcpProxy {
     }
 }
 
-/// Where one proxy forwards to, and how.
 #[derive(Clone)]
 struct Link {
     /// The first one that accepts a connection.

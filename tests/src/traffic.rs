@@ -7,18 +7,14 @@ use tokio::sync::broadcast;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// From customers, stores and the gateway's callbacks to the proxy.
     Proxy,
-    /// From the proxy to the gateway.
     Gateway,
-    /// From the proxy to the shop's endpoint.
     Shop,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub(crate) link: Link,
-    /// The server that it passed to or from.
     pub(crate) there: SocketAddr,
     /// `true` for a response, `false` for a request.
     pub(crate) is_response: bool,
@@ -26,14 +22,12 @@ pub(crate) struct Passed {
     pub(crate) request: String,
 }
 
-/// Where the traffic of a link is reported.
 #[derive(Clone, Debug)]
 pub(crate) struct Traffic {
     pub(crate) link: Link,
     pub(crate) passed: broadcast::Sender<Passed>,
 }
 
-/// One connection to a server.
 pub(crate) struct Observed {
     traffic: Traffic,
     there: SocketAddr,
@@ -81,7 +75,6 @@ impl Observed {
     }
 }
 
-/// Method and path, when these bytes begin a request.
 fn request_line(bytes: &[u8]) -> Option<String> {
     let line = bytes.split(|byte| *byte == b'\r').next()?;
     let mut words = std::str::from_utf8(line).ok()?.split(' ');

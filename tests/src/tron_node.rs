@@ -29,7 +29,6 @@ pub struct TronNode {
 }
 
 impl TronNode {
-    /// Starts it.
     pub async fn start() -> Self {
         let sent = Arc::<Mutex<Sent>>::default();
         let routes = Router::new()
@@ -39,7 +38,6 @@ impl TronNode {
         Self { server, sent }
     }
 
-    /// The transactions that wallets have sent.
     pub fn sent(&self) -> Vec<Value> {
         let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.transactions.values().cloned().collect()
@@ -56,13 +54,11 @@ impl TronNode {
         results.extend(transactions.keys().map(|id| (id.clone(), result)));
     }
 
-    /// No node shows what was sent.
     pub fn hide(&self) {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.is_hidden = true;
     }
 
-    /// The script of a wallet that sends by this node.
     pub fn wallet(&self) -> String {
         let url = json!(self.server.url);
         let script = script_of("tron_wallet.js");

@@ -11,9 +11,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(8);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Polls until the probe returns something, for 45 seconds at most.
-///
-/// # Panics
-/// The probe never returned anything; the message contains `what`.
 pub async fn eventually<T>(what: &str, probe: impl AsyncFn() -> Option<T>) -> T {
     within(BOUND, probe)
         .await

@@ -24,7 +24,6 @@ use crate::world::secrets;
 /// How a fault ends whose delivery has a wrong signature.
 const UNSIGNED: &str = "is not signed by the store's secret";
 
-/// What the endpoint answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// It takes what comes.
@@ -37,34 +36,27 @@ pub enum Reply {
     Redirect,
 }
 
-/// A delivery as it arrived.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     /// The header `webhook-id`.
     pub id: String,
     /// `order.paid`
     pub kind: String,
-    /// Whose.
     pub order: String,
     /// The header `webhook-timestamp`.
     pub sent_at: Timestamp,
     /// When it arrived, by the world's clock.
     pub arrived_at: Timestamp,
-    /// Number among the order's events.
     pub sequence: u64,
-    /// The whole body.
     pub body: Value,
-    /// Its bytes.
     pub bytes: Bytes,
     /// The header `webhook-signature`: one signature for each secret.
     pub signatures: String,
     /// The header `traceparent`; absent without one.
     pub traceparent: Option<String>,
-    /// Whether the endpoint took it.
     pub taken: bool,
 }
 
-/// The endpoint.
 #[derive(Clone)]
 pub struct WebhookReceiver(Arc<Inner>);
 
@@ -118,22 +110,18 @@ impl WebhookReceiver {
         receiver
     }
 
-    /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.0.address
     }
 
-    /// Changes what it answers from now on.
     pub fn reply_with(&self, reply: Reply) {
         self.lock().reply = reply;
     }
 
-    /// Every delivery, first one first.
     pub fn deliveries(&self) -> Vec<Delivery> {
         self.lock().deliveries.clone()
     }
 
-    /// The deliveries that were taken, of one order.
     pub fn accepted(&self, order: &str) -> Vec<Delivery> {
         let mut received = self.deliveries();
         received.retain(|delivery| delivery.taken && delivery.order == order);
@@ -146,7 +134,6 @@ impl WebhookReceiver {
         taken.map(|delivery| delivery.kind).collect()
     }
 
-    /// What was wrong with deliveries: nothing may be.
     pub(crate) fn faults(&self) -> Vec<String> {
         self.lock().faults.clone()
     }

@@ -44,7 +44,6 @@ pub struct World {
     pub gateway_link: TcpProxy,
     /// What stands between the proxy and the store's endpoint.
     pub store_link: TcpProxy,
-    /// The store's endpoint.
     pub webhooks: WebhookReceiver,
     config: WorldConfig,
     addresses: Addresses,
@@ -59,12 +58,10 @@ pub struct World {
 }
 
 impl World {
-    /// Starts a world with the default configuration.
     pub async fn start() -> Self {
         Self::start_with(WorldConfig::default()).await
     }
 
-    /// Starts a world whose store lists the origin of this page.
     pub async fn start_for(site: &StoreSite) -> Self {
         let config = WorldConfig {
             origins: vec![site.url().to_owned()],
@@ -73,7 +70,6 @@ impl World {
         Self::start_with(config).await
     }
 
-    /// Starts a world whose gateway sends no callbacks.
     pub async fn start_without_callbacks() -> Self {
         let config = WorldConfig {
             callbacks: false,
@@ -82,7 +78,6 @@ impl World {
         Self::start_with(config).await
     }
 
-    /// Starts a world with this configuration.
     pub async fn start_with(config: WorldConfig) -> Self {
         // Fails when another world has installed it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -140,17 +135,14 @@ impl World {
         world
     }
 
-    /// The proxy's public address.
     pub fn proxy_url(&self) -> String {
         self.addresses.proxy_url()
     }
 
-    /// The demo shop's address, which is also its origin.
     pub fn shop_url(&self) -> String {
         self.addresses.shop_url()
     }
 
-    /// The checkout page, with an e-book of the demo shop to buy.
     pub fn checkout_page(&self) -> String {
         format!(
             "{}/pay?store=demo#store=demo&product=ebook",
@@ -158,7 +150,6 @@ impl World {
         )
     }
 
-    /// The sandbox's own address.
     pub fn sandbox_url(&self) -> String {
         format!("http://{}", self.addresses.sandbox)
     }
@@ -168,12 +159,10 @@ impl World {
         self.addresses.public
     }
 
-    /// The proxy's admin address.
     pub fn admin_url(&self) -> String {
         format!("http://{}", self.addresses.admin)
     }
 
-    /// The operator's API, with the token of an operator.
     pub fn operator(&self, token: &str) -> OperatorApi {
         OperatorApi {
             http: self.http.clone(),
@@ -182,12 +171,10 @@ impl World {
         }
     }
 
-    /// An HTTP client.
     pub fn http(&self) -> &reqwest::Client {
         &self.http
     }
 
-    /// A customer on a page of the demo shop.
     pub fn customer(&self) -> Customer {
         Customer {
             http: self.http.clone(),
@@ -197,7 +184,6 @@ impl World {
         }
     }
 
-    /// The sandbox's control API.
     pub fn sandbox(&self) -> SandboxControl {
         SandboxControl {
             http: self.http.clone(),
@@ -230,7 +216,6 @@ impl World {
         self.store().with_key(secrets::OTHER_STORE_KEY)
     }
 
-    /// The demo shop's own list of orders.
     pub async fn shop_orders(&self) -> Vec<serde_json::Value> {
         let response = self
             .http
@@ -259,7 +244,6 @@ impl World {
         self.clock.skip(time);
     }
 
-    /// Expects a logged error that contains this text.
     pub fn expect_error(&self, text: &str) {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
         expected.insert(text.to_owned());
@@ -270,23 +254,19 @@ impl World {
         self.log.says(text)
     }
 
-    /// The number of statements to the database so far that contain this text.
     pub fn statements(&self, text: &str) -> usize {
         self.log.statements(text)
     }
 
-    /// The database's file; beside it lie its journals.
     pub fn database(&self) -> PathBuf {
         self.file("florin.db")
     }
 
-    /// The database's address.
     pub fn database_url(&self) -> String {
         let file = || format!("sqlite://{}", self.database().display());
         self.config.database_url.clone().unwrap_or_else(file)
     }
 
-    /// Uses another database from the next start on.
     pub fn move_database(&mut self, url: String) {
         self.config.database_url = Some(url);
     }
@@ -296,24 +276,20 @@ impl World {
         self.config.origins = origins;
     }
 
-    /// The proxy's configuration.
     pub fn config_file(&self) -> PathBuf {
         self.file("florin.toml")
     }
 
-    /// A file in this world's own folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.file(name)
     }
 
-    /// Ends the proxy in order.
     pub async fn stop_proxy(&mut self) {
         if let Some(proxy) = self.proxy.take() {
             proxy.end().await;
         }
     }
 
-    /// Starts the proxy again, at the same address and on the same database.
     pub async fn start_proxy(&mut self) {
         let bind = async |address| {
             TcpListener::bind(address)
@@ -361,7 +337,6 @@ pub async fn pay_in_full(world: &World, checkout: &Checkout) {
     checkout.wait_for("paid").await;
 }
 
-/// Spawns a task whose failure fails the test.
 fn spawn(part: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
     tokio::spawn(async move {
         if let Err(error) = part.await {

@@ -15,10 +15,6 @@ const documents = yaml.parseAllDocuments(text, { version: '1.1', merge: true });
 for (const document of documents) for (const error of document.errors) throw error;
 console.log(JSON.stringify(documents.map(document => document.toJS())));";
 
-/// The documents of a YAML text.
-///
-/// # Panics
-/// It is not YAML, or the packages are not installed; the sentence says how to get them.
 #[must_use]
 pub fn yaml_documents(text: &str) -> Vec<Value> {
     let mut node = Command::new("node");

@@ -6,7 +6,6 @@ pub const ONE: i128 = 1_000_000_000_000_000_000;
 /// A price and the part of it that may be missing, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// In the order's currency.
     pub amount: i128,
     /// The store's `underpayment_tolerance`.
     pub tolerance: i128,
@@ -22,7 +21,6 @@ pub fn units(text: &str) -> Option<i128> {
     format!("{whole}{fraction:0<18}").parse().ok()
 }
 
-/// Formats an amount with at least two decimals.
 pub fn text(units: i128) -> String {
     let fraction = format!("{:018}", units % ONE);
     let kept = fraction.trim_end_matches('0').len().max(2);

@@ -1,15 +1,39 @@
-//! The proxy's database, read as the tables that it is: SQLite or PostgreSQL.
+//! The proxy's database, read as the tables that it is: SQLite or PostgreSQL. Both name the columns alike.
 
-mod columns;
-mod postgres;
-mod sqlite;
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{AssertSqlSafe, Row as _};
 
-use self::columns::{Columns, amount};
-use crate::amount::Price;
+use crate::amount::{Price, units};
+use crate::clock::Millis;
 use crate::evidence::{Attempt, Credit, Database, Event, Observation, Order};
 use crate::gateway::{Requested, Shown};
 
-/// The database cannot be read.
+const ORDERS: &str = "SELECT orders.*,
+         EXISTS (SELECT 1 FROM attempts WHERE order_id = orders.id AND marked_as_paid_at IS NOT NULL) AS marked
+     FROM orders";
+const ATTEMPTS: &str = "SELECT attempts.*, polled_at, next_poll_at IS NOT NULL AS scheduled, amount, currency, customer_email
+     FROM attempts JOIN orders ON orders.id = attempts.order_id LEFT JOIN polls ON attempt_id = attempts.id
+     ORDER BY begun_at";
+const OBSERVATIONS: &str = "SELECT * FROM observations ORDER BY attempt_id, id";
+const CREDITS: &str = "SELECT * FROM credits";
+const TOKENS: &str = "SELECT hash FROM client_tokens";
+
+/// Each foreign key of PostgreSQL with its table, as a statement that counts rows which point to none.
+const DANGLING: &str = "SELECT conrelid::regclass::text AS here, confrelid::regclass::text AS there,
+         format('SELECT count(*) AS found FROM %s AS here WHERE %s AND NOT EXISTS (SELECT 1 FROM %s AS there WHERE %s)',
+             conrelid::regclass, string_agg(format('here.%I IS NOT NULL', child.attname), ' AND '), confrelid::regclass,
+             string_agg(format('here.%I = there.%I', child.attname, parent.attname), ' AND ')) AS statement
+     FROM pg_constraint, unnest(conkey, confkey) AS pair (child, parent)
+         JOIN pg_attribute AS child ON child.attnum = pair.child
+         JOIN pg_attribute AS parent ON parent.attnum = pair.parent
+     WHERE contype = 'f' AND child.attrelid = conrelid AND parent.attrelid = confrelid
+         AND connamespace = current_schema()::regnamespace
+     GROUP BY pg_constraint.oid, conrelid, confrelid ORDER BY 1, 2";
+
+/// 2000-01-01, where the times of PostgreSQL begin.
+const POSTGRES_EPOCH: Millis = 946_684_800_000;
+
 #[derive(Debug, thiserror::Error)]
 #[error("this is no database of the proxy: {query}")]
 pub struct ReadError {
@@ -26,21 +50,85 @@ impl ReadError {
     }
 }
 
-/// A statement for each table. Both databases name the columns alike.
-struct Queries {
-    orders: &'static str,
-    attempts: &'static str,
-    observations: &'static str,
-    credits: &'static str,
-    events: &'static str,
-    tokens: &'static str,
-}
-
-/// A connection to either database.
 trait Connection {
     type Row: Columns;
+    /// Every event by its place in the list that stores read.
+    const EVENTS: &'static str;
 
     async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<Self::Row>>;
+}
+
+/// A row by the names of its columns.
+trait Columns {
+    fn text(&self, column: &str) -> sqlx::Result<String>;
+    fn optional_text(&self, column: &str) -> sqlx::Result<Option<String>>;
+    fn number(&self, column: &str) -> sqlx::Result<i64>;
+    fn flag(&self, column: &str) -> sqlx::Result<bool>;
+    fn bytes(&self, column: &str) -> sqlx::Result<Vec<u8>>;
+    fn time(&self, column: &str) -> sqlx::Result<Option<Millis>>;
+}
+
+macro_rules! database {
+    ($connection:ty, $row:ty, $events:literal, $time:path) => {
+        impl Connection for $connection {
+            type Row = $row;
+            const EVENTS: &'static str = $events;
+
+            async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<$row>> {
+                sqlx::query(query).fetch_all(self).await
+            }
+        }
+
+        impl Columns for $row {
+            fn text(&self, column: &str) -> sqlx::Result<String> {
+                self.try_get(column)
+            }
+
+            fn optional_text(&self, column: &str) -> sqlx::Result<Option<String>> {
+                self.try_get(column)
+            }
+
+            fn number(&self, column: &str) -> sqlx::Result<i64> {
+                self.try_get(column)
+            }
+
+            fn flag(&self, column: &str) -> sqlx::Result<bool> {
+                self.try_get(column)
+            }
+
+            fn bytes(&self, column: &str) -> sqlx::Result<Vec<u8>> {
+                self.try_get(column)
+            }
+
+            fn time(&self, column: &str) -> sqlx::Result<Option<Millis>> {
+                let stored: Option<i64> = self.try_get_unchecked(column)?;
+                Ok(stored.map($time))
+            }
+        }
+    };
+}
+
+database!(
+    SqliteConnection,
+    SqliteRow,
+    "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (order_id, sequence)
+     ORDER BY events.position",
+    milliseconds
+);
+database!(
+    PgConnection,
+    PgRow,
+    "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (order_id, sequence)
+     ORDER BY events.tx, events.position",
+    microseconds
+);
+
+fn milliseconds(since_1970: i64) -> Millis {
+    since_1970
+}
+
+fn microseconds(since_2000: i64) -> Millis {
+    POSTGRES_EPOCH + since_2000.div_euclid(1000)
 }
 
 /// Rows of one statement, each as a value.
@@ -54,18 +142,81 @@ async fn values<C: Connection, T>(
     values.map_err(ReadError::of(query))
 }
 
+async fn read_tables<C: Connection>(db: &mut C) -> Result<Database, ReadError> {
+    let mut events = values(db, C::EVENTS, event).await?;
+    events.sort_by(|one: &Event, other| one.order_id.cmp(&other.order_id));
+    Ok(Database {
+        orders: values(db, ORDERS, order).await?,
+        attempts: values(db, ATTEMPTS, attempt).await?,
+        observations: values(db, OBSERVATIONS, observation).await?,
+        credits: values(db, CREDITS, credit).await?,
+        events,
+        token_hashes: values(db, TOKENS, |row| row.bytes("hash")).await?,
+        damage: None,
+    })
+}
+
 impl Database {
-    async fn read_tables(db: &mut impl Connection, queries: &Queries) -> Result<Self, ReadError> {
-        Ok(Self {
-            orders: values(db, queries.orders, order).await?,
-            attempts: values(db, queries.attempts, attempt).await?,
-            observations: values(db, queries.observations, observation).await?,
-            credits: values(db, queries.credits, credit).await?,
-            events: values(db, queries.events, event).await?,
-            token_hashes: values(db, queries.tokens, |row| row.bytes("hash")).await?,
-            damage: None,
-        })
+    /// Reads every table of an open file. It does not ask SQLite for defects of the file.
+    ///
+    /// # Errors
+    /// It lacks a table of the proxy, or a row is not as expected.
+    pub async fn read(db: &mut SqliteConnection) -> Result<Self, ReadError> {
+        read_tables(db).await
     }
+
+    /// Asks SQLite for defects of the file and for foreign keys without a row.
+    ///
+    /// # Errors
+    /// SQLite cannot read the file.
+    pub async fn find_damage(&mut self, db: &mut SqliteConnection) -> Result<(), ReadError> {
+        const INTEGRITY: &str = "PRAGMA integrity_check";
+        const FOREIGN_KEYS: &str = "PRAGMA foreign_key_check";
+        // Both print one row for each defect; the first prints `ok` otherwise.
+        let mut damage: Vec<String> = values(db, INTEGRITY, |row| row.try_get(0)).await?;
+        damage.retain(|line| line != "ok");
+        let dangling = values(db, FOREIGN_KEYS, |row| {
+            let (here, there): (String, String) = (row.try_get(0)?, row.try_get(2)?);
+            Ok(format!("a row of {here} points to none of {there}"))
+        });
+        damage.extend(dangling.await?);
+        self.damage = Some(damage);
+        Ok(())
+    }
+
+    pub(crate) async fn read_postgres(db: &mut PgConnection) -> Result<Self, ReadError> {
+        read_tables(db).await
+    }
+
+    /// Looks for foreign keys without a row. The server reads every table and checks each page that has a checksum.
+    pub(crate) async fn find_damage_postgres(
+        &mut self,
+        db: &mut PgConnection,
+    ) -> Result<(), ReadError> {
+        let keys = values(db, DANGLING, |row| {
+            let (here, there) = (row.text("here")?, row.text("there")?);
+            Ok((here, there, row.text("statement")?))
+        });
+        let mut damage = Vec::new();
+        for (here, there, statement) in keys.await? {
+            let found = sqlx::query_scalar(AssertSqlSafe(statement.clone()));
+            let found = found.fetch_one(&mut *db).await;
+            let found: i64 = found.map_err(ReadError::of(&statement))?;
+            if found > 0 {
+                damage.push(format!("{found} rows of {here} point to none of {there}"));
+            }
+        }
+        self.damage = Some(damage);
+        Ok(())
+    }
+}
+
+fn amount(row: &impl Columns, column: &str) -> sqlx::Result<i128> {
+    let text = row.text(column)?;
+    units(&text).ok_or_else(|| sqlx::Error::ColumnDecode {
+        index: column.to_owned(),
+        source: format!("{text:?} is no amount").into(),
+    })
 }
 
 fn order(row: &impl Columns) -> sqlx::Result<Order> {
@@ -98,9 +249,11 @@ fn attempt(row: &impl Columns) -> sqlx::Result<Attempt> {
         },
         state: row.text("state")?,
         invoice_id: row.optional_text("invoice_id")?,
-        payment: row.text("payment")?,
-        payment_since: row.optional_number("payment_since")?,
-        expires_at: row.optional_number("expires_at")?,
+        payment: row.text("payment_state")?,
+        payment_since: row.time("state_since")?,
+        expires_at: row.time("expires_at")?,
+        polled_at: row.time("polled_at")?,
+        observed_at: row.time("observed_at")?,
         is_scheduled: row.flag("scheduled")?,
     })
 }
@@ -129,7 +282,7 @@ fn observation(row: &impl Columns) -> sqlx::Result<Observation> {
     Ok(Observation {
         id: row.number("id")?,
         attempt_id: row.text("attempt_id")?,
-        poll: row.number("poll")?,
+        poll: row.number("poll_seq")?,
         raw: row.text("raw")?,
     })
 }
@@ -141,7 +294,8 @@ fn credit(row: &impl Columns) -> sqlx::Result<Credit> {
         observation_id: row.number("observation_id")?,
         amount: amount(row, "amount")?,
         currency: row.text("currency")?,
-        at: row.number("credited_at")?,
+        // No credit is without its time.
+        at: row.time("credited_at")?.unwrap_or_default(),
     })
 }
 

@@ -10,7 +10,6 @@ const DAY: Millis = 24 * 3_600_000;
 /// A poll is planned before the moment at which it is due.
 const ROUNDING: Millis = 5 * 60_000;
 
-/// The evidence of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     /// When the database was read, by the proxy's clock.
@@ -19,45 +18,35 @@ pub struct Evidence {
     pub due_at: Millis,
     /// When the proxy's clock was wrong. Its times in [`Self::database`] are right already.
     pub clock: ClockRecord,
-    /// The proxy's tables.
     pub database: Database,
-    /// The gateway's record.
     pub gateway: Gateway,
-    /// The stores' record.
     pub shop: Shop,
     /// Prices on which customer and store agreed, by order. An order that is missing has the price of its row.
     pub agreed: BTreeMap<String, Price>,
-    /// Orders that were reported as paid at an earlier moment.
     pub known_paid: BTreeSet<String>,
     /// Backups that took the place of the database, oldest first.
     pub restores: Vec<Restore>,
-    /// Files that must not contain a client token.
     pub files: Vec<StoredFile>,
 }
 
-/// A backup that took the place of the database while no proxy ran.
 #[derive(Clone, Debug, Default)]
 pub struct Restore {
     /// When the backup was requested, by the right clock: it contains everything that was done before.
     pub made_at: Millis,
     /// When it took the place of the database, by the right clock.
     pub at: Millis,
-    /// The backup.
     pub backup: Database,
     /// The database that it replaced, as the proxy left it.
     pub replaced: Database,
 }
 
-/// The rows of the proxy's tables.
 #[derive(Clone, Debug, Default)]
 pub struct Database {
-    /// Every order.
     pub orders: Vec<Order>,
     /// Every attempt, oldest first.
     pub attempts: Vec<Attempt>,
     /// Every observation, by attempt and in the order of their recording.
     pub observations: Vec<Observation>,
-    /// Every credit.
     pub credits: Vec<Credit>,
     /// Every event, by order and its place in the list.
     pub events: Vec<Event>,
@@ -72,9 +61,7 @@ pub struct Database {
 pub struct Order {
     /// `ord_…`
     pub id: String,
-    /// The store's id.
     pub store: String,
-    /// The price in the row.
     pub price: Price,
     /// ISO 4217.
     pub currency: String,
@@ -95,15 +82,12 @@ pub struct Order {
 pub struct Attempt {
     /// `att_…`
     pub id: String,
-    /// Its order.
     pub order_id: String,
-    /// What the gateway was requested to make.
     pub requested: Requested,
     /// What customers see.
     pub shown: Shown,
     /// `creating`, `open`, `refused`, `unclear` or `blocked`.
     pub state: String,
-    /// The gateway's id, when it has an invoice or a session.
     pub invoice_id: Option<String>,
     /// The payment's state: `waiting`, `settled`, …
     pub payment: String,
@@ -111,6 +95,10 @@ pub struct Attempt {
     pub payment_since: Option<Millis>,
     /// When the invoice expires, by the proxy's clock.
     pub expires_at: Option<Millis>,
+    /// When the latest poll was sent, by the proxy's clock.
+    pub polled_at: Option<Millis>,
+    /// When the latest response was recorded, by the proxy's clock.
+    pub observed_at: Option<Millis>,
     /// `true` if its next poll is scheduled.
     pub is_scheduled: bool,
 }
@@ -120,22 +108,17 @@ pub struct Attempt {
 pub struct Observation {
     /// Ascending in the order of recording.
     pub id: i64,
-    /// Its attempt.
     pub attempt_id: String,
     /// Ascending in the order of the requests.
     pub poll: i64,
-    /// The gateway's response.
     pub raw: String,
 }
 
 /// A row of `credits`.
 #[derive(Clone, Debug)]
 pub struct Credit {
-    /// The order that is credited.
     pub order_id: String,
-    /// The attempt that was paid.
     pub attempt_id: String,
-    /// The observation that shows it.
     pub observation_id: i64,
     /// In units.
     pub amount: i128,
@@ -150,28 +133,23 @@ pub struct Credit {
 pub struct Event {
     /// `evt_…`
     pub id: String,
-    /// Its order.
     pub order_id: String,
-    /// The order's store.
     pub store: String,
     /// 1, 2, … for each order.
     pub sequence: i64,
     /// `order.paid`
     pub kind: String,
-    /// The text that is delivered.
     pub payload: String,
     /// `pending`, `delivered`, `given_up` or `no_webhook`; `None` if it is in no outbox.
     pub outbox: Option<String>,
 }
 
-/// The stores' record.
 #[derive(Clone, Debug, Default)]
 pub struct Shop {
     /// Every delivery that reached a store, oldest first.
     pub deliveries: Vec<Delivery>,
     /// Stores with a webhook; `None` if the source does not know.
     pub subscribed: Option<BTreeSet<String>>,
-    /// The secret of the webhook.
     pub webhook_secret: Vec<u8>,
     /// What a reader of the list of events has read; `None` if there was none.
     pub listing: Option<Listing>,
@@ -180,13 +158,11 @@ pub struct Shop {
 /// What a store has read of its list of events, page by page from the beginning.
 #[derive(Clone, Debug)]
 pub struct Listing {
-    /// The store's id.
     pub store: String,
     /// The id of each event, in the order of reading.
     pub events: Vec<String>,
 }
 
-/// A delivery that reached a store.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     /// By the store's clock.
@@ -201,7 +177,6 @@ pub struct Delivery {
     pub signature: Option<Signature>,
 }
 
-/// The headers of a signed delivery.
 #[derive(Clone, Debug)]
 pub struct Signature {
     /// `webhook-timestamp`
@@ -210,22 +185,17 @@ pub struct Signature {
     pub signature: String,
 }
 
-/// A file that must not contain a client token.
 #[derive(Clone, Debug)]
 pub struct StoredFile {
-    /// Its path, or what it is.
     pub name: String,
-    /// Its content.
     pub bytes: Vec<u8>,
 }
 
 impl Evidence {
-    /// The gateway's record of an attempt's invoice.
     pub fn invoice_of(&self, attempt: &Attempt) -> Option<&Invoice> {
         self.gateway.invoices.get(attempt.invoice_id.as_ref()?)
     }
 
-    /// The price of an order: the agreed one, or that of its row.
     pub fn price_of(&self, order: &Order) -> Price {
         self.agreed.get(&order.id).copied().unwrap_or(order.price)
     }
@@ -267,7 +237,6 @@ impl Evidence {
         }
     }
 
-    /// The position of the first accepted delivery of each event.
     pub fn first_accepted(&self) -> BTreeMap<&str, usize> {
         let mut first = BTreeMap::new();
         for (position, delivery) in self.shop.deliveries.iter().enumerate() {
@@ -292,7 +261,6 @@ impl Database {
         events.map(|event| (event.id.as_str(), event)).collect()
     }
 
-    /// The events of an order, first one first.
     pub fn events_of(&self, order: &Order) -> &[Event] {
         let from = self
             .events

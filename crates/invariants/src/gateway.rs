@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use crate::amount::{Price, at_least, text};
 use crate::clock::Millis;
 
-/// The gateway's record.
 #[derive(Clone, Debug, Default)]
 pub struct Gateway {
     /// Every request, in the order of their sending.
@@ -19,7 +18,6 @@ pub struct Gateway {
     pub invoices: BTreeMap<String, Invoice>,
 }
 
-/// A request to the gateway.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// By the clock of its sender.
@@ -33,7 +31,6 @@ pub struct Request {
 /// A pause that the gateway has requested.
 #[derive(Clone, Debug)]
 pub struct Pause {
-    /// The process that must keep it.
     pub process: u64,
     /// Number of requests that were sent before the process could know of it.
     pub known_after: usize,
@@ -44,18 +41,13 @@ pub struct Pause {
 /// The content of a POST /invoice or POST /checkout. Amounts of one value are equal, however they are written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Requested {
-    /// POST /invoice
     Invoice {
-        /// The price that is used.
         conversion_id: String,
-        /// The asset.
         crypto_code: String,
         /// In the asset, US dollars and the local currency; `None` for text that is no amount.
         amounts: [Option<i128>; 3],
     },
-    /// POST /checkout: a session on the gateway's page.
     Session {
-        /// The customer's address.
         email: String,
         /// ISO 4217.
         currency: String,
@@ -84,9 +76,7 @@ pub struct Invoice {
     pub created_at: Millis,
     /// The end of its time, by the gateway's clock; `None` if the source does not know it.
     pub expires_at: Option<Millis>,
-    /// The request that has made it.
     pub requested: Requested,
-    /// What the gateway has answered.
     pub shown: Shown,
     /// What GET /invoice states from each moment on, oldest first.
     pub reports: Vec<Report>,
@@ -101,7 +91,6 @@ pub struct Invoice {
     pub rate: Option<[i128; 3]>,
 }
 
-/// What GET /invoice states from a moment on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// By the gateway's clock.
@@ -136,7 +125,6 @@ impl Requested {
 }
 
 impl Invoice {
-    /// The first moment at which it was completed with enough for a price.
     pub fn covered_at(&self, price: Price) -> Option<Millis> {
         let covering = self.reports.iter().find(|report| report.covers(price));
         covering.map(|report| report.at)

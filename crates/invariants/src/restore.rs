@@ -17,7 +17,6 @@ impl Restore {
 }
 
 impl Evidence {
-    /// The database that was in use at a moment.
     fn database_at(&self, at: Millis) -> &Database {
         let replaced = self.restores.iter().find(|restore| at < restore.at);
         replaced.map_or(&self.database, |restore| &restore.replaced)
@@ -59,7 +58,6 @@ impl Evidence {
         ids.filter(|id| !kept.contains(id)).collect()
     }
 
-    /// Invoices whose attempts a restore lost.
     pub(crate) fn lost_invoices(&self) -> BTreeSet<&str> {
         self.restores
             .iter()
@@ -67,7 +65,6 @@ impl Evidence {
             .collect()
     }
 
-    /// Attempts that held an invoice in a replaced database.
     pub(crate) fn held_before(&self) -> BTreeSet<&str> {
         let replaced = self.restores.iter().map(|restore| &restore.replaced);
         let attempts = replaced.flat_map(|database| &database.attempts);
@@ -86,7 +83,6 @@ impl Evidence {
             .collect()
     }
 
-    /// The evidence with the database that a restore replaced.
     pub(crate) fn before(&self, restore: &Restore) -> Self {
         Self {
             database: restore.replaced.clone(),
@@ -98,11 +94,9 @@ impl Evidence {
     }
 }
 
-/// The events of each database with the moment of its end.
 pub(crate) struct EventsInTime<'a>(Vec<(Millis, BTreeMap<&'a str, &'a Event>)>);
 
 impl<'a> EventsInTime<'a> {
-    /// The event of this id in the database that was in use at a moment.
     pub(crate) fn find(&self, id: &str, at: Millis) -> Option<&'a Event> {
         let (_, events) = self.0.iter().find(|(end, _)| at < *end)?;
         events.get(id).copied()
@@ -110,7 +104,6 @@ impl<'a> EventsInTime<'a> {
 }
 
 impl Database {
-    /// The invoices that attempts hold.
     pub(crate) fn held_invoices(&self) -> impl Iterator<Item = &str> {
         let attempts = self.attempts.iter();
         attempts.filter_map(|attempt| attempt.invoice_id.as_deref())

@@ -4,10 +4,11 @@ mod databases;
 mod logs;
 mod sandbox_log;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 
+pub use self::databases::read_tables;
 use self::sandbox_log::SandboxLog;
 use crate::clock::{ClockRecord, Millis};
 use crate::evidence::{Evidence, Shop};
@@ -71,11 +72,7 @@ impl Sources {
             Some(path) => logs::clock_changes(path, ended_at + AFTERWARDS)?,
             None => ClockRecord::default(),
         };
-        let (mut database, files) = if is_server {
-            databases::read_server(&self.database).await?
-        } else {
-            databases::read_file(Path::new(&self.database)).await?
-        };
+        let (mut database, files) = databases::read_whole(&self.database).await?;
         for credit in &mut database.credits {
             credit.at = clock.right_time(credit.at);
         }

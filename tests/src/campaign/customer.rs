@@ -27,12 +27,9 @@ enum Behaviour {
     More,
     MuchLess,
     Late,
-    /// Opens a second attempt in another asset and pays the first.
     FirstAttempt,
-    /// Opens a second attempt in another asset and pays both.
     BothAttempts,
     Never,
-    /// Pays after the store has cancelled the order.
     AfterCancellation,
     TooLowFee,
     Leave,
@@ -88,7 +85,6 @@ pub(super) const MAX_TRIES: u32 = 60;
 const WATCH_SECONDS: i64 = 6;
 const FINAL_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What all customers of a shard share.
 #[derive(Clone, Debug)]
 pub(super) struct Customers {
     pub(super) http: reqwest::Client,
@@ -99,7 +95,6 @@ pub(super) struct Customers {
     pub(super) counters: Arc<Counters>,
     /// Held exclusively while a block is mined.
     pub(super) mining: Arc<RwLock<()>>,
-    /// Set when the shard closes: requests are not repeated any more.
     pub(super) is_closing: Arc<AtomicBool>,
 }
 
@@ -355,9 +350,6 @@ impl Customers {
     }
 
     /// Repeats a request until it is answered; `None` when the shard closes before.
-    ///
-    /// # Panics
-    /// What the proxy had answered before is gone.
     pub(super) async fn send_until_answered(&self, request: &RequestBuilder) -> Option<Value> {
         while self.is_open() {
             let request = request.try_clone().expect("its body is no stream");

@@ -6,11 +6,12 @@
 
 use std::time::Duration;
 
+use florin_postgres::PostgresServer;
 use jiff::SignedDuration;
 
+use super::DATABASE;
 use super::kills::{KILLS, RUN};
-use super::remains::DATABASE;
-use super::shard::Shard;
+use super::shard::{Shard, address_of};
 use crate::database_fault::{MovedFile, SpoiledFile, limit_files};
 use crate::faulty_machine::DiskError;
 
@@ -199,13 +200,20 @@ impl Shard {
 
     /// A standby follows, each commit waits for it, and it takes the place of the primary, which is lost with its disk.
     async fn fail_over(&mut self) -> u64 {
-        let standby = self.server().start_standby().await;
+        let standby = self.call_server(|primary| {
+            let standby = primary.start_standby().expect("it follows the primary");
+            primary.wait_for_standby().expect("it follows the primary");
+            standby
+        });
         self.wait_up_to(RUN).await;
-        self.server().lose_primary();
+        let stopped = self.call_server(PostgresServer::stop_at_once);
+        stopped.expect("the primary runs");
         self.counters.one(KILLS, "of the primary for ever");
         self.wait_up_to(RUN).await;
-        self.server().promote(standby).await;
-        let address = self.server().address();
+        let address = address_of(&standby);
+        self.server = Some(standby);
+        let promoted = self.call_server(|standby| standby.promote());
+        promoted.expect("it was a standby");
         for replica in &mut self.replicas {
             let link = replica.link.as_mut().expect("it has a server");
             link.redirect(address).await;

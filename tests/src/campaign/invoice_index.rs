@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
-/// The index, up to date with the log.
 #[derive(Debug)]
 pub(super) struct InvoiceIndex(Mutex<State>);
 

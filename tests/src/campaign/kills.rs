@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
+use florin_postgres::PostgresServer;
 use tokio::sync::broadcast::Receiver;
 
 use super::shard::{READY, Shard};
@@ -14,7 +15,6 @@ use crate::wait::pause;
 enum KillPlan {
     DuringStart,
     AnyTime,
-    /// As a target request or its response passes.
     OnTraffic(&'static Target),
     DuringShutdown,
     /// After SIGSTOP and SIGCONT: longer than a transaction may take.
@@ -22,15 +22,12 @@ enum KillPlan {
     /// After some time without the gateway.
     AfterCutOff,
     Primary,
-    /// The primary, and a proxy while it is away.
     PrimaryAndProxy,
 }
 
-/// A request or a response to kill at.
 #[derive(Debug)]
 struct Target {
     link: Link,
-    /// Method and path.
     request: &'static str,
     is_response: bool,
 }
@@ -174,7 +171,8 @@ impl Shard {
 
     async fn kill_primary(&mut self, and_proxy: Option<usize>) -> u64 {
         self.wait_up_to(RUN).await;
-        self.server().lose_primary();
+        let stopped = self.call_server(PostgresServer::stop_at_once);
+        stopped.expect("the primary runs");
         self.counters.one(KILLS, "of the primary");
         let mut killed = 1;
         if let Some(at) = and_proxy {
@@ -184,7 +182,8 @@ impl Shard {
         }
         self.wait_up_to(AWAY).await;
         // Customers, store and gateway continue meanwhile.
-        self.server().recover().await;
+        let recovered = self.call_server(PostgresServer::start_again);
+        recovered.expect("the primary recovers");
         self.restart_exited().await;
         killed
     }

@@ -27,7 +27,6 @@ pub(super) struct Replica {
     pub(super) database_url: String,
     pub(super) public: SocketAddr,
     pub(super) admin: SocketAddr,
-    /// Its output is appended here.
     pub(super) log: PathBuf,
     pub(super) machine: Arc<FaultyMachine>,
     /// Its way to the server of the database; `None` for a file.
@@ -55,7 +54,6 @@ impl Replica {
         }
     }
 
-    /// Another proxy on the same machine.
     pub(super) fn beside(&self, addresses: [SocketAddr; 2], database_url: String) -> Self {
         let files = [&self.program, &self.config, &self.log].map(Clone::clone);
         Self::new(files, addresses, database_url, self.machine.clone())
@@ -103,9 +101,6 @@ impl Replica {
     }
 
     /// Sends SIGTERM and waits for its exit.
-    ///
-    /// # Panics
-    /// It fails, or does not exit.
     pub(super) async fn stop(&mut self) {
         self.signal("TERM");
         let exit = async {
@@ -129,9 +124,6 @@ impl Replica {
     }
 
     /// Checks that it exited because it started without its database server: its log ends with that.
-    ///
-    /// # Panics
-    /// It exited for another reason.
     pub(super) async fn expect_refusal(&self, status: ExitStatus) {
         let is_refused = within(PRINTED, async || {
             let tail = self.log_tail();

@@ -1,6 +1,5 @@
 //! A shard: proxies on one database, with a gateway, a shop, customers and kills.
 
-use std::fs::File;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use florin_postgres::{Durability, PostgresServer};
 use florin_proxy::clock::{Clock as _, SystemClock};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -15,19 +15,16 @@ use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::background_load::{inject_faults, mine_blocks};
 use super::customer::Customers;
 use super::drain::drain;
-use super::event_reader::EventReader;
 use super::invoice_index::InvoiceIndex;
-use super::remains::{CLOCK_LOG, DATABASE, EVENT_LOG, Remains, SANDBOX_LOG, SHOP_LOG};
 use super::replica::Replica;
-use super::server::Server;
-use super::shop::Shop;
+use super::shop::{EventReader, Shop};
+use super::{CLOCK_LOG, DATABASE, EVENT_LOG, Remains, SANDBOX_LOG, SHOP_LOG};
 use crate::clock::MovableClock;
 use crate::counters::Counters;
 use crate::faulty_machine::FaultyMachine;
-use crate::program::{Folder, write_private};
+use crate::program::{Folder, append_to, write_private};
 use crate::random::SeededRandom;
 use crate::replicas::free_address;
 use crate::sandbox_control::SandboxControl;
@@ -38,23 +35,27 @@ use crate::wait::pause;
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
 
+/// The name of the proxies' database on a server.
+pub(super) const DATABASE_ON_SERVER: &str = "florin";
 const CUSTOMERS: u64 = 10;
 /// Longest start on a loaded machine.
 pub(super) const READY: Duration = Duration::from_mins(1);
 const POLL_EVERY: Duration = Duration::from_millis(5);
+const BLOCK_EVERY: Duration = Duration::from_millis(500);
+const FAULT_EVERY: Duration = Duration::from_millis(1500);
+const SLOW_MS: u64 = 400;
+/// The sandbox keeps a hundred.
+const MAX_WAITING_FAULTS: usize = 20;
 /// Longest time to read the rest of the list of events.
 const LISTED: Duration = Duration::from_secs(30);
 
-/// Settings of a campaign.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Number of kills, over all shards.
     pub kills: u64,
     /// Databases that are used in parallel, each with its own proxies, gateway, shop and customers.
     pub shards: u64,
     /// Proxies on one PostgreSQL; one on a file of SQLite if `None`.
     pub replicas: Option<u64>,
-    /// Seed of all random numbers.
     pub seed: u64,
     /// `florin-proxy`
     pub proxy: PathBuf,
@@ -68,7 +69,7 @@ pub(super) struct Shard {
     pub(super) random: SeededRandom,
     pub(super) replicas: Vec<Replica>,
     /// The server of the database; `None` for one proxy on a file.
-    pub(super) server: Option<Server>,
+    pub(super) server: Option<PostgresServer>,
     pub(super) traffic: broadcast::Sender<Passed>,
     pub(super) gateway_link: TcpProxy,
     /// Number of the next disaster. Each shard begins with another one.
@@ -78,12 +79,9 @@ pub(super) struct Shard {
     shop: Shop,
     /// Kept because dropping them closes their connections.
     _other_links: [TcpProxy; 2],
-    /// The addresses of a proxy beside the others.
     spare: [SocketAddr; 2],
     is_drained: Arc<AtomicBool>,
-    /// Customers and miner.
     load: JoinSet<()>,
-    /// Faults of the gateway.
     faults: JoinSet<()>,
     reader: JoinSet<()>,
     gateway: JoinSet<()>,
@@ -91,12 +89,11 @@ pub(super) struct Shard {
 }
 
 impl Shard {
-    /// Sets everything up; the proxies are not started.
     pub(super) async fn open(number: u64, options: &Options, counters: Arc<Counters>) -> Self {
         let random = SeededRandom::new(options.seed).split(number);
         let folder = Folder::new();
         let server = match options.replicas {
-            Some(_) => Some(Server::start().await),
+            Some(_) => Some(start_server().await),
             None => None,
         };
         let shutdown = CancellationToken::new();
@@ -113,7 +110,7 @@ impl Shard {
             Some(Traffic { link, passed })
         };
         let front = TcpProxy::balanced(public, observed(Link::Proxy)).await;
-        let store = TcpProxy::balanced(vec![shop.address], observed(Link::Shop)).await;
+        let store = TcpProxy::balanced(vec![shop.address()], observed(Link::Shop)).await;
         // One address for all proxies: the account whose limits they share is named by it.
         let gateway = vec![sandbox_address];
         let gateway_link = TcpProxy::balanced(gateway, observed(Link::Gateway)).await;
@@ -124,7 +121,7 @@ impl Shard {
             admin,
             gateway: gateway_link.address(),
             sandbox: sandbox_address,
-            shop: shop.address,
+            shop: shop.address(),
             webhook: store.address(),
         };
         let world_config = world::WorldConfig::default();
@@ -134,11 +131,13 @@ impl Shard {
         let mut replicas = Vec::new();
         for (number, addresses) in proxies.into_iter().enumerate() {
             let link = match &server {
-                Some(server) => Some(TcpProxy::to(server.address()).await),
+                Some(server) => Some(TcpProxy::to(address_of(server)).await),
                 None => None,
             };
             let url = match (&server, &link) {
-                (Some(server), Some(link)) => server.url_at(link.address().port()),
+                (Some(server), Some(link)) => {
+                    server.url_at(link.address().port(), DATABASE_ON_SERVER)
+                }
                 _ => url.clone(),
             };
             let log = folder.file(&format!("proxy-{number}.log"));
@@ -212,13 +211,15 @@ impl Shard {
             counters: self.counters.clone(),
             is_closing: self.is_drained.clone(),
         };
-        self.reader.spawn(reader.run(self.folder.file(EVENT_LOG)));
+        let log = append_to(&self.folder.file(EVENT_LOG));
+        self.reader.spawn(reader.run(log));
     }
 
-    pub(super) fn server(&mut self) -> &mut Server {
-        self.server
-            .as_mut()
-            .expect("plans without a server need none")
+    /// Calls the primary, which blocks.
+    pub(super) fn call_server<T>(&mut self, call: impl FnOnce(&mut PostgresServer) -> T) -> T {
+        let server = self.server.as_mut();
+        let server = server.expect("plans without a server need none");
+        tokio::task::block_in_place(|| call(server))
     }
 
     pub(super) fn any_replica(&self) -> usize {
@@ -272,10 +273,6 @@ impl Shard {
         1
     }
 
-    /// Starts replicas again that were killed or have exited.
-    ///
-    /// # Panics
-    /// One exited for another reason than [`Self::has_exited`] allows.
     pub(super) async fn restart_exited(&mut self) {
         for at in 0..self.replicas.len() {
             if !self.replicas[at].is_started() || self.has_exited(at).await {
@@ -309,14 +306,12 @@ impl Shard {
         };
         let ahead_ms = i64::try_from(logged.as_millis()).expect("seconds");
         let line = json!({"at": SystemClock.now().to_string(), "ahead_ms": ahead_ms});
-        let log = self.folder.file(CLOCK_LOG);
-        let log = File::options().create(true).append(true).open(log);
-        let logged = log.and_then(|mut log| writeln!(log, "{line}"));
+        let mut log = append_to(&self.folder.file(CLOCK_LOG));
+        let logged = writeln!(log, "{line}");
         logged.expect("the folder is writable");
         self.replicas[at].machine.set_clock(ahead);
     }
 
-    /// Lets the work end, and ends everything but the database.
     pub(super) async fn end(mut self) -> Remains {
         if let Some(at) = self.wrong_clock.take() {
             self.set_clock(at, SignedDuration::ZERO);
@@ -331,7 +326,7 @@ impl Shard {
         self.shop.accept_all();
         join(&mut self.load).await;
         let database = match &self.server {
-            Some(server) => server.url(),
+            Some(server) => server.url(DATABASE_ON_SERVER),
             None => self.folder.file(DATABASE).display().to_string(),
         };
         drain(&self.customers, &database).await;
@@ -345,16 +340,61 @@ impl Shard {
         join(&mut self.gateway).await;
         Remains {
             folder: self.folder,
-            server: self.server.map(Server::into_primary),
+            server: self.server,
         }
     }
+}
+
+/// Mines blocks until the shard closes. A read lock on `mining` suspends it.
+async fn mine_blocks(customers: Customers, random: SeededRandom) {
+    while customers.is_open() {
+        pause(random.up_to(BLOCK_EVERY)).await;
+        let _alone = customers.mining.write().await;
+        customers.sandbox.mine(1).await;
+    }
+}
+
+/// Injects a fault into the gateway now and then, until it is aborted.
+async fn inject_faults(customers: Customers, random: SeededRandom) {
+    loop {
+        pause(random.up_to(FAULT_EVERY)).await;
+        // A slow machine makes fewer calls than faults.
+        if customers.sandbox.waiting_faults().await >= MAX_WAITING_FAULTS {
+            continue;
+        }
+        let mut fault = match random.below(4) {
+            0 => json!({"kind": "status", "status": 500}),
+            1 => json!({"kind": "garbled"}),
+            2 => json!({"kind": "slow", "delay_ms": random.below(SLOW_MS)}),
+            _ => json!({"kind": "drop"}),
+        };
+        let kind = fault["kind"].as_str().expect("each has one").to_owned();
+        customers.counters.one("faults of the gateway", kind);
+        let endpoint = random.weigh(&[(2, "invoice"), (2, "create_invoice"), (1, "any")]);
+        fault["endpoint"] = endpoint.into();
+        customers.sandbox.inject_fault(fault).await;
+    }
+}
+
+/// Starts a server with an empty database of the proxy.
+async fn start_server() -> PostgresServer {
+    let server = PostgresServer::start(Durability::Full).expect("PostgreSQL is installed");
+    let created = server.create_database(DATABASE_ON_SERVER, None);
+    created.expect("the server makes databases");
+    let url = server.url(DATABASE_ON_SERVER);
+    let migrated = florin_storage::migrate_postgres(&url, "test").await;
+    migrated.expect("an empty database can be migrated");
+    server
+}
+
+pub(super) fn address_of(server: &PostgresServer) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], server.port()))
 }
 
 fn url_of(database: &Path) -> String {
     format!("sqlite://{}", database.display())
 }
 
-/// A machine with its files in a folder below.
 fn machine(folder: &Folder, number: usize) -> FaultyMachine {
     let folder = folder.file(&format!("machine-{number}"));
     std::fs::create_dir(&folder).expect("the folder is writable");

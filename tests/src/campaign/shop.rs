@@ -1,4 +1,5 @@
-//! The shop's webhook endpoint: logs every delivery and sometimes rejects it or does not answer.
+//! The shop: its webhook endpoint, which logs every delivery and sometimes rejects it or does not answer, and a reader that
+//! follows its list of events by `GET /v1/events`, through any proxy.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -13,15 +14,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use florin_proxy::clock::{Clock as _, SystemClock};
-use jiff::Timestamp;
 use parking_lot::Mutex;
-use serde_json::json;
-use tokio::net::TcpListener;
-use tokio::task::JoinSet;
+use serde_json::{Value, json};
 
 use crate::counters::Counters;
+use crate::local_server::LocalServer;
+use crate::program::append_to;
 use crate::random::SeededRandom;
 use crate::wait::pause;
+use crate::world::secrets;
 
 /// Replies to a delivery, with their weights: a status, or none.
 const REPLIES: [(u64, Option<StatusCode>); 5] = [
@@ -36,13 +37,16 @@ pub(super) const MUST_HAPPEN: [&str; 2] = ["accepted", "rejected"];
 /// Longer than the proxy's timeout.
 const NO_RESPONSE: Duration = Duration::from_secs(20);
 const SLOW: Duration = Duration::from_millis(300);
+/// Pause of the reader after a page that was empty, or after a request that failed.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Small, so that many pages end between events of transactions that run at the same time.
+const PAGE: u32 = 5;
 
 /// The endpoint; it closes when dropped.
 #[derive(Debug)]
 pub(super) struct Shop {
-    pub(super) address: SocketAddr,
+    server: LocalServer,
     state: Arc<Inner>,
-    _serving: JoinSet<()>,
 }
 
 #[derive(Debug)]
@@ -55,30 +59,19 @@ struct Inner {
 
 impl Shop {
     pub(super) async fn open(log: &Path, random: SeededRandom, counters: Arc<Counters>) -> Self {
-        let log = File::options().create(true).append(true).open(log);
         let state = Arc::new(Inner {
-            log: Mutex::new(log.expect("the folder is writable")),
+            log: Mutex::new(append_to(log)),
             random,
             accepts_all: AtomicBool::new(false),
             counters,
         });
-        let listener = TcpListener::bind("127.0.0.1:0").await;
-        let listener = listener.expect("a port is free");
-        let address = listener.local_addr().expect("it is bound");
-        let routes = Router::new()
-            .route("/florin", post(receive))
-            .with_state(state.clone());
-        let mut serving = JoinSet::new();
-        serving.spawn(async move {
-            axum::serve(listener, routes)
-                .await
-                .expect("a bound listener serves");
-        });
-        Self {
-            address,
-            state,
-            _serving: serving,
-        }
+        let routes = Router::new().route("/florin", post(receive));
+        let server = LocalServer::start(routes.with_state(state.clone())).await;
+        Self { server, state }
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.server.address
     }
 
     pub(super) fn accept_all(&self) {
@@ -86,10 +79,14 @@ impl Shop {
     }
 }
 
+/// Logs one line before the response is sent, so that every accepted delivery is in the log.
 async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: String) -> StatusCode {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let at = SystemClock.now();
     let accepts_all = shop.accepts_all.load(Ordering::Relaxed);
-    let response = if !is_timely(&headers) {
+    // As a store's library does it. Source: Standard Webhooks 1.0.0, "Verifying timestamps"; its libraries take five minutes.
+    let sent_at = header("webhook-timestamp").and_then(|text| text.parse::<i64>().ok());
+    let response = if sent_at.is_none_or(|sent_at| at.as_second().abs_diff(sent_at) > 300) {
         Some(StatusCode::BAD_REQUEST)
     } else if accepts_all {
         Some(StatusCode::NO_CONTENT)
@@ -99,7 +96,21 @@ async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: Strin
     if !accepts_all && shop.random.percent(5) {
         pause(SLOW).await;
     }
-    shop.log_delivery(at, &headers, &body, response);
+    let line = json!({
+        "at": at.to_string(),
+        "id": header("webhook-id").unwrap_or_default(),
+        "timestamp": header("webhook-timestamp").unwrap_or_default(),
+        "signature": header("webhook-signature").unwrap_or_default(),
+        "body": body,
+        "response": response.map(|status| status.as_u16()),
+    });
+    writeln!(shop.log.lock(), "{line}").expect("the shop's log can be written");
+    let reply = match response {
+        Some(status) if status.is_success() => "accepted",
+        Some(_) => "rejected",
+        None => "unanswered",
+    };
+    shop.counters.one("deliveries", reply);
     let Some(response) = response else {
         pause(NO_RESPONSE).await;
         return StatusCode::REQUEST_TIMEOUT;
@@ -107,39 +118,46 @@ async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: Strin
     response
 }
 
-/// As a store's library does it. Source: Standard Webhooks 1.0.0, "Verifying timestamps"; its libraries take five minutes.
-fn is_timely(headers: &HeaderMap) -> bool {
-    let sent_at = headers
-        .get("webhook-timestamp")
-        .and_then(|value| value.to_str().ok()?.parse::<i64>().ok());
-    sent_at.is_some_and(|sent_at| SystemClock.now().as_second().abs_diff(sent_at) <= 300)
+/// A store that follows its list of events.
+pub(super) struct EventReader {
+    pub(super) http: reqwest::Client,
+    pub(super) proxy: String,
+    pub(super) counters: Arc<Counters>,
+    pub(super) is_closing: Arc<AtomicBool>,
 }
 
-impl Inner {
-    /// Logs one line before the response is sent, so that every accepted delivery is in the log.
-    fn log_delivery(
-        &self,
-        at: Timestamp,
-        headers: &HeaderMap,
-        body: &str,
-        response: Option<StatusCode>,
-    ) {
-        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let line = json!({
-            "at": at.to_string(),
-            "id": header("webhook-id").unwrap_or_default(),
-            "timestamp": header("webhook-timestamp").unwrap_or_default(),
-            "signature": header("webhook-signature").unwrap_or_default(),
-            "body": body,
-            "response": response.map(|status| status.as_u16()),
-        });
-        let mut log = self.log.lock();
-        writeln!(log, "{line}").expect("the shop's log can be written");
-        let reply = match response {
-            Some(status) if status.is_success() => "accepted",
-            Some(_) => "rejected",
-            None => "unanswered",
-        };
-        self.counters.one("deliveries", reply);
+impl EventReader {
+    /// Reads until the campaign closes and the list has no more.
+    pub(super) async fn run(self, mut log: File) {
+        let mut after = None;
+        loop {
+            let was_closing = self.is_closing.load(Ordering::Relaxed);
+            let Some(page) = self.page(after.as_deref()).await else {
+                pause(PAUSE).await;
+                continue;
+            };
+            for event in page["events"].as_array().into_iter().flatten() {
+                let line = json!({"store": "demo", "id": event["id"]});
+                writeln!(log, "{line}").expect("the folder is writable");
+                self.counters.one("store", "events read from the list");
+            }
+            match page["next"].as_str() {
+                Some(next) => after = Some(next.to_owned()),
+                None if was_closing => return,
+                None => pause(PAUSE).await,
+            }
+        }
+    }
+
+    /// A page; `None` when the request failed.
+    async fn page(&self, after: Option<&str>) -> Option<Value> {
+        let after = after.map_or_else(String::new, |after| format!("&after={after}"));
+        let url = format!("{}/v1/events?limit={PAGE}{after}", self.proxy);
+        let request = self.http.get(url).bearer_auth(secrets::STORE_KEY);
+        let response = request.send().await.ok()?;
+        let status = response.status().as_u16();
+        let body: Value = response.json().await.ok()?;
+        assert!(status == 200 || status >= 500, "{status}: {body}");
+        (status == 200).then_some(body)
     }
 }

@@ -2,18 +2,15 @@
 
 use super::WorldConfig;
 
-/// An installation, and a price that its store asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct Circumstance {
     /// Who met it: a public report or a document.
     pub source: &'static str,
-    /// The store's currency, in which it opens an order.
     pub currency: &'static str,
     /// The amount as the store sends it.
     pub sent: &'static str,
     /// The same as orders and events have it; `None` if the gateway's account cannot price the currency.
     pub priced: Option<&'static str>,
-    /// The local currency of the account, and what a dollar costs in it.
     pub account: (&'static str, &'static str),
     /// Seconds by which the gateway's clock is ahead of the proxy's.
     pub clock_ahead: i32,
@@ -98,7 +95,6 @@ pub const CIRCUMSTANCES: [Circumstance; 10] = [
 ];
 
 impl Circumstance {
-    /// The configuration of its world.
     pub fn config(&self) -> WorldConfig {
         WorldConfig {
             currency: self.currency,

@@ -9,7 +9,6 @@ use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 use super::secrets;
 use crate::clock::MovableClock;
 
-/// Differences from the demo's configuration.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -18,7 +17,6 @@ use crate::clock::MovableClock;
 pub struct WorldConfig {
     /// `true` if the gateway sends callbacks.
     pub callbacks: bool,
-    /// The secret that the proxy signs with.
     pub proxys_secret: String,
     /// The store's `currency`. Without dollars it has no catalogue, whose prices have two decimals.
     pub currency: &'static str,
@@ -26,7 +24,6 @@ pub struct WorldConfig {
     pub account: (&'static str, &'static str),
     /// The store's `underpayment_tolerance`.
     pub tolerance: String,
-    /// Origins of the store beside the demo shop's.
     pub origins: Vec<String>,
     /// The store's `theme.preset`.
     pub theme: String,
@@ -56,7 +53,6 @@ pub struct WorldConfig {
     pub database_url: Option<String>,
     /// Minutes until an invoice runs out.
     pub invoice_minutes: u32,
-    /// A node whose transfers pay the sandbox's invoices.
     pub evm_rpc_url: Option<String>,
     /// Stores beside the two, without a webhook.
     pub more_stores: u32,
@@ -121,10 +117,8 @@ impl WorldConfig {
     }
 }
 
-/// Addresses of all servers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addresses {
-    /// The proxy's public address.
     pub(crate) front: SocketAddr,
     /// The proxy itself.
     pub(crate) public: SocketAddr,
@@ -148,7 +142,6 @@ impl Addresses {
     }
 }
 
-/// Endpoints of this machine are for the test environment alone.
 fn webhook_section(environment: &str, webhook: SocketAddr) -> String {
     if environment == "production" {
         return String::new();
@@ -281,7 +274,6 @@ fn rate_limit(orders_per_minute_per_ip: Option<u32>) -> String {
     })
 }
 
-/// The text of the two operators.
 fn operators(has_operators: bool) -> String {
     if !has_operators {
         return String::new();

@@ -25,7 +25,6 @@ const DEADLINES: Deadlines = Deadlines {
 /// How long an orderly end may take.
 const END: Duration = Duration::from_secs(15);
 
-/// The proxy and how it is ended.
 pub(super) struct RunningProxy {
     shutdown: CancellationToken,
     ended: JoinHandle<anyhow::Result<()>>,
@@ -33,7 +32,6 @@ pub(super) struct RunningProxy {
 }
 
 impl RunningProxy {
-    /// Starts it as its own program would.
     pub(super) async fn start(
         file: &Path,
         clock: MovableClock,
@@ -70,7 +68,6 @@ impl RunningProxy {
         }
     }
 
-    /// Ends it in order.
     pub(super) async fn end(self) {
         self.shutdown.cancel();
         let ended = tokio::time::timeout(END, self.ended).await;

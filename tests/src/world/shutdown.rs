@@ -39,10 +39,6 @@ impl World {
     }
 
     /// Waits until every event is delivered, ends everything, and runs the final checks.
-    ///
-    /// # Panics
-    /// An event is not delivered, a delivery was not signed, an unexpected error was logged, or an expected one was
-    /// not.
     pub async fn end(mut self) {
         if self.proxy.is_some() {
             self.wait_for_deliveries().await;

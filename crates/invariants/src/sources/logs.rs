@@ -10,10 +10,6 @@ use serde_json::Value;
 use crate::clock::{ClockChange, ClockRecord, Millis};
 use crate::evidence::{Delivery, Listing, Signature};
 
-/// Reads each line of a log; an error names the file and the line.
-///
-/// # Errors
-/// The file cannot be read, or `read` rejects a line.
 pub(super) fn lines<T>(
     path: &Path,
     mut read: impl FnMut(&Value) -> anyhow::Result<T>,
@@ -35,9 +31,6 @@ pub(super) fn lines<T>(
 ///
 /// `id`, `timestamp` and `signature` are the headers. `body` is the exact text that was received. `response` is the status of
 /// the response, null when the connection was closed instead. A line is written before its response is sent.
-///
-/// # Errors
-/// The file cannot be read, or a line is no delivery.
 pub(super) fn deliveries(path: &Path) -> anyhow::Result<Vec<Delivery>> {
     lines(path, |line| {
         let status = line["response"].as_u64();
@@ -59,9 +52,6 @@ pub(super) fn deliveries(path: &Path) -> anyhow::Result<Vec<Delivery>> {
 /// ```json
 /// {"store":"demo","id":"evt_…"}
 /// ```
-///
-/// # Errors
-/// The file cannot be read or is empty, a line is no event, or there are two stores.
 pub(super) fn listing(path: &Path) -> anyhow::Result<Listing> {
     let read = lines(path, |line| Ok((text(line, "/store")?, text(line, "/id")?)))?;
     let store = read.first().map(|(store, _)| store.clone());
@@ -82,9 +72,6 @@ pub(super) fn listing(path: &Path) -> anyhow::Result<Listing> {
 /// ```
 ///
 /// `at` is by the right clock. `ahead_ms` is how far the proxy's clock is ahead since then; negative when it is behind.
-///
-/// # Errors
-/// The file cannot be read, or a line is no change.
 pub(super) fn clock_changes(path: &Path, until: Millis) -> anyhow::Result<ClockRecord> {
     let changes = lines(path, |line| {
         let ahead = line["ahead_ms"]
@@ -101,7 +88,6 @@ pub(super) fn clock_changes(path: &Path, until: Millis) -> anyhow::Result<ClockR
     })
 }
 
-/// When a line was written.
 pub(super) fn time(line: &Value) -> anyhow::Result<Millis> {
     let at: Timestamp = text(line, "/at")?.parse()?;
     Ok(at.as_millisecond())

@@ -18,25 +18,18 @@ const SHARED_WITHIN: Millis = 4500;
 /// A longer `Retry-After` is not kept whole: the proxy tries one call each five minutes.
 const LONGEST_PAUSE_SECONDS: i64 = 300;
 
-/// The record while it is read.
 #[derive(Default)]
 pub(super) struct SandboxLog {
     pub(super) gateway: Gateway,
-    /// The time of the last line.
     pub(super) ended_at: Millis,
     /// Index of each request with `Retry-After`, and its seconds.
     paused: Vec<(usize, i64)>,
     /// What each invoice asks for in the asset; missing until the customer of a session chooses.
     wanted: BTreeMap<String, i128>,
-    /// The amount of each transaction.
     transactions: BTreeMap<String, i128>,
 }
 
 impl SandboxLog {
-    /// Reads the record of one proxy, or of several that share their pauses.
-    ///
-    /// # Errors
-    /// A line is not one of the sandbox's.
     pub(super) fn read(path: &Path, is_shared: bool) -> anyhow::Result<Self> {
         let mut log = Self::default();
         lines(path, |line| log.add(line))?;

@@ -20,7 +20,6 @@ pub(super) const START: Millis = 1_790_000_000_000;
 pub(super) const HOUR: Millis = 3_600_000;
 pub(super) const SECRET: &[u8] = b"a secret";
 
-/// A change of good evidence, after the name of the rule that reports it.
 pub(super) type Broken = (&'static str, fn(&mut Evidence));
 
 #[track_caller]
@@ -73,6 +72,8 @@ pub(super) fn attempt(number: u32, order: &Order, payment: &str) -> Attempt {
         payment: payment.into(),
         payment_since: Some(START),
         expires_at: Some(START + HOUR),
+        polled_at: None,
+        observed_at: None,
         is_scheduled: true,
     }
 }
@@ -168,7 +169,6 @@ pub(super) fn observation(id: i64, attempt: &Attempt, poll: i64) -> Observation 
     }
 }
 
-/// A session on the gateway's page, with what its customer sees.
 pub(super) fn session(hosted: &Order) -> (Requested, Shown) {
     let requested = Requested::Session {
         email: "ada@example.com".into(),
@@ -286,7 +286,6 @@ pub(super) fn database() -> Database {
     }
 }
 
-/// Evidence that breaks no rule.
 pub(super) fn good() -> Evidence {
     let database = database();
     let paid = &database.orders[0];
@@ -321,7 +320,6 @@ pub(super) fn good() -> Evidence {
     evidence
 }
 
-/// Changes good evidence in a way that no rule may report.
 #[track_caller]
 pub(super) fn is_allowed(change: impl FnOnce(&mut Evidence)) {
     let mut evidence = good();
@@ -336,18 +334,15 @@ pub(super) fn event<'a>(evidence: &'a mut Evidence, id: &str) -> &'a mut Event {
     events.find(|event| event.id == id).unwrap()
 }
 
-/// Removes every delivery of an event.
 pub(super) fn lose_delivery(evidence: &mut Evidence, id: &str) {
     let deliveries = &mut evidence.shop.deliveries;
     deliveries.retain(|delivery| delivery.id != id);
 }
 
-/// The client token whose hash is in the database.
 pub(super) fn token() -> String {
     "c".repeat(64)
 }
 
-/// What the reader of the list has read.
 pub(super) fn listing(evidence: &mut Evidence) -> &mut Vec<String> {
     &mut evidence.shop.listing.as_mut().unwrap().events
 }

@@ -48,7 +48,6 @@ fn replaced(last: &Database) -> Database {
     database
 }
 
-/// Adds a restore, and what gateway and store knew before it.
 pub(super) fn add_restore(evidence: &mut Evidence) {
     let last = &evidence.database;
     let (backup, replaced) = (backup(last), replaced(last));
@@ -126,7 +125,6 @@ pub(super) const BROKEN_RESTORES: &[Broken] = &[
     }),
 ];
 
-/// The restore did not lose an attempt that the backup has.
 fn add_lost_attempt_to_backup(evidence: &mut Evidence) {
     let Restore {
         backup, replaced, ..
