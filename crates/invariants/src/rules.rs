@@ -13,10 +13,8 @@ mod tests;
 use crate::evidence::Evidence;
 use crate::finding::Finding;
 
-/// When evidence was collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Between any two commits, while the proxy works.
     Running,
     /// After the proxy had time to finish what it had begun, without faults.
     Drained,

@@ -9,14 +9,12 @@ use crate::signature::sign;
 /// Largest distance between the time of a signature and the arrival.
 ///
 /// Source: Standard Webhooks 1.0.0, "Verifying timestamps"; its libraries take five minutes.
-const MAX_SECONDS: i64 = 300;
+const MAX_SECONDS: u64 = 300;
 
 pub(super) fn event_in_outbox(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new("event-in-outbox", "events: each has its row in the outbox");
     for event in &evidence.database.events {
-        finding.must(event.outbox.is_some(), || {
-            format!("{} ({}) is in no outbox", event.id, event.kind)
-        });
+        finding.must(event.outbox.is_some(), (&event.id, &event.kind));
     }
     finding
 }
@@ -26,107 +24,77 @@ pub(super) fn outbox_is_settled(evidence: &Evidence) -> Finding {
     for event in &evidence.database.events {
         let state = event.outbox.as_deref();
         let is_settled = matches!(state, Some("delivered" | "given_up" | "no_webhook"));
-        finding.must(is_settled, || {
-            let state = state.unwrap_or("in no outbox");
-            format!("{} ({}) is {state}", event.id, event.kind)
-        });
+        finding.must(is_settled, (&event.id, &event.kind, state));
     }
     finding
 }
 
 pub(super) fn outbox_in_order(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "outbox-in-order",
-        "events: settled only after the earlier ones of the same order",
-    );
+    let claim = "events: settled only after the earlier ones of the same order";
+    let mut finding = Finding::new("outbox-in-order", claim);
     let mut waiting: BTreeMap<&str, &str> = BTreeMap::new();
     for event in &evidence.database.events {
-        if event.outbox.as_deref() == Some("pending") {
+        let is_waiting = event.outbox.as_deref() == Some("pending");
+        if is_waiting {
             waiting.entry(&event.order_id).or_insert(&event.id);
         }
         let earlier = waiting.get(event.order_id.as_str());
-        let earlier = earlier.filter(|_| event.outbox.as_deref() != Some("pending"));
-        finding.check(earlier.map(|earlier| {
-            let state = event.outbox.as_deref().unwrap_or("in no outbox");
-            format!("{} is {state}, and {earlier} still waits", event.id)
-        }));
+        let facts = (&event.id, &event.outbox, "before", earlier);
+        finding.must(is_waiting || earlier.is_none(), facts);
     }
     finding
 }
 
 pub(super) fn event_is_accepted(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "event-is-accepted",
-        "events of stores with a webhook: accepted by the store, or given up",
-    );
+    let claim = "events of stores with a webhook: accepted by the store, or given up";
+    let mut finding = Finding::new("event-is-accepted", claim);
     let accepted = evidence.first_accepted();
     for event in &evidence.database.events {
         if evidence.is_wanted(event) && !event.is_given_up() {
-            finding.must(accepted.contains_key(event.id.as_str()), || {
-                format!("the store has never accepted {} ({})", event.id, event.kind)
-            });
+            let is_accepted = accepted.contains_key(event.id.as_str());
+            finding.must(is_accepted, (&event.id, &event.kind));
         }
     }
     finding
 }
 
 pub(super) fn delivery_has_event(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "delivery-has-event",
-        "deliveries: each is an event of the database that was in use",
-    );
+    let claim = "deliveries: each is an event of the database that was in use";
+    let mut finding = Finding::new("delivery-has-event", claim);
     let known = evidence.events_in_time();
     for Delivery { id, at, .. } in &evidence.shop.deliveries {
-        finding.must(known.find(id, *at).is_some(), || {
-            format!("the store received {id} at {at}, which is not in the database")
-        });
+        finding.must(known.find(id, *at).is_some(), (id, at));
     }
     finding
 }
 
 pub(super) fn delivery_is_wanted(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "delivery-is-wanted",
-        "deliveries: each is an event of a store with a webhook",
-    );
+    let claim = "deliveries: each is an event of a store with a webhook";
+    let mut finding = Finding::new("delivery-is-wanted", claim);
     let known = evidence.events_in_time();
-    for delivery in &evidence.shop.deliveries {
-        if let Some(event) = known.find(&delivery.id, delivery.at) {
-            finding.must(evidence.is_wanted(event), || {
-                format!(
-                    "{} was delivered, and {} has no webhook",
-                    event.id, event.store
-                )
-            });
+    for Delivery { id, at, .. } in &evidence.shop.deliveries {
+        if let Some(event) = known.find(id, *at) {
+            finding.must(evidence.is_wanted(event), (id, &event.store));
         }
     }
     finding
 }
 
 pub(super) fn same_bytes(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "same-bytes",
-        "deliveries: each has its event's payload, byte for byte",
-    );
+    let claim = "deliveries: each has its event's payload, byte for byte";
+    let mut finding = Finding::new("same-bytes", claim);
     let known = evidence.events_in_time();
-    for delivery in &evidence.shop.deliveries {
-        if let Some(event) = known.find(&delivery.id, delivery.at) {
-            finding.must(event.payload == delivery.body, || {
-                format!(
-                    "{} was delivered at {} with another payload",
-                    event.id, delivery.at
-                )
-            });
+    for Delivery { id, at, body, .. } in &evidence.shop.deliveries {
+        if let Some(event) = known.find(id, *at) {
+            finding.must(event.payload == *body, (id, at));
         }
     }
     finding
 }
 
 pub(super) fn signed(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "signed",
-        "deliveries: each is signed by the store's secret, at the time of its sending",
-    );
+    let claim = "deliveries: each is signed by the store's secret, at the time of its sending";
+    let mut finding = Finding::new("signed", claim);
     for delivery in &evidence.shop.deliveries {
         let Delivery { id, at, body, .. } = delivery;
         let Some(header) = &delivery.signature else {
@@ -140,54 +108,35 @@ pub(super) fn signed(evidence: &Evidence) -> Finding {
             let mut second = sent_at * 1000..(sent_at + 1) * 1000;
             second.any(|shown| {
                 let mut times = evidence.clock.right_times(shown).into_iter();
-                times.any(|sent_at| at.abs_diff(sent_at) / 1000 <= MAX_SECONDS.unsigned_abs())
+                times.any(|sent_at| at.abs_diff(sent_at) / 1000 <= MAX_SECONDS)
             })
         });
-        finding.must(is_signed && is_timely, || {
-            format!("{id}, received at {at}, has the headers {header:?}")
-        });
+        finding.must(is_signed && is_timely, (id, "received at", at, header));
     }
     finding
 }
 
 pub(super) fn shop_received_paid(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "shop-received-paid",
-        "orders: the store has accepted that they are paid if they are, and only then",
-    );
+    let claim = "orders: the store has accepted that they are paid if they are, and only then";
+    let mut finding = Finding::new("shop-received-paid", claim);
     let accepted = evidence.first_accepted();
     for order in &evidence.database.orders {
         let events = evidence.database.events_of(order).iter();
-        let paid: Vec<_> = events.filter(|event| event.name() == "paid").collect();
-        if paid
-            .iter()
-            .any(|event| !evidence.is_wanted(event) || event.is_given_up())
-        {
+        let mut paid = events.filter(|event| event.name() == "paid");
+        let mut without = paid.clone();
+        if without.any(|event| !evidence.is_wanted(event) || event.is_given_up()) {
             continue;
         }
-        let received = paid
-            .iter()
-            .any(|event| accepted.contains_key(event.id.as_str()));
-        finding.must(received == order.is_paid(), || {
-            let word = if received {
-                "received"
-            } else {
-                "did not receive"
-            };
-            format!(
-                "{} is {}, and the store {word} that it is paid",
-                order.id, order.status
-            )
-        });
+        let received = paid.any(|event| accepted.contains_key(event.id.as_str()));
+        let facts = (&order.id, &order.status, "accepted", received);
+        finding.must(received == order.is_paid(), facts);
     }
     finding
 }
 
 pub(super) fn in_order(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "in-order",
-        "events: first accepted after the earlier ones of the same order",
-    );
+    let claim = "events: first accepted after the earlier ones of the same order";
+    let mut finding = Finding::new("in-order", claim);
     let accepted = evidence.first_accepted();
     let given_up = evidence.given_up_ever();
     let mut latest: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
@@ -196,11 +145,8 @@ pub(super) fn in_order(evidence: &Evidence) -> Finding {
             continue;
         };
         let earlier = latest.get(event.order_id.as_str()).copied();
-        finding.check(
-            earlier
-                .filter(|(earlier, _)| *earlier > position)
-                .map(|(_, earlier)| format!("the store accepted {} before {earlier}", event.id)),
-        );
+        let is_later = earlier.is_none_or(|(earlier, _)| earlier <= position);
+        finding.must(is_later, (&event.id, "before", earlier));
         // The later ones do not wait for an event that was given up: it may be delivered again after them.
         if !given_up.contains(event.id.as_str())
             && earlier.is_none_or(|(earlier, _)| earlier < position)

@@ -8,10 +8,8 @@ use crate::evidence::{Event, Evidence, Order};
 use crate::finding::Finding;
 
 pub(super) fn state_has_event(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "state-has-event",
-        "orders: each has the status of its last event",
-    );
+    let claim = "orders: each has the status of its last event";
+    let mut finding = Finding::new("state-has-event", claim);
     for order in &evidence.database.orders {
         let mut events = evidence.database.events_of(order).iter().rev();
         let last = events.find_map(Event::status_after);
@@ -19,50 +17,36 @@ pub(super) fn state_has_event(evidence: &Evidence) -> Finding {
         let is_marked_as_paid = order.is_marked_as_paid
             && order.status == "checking"
             && matches!(last, Some("awaiting_payment"));
-        finding.must(last == Some(&*order.status) || is_marked_as_paid, || {
-            let Order { id, status, .. } = order;
-            format!(
-                "{id} is {status}, and its events state {}",
-                last.unwrap_or("nothing")
-            )
-        });
+        let holds = last == Some(&*order.status) || is_marked_as_paid;
+        finding.must(holds, (&order.id, &order.status, "after", last));
     }
     finding
 }
 
 pub(super) fn paid_stays_paid(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "paid-stays-paid",
-        "paid orders: exactly one order.paid, and no lower status afterwards",
-    );
+    let claim = "paid orders: exactly one order.paid, and no lower status afterwards";
+    let mut finding = Finding::new("paid-stays-paid", claim);
     for order in &evidence.database.orders {
-        let events = evidence.database.events_of(order);
-        let times = events.iter().filter(|event| event.name() == "paid").count();
-        let was_paid = evidence.known_paid.contains(&order.id);
-        if times == 0 && !order.is_paid() && !was_paid {
+        let events = evidence.database.events_of(order).iter();
+        let mut after = events.skip_while(|event| event.name() != "paid");
+        let is_reported = after.next().is_some();
+        if !is_reported && !order.is_paid() && !evidence.known_paid.contains(&order.id) {
             continue;
         }
-        let after = events
-            .iter()
-            .skip_while(|event| event.name() != "paid")
-            .skip(1);
-        let lower = after
-            .filter_map(Event::status_after)
-            .find(|status| *status != "overpaid");
-        finding.must(times == 1 && lower.is_none() && order.is_paid(), || {
-            let Order { id, status, .. } = order;
-            let lower = lower.map_or(String::new(), |status| format!(", then {status}"));
-            format!("{id} is {status} and has {times} events order.paid{lower}")
-        });
+        // A second order.paid is wrong like a lower status.
+        let mut wrong =
+            after.filter(|event| !matches!(event.status_after(), None | Some("overpaid")));
+        let wrong = wrong.next().map(|event| &event.kind);
+        let holds = is_reported && wrong.is_none() && order.is_paid();
+        finding.must(holds, (&order.id, &order.status, is_reported, wrong));
     }
     finding
 }
 
 pub(super) fn late_payment_has_event(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "late-payment-has-event",
-        "orders paid by several invoices: each payment after the first has an event late_payment",
-    );
+    let claim =
+        "orders paid by several invoices: each payment after the first has an event late_payment";
+    let mut finding = Finding::new("late-payment-has-event", claim);
     let mut payments: BTreeMap<&str, (&Order, usize)> = BTreeMap::new();
     for (_, order) in evidence.paid_attempts() {
         payments.entry(&order.id).or_insert((order, 0)).1 += 1;
@@ -72,67 +56,50 @@ pub(super) fn late_payment_has_event(evidence: &Evidence) -> Finding {
         let reported = events
             .filter(|event| event.name() == "late_payment")
             .count();
-        finding.must(reported + 1 >= payments, || {
-            let id = &order.id;
-            format!("{id} was paid {payments} times, and {reported} late payments were reported")
-        });
+        let facts = (&order.id, payments, "payments", reported, "reported");
+        finding.must(reported + 1 >= payments, facts);
     }
     finding
 }
 
 pub(super) fn underpaid_has_short_invoice(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "underpaid-has-short-invoice",
-        "orders reported as underpaid: an invoice of theirs was completed with less",
-    );
-    let mut short: BTreeSet<&str> = BTreeSet::new();
-    for (_, order, invoice) in evidence.open_attempts() {
-        // A session's report states its own price, which may be wrong.
-        if invoice.shown.page_url.is_some() || invoice.was_short(evidence.price_of(order)) {
-            short.insert(&order.id);
-        }
-    }
+    let claim = "orders reported as underpaid: an invoice of theirs was completed with less";
+    let mut finding = Finding::new("underpaid-has-short-invoice", claim);
+    let open = evidence.open_attempts();
+    // A session's report states its own price, which may be wrong.
+    let short = open.filter(|(_, order, invoice)| {
+        invoice.shown.page_url.is_some() || invoice.was_short(evidence.price_of(order))
+    });
+    let short: BTreeSet<&str> = short.map(|(_, order, _)| order.id.as_str()).collect();
     for order in &evidence.database.orders {
         let mut events = evidence.database.events_of(order).iter();
         if events.any(|event| event.name() == "underpaid") {
-            finding.must(short.contains(order.id.as_str()), || {
-                format!("{} was reported as underpaid, and no invoice was", order.id)
-            });
+            finding.must(short.contains(order.id.as_str()), &order.id);
         }
     }
     finding
 }
 
 pub(super) fn no_gap(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "no-gap",
-        "orders: their events are numbered 1 to n, in the order in which they happened",
-    );
+    let claim = "orders: their events are numbered 1 to n, in the order in which they happened";
+    let mut finding = Finding::new("no-gap", claim);
     for order in &evidence.database.orders {
         let events = evidence.database.events_of(order);
         let numbers: Vec<i64> = events.iter().map(|event| event.sequence).collect();
-        let count = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
-        let is_complete = numbers.iter().copied().eq(1..=count) && order.sequence == count;
-        finding.must(is_complete, || {
-            format!(
-                "{}: numbered {numbers:?}, counted to {}",
-                order.id, order.sequence
-            )
-        });
+        let is_complete = numbers.iter().copied().eq(1..=order.sequence);
+        finding.must(is_complete, (&order.id, &numbers, order.sequence));
     }
     let orders = evidence.database.orders_by_id();
     let events = evidence.database.events.iter();
     for stray in events.filter(|event| !orders.contains_key(event.order_id.as_str())) {
-        finding.check(Some(format!("{} has no order", stray.id)));
+        finding.must(false, (&stray.id, "has no order"));
     }
     finding
 }
 
 pub(super) fn payload_matches_event(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "payload-matches-event",
-        "events: their payload states the type, number and order of their row",
-    );
+    let claim = "events: their payload states the type, number and order of their row";
+    let mut finding = Finding::new("payload-matches-event", claim);
     for event in &evidence.database.events {
         let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
         let stated = (
@@ -140,32 +107,20 @@ pub(super) fn payload_matches_event(evidence: &Evidence) -> Finding {
             payload.pointer("/data/sequence").and_then(Value::as_i64),
             payload.pointer("/data/order/id").and_then(Value::as_str),
         );
-        let stored = (
-            Some(&*event.kind),
-            Some(event.sequence),
-            Some(&*event.order_id),
-        );
-        finding.must(stated == stored, || {
-            format!(
-                "the row of {} is {stored:?}, its payload {stated:?}",
-                event.id
-            )
-        });
+        let (kind, order) = (event.kind.as_str(), event.order_id.as_str());
+        let holds = stated == (Some(kind), Some(event.sequence), Some(order));
+        finding.must(holds, (&event.id, stated));
     }
     finding
 }
 
 pub(super) fn donation_has_prefix(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "donation-has-prefix",
-        "events: donation.… for orders whose price a donor named, and only for them",
-    );
+    let claim = "events: donation.… for orders whose price a donor named, and only for them";
+    let mut finding = Finding::new("donation-has-prefix", claim);
     for order in &evidence.database.orders {
         for event in evidence.database.events_of(order) {
             let is_donation = event.kind.starts_with("donation.");
-            finding.must(is_donation == order.is_donation, || {
-                format!("{} of {} is {}", event.id, order.id, event.kind)
-            });
+            finding.must(is_donation == order.is_donation, (&event.id, &event.kind));
         }
     }
     finding
@@ -173,36 +128,32 @@ pub(super) fn donation_has_prefix(evidence: &Evidence) -> Finding {
 
 /// A reader passes each place of the list once: an event that appears behind that place is lost to the store for ever.
 pub(super) fn event_list_is_complete(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "event-list-is-complete",
-        "events: a reader of the list has read each one once, and those of an order in their order",
-    );
+    let claim =
+        "events: a reader of the list has read each one once, and those of an order in their order";
+    let mut finding = Finding::new("event-list-is-complete", claim);
     let Some(listing) = &evidence.shop.listing else {
         return finding;
     };
-    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
-    for id in &listing.events {
-        *times.entry(id).or_default() += 1;
-    }
-    let mut places = BTreeMap::new();
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, id) in listing.events.iter().enumerate() {
-        places.entry(id.as_str()).or_insert(place);
+        places.entry(id).or_default().push(place);
     }
-    let mut last: BTreeMap<&str, (i64, usize)> = BTreeMap::new();
+    let mut last: BTreeMap<&str, usize> = BTreeMap::new();
     let events = evidence.database.events.iter();
     for event in events.filter(|event| event.store == listing.store) {
-        let read = times.remove(event.id.as_str()).unwrap_or(0);
-        finding.must(read == 1, || format!("{} was read {read} times", event.id));
-        let Some(place) = places.get(event.id.as_str()) else {
-            continue;
-        };
-        let before = last.insert(&event.order_id, (event.sequence, *place));
-        finding.must(before.is_none_or(|(_, before)| before < *place), || {
-            format!("{} was read before an earlier event of its order", event.id)
-        });
+        let read = places.remove(event.id.as_str()).unwrap_or_default();
+        finding.must(read.len() == 1, (&event.id, "was read at", &read));
+        if let Some(place) = read.first() {
+            let before = last.insert(&event.order_id, *place);
+            let is_later = before.is_none_or(|before| before < *place);
+            finding.must(
+                is_later,
+                (&event.id, "before an earlier event of its order"),
+            );
+        }
     }
-    for id in times.keys() {
-        finding.check(Some(format!("{id} was read and is not in the database")));
+    for id in places.keys() {
+        finding.must(false, (id, "is not in the database"));
     }
     finding
 }

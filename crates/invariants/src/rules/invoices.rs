@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::amount::{ONE, at_least, text};
 use crate::evidence::{Attempt, Evidence};
 use crate::finding::Finding;
-use crate::gateway::{Invoice, Requested, Shown};
+use crate::gateway::Requested;
 
 /// The number of attempts of each content that fit. Two attempts with the same content are counted together.
 fn count(evidence: &Evidence, fits: impl Fn(&Attempt) -> bool) -> BTreeMap<&Requested, usize> {
@@ -24,27 +24,22 @@ fn held(evidence: &Evidence) -> BTreeSet<&str> {
 }
 
 pub(super) fn invoice_shown_once(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "invoice-shown-once",
-        "invoices of attempts: each belongs to one attempt, and so does its address",
-    );
+    let claim = "invoices of attempts: each belongs to one attempt, and so does its address";
+    let mut finding = Finding::new("invoice-shown-once", claim);
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     for attempt in evidence.attempts_ever() {
         let names = [&attempt.invoice_id, &attempt.shown.address];
         for name in names.into_iter().flatten() {
             let other = seen.insert(name, &attempt.id);
-            finding
-                .check(other.map(|other| format!("{other} and {} both show {name}", attempt.id)));
+            finding.must(other.is_none(), (name, &attempt.id, other));
         }
     }
     finding
 }
 
 pub(super) fn requested_once(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "requested-once",
-        "requests for an invoice or a session: no more of them than attempts that could have sent them",
-    );
+    let claim = "requests for an invoice or a session: no more of them than attempts that could have sent them";
+    let mut finding = Finding::new("requested-once", claim);
     let attempts = count(evidence, |_| true);
     let mut requests: BTreeMap<&Requested, usize> = BTreeMap::new();
     for requested in &evidence.gateway.requested {
@@ -53,18 +48,14 @@ pub(super) fn requested_once(evidence: &Evidence) -> Finding {
     for (requested, times) in requests {
         let attempts = attempts.get(requested).copied().unwrap_or(0);
         finding.checked += times - 1;
-        finding.must(times <= attempts, || {
-            format!("{requested:?} was sent {times} times, by {attempts} attempts")
-        });
+        finding.must(times <= attempts, (requested, times, "by", attempts));
     }
     finding
 }
 
 pub(super) fn requests_the_price(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "requests-the-price",
-        "attempts: each requests its order's price, and enough of the asset for it",
-    );
+    let claim = "attempts: each requests its order's price, and enough of the asset for it";
+    let mut finding = Finding::new("requests-the-price", claim);
     let orders = evidence.database.orders_by_id();
     for attempt in &evidence.database.attempts {
         let Some(order) = orders.get(attempt.order_id.as_str()) else {
@@ -72,47 +63,33 @@ pub(super) fn requests_the_price(evidence: &Evidence) -> Finding {
         };
         let price = evidence.price_of(order).amount;
         let fits = match &attempt.requested {
-            Requested::Invoice {
-                amounts: [_, usd, local],
-                ..
-            } => {
+            Requested::Invoice { amounts, .. } => {
+                let [_, usd, local] = *amounts;
                 let is_local = attempt.shown.local_currency.as_ref() == Some(&order.currency);
-                (order.currency == "USD" && *usd == Some(price))
-                    || (is_local && *local == Some(price))
+                (order.currency == "USD" && usd == Some(price))
+                    || (is_local && local == Some(price))
             }
             Requested::Session {
                 currency, amount, ..
             } => *currency == order.currency && *amount == Some(price),
         };
-        finding.must(fits, || {
-            let (id, price) = (&attempt.id, text(price));
-            format!(
-                "{id} requests {:?} for {price} {}",
-                attempt.requested, order.currency
-            )
-        });
+        let price = (text(price), &order.currency);
+        finding.must(fits, (&attempt.id, &attempt.requested, "for", price));
     }
     for (id, invoice) in &evidence.gateway.invoices {
         let Some([rate, crypto, usd]) = invoice.rate else {
             continue;
         };
         // The amount in the asset is exact; the dollars are rounded to a cent.
-        finding.must(at_least(crypto, rate, usd - ONE / 100, ONE), || {
-            let (crypto, usd) = (text(crypto), text(usd));
-            format!(
-                "{id} requests {crypto} {} for {usd} dollars",
-                invoice.requested.describe()
-            )
-        });
+        let is_enough = at_least(crypto, rate, usd - ONE / 100, ONE);
+        finding.must(is_enough, (id, text(crypto), "for", text(usd), text(rate)));
     }
     finding
 }
 
 pub(super) fn lost_is_explained(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "lost-is-explained",
-        "invoices of the gateway that no attempt holds: each has an attempt that was abandoned, or that a restore lost",
-    );
+    let claim = "invoices of the gateway that no attempt holds: each has an attempt that was abandoned, or that a restore lost";
+    let mut finding = Finding::new("lost-is-explained", claim);
     let (lost, held_before) = (evidence.lost_attempts(), evidence.held_before());
     let mut abandoned = count(evidence, |attempt| {
         let id = attempt.id.as_str();
@@ -124,75 +101,39 @@ pub(super) fn lost_is_explained(evidence: &Evidence) -> Finding {
         is_abandoned && attempt.invoice_id.is_none() && !held_before.contains(id)
     });
     let held = held(evidence);
-    for (id, invoice) in &evidence.gateway.invoices {
-        if held.contains(id.as_str()) {
-            continue;
-        }
-        let left = abandoned
-            .get_mut(&invoice.requested)
-            .filter(|left| **left > 0);
-        let is_explained = left.map(|left| *left -= 1).is_some();
-        finding.must(is_explained, || {
-            let Invoice {
-                requested,
-                created_at,
-                ..
-            } = invoice;
-            let what = requested.describe();
-            format!("{id} ({what}) was created at {created_at} and belongs to no attempt")
-        });
+    let invoices = evidence.gateway.invoices.iter();
+    for (id, invoice) in invoices.filter(|(id, _)| !held.contains(id.as_str())) {
+        let left = abandoned.get_mut(&invoice.requested);
+        let is_explained = left.filter(|left| **left > 0).map(|left| *left -= 1);
+        let facts = (id, &invoice.requested, "at", invoice.created_at);
+        finding.must(is_explained.is_some(), facts);
     }
     finding
 }
 
 pub(super) fn paid_is_held(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "paid-is-held",
-        "invoices that received money: each belongs to an attempt, or did before a restore",
-    );
+    let claim = "invoices that received money: each belongs to an attempt, or did before a restore";
+    let mut finding = Finding::new("paid-is-held", claim);
     let held = held(evidence);
     let invoices = evidence.gateway.invoices.iter();
     for (id, invoice) in invoices.filter(|(_, invoice)| invoice.received > 0) {
-        finding.must(held.contains(id.as_str()), || {
-            let (received, what) = (text(invoice.received), invoice.requested.describe());
-            format!("{received} arrived at {id} ({what}), which belongs to no attempt")
-        });
+        let facts = (id, &invoice.requested, text(invoice.received));
+        finding.must(held.contains(id.as_str()), facts);
     }
     finding
 }
 
 pub(super) fn row_is_invoice(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "row-is-invoice",
-        "attempts with an invoice: its address or page, amounts and asset are the gateway's, and it may be shown",
-    );
+    let claim = "attempts with an invoice: its address or page, amounts and asset are the gateway's, and it may be shown";
+    let mut finding = Finding::new("row-is-invoice", claim);
     let attempts = evidence.database.attempts.iter();
     for attempt in attempts.filter(|attempt| attempt.is_open()) {
-        let offence = match evidence.invoice_of(attempt) {
-            None => Some("an invoice that the gateway never made"),
-            Some(invoice) if attempt.requested != invoice.requested => Some("other amounts"),
-            Some(invoice) if invoice.is_tainted => Some("a response that was lost or wrong"),
-            Some(invoice) => difference(&attempt.shown, &invoice.shown),
-        };
-        finding.check(offence.map(|what| {
-            let invoice = attempt.invoice_id.as_deref().unwrap_or_default();
-            format!("{} holds {invoice} with {what}", attempt.id)
-        }));
+        let invoice = evidence.invoice_of(attempt);
+        let holds = invoice.is_some_and(|invoice| {
+            let is_same = attempt.requested == invoice.requested && attempt.shown == invoice.shown;
+            is_same && !invoice.is_tainted
+        });
+        finding.must(holds, (attempt, "for", invoice));
     }
     finding
-}
-
-fn difference(row: &Shown, stated: &Shown) -> Option<&'static str> {
-    let differences = [
-        (
-            row.local_currency != stated.local_currency,
-            "another currency",
-        ),
-        (row.address != stated.address, "another address"),
-        (row.qr_string != stated.qr_string, "another QR code"),
-        (row.page_url != stated.page_url, "another page"),
-    ];
-    differences
-        .into_iter()
-        .find_map(|(differs, what)| differs.then_some(what))
 }

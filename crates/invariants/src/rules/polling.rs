@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::clock::Millis;
-use crate::evidence::{Attempt, Evidence};
+use crate::evidence::Evidence;
 use crate::finding::Finding;
 
 const DAY: Millis = 24 * 3_600_000;
@@ -13,33 +13,20 @@ const AFTER_EXPIRY: Millis = 59 * DAY;
 const AFTER_PAYMENT: Millis = DAY;
 
 pub(super) fn still_polled(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "still-polled",
-        "attempts that can still change: the next poll is scheduled",
-    );
+    let claim = "attempts that can still change: the next poll is scheduled";
+    let mut finding = Finding::new("still-polled", claim);
     let now = evidence.taken_at;
-    for attempt in evidence
-        .database
-        .attempts
-        .iter()
-        .filter(|attempt| attempt.state == "open")
-    {
-        let Attempt {
-            id,
-            payment,
-            payment_since,
-            expires_at,
-            is_scheduled,
-            ..
-        } = attempt;
-        let can_change = if payment == "settled" {
-            payment_since.is_some_and(|since| since > now - AFTER_PAYMENT)
+    let attempts = evidence.database.attempts.iter();
+    for attempt in attempts.filter(|attempt| attempt.state == "open") {
+        let can_change = if attempt.payment == "settled" {
+            let since = attempt.payment_since;
+            since.is_some_and(|since| since > now - AFTER_PAYMENT)
         } else {
+            let expires_at = attempt.expires_at;
             expires_at.is_none_or(|expires_at| expires_at > now - AFTER_EXPIRY)
         };
-        finding.must(*is_scheduled || !can_change, || {
-            format!("{id} is {payment}, and no poll is scheduled")
-        });
+        let holds = attempt.is_scheduled || !can_change;
+        finding.must(holds, (&attempt.id, &attempt.payment));
     }
     finding
 }
@@ -47,48 +34,34 @@ pub(super) fn still_polled(evidence: &Evidence) -> Finding {
 pub(super) fn nothing_half_made(evidence: &Evidence) -> Finding {
     let mut finding = Finding::new("nothing-half-made", "attempts: none is left in `creating`");
     for attempt in &evidence.database.attempts {
-        finding.must(attempt.state != "creating", || {
-            format!("{} is still in `creating`", attempt.id)
-        });
+        finding.must(attempt.state != "creating", &attempt.id);
     }
     finding
 }
 
 pub(super) fn newest_response_counts(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "newest-response-counts",
-        "observations: none is recorded after the response to a later poll of its attempt",
-    );
+    let claim = "observations: none is recorded after the response to a later poll of its attempt";
+    let mut finding = Finding::new("newest-response-counts", claim);
     let mut latest: BTreeMap<&str, i64> = BTreeMap::new();
     for observation in &evidence.database.observations {
         let before = latest.insert(&observation.attempt_id, observation.poll);
-        finding.must(
-            before.is_none_or(|before| before < observation.poll),
-            || {
-                let (id, poll) = (&observation.attempt_id, observation.poll);
-                format!("{id}: the response to poll {poll} was recorded after {before:?}")
-            },
-        );
+        let is_newer = before.is_none_or(|before| before < observation.poll);
+        finding.must(is_newer, (observation, "after poll", before));
     }
     finding
 }
 
 pub(super) fn pauses_kept(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "pauses-kept",
-        "pauses that the gateway requested by Retry-After: no request was sent within",
-    );
+    let claim = "pauses that the gateway requested by Retry-After: no request was sent within";
+    let mut finding = Finding::new("pauses-kept", claim);
     let requests = &evidence.gateway.requests;
     for pause in &evidence.gateway.pauses {
         let later = requests.get(pause.known_after..).unwrap_or_default();
         let mut within = later
             .iter()
             .filter(|request| request.process == pause.process && request.at < pause.until);
-        finding.check(within.next().map(|first| {
-            let (endpoint, left) = (&first.endpoint, pause.until - first.at);
-            let others = within.count();
-            format!("{endpoint} was sent {left} ms before the end of a pause, and {others} others")
-        }));
+        let first = within.next();
+        finding.must(first.is_none(), (first, pause, within.count(), "others"));
     }
     finding
 }

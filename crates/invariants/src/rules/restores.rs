@@ -6,10 +6,8 @@ use crate::evidence::{Attempt, Credit, Database, Event, Evidence, Order, Restore
 use crate::finding::Finding;
 
 pub(super) fn backup_is_complete(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "backup-is-complete",
-        "deliveries before a backup was made: their events are in it",
-    );
+    let claim = "deliveries before a backup was made: their events are in it";
+    let mut finding = Finding::new("backup-is-complete", claim);
     let mut from = i64::MIN;
     for Restore {
         made_at,
@@ -21,10 +19,8 @@ pub(super) fn backup_is_complete(evidence: &Evidence) -> Finding {
         let known = backup.events_by_id();
         let deliveries = evidence.shop.deliveries.iter();
         for delivery in deliveries.filter(|delivery| (from..*made_at).contains(&delivery.at)) {
-            finding.must(known.contains_key(delivery.id.as_str()), || {
-                let (id, since) = (&delivery.id, made_at - delivery.at);
-                format!("{id} was delivered {since} ms before a backup that lacks it")
-            });
+            let is_known = known.contains_key(delivery.id.as_str());
+            finding.must(is_known, (&delivery.id, delivery.at, "before", made_at));
         }
         from = *at;
     }
@@ -32,10 +28,8 @@ pub(super) fn backup_is_complete(evidence: &Evidence) -> Finding {
 }
 
 pub(super) fn backup_is_kept(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "backup-is-kept",
-        "rows of a restored backup: each is in every later database, with the same content",
-    );
+    let claim = "rows of a restored backup: each is in every later database, with the same content";
+    let mut finding = Finding::new("backup-is-kept", claim);
     for (index, restore) in evidence.restores.iter().enumerate() {
         for later in evidence.databases().skip(index) {
             compare(&mut finding, &restore.backup, later);
@@ -57,7 +51,7 @@ fn compare(finding: &mut Finding, backup: &Database, later: &Database) {
         let same = orders.get(id.as_str()).is_some_and(|order| {
             order.store == *store && order.price == *price && order.currency == *currency
         });
-        finding.must(same, || format!("{id} is lost or another order"));
+        finding.must(same, id);
     }
     let attempts: BTreeMap<&str, &Attempt> = later
         .attempts
@@ -70,20 +64,18 @@ fn compare(finding: &mut Finding, backup: &Database, later: &Database) {
                 || (attempt.invoice_id == kept.invoice_id && attempt.shown == kept.shown);
             attempt.order_id == kept.order_id && attempt.requested == kept.requested && holds
         });
-        finding.must(same, || format!("{} is lost or another attempt", kept.id));
+        finding.must(same, kept);
     }
     let credits: BTreeSet<_> = later.credits.iter().map(content).collect();
     for credit in &backup.credits {
-        finding.must(credits.contains(&content(credit)), || {
-            format!("the credit of {} is lost or another one", credit.order_id)
-        });
+        finding.must(credits.contains(&content(credit)), credit);
     }
     let events = later.events_by_id();
     for kept in &backup.events {
         let same = events
             .get(kept.id.as_str())
             .is_some_and(|event| event.payload == kept.payload && event.sequence == kept.sequence);
-        finding.must(same, || format!("{} is lost or another event", kept.id));
+        finding.must(same, kept);
     }
 }
 
@@ -99,27 +91,23 @@ fn content(credit: &Credit) -> (&str, &str, i64, i128, &str) {
 
 /// A store drops an event whose id it knows: one with other content would be lost to it.
 pub(super) fn id_has_one_content(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "id-has-one-content",
-        "events of all databases, and deliveries: an id has one content",
-    );
+    let claim = "events of all databases, and deliveries: an id has one content";
+    let mut finding = Finding::new("id-has-one-content", claim);
     let mut contents: BTreeMap<&str, &str> = BTreeMap::new();
     let events = evidence.databases().flat_map(|database| &database.events);
     let events = events.map(|Event { id, payload, .. }| (id, payload));
     let deliveries = evidence.shop.deliveries.iter();
     for (id, payload) in events.chain(deliveries.map(|it| (&it.id, &it.body))) {
         let first = contents.entry(id).or_insert(payload);
-        finding.must(first == payload, || format!("{id} has two contents"));
+        finding.must(first == payload, id);
     }
     finding
 }
 
 /// The payment is found again by polling: its invoice is in the backup, and its credit is not.
 pub(super) fn restored_is_credited(evidence: &Evidence) -> Finding {
-    let mut finding = Finding::new(
-        "restored-is-credited",
-        "credits after a backup, by an invoice of the backup: each order is credited again",
-    );
+    let claim = "credits after a backup, by an invoice of the backup: each order is credited again";
+    let mut finding = Finding::new("restored-is-credited", claim);
     let paid: BTreeSet<&str> = evidence
         .paid_attempts()
         .filter(|(_, order)| !order.is_closed())
@@ -142,9 +130,7 @@ pub(super) fn restored_is_credited(evidence: &Evidence) -> Finding {
             let attempt = attempt_id.as_str();
             let is_found_again = kept.contains(attempt) && paid.contains(attempt);
             if is_found_again && !before.contains(order_id.as_str()) {
-                finding.must(credited.contains(order_id.as_str()), || {
-                    format!("{order_id} was credited by {attempt} before a restore, and is not now")
-                });
+                finding.must(credited.contains(order_id.as_str()), (order_id, attempt));
             }
         }
     }
