@@ -41,4 +41,4 @@ pub mod wire;
 
 pub use clock::{Clock, Sleep, SystemClock};
 pub use server::run;
-pub use settings::{ApiSecret, Settings};
+pub use settings::Settings;

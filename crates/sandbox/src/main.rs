@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser;
 use florin_money::{Amount, Currency};
-use florin_sandbox::{ApiSecret, Settings};
+use florin_sandbox::Settings;
 use reqwest::Url;
+use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -83,9 +84,7 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
         seed: arguments.seed,
         callback_url: arguments.callback_url.map(String::from),
         api_key: arguments.api_key.unwrap_or(defaults.api_key),
-        api_secret: arguments
-            .api_secret
-            .map_or(defaults.api_secret, ApiSecret::new),
+        api_secret: arguments.api_secret.map_or(defaults.api_secret, Into::into),
         evm_rpc_url: arguments.evm_rpc_url.map(String::from),
         local_currency: arguments.local_currency.0,
         local_per_usd: arguments.local_currency.1,
@@ -113,7 +112,7 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 fn print_welcome(address: SocketAddr, settings: &Settings) {
-    let (key, secret) = (&settings.api_key, settings.api_secret.expose());
+    let (key, secret) = (&settings.api_key, settings.api_secret.expose_secret());
     let mut lines = vec![format!(
         "The sandbox is ready. No real money moves here.\n\n  page      http://{address}/sandbox\n  \
          gateway   http://{address}/api\n  apikey    {key}\n  secret    {secret}\n"

