@@ -4,6 +4,7 @@ use florin_money::{Amount, AmountError, AmountText, CryptoCode, Currency, Roundi
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::api::request::{ApiError, ErrorCode};
 use crate::asset::{Coin, Limits, offered};
 use crate::settings::{Seed, Settings};
 use crate::store::BoundedStore;
@@ -53,25 +54,6 @@ pub(crate) struct Quote {
     pub(crate) coin: Coin,
     pub(crate) terms: Terms,
     pub(crate) is_within_limits: bool,
-}
-
-/// Why a `conversion_id` cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ConversionError {
-    /// Never issued, or removed since.
-    Unknown,
-    Expired,
-    /// Issued for this other asset.
-    OtherAsset(CryptoCode),
-}
-
-/// Why the amounts of an invoice are rejected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum TermsError {
-    /// Outside the asset's limits.
-    OutOfRange(String),
-    /// They contradict each other, or the asset.
-    Mismatch(String),
 }
 
 impl Prices {
@@ -144,14 +126,19 @@ impl Prices {
         id: &str,
         code: &CryptoCode,
         now: Timestamp,
-    ) -> Result<&Conversion, ConversionError> {
-        let conversion = self.conversions.get(id).ok_or(ConversionError::Unknown)?;
-        if conversion.coin.code != *code {
-            let other = conversion.coin.code.clone();
-            return Err(ConversionError::OtherAsset(other));
+    ) -> Result<&Conversion, ApiError> {
+        let invalid = |message| ApiError::new(ErrorCode::InvalidConversionId, message);
+        let conversion = self.conversions.get(id);
+        let conversion =
+            conversion.ok_or_else(|| invalid(format!("no price was issued as {id:?}")))?;
+        let other = &conversion.coin.code;
+        if other != code {
+            return Err(invalid(format!("{id} is a price of {other}")));
         }
         if now.duration_since(conversion.issued_at) >= CONVERSION_LIFETIME {
-            return Err(ConversionError::Expired);
+            return Err(invalid(format!(
+                "the price issued as {id} has expired: call GET /prices again"
+            )));
         }
         Ok(conversion)
     }
@@ -212,10 +199,11 @@ impl Conversion {
     /// the local currency; the amount in crypto may fall short by less than one unit of its last usual decimal, and
     /// exceed by 1 %. Limits come first: they are what a shop shows to its customer. The specification does not define
     /// what the gateway checks; a gateway that accepts any three numbers disproves it.
-    pub(crate) fn check(&self, terms: &Terms) -> Result<(), TermsError> {
+    pub(crate) fn check(&self, terms: &Terms) -> Result<(), ApiError> {
         let crypto = Amount::from(&terms.crypto);
         let (usd, local) = (Amount::from(&terms.usd), Amount::from(&terms.local));
-        let mismatch = |text| Err(TermsError::Mismatch(text));
+        let mismatch = |text| Err(ApiError::invalid(text));
+        let out_of_range = |text| Err(ApiError::new(ErrorCode::AmountOutOfRange, text));
         let code = &self.coin.code;
         if crypto.decimals() > self.coin.decimals {
             return mismatch(format!(
@@ -229,11 +217,11 @@ impl Conversion {
         let Limits { min, max } = self.coin.limits;
         if let Some(min) = min.filter(|min| crypto < *min) {
             let text = format!("amount_in_crypto {crypto} is below the minimum of {min} {code}");
-            return Err(TermsError::OutOfRange(text));
+            return out_of_range(text);
         }
         if let Some(max) = max.filter(|max| crypto > *max) {
             let text = format!("amount_in_crypto {crypto} is above the maximum of {max} {code}");
-            return Err(TermsError::OutOfRange(text));
+            return out_of_range(text);
         }
         match self.contradiction(crypto, usd, local) {
             Ok(None) => Ok(()),

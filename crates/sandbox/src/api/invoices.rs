@@ -4,11 +4,11 @@ use florin_money::{Amount, AmountText, CryptoCode, Currency};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::request::{ApiError, Call, ErrorCode, Members};
+use super::request::{ApiError, Call, Members};
 use crate::Settings;
 use crate::asset::{REQUIRED_CONFIRMATIONS, per_usd};
 use crate::invoice::{Invoice, NewInvoice};
-use crate::prices::{Conversion, ConversionError, Prices, Terms, TermsError};
+use crate::prices::{Conversion, Prices, Terms};
 use crate::session::{Session, SessionRequest};
 use crate::state::{Sandbox, State};
 use crate::wire::{
@@ -74,21 +74,8 @@ pub(super) fn create(state: &mut State, call: &Call, now: Timestamp) -> Result<V
         usd: members.amount("amount_in_usd")?,
         local: members.amount("amount_in_local_currency")?,
     };
-    let conversion = state.prices.conversion(id, &code, now);
-    let conversion = conversion.map_err(|error| {
-        let message = match error {
-            ConversionError::Unknown => format!("no price was issued as {id:?}"),
-            ConversionError::Expired => {
-                format!("the price issued as {id} has expired: call GET /prices again")
-            }
-            ConversionError::OtherAsset(code) => format!("{id} is a price of {code}"),
-        };
-        ApiError::new(ErrorCode::InvalidConversionId, message)
-    })?;
-    conversion.check(&terms).map_err(|error| match error {
-        TermsError::OutOfRange(message) => ApiError::new(ErrorCode::AmountOutOfRange, message),
-        TermsError::Mismatch(message) => ApiError::invalid(message),
-    })?;
+    let conversion = state.prices.conversion(id, &code, now)?;
+    conversion.check(&terms)?;
     let minutes = state.invoice_minutes;
     let new = NewInvoice {
         coin: conversion.coin.clone(),

@@ -28,39 +28,45 @@ pub(crate) enum Endpoint {
     ChangeSettings,
 }
 
+/// Method, path, endpoint, and the journal's word for what a successful call did.
+const ENDPOINTS: [(&str, &str, Endpoint, &str); 11] = {
+    use Endpoint as E;
+    [
+        ("GET", "/prices", E::Prices, "issued_prices"),
+        ("POST", "/invoice", E::CreateInvoice, "created_invoice"),
+        ("GET", "/invoice", E::Invoice, "read_invoice"),
+        ("POST", "/confirm", E::Confirm, "confirmed_invoice"),
+        ("POST", "/checkout", E::Checkout, "opened_checkout"),
+        ("GET", "/currencies", E::Currencies, "listed_currencies"),
+        ("POST", "/preferences", E::AddPreference, "added_wallet"),
+        ("PUT", "/preferences", E::ChangePreference, "changed_wallet"),
+        (
+            "POST",
+            "/aggregator/merchants",
+            E::OnboardMerchant,
+            "onboarded_merchant",
+        ),
+        (
+            "GET",
+            "/merchant/account",
+            E::MerchantAccount,
+            "read_merchant_account",
+        ),
+        ("PUT", "/settings", E::ChangeSettings, "changed_settings"),
+    ]
+};
+
 impl Endpoint {
     fn of(method: &Method, path: &str) -> Option<Self> {
-        match (method.as_str(), path) {
-            ("GET", "/prices") => Some(Self::Prices),
-            ("POST", "/invoice") => Some(Self::CreateInvoice),
-            ("GET", "/invoice") => Some(Self::Invoice),
-            ("POST", "/confirm") => Some(Self::Confirm),
-            ("POST", "/checkout") => Some(Self::Checkout),
-            ("GET", "/currencies") => Some(Self::Currencies),
-            ("POST", "/preferences") => Some(Self::AddPreference),
-            ("PUT", "/preferences") => Some(Self::ChangePreference),
-            ("POST", "/aggregator/merchants") => Some(Self::OnboardMerchant),
-            ("GET", "/merchant/account") => Some(Self::MerchantAccount),
-            ("PUT", "/settings") => Some(Self::ChangeSettings),
-            _ => None,
-        }
+        let mut rows = ENDPOINTS.iter();
+        let row = rows.find(|row| (row.0, row.1) == (method.as_str(), path));
+        row.map(|row| row.2)
     }
 
     /// The journal's word for what a successful call did.
     pub(crate) fn did(self) -> &'static str {
-        match self {
-            Self::Prices => "issued_prices",
-            Self::CreateInvoice => "created_invoice",
-            Self::Invoice => "read_invoice",
-            Self::Confirm => "confirmed_invoice",
-            Self::Checkout => "opened_checkout",
-            Self::Currencies => "listed_currencies",
-            Self::AddPreference => "added_wallet",
-            Self::ChangePreference => "changed_wallet",
-            Self::OnboardMerchant => "onboarded_merchant",
-            Self::MerchantAccount => "read_merchant_account",
-            Self::ChangeSettings => "changed_settings",
-        }
+        let row = ENDPOINTS.iter().find(|row| row.2 == self);
+        row.expect("every endpoint has a row").3
     }
 
     /// Whether its response is too long and too frequent for the journal.

@@ -14,10 +14,6 @@ fn code(text: &str) -> CryptoCode {
     CryptoCode::parse(text).unwrap()
 }
 
-fn prices(seed: u64) -> Prices {
-    Prices::new(&Settings::default(), Seed::new(seed)).unwrap()
-}
-
 fn issue(prices: &mut Prices, text: &str) -> Conversion {
     let mut issued = prices.issue(at(1_000)).into_iter();
     issued
@@ -26,33 +22,25 @@ fn issue(prices: &mut Prices, text: &str) -> Conversion {
 }
 
 #[test]
-fn a_conversion_is_valid_for_its_asset_and_its_time() {
-    let mut prices = prices(1);
-    let id = issue(&mut prices, "BTC").id;
-    let found = |text, second| prices.conversion(&id, &code(text), at(second)).map(|_| ());
-    assert_eq!(found("BTC", 1_119), Ok(()));
-    let other = Err(ConversionError::OtherAsset(code("BTC")));
-    assert_eq!(found("ETH", 1_000), other);
-    assert_eq!(found("BTC", 1_120), Err(ConversionError::Expired));
-    let unknown = prices.conversion("conv_1", &code("BTC"), at(1_000));
-    assert_eq!(unknown.map(|_| ()), Err(ConversionError::Unknown));
-}
-
-#[test]
-fn a_moved_price_applies_to_new_conversions_only() {
-    let mut prices = prices(1);
-    let before = issue(&mut prices, "BTC");
+fn a_conversion_is_valid_for_its_asset_its_time_and_at_its_price() {
+    let mut prices = Prices::new(&Settings::default(), Seed::new(1)).unwrap();
+    let issued = issue(&mut prices, "BTC");
     prices.set(&code("BTC"), amount("70000")).unwrap();
-    let kept = prices.conversion(&before.id, &code("BTC"), at(1_000));
-    assert_eq!(kept.unwrap().usd, before.usd);
+    let found = |id: &str, asset, second| {
+        let found = prices.conversion(id, &code(asset), at(second));
+        found.map_err(|error| error.message).map(|found| found.usd)
+    };
+    let message = |id, asset, second| found(id, asset, second).unwrap_err();
+    assert_eq!(found(&issued.id, "BTC", 1_119), Ok(issued.usd));
+    assert!(message(&issued.id, "ETH", 1_000).ends_with("is a price of BTC"));
+    assert!(message(&issued.id, "BTC", 1_120).contains("has expired"));
+    assert!(message("conv_1", "BTC", 1_000).starts_with("no price was issued"));
     assert_eq!(issue(&mut prices, "BTC").usd.to_string(), "70000.00");
 }
 
 fn conversion(asset: Asset, usd: &str, local: &str, currency: &str) -> Conversion {
-    let coins = offered(false);
-    let coin = coins
-        .into_iter()
-        .find(|coin| coin.code == asset.crypto_code());
+    let mut coins = offered(false).into_iter();
+    let coin = coins.find(|coin| coin.code == asset.crypto_code());
     Conversion {
         id: "conv_1".to_owned(),
         coin: coin.unwrap(),
@@ -63,114 +51,85 @@ fn conversion(asset: Asset, usd: &str, local: &str, currency: &str) -> Conversio
     }
 }
 
-fn bitcoin() -> Conversion {
-    conversion(Asset::BTC, "64250.13", "64250.13", "USD")
-}
-
-fn terms(crypto: &str, usd: &str, local: &str) -> Terms {
-    let text = |text| AmountText::parse(text).unwrap();
-    Terms {
-        crypto: text(crypto),
-        usd: text(usd),
-        local: text(local),
-    }
-}
-
-#[track_caller]
-fn mismatch(conversion: &Conversion, terms: &Terms) -> String {
-    match conversion.check(terms) {
-        Err(TermsError::Mismatch(text)) => text,
-        other => panic!("{other:?}"),
-    }
-}
+/// Asset with its price in dollars and in a currency; the amounts in the asset, in dollars and in the
+/// currency; and a part of the error, empty when they fit.
+type Case = ([&'static str; 3], [&'static str; 3], &'static str);
 
 #[test]
-fn a_price_rounded_either_way_fits() {
+fn the_amounts_of_an_invoice_fit_each_other_the_price_and_the_limits() {
     // 19.90 ÷ 64250.13 = 0.000309726…
-    for crypto in ["0.00030972", "0.00030973", "0.00031000"] {
-        assert_eq!(
-            bitcoin().check(&terms(crypto, "19.90", "19.90")),
-            Ok(()),
-            "{crypto}"
-        );
-    }
-}
-
-#[test]
-fn crypto_that_does_not_fit_the_price_the_asset_or_the_arithmetic_is_wrong() {
-    for (crypto, local, expected) in [
-        (
-            "0.00030971",
-            "19.90",
-            "less than amount_in_local_currency 19.90 USD asks for",
-        ),
-        (
-            "0.00031500",
-            "19.90",
-            "at this conversion_id: 0.00030973 BTC",
-        ),
-        ("0.000309731", "19.90", "more decimals than BTC has (8)"),
-    ] {
-        let text = mismatch(&bitcoin(), &terms(crypto, local, local));
-        assert!(text.contains(expected), "{text}");
-    }
-    let zeros = terms("0.0003097300", "19.90", "19.90");
-    assert_eq!(bitcoin().check(&zeros), Ok(()));
-    let tron = conversion(Asset::TRX, "0.13", "0.13", "USD");
-    let huge = terms("999999999999.999999", "1", "999999999999.99");
-    let text = mismatch(&tron, &huge);
-    assert!(text.contains("cannot be calculated with"), "{text}");
-}
-
-#[test]
-fn dollars_must_be_worth_the_local_amount() {
-    let yen = conversion(Asset::LTC, "84.20", "12630", "JPY");
+    let btc = ["64250.13", "64250.13", "USD"];
     // 3000 JPY ÷ 150 = 20 USD; a yen is 0.0067 USD.
-    for usd in ["20.00", "20.01", "19.99", "20.016"] {
-        assert_eq!(
-            yen.check(&terms("0.23752970", usd, "3000")),
-            Ok(()),
-            "{usd}"
-        );
-    }
-    for usd in ["20.02", "19.98", "3000"] {
-        let text = mismatch(&yen, &terms("0.23752970", usd, "3000"));
-        assert!(
-            text.contains("not the same money") && text.contains("20 USD"),
-            "{text}"
-        );
-    }
-}
-
-#[test]
-fn limits_are_in_the_assets_own_unit_and_included() {
-    let tether = conversion(Asset::USDTERC20, "1", "1", "USD");
-    let check = |text| tether.check(&terms(text, text, text));
-    assert_eq!(check("5"), Ok(()));
-    assert_eq!(check("50000"), Ok(()));
-    assert_eq!(
-        check("4.99"),
-        Err(TermsError::OutOfRange(
-            "amount_in_crypto 4.99 is below the minimum of 5 USDTERC20".to_owned()
-        ))
+    let ltc = ["84.20", "12630", "JPY"];
+    let (usdt, bnb) = (["1", "1", "USD"], ["590", "590", "USD"]);
+    let trx = ["0.13", "0.13", "USD"];
+    let (less, same) = (
+        "less than amount_in_local_currency 19.90",
+        "not the same money",
     );
-    assert_eq!(
-        check("50000.01"),
-        Err(TermsError::OutOfRange(
-            "amount_in_crypto 50000.01 is above the maximum of 50000 USDTERC20".to_owned()
-        ))
-    );
-}
-
-#[test]
-fn an_asset_without_a_minimum_still_needs_an_amount() {
-    let bnb = conversion(Asset::BNB, "590", "590", "USD");
-    assert_eq!(
-        bnb.check(&terms("0.00000001", "0.00", "0.00000590")),
-        Ok(())
-    );
-    for (crypto, local) in [("0", "0"), ("0.1", "0.00"), ("0.000", "59")] {
-        let text = mismatch(&bnb, &terms(crypto, local, local));
-        assert!(text.contains("over nothing"), "{text}");
+    let (below, above) = ("below the minimum of 5", "above the maximum of 50000");
+    let cases: [(Asset, Case); 22] = [
+        (Asset::BTC, (btc, ["0.00030972", "19.90", "19.90"], "")),
+        (Asset::BTC, (btc, ["0.00030973", "19.90", "19.90"], "")),
+        (Asset::BTC, (btc, ["0.00031000", "19.90", "19.90"], "")),
+        (Asset::BTC, (btc, ["0.0003097300", "19.90", "19.90"], "")),
+        (Asset::BTC, (btc, ["0.00030971", "19.90", "19.90"], less)),
+        (
+            Asset::BTC,
+            (btc, ["0.00031500", "19.90", "19.90"], "0.00030973 BTC"),
+        ),
+        (
+            Asset::BTC,
+            (btc, ["0.000309731", "19.90", "19.90"], "more decimals"),
+        ),
+        (Asset::LTC, (ltc, ["0.23752970", "20.00", "3000"], "")),
+        (Asset::LTC, (ltc, ["0.23752970", "19.99", "3000"], "")),
+        (Asset::LTC, (ltc, ["0.23752970", "20.016", "3000"], "")),
+        (Asset::LTC, (ltc, ["0.23752970", "20.02", "3000"], same)),
+        (Asset::LTC, (ltc, ["0.23752970", "19.98", "3000"], same)),
+        (Asset::LTC, (ltc, ["0.23752970", "3000", "3000"], same)),
+        (Asset::USDTERC20, (usdt, ["5", "5", "5"], "")),
+        (Asset::USDTERC20, (usdt, ["50000", "50000", "50000"], "")),
+        (Asset::USDTERC20, (usdt, ["4.99", "4.99", "4.99"], below)),
+        (
+            Asset::USDTERC20,
+            (usdt, ["50000.01", "50000.01", "50000.01"], above),
+        ),
+        (Asset::BNB, (bnb, ["0.00000001", "0.00", "0.00000590"], "")),
+        (Asset::BNB, (bnb, ["0", "0", "0"], "over nothing")),
+        (Asset::BNB, (bnb, ["0.1", "0.00", "0.00"], "over nothing")),
+        (Asset::BNB, (bnb, ["0.000", "59", "59"], "over nothing")),
+        (
+            Asset::TRX,
+            (
+                trx,
+                ["999999999999.999999", "1", "999999999999.99"],
+                "cannot be calculated",
+            ),
+        ),
+    ];
+    for (asset, ([usd, local, currency], amounts, expected)) in cases {
+        let [crypto, in_usd, in_local] = amounts.map(|text| AmountText::parse(text).unwrap());
+        let terms = Terms {
+            crypto,
+            usd: in_usd,
+            local: in_local,
+        };
+        let checked = conversion(asset, usd, local, currency).check(&terms);
+        let code = if [below, above].contains(&expected) {
+            ErrorCode::AmountOutOfRange
+        } else {
+            ErrorCode::InvalidRequest
+        };
+        match checked {
+            Ok(()) => assert_eq!(expected, "", "{amounts:?}"),
+            Err(error) => {
+                assert!(
+                    !expected.is_empty() && error.message.contains(expected),
+                    "{error:?}"
+                );
+                assert_eq!(error.code, code, "{error:?}");
+            }
+        }
     }
 }
