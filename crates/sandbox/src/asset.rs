@@ -176,28 +176,3 @@ pub(crate) fn per_usd(settings: &Settings, currency: Currency) -> Option<Amount>
     let listed = RATES.iter().find(|(code, _)| *code == currency.as_str());
     listed.map(|(_, rate)| Amount::parse(rate).expect("the table holds amounts"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_asset_of_the_specification_is_offered() {
-        let codes: Vec<CryptoCode> = offered(false).into_iter().map(|coin| coin.code).collect();
-        assert_eq!(codes.len(), Asset::ALL.len());
-        for asset in Asset::ALL {
-            assert!(codes.contains(&asset.crypto_code()), "{asset:?}");
-        }
-    }
-
-    #[test]
-    fn every_listed_currency_has_a_rate_and_others_have_none() {
-        let settings = Settings::default();
-        for (code, rate) in RATES {
-            let found = per_usd(&settings, Currency::parse(code).unwrap());
-            assert_eq!(found.unwrap().to_string(), rate);
-        }
-        let unlisted = Currency::parse("KWD").unwrap();
-        assert_eq!(per_usd(&settings, unlisted), None);
-    }
-}

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State as Extract};
-use axum::http::{HeaderName, Method, Uri, header};
+use axum::http::{Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -44,7 +44,7 @@ use crate::journal::{Entry, Event};
 use crate::scenario::SCENARIOS;
 use crate::state::{NextInvoice, Sandbox, State};
 
-type JsonResult = Result<Json<Value>, ControlError>;
+pub(crate) type JsonResult = Result<Json<Value>, ControlError>;
 
 /// Larger bodies are rejected.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -56,20 +56,13 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
     const CSS: &str = include_str!("page/page.css");
     const JS: &str = include_str!("page/page.js");
     const ICON: &str = include_str!("page/icon.svg");
-    Router::new()
-        .route("/sandbox", get(async || file(POLICY, "text/html", HTML)))
-        .route(
-            "/sandbox/page.css",
-            get(async || file(POLICY, "text/css", CSS)),
-        )
-        .route(
-            "/sandbox/page.js",
-            get(async || file(POLICY, "text/javascript", JS)),
-        )
-        .route(
-            "/sandbox/icon.svg",
-            get(async || file(POLICY, "image/svg+xml", ICON)),
-        )
+    let files = [
+        ("/sandbox", "text/html", HTML),
+        ("/sandbox/page.css", "text/css", CSS),
+        ("/sandbox/page.js", "text/javascript", JS),
+        ("/sandbox/icon.svg", "image/svg+xml", ICON),
+    ];
+    serve_files(POLICY, &files)
         .route("/sandbox/state", get(state))
         .route("/sandbox/invoices", get(invoices::list))
         .route("/sandbox/invoices/{id}/{action}", post(invoices::act))
@@ -95,19 +88,22 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A file of a page, under that page's policy.
-pub(crate) fn file(
-    policy: &'static str,
-    media_type: &'static str,
-    content: &'static str,
-) -> Response {
-    let headers: [(HeaderName, &str); 4] = [
-        (header::CONTENT_TYPE, media_type),
-        (header::CONTENT_SECURITY_POLICY, policy),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CACHE_CONTROL, "no-cache"),
-    ];
-    (headers, content).into_response()
+/// Path, media type and content.
+pub(crate) type File = (&'static str, &'static str, &'static str);
+
+/// The files of a page, under that page's policy.
+pub(crate) fn serve_files(policy: &'static str, files: &[File]) -> Router<Arc<Sandbox>> {
+    let mut router = Router::new();
+    for (path, media_type, content) in files.iter().copied() {
+        let headers = [
+            (header::CONTENT_TYPE, media_type),
+            (header::CONTENT_SECURITY_POLICY, policy),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::CACHE_CONTROL, "no-cache"),
+        ];
+        router = router.route(path, get(async move || (headers, content)));
+    }
+    router
 }
 
 /// The response to every unknown path and method.

@@ -340,19 +340,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_become_amounts_of_the_asset() {
-        for (units, decimals, written) in [
-            (19_900_000, 6, "19.9"),
-            (1, 18, "0.000000000000000001"),
-            (5, 0, "5"),
-            (2_000_000, 6, "2"),
-        ] {
-            let parsed = Amount::parse(written).unwrap();
-            assert_eq!(amount(units, decimals), Some(parsed), "{written}");
-        }
-    }
-
-    #[test]
     fn a_planned_call_of_a_token_is_its_transfer_and_no_coin() {
         let to = "5aaeb6053f3e94c9b9a09f33669435e7ef1beaed";
         let call = NodeTransaction {

@@ -20,12 +20,12 @@ use axum::{Json, Router};
 use florin_money::{Amount, AmountText};
 use jiff::Timestamp;
 use qrcodegen::{QrCode, QrCodeEcc};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::asset::REQUIRED_CONFIRMATIONS;
-use crate::control::file;
 use crate::control::request::{ControlError, Shared, parse};
+use crate::control::{JsonResult, serve_files};
 use crate::invoice::{Hosted, Invoice, NewInvoice, TransactionState};
 use crate::journal::Event;
 use crate::session::Session;
@@ -39,16 +39,12 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
     const HTML: &str = include_str!("hosted/checkout.html");
     const CSS: &str = include_str!("hosted/checkout.css");
     const JS: &str = include_str!("hosted/checkout.js");
-    Router::new()
-        .route("/checkout", get(async || file(POLICY, "text/html", HTML)))
-        .route(
-            "/checkout/checkout.css",
-            get(async || file(POLICY, "text/css", CSS)),
-        )
-        .route(
-            "/checkout/checkout.js",
-            get(async || file(POLICY, "text/javascript", JS)),
-        )
+    let files = [
+        ("/checkout", "text/html", HTML),
+        ("/checkout/checkout.css", "text/css", CSS),
+        ("/checkout/checkout.js", "text/javascript", JS),
+    ];
+    serve_files(POLICY, &files)
         .route("/checkout/session", get(show))
         .route("/checkout/choose", post(choose))
         .route("/checkout/pay", post(pay))
@@ -72,25 +68,22 @@ struct Choice {
 }
 
 /// GET /checkout/session: with `amount`, what the customer has typed so far.
-async fn show(
-    Extract(sandbox): Shared,
-    Query(choice): Query<Choice>,
-) -> Result<Json<View>, ControlError> {
+async fn show(Extract(sandbox): Shared, Query(choice): Query<Choice>) -> JsonResult {
     sandbox.update(|state, now| {
-        let mut view = View::new(state, &choice.id, now)?;
+        let mut shown = view(state, &choice.id, now)?;
         if let (Some(amount), Some(session)) = (choice.amount, state.sessions.get(&choice.id))
             && session.request.amount.is_none()
             && session.is_choosing(now)
         {
             let amount = AmountText::parse(&amount).ok();
-            view.assets = assets(state, session, amount.as_ref());
+            shown["assets"] = json!(assets(state, session, amount.as_ref()));
         }
-        Ok(Json(view))
+        Ok(Json(shown))
     })
 }
 
 /// Opens the invoice; it has the id of the session.
-async fn choose(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, ControlError> {
+async fn choose(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let choice: Choice = parse(&body)?;
     sandbox.update(|state, now| {
         let session = state.sessions.get_mut(&choice.id);
@@ -133,7 +126,7 @@ async fn choose(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, Con
             amount: invoice.terms.crypto.to_string(),
         };
         state.journal.add(now, chosen);
-        View::new(state, &choice.id, now).map(Json)
+        view(state, &choice.id, now).map(Json)
     })
 }
 
@@ -155,7 +148,7 @@ fn amount(session: &Session, typed: Option<&str>) -> Result<AmountText, ControlE
 }
 
 /// Pays what is missing.
-async fn pay(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, ControlError> {
+async fn pay(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Choice { id, .. } = parse(&body)?;
     sandbox.update(|state, now| {
         let invoice = state.invoices.get(&id).ok_or_else(no_session)?;
@@ -163,12 +156,12 @@ async fn pay(Extract(sandbox): Shared, body: Bytes) -> Result<Json<View>, Contro
         let paid = state.pay(&id, amount, TransactionState::Pending, now);
         let paid = paid.ok_or_else(no_session)?;
         paid.map_err(|_| ControlError::conflict("Nothing can be paid here any more."))?;
-        View::new(state, &id, now).map(Json)
+        view(state, &id, now).map(Json)
     })
 }
 
 /// Before the QR code, closing cancels; after it, the invoice stays open.
-async fn close(Extract(sandbox): Shared, body: Bytes) -> Result<Json<Value>, ControlError> {
+async fn close(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Choice { id, .. } = parse(&body)?;
     sandbox.update(|state, now| {
         let session = state.sessions.get_mut(&id).ok_or_else(no_session)?;
@@ -178,79 +171,38 @@ async fn close(Extract(sandbox): Shared, body: Bytes) -> Result<Json<Value>, Con
 }
 
 /// A hosted checkout as its customer sees it.
-#[derive(Debug, Serialize)]
-struct View {
-    id: String,
-    status: &'static str,
-    merchant_website: String,
-    /// Its host, for people.
-    merchant: String,
-    currency: String,
-    amount: Option<String>,
-    expires_in_seconds: i64,
-    /// Empty once one is chosen.
-    assets: Vec<AssetView>,
-    deposit: Option<DepositView>,
+fn view(state: &State, id: &str, now: Timestamp) -> Result<Value, ControlError> {
+    let session = state.sessions.get(id).ok_or_else(no_session)?;
+    let invoice = state.invoices.get(id);
+    let (status, expires_at) = match invoice {
+        Some(invoice) => (invoice.status(now), invoice.expires_at),
+        None => (session.status(now), session.expires_at),
+    };
+    let request = &session.request;
+    let website = reqwest::Url::parse(&request.website).ok();
+    let amount = invoice.map(|invoice| &invoice.terms.local);
+    let assets = if session.is_choosing(now) {
+        assets(state, session, request.amount.as_ref())
+    } else {
+        Vec::new()
+    };
+    Ok(json!({
+        "id": id,
+        "status": status.as_str(),
+        "merchant_website": request.website,
+        // For people.
+        "merchant": website.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default(),
+        "currency": request.currency.to_string(),
+        "amount": amount.or(request.amount.as_ref()).map(ToString::to_string),
+        "expires_in_seconds": expires_at.duration_since(now).as_secs().max(0),
+        // Empty once one is chosen.
+        "assets": assets,
+        "deposit": invoice.map(|invoice| deposit(invoice, state.invoice_minutes)),
+    }))
 }
 
-/// An asset with its price. Without an amount there is no price yet.
-#[derive(Debug, Serialize)]
-struct AssetView {
-    crypto_code: String,
-    asset: &'static str,
-    name: &'static str,
-    network: &'static str,
-    amount_in_crypto: Option<String>,
-    available: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct DepositView {
-    asset: &'static str,
-    network: &'static str,
-    amount_in_crypto: String,
-    remaining_in_crypto: String,
-    address: String,
-    qr_svg: Option<String>,
-    payments: usize,
-    confirmations: u32,
-    required: u32,
-    warnings: Vec<String>,
-}
-
-impl View {
-    fn new(state: &State, id: &str, now: Timestamp) -> Result<Self, ControlError> {
-        let session = state.sessions.get(id).ok_or_else(no_session)?;
-        let invoice = state.invoices.get(id);
-        let (status, expires_at) = match invoice {
-            Some(invoice) => (invoice.status(now), invoice.expires_at),
-            None => (session.status(now), session.expires_at),
-        };
-        let request = &session.request;
-        let website = reqwest::Url::parse(&request.website).ok();
-        let host = website.and_then(|url| url.host_str().map(ToOwned::to_owned));
-        Ok(Self {
-            id: id.to_owned(),
-            status: status.as_str(),
-            merchant: host.unwrap_or_default(),
-            merchant_website: request.website.clone(),
-            currency: request.currency.to_string(),
-            assets: if session.is_choosing(now) {
-                assets(state, session, request.amount.as_ref())
-            } else {
-                Vec::new()
-            },
-            amount: match invoice {
-                Some(invoice) => Some(invoice.terms.local.to_string()),
-                None => request.amount.as_ref().map(ToString::to_string),
-            },
-            expires_in_seconds: expires_at.duration_since(now).as_secs().max(0),
-            deposit: invoice.map(|invoice| deposit(invoice, state.invoice_minutes)),
-        })
-    }
-}
-
-fn assets(state: &State, session: &Session, amount: Option<&AmountText>) -> Vec<AssetView> {
+/// Every asset with its price. Without an amount there is no price yet.
+fn assets(state: &State, session: &Session, amount: Option<&AmountText>) -> Vec<Value> {
     let request = &session.request;
     let quote = |amount| {
         state
@@ -262,31 +214,31 @@ fn assets(state: &State, session: &Session, amount: Option<&AmountText>) -> Vec<
     let views = listed.map(|listed| {
         let coin = &listed.coin;
         let quote = quotes.iter().find(|quote| quote.coin.code == coin.code);
-        AssetView {
-            crypto_code: coin.code.to_string(),
-            asset: coin.symbol,
-            name: coin.name,
-            network: coin.network,
-            amount_in_crypto: quote.map(|quote| quote.terms.crypto.to_string()),
-            available: quote.is_some_and(|quote| quote.is_within_limits),
-        }
+        json!({
+            "crypto_code": coin.code,
+            "asset": coin.symbol,
+            "name": coin.name,
+            "network": coin.network,
+            "amount_in_crypto": quote.map(|quote| quote.terms.crypto.to_string()),
+            "available": quote.is_some_and(|quote| quote.is_within_limits),
+        })
     });
     views.collect()
 }
 
-fn deposit(invoice: &Invoice, minutes: u32) -> DepositView {
-    DepositView {
-        asset: invoice.coin.symbol,
-        network: invoice.coin.network,
-        amount_in_crypto: invoice.terms.crypto.to_string(),
-        remaining_in_crypto: invoice.remaining().with_min_decimals(0).to_string(),
-        address: invoice.address.clone(),
-        qr_svg: qr_svg(&invoice.qr_string),
-        payments: invoice.seen().count(),
-        confirmations: invoice.confirmations().unwrap_or(0),
-        required: REQUIRED_CONFIRMATIONS,
-        warnings: invoice.coin.warnings(minutes),
-    }
+fn deposit(invoice: &Invoice, minutes: u32) -> Value {
+    json!({
+        "asset": invoice.coin.symbol,
+        "network": invoice.coin.network,
+        "amount_in_crypto": invoice.terms.crypto.to_string(),
+        "remaining_in_crypto": invoice.remaining().with_min_decimals(0).to_string(),
+        "address": invoice.address,
+        "qr_svg": qr_svg(&invoice.qr_string),
+        "payments": invoice.seen().count(),
+        "confirmations": invoice.confirmations().unwrap_or(0),
+        "required": REQUIRED_CONFIRMATIONS,
+        "warnings": invoice.coin.warnings(minutes),
+    })
 }
 
 /// Light modules around a QR code. Source: ISO/IEC 18004, "quiet zone".

@@ -12,10 +12,9 @@ const CAPACITY: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct BoundedStore<T> {
     count: u64,
-    records: VecDeque<T>,
+    /// Each with its id, and the latest time at which time alone changes it.
+    records: VecDeque<(String, Timestamp, T)>,
     numbers: HashMap<String, u64>,
-    /// Each record's id, and the latest time at which time alone changes it.
-    ids: VecDeque<(String, Timestamp)>,
     changed: BTreeSet<u64>,
     due: BTreeSet<(Timestamp, u64)>,
 }
@@ -26,7 +25,6 @@ impl<T> Default for BoundedStore<T> {
             count: 0,
             records: VecDeque::new(),
             numbers: HashMap::new(),
-            ids: VecDeque::new(),
             changed: BTreeSet::new(),
             due: BTreeSet::new(),
         }
@@ -41,24 +39,22 @@ impl<T> BoundedStore<T> {
 
     /// Adds a record that time changes at `due`.
     pub(crate) fn insert(&mut self, id: String, record: T, due: Timestamp) -> &T {
-        if self.records.len() == CAPACITY {
-            self.records.pop_front();
-            if let Some((id, due)) = self.ids.pop_front()
-                && let Some(number) = self.numbers.remove(&id)
-            {
-                self.due.remove(&(due, number));
-            }
+        if self.records.len() == CAPACITY
+            && let Some((id, due, _)) = self.records.pop_front()
+            && let Some(number) = self.numbers.remove(&id)
+        {
+            self.due.remove(&(due, number));
         }
         self.count += 1;
         self.numbers.insert(id.clone(), self.count);
-        self.ids.push_back((id, due));
         self.due.insert((due, self.count));
-        self.records.push_back(record);
-        self.records.back().expect("one was added")
+        self.records.push_back((id, due, record));
+        &self.records.back().expect("one was added").2
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<&T> {
-        self.records.get(self.index(*self.numbers.get(id)?)?)
+        let index = self.index(*self.numbers.get(id)?)?;
+        self.records.get(index).map(|(_, _, record)| record)
     }
 
     /// The record, which [`Self::visit_changed`] visits next.
@@ -66,7 +62,7 @@ impl<T> BoundedStore<T> {
         let number = *self.numbers.get(id)?;
         let index = self.index(number)?;
         self.changed.insert(number);
-        self.records.get_mut(index)
+        self.records.get_mut(index).map(|(_, _, record)| record)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -74,13 +70,13 @@ impl<T> BoundedStore<T> {
     }
 
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &T> {
-        self.records.iter().rev()
+        self.records.iter().rev().map(|(_, _, record)| record)
     }
 
     /// Calls `change` for every record; it returns `true` for those that it changed.
     pub(crate) fn change_all(&mut self, mut change: impl FnMut(&mut T) -> bool) {
         let first = self.count - number(self.records.len());
-        for (index, record) in self.records.iter_mut().enumerate() {
+        for (index, (_, _, record)) in self.records.iter_mut().enumerate() {
             if change(record) {
                 self.changed.insert(first + 1 + number(index));
             }
@@ -100,7 +96,7 @@ impl<T> BoundedStore<T> {
         let mut results = Vec::new();
         for number in core::mem::take(&mut self.changed) {
             let index = self.index(number);
-            if let Some(record) = index.and_then(|index| self.records.get_mut(index)) {
+            if let Some((_, _, record)) = index.and_then(|index| self.records.get_mut(index)) {
                 results.extend(visit(record));
             }
         }
@@ -117,9 +113,7 @@ impl<T> BoundedStore<T> {
 impl<T: Serialize> Serialize for BoundedStore<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let removed = self.count - number(self.records.len());
-        let dated = self.ids.iter().zip(&self.records);
-        let dated: Vec<_> = dated.map(|((id, due), record)| (id, due, record)).collect();
-        (removed, dated).serialize(serializer)
+        (removed, &self.records).serialize(serializer)
     }
 }
 
@@ -165,8 +159,7 @@ mod tests {
         assert_eq!(store.get("10002"), Some(&10_002));
         assert_eq!(store.newest_first().count(), CAPACITY);
         assert_eq!(store.next_number(), 10_003);
-        assert_eq!((store.numbers.len(), store.ids.len()), (CAPACITY, CAPACITY));
-        assert_eq!(store.due.len(), CAPACITY);
+        assert_eq!((store.numbers.len(), store.due.len()), (CAPACITY, CAPACITY));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::JsonResult;
 use super::request::{ControlError, Shared, parse};
 use crate::asset::REQUIRED_CONFIRMATIONS;
 use crate::faults::{Fault, FaultPlan, Target};
@@ -65,7 +66,7 @@ pub(super) async fn act(
     Extract(sandbox): Shared,
     Path((id, action)): Path<(String, String)>,
     body: Bytes,
-) -> Result<Json<Value>, ControlError> {
+) -> JsonResult {
     let id = sandbox.update(|state, _| {
         let latest = state.invoices.newest_first().next();
         let latest = latest.filter(|_| id == "latest");
@@ -112,10 +113,7 @@ struct PlayOnNewest {
 }
 
 /// POST /sandbox/scenario: the scenario of a checkout that has just been opened, without a look for its invoice's id.
-pub(super) async fn play_on_newest(
-    Extract(sandbox): Shared,
-    body: Bytes,
-) -> Result<Json<Value>, ControlError> {
+pub(super) async fn play_on_newest(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let PlayOnNewest {
         name,
         pause_ms,
@@ -137,11 +135,7 @@ pub(super) async fn play_on_newest(
 }
 
 /// Runs a scenario. The first step that is rejected ends it; earlier steps stay done.
-async fn play(
-    sandbox: Arc<Sandbox>,
-    id: &str,
-    Play { name, pause_ms }: Play,
-) -> Result<Json<Value>, ControlError> {
+async fn play(sandbox: Arc<Sandbox>, id: &str, Play { name, pause_ms }: Play) -> JsonResult {
     if pause_ms > MAX_PAUSE_MS {
         let sentence = format!("The member pause_ms is at most {MAX_PAUSE_MS}.");
         return Err(ControlError::BadRequest(sentence));
@@ -166,7 +160,7 @@ fn change(
     sandbox: &Sandbox,
     id: &str,
     change: impl FnOnce(&mut State, Timestamp) -> Result<(), ControlError>,
-) -> Result<Json<Value>, ControlError> {
+) -> JsonResult {
     sandbox.update(|state, now| {
         change(state, now)?;
         let invoice = state.invoices.get(id).ok_or_else(|| unknown(id))?;

@@ -28,201 +28,167 @@ fn invoice() -> Invoice {
     Invoice::new("inv_1".to_owned(), new, address, String::new(), at(0))
 }
 
-fn seen(text: &str, confirmations: u32) -> Transaction {
+fn seen(text: &str, state: TransactionState) -> Transaction {
     Transaction {
         amount: amount(text),
         hash: "ab".to_owned(),
         seen_at: at(60),
         is_followed: false,
-        state: match confirmations {
-            0 => TransactionState::Pending,
-            count => TransactionState::Confirmed(count),
-        },
+        state,
     }
 }
 
-fn paid(text: &str, confirmations: u32) -> Invoice {
-    let mut invoice = invoice();
-    invoice.pay(seen(text, confirmations)).unwrap();
-    invoice
+enum Change {
+    Pay(&'static str),
+    PayStuck(&'static str),
+    Mine(u32),
+    Reorg(u32),
+    BumpFee,
+    Replace,
+    Expire(i64),
+    Fail,
 }
 
-#[test]
-fn an_invoice_is_checked_until_a_block_holds_the_transaction() {
-    assert_eq!(invoice().status(at(0)), Status::Checking);
-    let mut invoice = paid("0.00030973", 0);
-    assert_eq!(
-        (invoice.status(at(60)), invoice.confirmations()),
-        (Status::Checking, None)
-    );
-    for (blocks, status) in [
-        (1, Status::Processing),
-        (2, Status::Processing),
-        (3, Status::Completed),
-        (4, Status::Completed),
-    ] {
-        invoice.mine(1);
-        assert_eq!(
-            (invoice.status(at(60)), invoice.confirmations()),
-            (status, Some(blocks))
-        );
+fn apply(invoice: &mut Invoice, change: &Change) {
+    match change {
+        Change::Pay(text) => invoice.pay(seen(text, TransactionState::Pending)).unwrap(),
+        Change::PayStuck(text) => invoice.pay(seen(text, TransactionState::Stuck)).unwrap(),
+        Change::Mine(blocks) => {
+            invoice.mine(*blocks);
+        }
+        Change::Reorg(blocks) => {
+            invoice.reorganize(*blocks);
+        }
+        Change::BumpFee => invoice.bump_fee().unwrap(),
+        Change::Replace => drop(invoice.replace().unwrap()),
+        Change::Expire(second) => invoice.expire(at(*second)).unwrap(),
+        Change::Fail => invoice.fail(),
     }
 }
 
+/// What happened, the second in which one looks, the status, the confirmations, and what arrived.
+type Case<'a> = (&'a [Change], i64, Status, Option<u32>, &'static str);
+
 #[test]
-fn an_invoice_expires_without_a_payment_and_a_late_one_revives_it() {
-    let mut invoice = invoice();
-    assert_eq!(invoice.status(at(899)), Status::Checking);
-    assert_eq!(invoice.status(at(900)), Status::Failed);
-    invoice.expire(at(10)).unwrap();
-    invoice.expire(at(20)).unwrap();
-    assert_eq!(invoice.expires_at, at(10));
-    assert_eq!(invoice.status(at(10)), Status::Failed);
-    invoice.pay(seen("0.00030973", 0)).unwrap();
-    assert_eq!(invoice.status(at(20)), Status::Checking);
-    assert_eq!(invoice.expire(at(30)), Err(InvoiceError::HasPayment));
-    invoice.mine(3);
-    assert_eq!(invoice.status(at(900)), Status::Completed);
+fn the_status_follows_from_payments_blocks_and_time() {
+    use Change::{BumpFee, Expire, Fail, Mine, Pay, PayStuck, Reorg, Replace};
+    use Status::{Checking, Completed, Failed, Processing};
+    const ALL: &str = "0.00030973";
+    let cases: &[Case<'_>] = &[
+        (&[], 899, Checking, None, "0"),
+        (&[], 900, Failed, None, "0"),
+        (&[Expire(10), Expire(20)], 10, Failed, None, "0"),
+        (&[Pay(ALL)], 900, Checking, None, ALL),
+        (&[Pay(ALL), Mine(1)], 60, Processing, Some(1), ALL),
+        (&[Pay(ALL), Mine(2)], 60, Processing, Some(2), ALL),
+        (&[Pay(ALL), Mine(3)], 60, Completed, Some(3), ALL),
+        (&[Expire(10), Pay(ALL)], 20, Checking, None, ALL),
+        (&[Pay(ALL), Mine(3), Reorg(1)], 60, Processing, Some(2), ALL),
+        (&[Pay(ALL), Mine(3), Reorg(5)], 60, Checking, None, ALL),
+        (
+            &[Pay(ALL), Mine(1), Fail, Mine(9)],
+            60,
+            Failed,
+            Some(1),
+            ALL,
+        ),
+        (&[PayStuck(ALL), Mine(9)], 899, Checking, None, ALL),
+        (&[PayStuck(ALL), Mine(9)], 900, Failed, None, ALL),
+        (&[PayStuck(ALL), BumpFee], 900, Checking, None, ALL),
+        (
+            &[PayStuck(ALL), BumpFee, Mine(3)],
+            900,
+            Completed,
+            Some(3),
+            ALL,
+        ),
+        (&[Pay("0.0002"), Mine(3)], 60, Completed, Some(3), "0.0002"),
+        (
+            &[Pay("0.0002"), Mine(3), Pay("0.0001")],
+            60,
+            Processing,
+            Some(0),
+            "0.0003",
+        ),
+        (
+            &[Pay("0.0002"), Pay("0.0001"), Replace],
+            60,
+            Checking,
+            None,
+            "0.0002",
+        ),
+        (&[Pay(ALL), Replace], 900, Failed, None, "0"),
+    ];
+    for (index, (changes, second, status, confirmations, received)) in cases.iter().enumerate() {
+        let mut invoice = invoice();
+        for change in *changes {
+            apply(&mut invoice, change);
+        }
+        let found = (invoice.status(at(*second)), invoice.confirmations());
+        assert_eq!(found, (*status, *confirmations), "case {index}");
+        assert_eq!(invoice.received().crypto, amount(received), "case {index}");
+    }
 }
 
 #[test]
 fn a_payment_is_worth_its_share_rounded_down() {
-    for (paid_amount, usd, local) in [
+    for (paid, usd, local) in [
         ("0.000309730", "19.90", "2985"),
         ("0.00030972", "19.89", "2984"),
         ("0.00061946", "39.80", "5970"),
     ] {
-        let received = paid(paid_amount, 0).received();
-        assert_eq!(received.crypto, amount(paid_amount));
+        let mut invoice = invoice();
+        apply(&mut invoice, &Change::Pay(paid));
+        let received = invoice.received();
+        assert_eq!(received.crypto, amount(paid));
         assert_eq!(received.usd.to_string(), usd);
         assert_eq!(received.local.to_string(), local);
     }
-    let exact = paid("0.000309730", 0).received();
-    assert_eq!(exact.crypto.to_string(), "0.00030973", "as it was written");
 }
 
 #[test]
-fn a_failed_invoice_stays_failed() {
-    let mut invoice = paid("0.00030973", 1);
-    invoice.fail();
-    invoice.mine(10);
-    assert_eq!(invoice.status(at(60)), Status::Failed);
-    assert_eq!(invoice.confirmations(), Some(1));
-    assert_eq!(invoice.pay(seen("1", 0)), Err(InvoiceError::HasFailed));
-}
-
-#[test]
-fn a_top_up_is_processed_and_completes_with_the_sum() {
-    let mut invoice = paid("0.0002", 3);
-    assert_eq!(invoice.status(at(60)), Status::Completed);
-    assert_eq!(invoice.remaining(), amount("0.00010973"));
-    invoice.pay(seen("0.00010973", 0)).unwrap();
-    assert_eq!(
-        (invoice.status(at(60)), invoice.confirmations()),
-        (Status::Processing, Some(0))
-    );
-    invoice.mine(3);
-    assert_eq!(invoice.status(at(60)), Status::Completed);
-    assert_eq!(invoice.received().usd.to_string(), "19.90");
-    assert_eq!(invoice.remaining(), Amount::ZERO);
-}
-
-#[test]
-fn an_invalid_payment_is_rejected_and_changes_nothing() {
+fn an_invalid_change_is_rejected_and_changes_nothing() {
     let mut invoice = invoice();
-    assert_eq!(invoice.pay(seen("0", 0)), Err(InvoiceError::ZeroAmount));
-    let fine = invoice.pay(seen("0.000000001", 0));
-    assert_eq!(fine, Err(InvoiceError::TooManyDecimals { decimals: 8 }));
-    let huge = invoice.pay(seen("999999999999.99999999", 0));
-    assert_eq!(huge, Err(InvoiceError::Overflow(AmountError::TooLarge)));
+    let pending = |text| seen(text, TransactionState::Pending);
+    for (text, error) in [
+        ("0", InvoiceError::ZeroAmount),
+        ("0.000000001", InvoiceError::TooManyDecimals { decimals: 8 }),
+        (
+            "999999999999.99999999",
+            InvoiceError::Overflow(AmountError::TooLarge),
+        ),
+    ] {
+        assert_eq!(invoice.pay(pending(text)), Err(error));
+    }
     assert_eq!(invoice.received(), Received::NOTHING);
-    assert_eq!(invoice.status(at(0)), Status::Checking);
+    assert_eq!(invoice.replace(), Err(InvoiceError::NoSuchPayment));
+    assert_eq!(invoice.bump_fee(), Err(InvoiceError::NoSuchPayment));
+    for _ in 0..100 {
+        invoice.pay(pending("0.00000001")).unwrap();
+    }
+    let more = invoice.pay(pending("0.00000001"));
+    assert_eq!(more, Err(InvoiceError::TooManyPayments));
+    assert_eq!(invoice.expire(at(30)), Err(InvoiceError::HasPayment));
+    invoice.fail();
+    assert_eq!(invoice.pay(pending("1")), Err(InvoiceError::HasFailed));
 }
 
 #[test]
-fn each_change_of_status_is_reported_once() {
-    use Status::{Checking, Completed, Failed, Processing};
+fn each_change_of_status_is_reported_once_and_the_newest_are_kept() {
+    use Status::{Checking, Completed, Failed};
     let mut invoice = invoice();
     assert_eq!(invoice.transition(at(0)), None);
     assert_eq!(invoice.transition(at(900)), Some((Checking, Failed)));
     assert_eq!(invoice.transition(at(901)), None);
-    invoice.pay(seen("0.0002", 3)).unwrap();
+    apply(&mut invoice, &Change::Pay("0.0002"));
+    apply(&mut invoice, &Change::Mine(3));
     assert_eq!(invoice.transition(at(902)), Some((Failed, Completed)));
-    assert_eq!(invoice.transition(at(903)), None);
-    invoice.pay(seen("0.0001", 0)).unwrap();
-    assert_eq!(invoice.transition(at(904)), Some((Completed, Processing)));
-    invoice.mine(3);
-    assert_eq!(invoice.transition(at(905)), Some((Processing, Completed)));
-    assert_eq!(invoice.history().len(), 5);
-}
-
-#[test]
-fn the_history_is_bounded() {
-    let mut invoice = paid("0.0002", 3);
-    for second in 0..100 {
-        invoice.reorganize(3);
+    assert_eq!(invoice.history().len(), 3);
+    for second in 903..1000 {
+        apply(&mut invoice, &Change::Reorg(3));
         invoice.transition(at(second));
-        invoice.mine(3);
+        apply(&mut invoice, &Change::Mine(3));
         invoice.transition(at(second));
     }
     assert_eq!(invoice.history().len(), MAX_HISTORY);
-}
-
-#[test]
-fn a_low_fee_is_pending_and_fails_at_expiry_until_it_is_raised() {
-    let mut invoice = invoice();
-    let stuck = Transaction {
-        state: TransactionState::Stuck,
-        ..seen("0.00030973", 0)
-    };
-    invoice.pay(stuck).unwrap();
-    assert!(!invoice.mine(10));
-    assert_eq!(invoice.status(at(899)), Status::Checking);
-    assert_eq!(invoice.status(at(900)), Status::Failed);
-    invoice.bump_fee().unwrap();
-    assert_eq!(invoice.status(at(900)), Status::Checking);
-    invoice.mine(3);
-    assert_eq!(invoice.status(at(900)), Status::Completed);
-    assert_eq!(invoice.bump_fee(), Err(InvoiceError::NoSuchPayment));
-}
-
-#[test]
-fn a_reorg_removes_confirmations_down_to_its_depth() {
-    let mut invoice = paid("0.00030973", 3);
-    invoice.reorganize(1);
-    assert_eq!(
-        (invoice.status(at(60)), invoice.confirmations()),
-        (Status::Processing, Some(2))
-    );
-    invoice.reorganize(5);
-    assert_eq!(
-        (invoice.status(at(60)), invoice.confirmations()),
-        (Status::Checking, None)
-    );
-    assert_eq!(invoice.received().crypto, amount("0.00030973"));
-}
-
-#[test]
-fn a_replaced_payment_does_not_count() {
-    let mut invoice = paid("0.0001", 3);
-    invoice.pay(seen("0.00020973", 3)).unwrap();
-    invoice.replace().unwrap();
-    assert_eq!(invoice.received().crypto, amount("0.0001"));
-    assert_eq!(invoice.status(at(900)), Status::Completed);
-    invoice.replace().unwrap();
-    assert_eq!(invoice.received(), Received::NOTHING);
-    assert_eq!(invoice.status(at(900)), Status::Failed);
-    assert_eq!(invoice.replace(), Err(InvoiceError::NoSuchPayment));
-}
-
-#[test]
-fn a_hundred_payments_are_the_limit() {
-    let mut invoice = invoice();
-    for _ in 0..100 {
-        invoice.pay(seen("0.00000001", 0)).unwrap();
-    }
-    assert_eq!(
-        invoice.pay(seen("0.00000001", 0)),
-        Err(InvoiceError::TooManyPayments)
-    );
 }
