@@ -80,12 +80,3 @@ async fn a_slow_response_waits_as_long_as_planned_and_has_the_date_of_the_clock(
     assert_eq!(world.clock.slept(), [Duration::from_secs(12)]);
     assert_eq!(response.headers()["date"], "Tue, 14 Nov 2023 22:13:20 GMT");
 }
-
-#[tokio::test]
-async fn faults_can_be_cleared() {
-    let world = World::start().await;
-    world.inject(&json!({"kind": "drop", "times": 9})).await;
-    let url = format!("{}/sandbox/faults", world.address);
-    assert_eq!(world.http.delete(url).send().await.unwrap().status(), 200);
-    world.merchant().prices().await;
-}

@@ -2,13 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "what the tests share is test code too")]
 
-mod accounts;
 mod authentication;
 mod callbacks;
 mod control;
 mod faults;
 mod hosted;
-mod invoices;
 mod program;
-mod rejections;
+mod refusals;
+mod service;
 mod world;

@@ -76,12 +76,6 @@ impl World {
         self.control(&format!("invoices/{id}/pay"), &body).await
     }
 
-    /// Pays, and mines three blocks.
-    pub(crate) async fn pay_and_mine(&self, id: &str, amount: &str) {
-        self.pay(id, amount).await;
-        self.mine(3).await;
-    }
-
     pub(crate) async fn mine(&self, blocks: u32) {
         let body = json!({ "blocks": blocks }).to_string();
         self.control("mine", &body).await;
