@@ -23,65 +23,76 @@ use crate::orders::open::OpenOrderError;
 use crate::orders::price::PriceError;
 use crate::payments::error::PaymentError;
 
-/// Every way in which a request fails.
+/// Every way in which a request fails. A text that begins with a capital letter is the one of the response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApiError {
-    #[error("no such address")]
+    #[error("There is nothing at this address.")]
     NoSuchAddress,
-    #[error("method not allowed")]
+    #[error("This address takes another method: the header Allow says which.")]
     MethodNotAllowed,
-    #[error("unreadable address")]
+    #[error("The address or its query cannot be read.")]
     UnreadableAddress,
-    #[error("duplicate header {0}")]
+    #[error("The header {0} came more than once: send it once.")]
     DuplicateHeader(HeaderName),
-    #[error("unsupported media type")]
+    #[error("Send JSON, with the header Content-Type: application/json.")]
     UnsupportedMediaType,
     /// The body is larger than the endpoint takes, or did not arrive in time.
-    #[error("payload too large")]
+    #[error("The body is larger than this address takes, or did not arrive whole.")]
     PayloadTooLarge,
-    #[error("invalid body: {0}")]
+    #[error("{0}")]
     InvalidBody(String),
-    #[error("invalid {field}: {message}")]
+    #[error("{message}")]
     Invalid {
         field: Cow<'static, str>,
         message: Cow<'static, str>,
     },
-    #[error("the request is in progress")]
+    #[error(
+        "A request with this Idempotency-Key is being carried out. Send the same again in a moment."
+    )]
     RequestInProgress,
-    #[error("the idempotency key was used for another request")]
+    #[error(
+        "Another request used this Idempotency-Key before. Use a new key for every new request, and the same \
+         key only to repeat a request."
+    )]
     IdempotencyKeyReused,
-    #[error("the stored result of the request cannot be read")]
+    #[error(
+        "The request with this Idempotency-Key was executed, but another version of this proxy stored its \
+         result. Nothing was executed again. Read the order first, then use a new key if the request is still \
+         needed."
+    )]
     IdempotencyResultUnreadable,
-    #[error("unauthorized")]
+    #[error("Send the store's `secret_key`, as Authorization: Bearer <secret_key>.")]
     Unauthorized,
     #[error("no store has this key")]
     UnknownKey {
         /// What it looks like, if it is another secret: `a webhook secret`.
         looks_like: Option<&'static str>,
     },
-    #[error("origin not allowed")]
+    #[error(
+        "This page may not use this shop's checkout. If it is yours, add its origin to the store's `origins`."
+    )]
     OriginNotAllowed,
     #[error("the order token is rejected: {0}")]
     InvalidOrderToken(#[source] Box<OrderTokenError>),
     /// The address opened too many orders or attempts, or an order token was used too often.
-    #[error("too many requests of one client")]
+    #[error("Too many requests came from your address. Wait a moment, then try again.")]
     TooManyRequests { retry_after: Duration },
-    #[error("too many streams of one order")]
+    #[error("This order is watched on many pages. Close some, or ask without a stream.")]
     TooManyStreams,
     #[error("no store has the id {0:?}")]
     UnknownStore(String),
     /// The one response to an unknown, foreign and expired order or token.
-    #[error("no such order")]
+    #[error("There is no such order, or it is no longer open to you.")]
     NoSuchOrder,
-    #[error("no such event")]
+    #[error("There is no such event or delivery.")]
     NoSuchEvent,
-    #[error("no such invoice")]
+    #[error("None of this store's orders has such an invoice.")]
     NoSuchInvoice,
-    #[error("no such file")]
+    #[error("There is no such file.")]
     NoSuchFile,
-    #[error("built without the widget")]
+    #[error("This proxy was built without the widget. Build it with: cargo xtask build")]
     NoWidget,
-    #[error("the order has a payment")]
+    #[error("Money has been seen for this order: it cannot be cancelled any more.")]
     NotCancellable,
     #[error("the order is not paid")]
     NotPaid {
@@ -89,33 +100,51 @@ pub(crate) enum ApiError {
         reverted: bool,
     },
     /// "I have paid" on an order of the hosted flow.
-    #[error("the gateway's page sees what is paid")]
+    #[error("This order is paid on the gateway's page, which sees what is paid.")]
     PaidOnHostedPage,
     /// An address for the receipt of an order of the hosted flow.
-    #[error("the gateway's page asks for the address itself")]
+    #[error("This order is paid on the gateway's page, which asks for the address itself.")]
     EmailOnHostedPage,
     /// A second address for a paid order's receipt.
-    #[error("the address for the receipt is known")]
+    #[error("This order is paid, and the address for its receipt is known.")]
     ReceiptEmailKnown,
-    #[error("the account is shared by all stores")]
+    #[error(
+        "The account at the gateway belongs to all stores of this proxy together. If this store may act for \
+         all of them, the operator sets its `gateway_access = true`."
+    )]
     AccountShared,
-    #[error("the store has no pages for its staff")]
+    #[error(
+        "This store has no pages for its staff. The operator of the proxy adds them: staff_pages = \"read\" or \
+         \"write\"."
+    )]
     NoStaffPages,
-    #[error("the store's staff decides about no order")]
+    #[error(
+        "This store's staff sees orders and decides about none. The operator of the proxy allows it: \
+         staff_pages = \"write\"."
+    )]
     StaffReadOnly,
-    #[error("a merchant onboards no other merchant")]
+    #[error(
+        "This store is one merchant of a platform and onboards no other. The operator does it: florin-proxy \
+         gateway onboard-merchant."
+    )]
     OnboardingDenied,
     #[error(transparent)]
     NotForwarded(#[from] RawRequestError),
     #[error("the gateway refused with status {status}")]
     ForwardRefused { status: u16, error: GatewayError },
-    #[error("the gateway does not accept the proxy's key or signature")]
+    #[error(
+        "The gateway does not accept this proxy's key or signature; the operator finds the reason in the log. \
+         Nothing was done."
+    )]
     ForwardUnauthorized,
-    #[error("the outcome of a forwarded call is unknown")]
+    #[error(
+        "The gateway gave no clear response: what you sent may have been done. Look at your account there \
+         before you send it again."
+    )]
     ForwardAmbiguous,
-    #[error("the gateway gave no usable answer")]
+    #[error("The gateway gave no usable answer. Try again shortly.")]
     ForwardFailed,
-    #[error("the gateway is unavailable")]
+    #[error("The gateway cannot be asked at this moment. Nothing was done; try again later.")]
     ForwardUnavailable { retry_after: Duration },
     #[error(transparent)]
     Price(#[from] PriceError),

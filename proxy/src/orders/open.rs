@@ -13,9 +13,12 @@ const TOKEN_LIFETIME_AFTER_ORDER: SignedDuration = SignedDuration::from_hours(30
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenOrderError {
-    #[error("the reference names an order of another price")]
+    #[error(
+        "This reference already names an order of another price or currency, also after that order has ended. \
+         Use a new reference for every order, like cart-1234-2."
+    )]
     Conflict,
-    #[error("the reference names an order of the other flow")]
+    #[error("This reference already names an order of the other flow. Use a new reference.")]
     OtherFlow,
     #[error(transparent)]
     Storage(#[from] StorageError),

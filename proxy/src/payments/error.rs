@@ -8,55 +8,71 @@ use florin_money::Currency;
 use florin_orders::OrderStatus;
 use florin_storage::{OrderOperationError, StorageError};
 
+/// A text that begins with a capital letter is for people.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PaymentError {
     #[error("there is no such order")]
     NoOrder,
-    #[error("the order is paid on the gateway's page")]
+    #[error("This order is paid on the gateway's page: no asset is chosen here.")]
     HostedOrder,
     /// A hosted page was requested for an order that is paid on the proxy's checkout.
-    #[error("the order is paid on the proxy's checkout")]
+    #[error("This order is paid here: choose an asset.")]
     CustomOrder,
-    #[error("the order takes no further payment")]
+    #[error("This order takes no further payment. Go back to the shop for a new one.")]
     OrderClosed,
-    #[error("a payment of the order is on its way")]
+    #[error(
+        "Money for this order is on its way: nothing more is asked for. Wait for it to be confirmed, and send \
+         what may be missing to the same address."
+    )]
     PaymentSeen,
-    #[error("the order has no invoice that can be paid")]
+    #[error("There is nothing to pay yet: choose how you want to pay first.")]
     NothingToPay,
-    #[error("another attempt is being opened")]
+    #[error("Your invoice is being made. Try again in a few seconds.")]
     InProgress,
-    #[error("too many attempts in the last minute")]
+    #[error("That was often in a short time. Wait a minute, then choose again.")]
     TooManyAttempts,
-    #[error("crypto_code: {0}")]
+    #[error("{0}")]
     InvalidCryptoCode(String),
-    #[error("the asset is unknown")]
+    #[error("This asset cannot be paid with here. Choose another one.")]
     UnknownAsset,
-    #[error("the order cannot be paid in this asset")]
+    #[error("This order cannot be paid in this asset. Choose another one.")]
     AssetNotAccepted,
-    #[error("the asset has no price")]
+    #[error("There is no price for this asset now. Choose another.")]
     NotPriced,
-    #[error("the gateway prices orders in {priced}, not in {currency}")]
+    #[error(
+        "The gateway's account prices orders in {priced}, not in {currency}: write the price in one of those. \
+         The gateway sets the account's local currency."
+    )]
     CurrencyNotPriced { currency: Currency, priced: String },
     /// The gateway offers none of the assets that the order accepts.
-    #[error("none of the order's assets is offered")]
+    #[error(
+        "None of these assets can be paid with here. Write crypto codes that GET /v1/gateway/currencies lists, \
+         like [\"BTC\"], or leave them out."
+    )]
     NoAssetOffered,
-    #[error("the gateway does not support the asset")]
+    #[error("This asset cannot be paid with at present. Choose another one.")]
     UnsupportedAsset,
-    #[error("the quote has expired")]
+    #[error("This price no longer holds. Get new prices and choose again.")]
     QuoteExpired,
-    #[error("the price is outside the asset's limits")]
+    #[error("This price is outside what the asset takes. Choose another asset.")]
     AmountOutOfRange,
-    #[error("the price is outside the gateway's limits")]
+    #[error("This price is outside what the gateway takes.")]
     HostedAmountOutOfRange,
-    #[error("a hosted payment needs {0}")]
-    MissingForHosted(MissingForHosted),
-    #[error("the gateway's page did not pass the checks")]
+    #[error(transparent)]
+    MissingForHosted(#[from] MissingForHosted),
+    #[error(
+        "The gateway's page did not pass our checks, so the customer is not sent there. Nothing was charged; \
+         the operator's log says why."
+    )]
     HostedPageBlocked,
-    #[error("the gateway refused with status {status}")]
+    #[error("The gateway refuses this order: check its e-mail address, amount and currency.")]
     Refused { status: u16, error: GatewayError },
-    #[error("the gateway does not accept the proxy's key or signature")]
+    #[error(
+        "The gateway does not accept this proxy's key or signature: nothing can be paid until its operator \
+         corrects them. Nothing was charged."
+    )]
     KeyRejected,
-    #[error("the gateway is unavailable")]
+    #[error("The gateway cannot be reached. Nothing was charged; try again shortly.")]
     GatewayUnavailable { retry_after: Duration },
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -67,12 +83,17 @@ pub(crate) enum PaymentError {
 /// What a hosted payment needs and an order of the custom flow can do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum MissingForHosted {
-    #[error("the customer's email address")]
+    #[error("The gateway's page needs the customer's e-mail address.")]
     Email,
-    #[error("an address to return to")]
+    #[error(
+        "The gateway's page needs an address to return to: here, or as the store's return_url."
+    )]
     ReturnUrl,
     /// The operator's setting `gateway.checkout_url`.
-    #[error("gateway.checkout_url")]
+    #[error(
+        "The hosted flow is not set up: the operator has to set gateway.checkout_url, the address of the \
+         gateway's page."
+    )]
     CheckoutUrl,
 }
 

@@ -1,4 +1,4 @@
-//! Code and text of each failure. Texts are for people: one or two sentences, nothing internal.
+//! The code of each failure, and the text where the error has none for people: one or two sentences, nothing internal.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -6,7 +6,6 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use florin_checkout_api::ErrorCode;
 use florin_gateway::{GatewayError, RawRequestError};
-use florin_money::Currency;
 use florin_storage::StorageError;
 use serde_json::{Value, json};
 
@@ -66,110 +65,59 @@ impl Failure {
         StatusCode::from_u16(self.code.status()).expect("the list holds valid statuses")
     }
 
-    /// Code and text of each failure. Texts are for people: one or two sentences, nothing internal.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one entry for each failure: a list, not a procedure"
-    )]
     pub(super) fn of(error: &ApiError) -> Self {
+        let plain = |code| Self::new(code, error.to_string());
         match error {
-            ApiError::NoSuchAddress => {
-                Self::new(ErrorCode::NotFound, "There is nothing at this address.")
+            ApiError::MethodNotAllowed => plain(ErrorCode::MethodNotAllowed),
+            ApiError::UnreadableAddress
+            | ApiError::DuplicateHeader(_)
+            | ApiError::InvalidBody(_) => plain(ErrorCode::InvalidRequest),
+            ApiError::UnsupportedMediaType => plain(ErrorCode::UnsupportedMediaType),
+            ApiError::PayloadTooLarge => plain(ErrorCode::PayloadTooLarge),
+            ApiError::IdempotencyKeyReused => plain(ErrorCode::IdempotencyKeyReused),
+            ApiError::IdempotencyResultUnreadable => plain(ErrorCode::IdempotencyResultUnreadable),
+            ApiError::Unauthorized => plain(ErrorCode::Unauthorized),
+            ApiError::OriginNotAllowed => plain(ErrorCode::OriginNotAllowed),
+            ApiError::NoSuchAddress
+            | ApiError::NoSuchOrder
+            | ApiError::NoSuchEvent
+            | ApiError::NoSuchInvoice
+            | ApiError::NoSuchFile
+            | ApiError::NoWidget => plain(ErrorCode::NotFound),
+            ApiError::NotCancellable | ApiError::ReceiptEmailKnown => plain(ErrorCode::OrderClosed),
+            ApiError::PaidOnHostedPage | ApiError::EmailOnHostedPage => plain(ErrorCode::OtherFlow),
+            ApiError::AccountShared | ApiError::OnboardingDenied => {
+                plain(ErrorCode::GatewayAccessDenied)
             }
-            ApiError::MethodNotAllowed => Self::new(
-                ErrorCode::MethodNotAllowed,
-                "This address takes another method: the header Allow says which.",
-            ),
-            ApiError::UnreadableAddress => Self::new(
-                ErrorCode::InvalidRequest,
-                "The address or its query cannot be read.",
-            ),
-            ApiError::DuplicateHeader(name) => Self::new(
-                ErrorCode::InvalidRequest,
-                format!("The header {name} came more than once: send it once."),
-            ),
-            ApiError::UnsupportedMediaType => Self::new(
-                ErrorCode::UnsupportedMediaType,
-                "Send JSON, with the header Content-Type: application/json.",
-            ),
-            ApiError::PayloadTooLarge => Self::new(
-                ErrorCode::PayloadTooLarge,
-                "The body is larger than this address takes, or did not arrive whole.",
-            ),
-            ApiError::InvalidBody(message) => Self::new(ErrorCode::InvalidRequest, message.clone()),
-            ApiError::Invalid { field, message } => {
-                Self::new(ErrorCode::InvalidRequest, message.clone()).at(field.clone())
+            ApiError::NoStaffPages | ApiError::StaffReadOnly => plain(ErrorCode::StaffAccessDenied),
+            ApiError::ForwardUnauthorized
+            | ApiError::ForwardAmbiguous
+            | ApiError::ForwardFailed => plain(ErrorCode::GatewayFailed),
+            ApiError::Invalid { field, .. } => plain(ErrorCode::InvalidRequest).at(field.clone()),
+            ApiError::RequestInProgress => {
+                plain(ErrorCode::RequestInProgress).retry_after(Duration::from_secs(1))
             }
-            ApiError::RequestInProgress => Self::new(
-                ErrorCode::RequestInProgress,
-                "A request with this Idempotency-Key is being carried out. Send the same again in a moment.",
-            )
-            .retry_after(Duration::from_secs(1)),
-            ApiError::IdempotencyKeyReused => Self::new(
-                ErrorCode::IdempotencyKeyReused,
-                "Another request used this Idempotency-Key before. Use a new key for every new request, and the same \
-                 key only to repeat a request.",
-            ),
-            ApiError::IdempotencyResultUnreadable => Self::new(
-                ErrorCode::IdempotencyResultUnreadable,
-                "The request with this Idempotency-Key was executed, but another version of this proxy stored its result. \
-                 Nothing was executed again. Read the order first, then use a new key if the request is still needed.",
-            ),
-            ApiError::Unauthorized => Self::new(
-                ErrorCode::Unauthorized,
-                "Send the store's `secret_key`, as Authorization: Bearer <secret_key>.",
-            ),
             ApiError::UnknownKey { looks_like } => {
-                let looks_like = looks_like.map_or_else(String::new, |kind| {
-                    format!(" It looks like {kind}.")
-                });
+                let looks_like =
+                    looks_like.map_or_else(String::new, |kind| format!(" It looks like {kind}."));
                 let message = format!(
                     "No store has this key.{looks_like} Send the store's `secret_key`, as Authorization: Bearer <secret_key>."
                 );
                 Self::new(ErrorCode::Unauthorized, message)
             }
-            ApiError::OriginNotAllowed => Self::new(
-                ErrorCode::OriginNotAllowed,
-                "This page may not use this shop's checkout. If it is yours, add its origin to the store's `origins`.",
-            ),
             ApiError::InvalidOrderToken(_) => Self::new(
                 ErrorCode::InvalidOrderToken,
                 "This checkout link is not valid, or no longer. Go back to the shop and start again.",
             ),
-            ApiError::TooManyRequests { retry_after } => Self::new(
-                ErrorCode::RateLimited,
-                "Too many requests came from your address. Wait a moment, then try again.",
-            )
-            .retry_after(*retry_after),
-            ApiError::TooManyStreams => Self::new(
-                ErrorCode::RateLimited,
-                "This order is watched on many pages. Close some, or ask without a stream.",
-            )
-            .retry_after(Duration::from_secs(30)),
+            ApiError::TooManyRequests { retry_after } => {
+                plain(ErrorCode::RateLimited).retry_after(*retry_after)
+            }
+            ApiError::TooManyStreams => {
+                plain(ErrorCode::RateLimited).retry_after(Duration::from_secs(30))
+            }
             ApiError::UnknownStore(_) => Self::new(
                 ErrorCode::UnknownStore,
                 "There is no shop of this name here.",
-            ),
-            ApiError::NoSuchOrder => Self::new(
-                ErrorCode::NotFound,
-                "There is no such order, or it is no longer open to you.",
-            ),
-            ApiError::NoSuchEvent => Self::new(
-                ErrorCode::NotFound,
-                "There is no such event or delivery.",
-            ),
-            ApiError::NoSuchInvoice => Self::new(
-                ErrorCode::NotFound,
-                "None of this store's orders has such an invoice.",
-            ),
-            ApiError::NoSuchFile => Self::new(ErrorCode::NotFound, "There is no such file."),
-            ApiError::NoWidget => Self::new(
-                ErrorCode::NotFound,
-                "This proxy was built without the widget. Build it with: cargo xtask build",
-            ),
-            ApiError::NotCancellable => Self::new(
-                ErrorCode::OrderClosed,
-                "Money has been seen for this order: it cannot be cancelled any more.",
             ),
             ApiError::NotPaid { reverted: true } => Self::new(
                 ErrorCode::NotPaid,
@@ -178,36 +126,6 @@ impl Failure {
             ApiError::NotPaid { reverted: false } => Self::new(
                 ErrorCode::NotPaid,
                 "There is a receipt once the order is paid. It is not paid yet.",
-            ),
-            ApiError::PaidOnHostedPage => Self::new(
-                ErrorCode::OtherFlow,
-                "This order is paid on the gateway's page, which sees what is paid.",
-            ),
-            ApiError::EmailOnHostedPage => Self::new(
-                ErrorCode::OtherFlow,
-                "This order is paid on the gateway's page, which asks for the address itself.",
-            ),
-            ApiError::ReceiptEmailKnown => Self::new(
-                ErrorCode::OrderClosed,
-                "This order is paid, and the address for its receipt is known.",
-            ),
-            ApiError::AccountShared => Self::new(
-                ErrorCode::GatewayAccessDenied,
-                "The account at the gateway belongs to all stores of this proxy together. If this store may \
-                 act for all of them, the operator sets its `gateway_access = true`.",
-            ),
-            ApiError::OnboardingDenied => Self::new(
-                ErrorCode::GatewayAccessDenied,
-                "This store is one merchant of a platform and onboards no other. The operator does it: florin-proxy \
-                 gateway onboard-merchant.",
-            ),
-            ApiError::NoStaffPages => Self::new(
-                ErrorCode::StaffAccessDenied,
-                "This store has no pages for its staff. The operator of the proxy adds them: staff_pages = \"read\" or \"write\".",
-            ),
-            ApiError::StaffReadOnly => Self::new(
-                ErrorCode::StaffAccessDenied,
-                "This store's staff sees orders and decides about none. The operator of the proxy allows it: staff_pages = \"write\".",
             ),
             ApiError::NotForwarded(error) => not_forwarded(error),
             ApiError::ForwardRefused { status, error } => {
@@ -220,42 +138,19 @@ impl Failure {
                 };
                 Self::new(ErrorCode::GatewayRefused, message).with_gateway_error(*status, error)
             }
-            ApiError::ForwardUnauthorized => Self::new(
-                ErrorCode::GatewayFailed,
-                "The gateway does not accept this proxy's key or signature; the operator finds the reason in \
-                 the log. Nothing was done.",
-            ),
-            ApiError::ForwardAmbiguous => Self::new(
-                ErrorCode::GatewayFailed,
-                "The gateway gave no clear response: what you sent may have been done. Look at your account \
-                 there before you send it again.",
-            ),
-            ApiError::ForwardFailed => Self::new(
-                ErrorCode::GatewayFailed,
-                "The gateway gave no usable answer. Try again shortly.",
-            ),
-            ApiError::ForwardUnavailable { retry_after } => Self::new(
-                ErrorCode::GatewayUnavailable,
-                "The gateway cannot be asked at this moment. Nothing was done; try again later.",
-            )
-            .retry_after(*retry_after),
+            ApiError::ForwardUnavailable { retry_after } => {
+                plain(ErrorCode::GatewayUnavailable).retry_after(*retry_after)
+            }
             ApiError::Price(error) => price_failure(error),
-            ApiError::OpenOrder(OpenOrderError::Conflict) => Self::new(
-                ErrorCode::OrderConflict,
-                "This reference already names an order of another price or currency, also after that order has ended. \
-                 Use a new reference for every order, like cart-1234-2.",
-            ),
-            ApiError::OpenOrder(OpenOrderError::OtherFlow) => Self::new(
-                ErrorCode::OtherFlow,
-                "This reference already names an order of the other flow. Use a new reference.",
-            ),
+            ApiError::OpenOrder(OpenOrderError::Conflict) => plain(ErrorCode::OrderConflict),
+            ApiError::OpenOrder(OpenOrderError::OtherFlow) => plain(ErrorCode::OtherFlow),
             ApiError::Payment(error) => payment_failure(error),
             ApiError::OpenOrder(OpenOrderError::Storage(error)) | ApiError::Storage(error) => {
                 storage_failure(error)
             }
-            ApiError::Panicked(_)
-            | ApiError::Interrupted(_)
-            | ApiError::Json(_) => Self::internal(),
+            ApiError::Panicked(_) | ApiError::Interrupted(_) | ApiError::Json(_) => {
+                Self::internal()
+            }
         }
     }
 }
@@ -312,127 +207,51 @@ fn price_failure(error: &PriceError) -> Failure {
     }
 }
 
-fn not_priced(currency: Currency, priced: &str) -> Failure {
-    let message = format!(
-        "The gateway's account prices orders in {priced}, not in {currency}: write the price in one of those. The gateway \
-         sets the account's local currency."
-    );
-    Failure::new(ErrorCode::CurrencyUnavailable, message).at("currency")
-}
-
-fn missing_for_hosted(missing: MissingForHosted) -> Failure {
-    let (message, field) = match missing {
-        MissingForHosted::Email => (
-            "The gateway's page needs the customer's e-mail address.",
-            "customer_email",
-        ),
-        MissingForHosted::ReturnUrl => (
-            "The gateway's page needs an address to return to: here, or as the store's return_url.",
-            "return_url",
-        ),
-        MissingForHosted::CheckoutUrl => (
-            "The hosted flow is not set up: the operator has to set gateway.checkout_url, the address of the gateway's page.",
-            "flow",
-        ),
-    };
-    Failure::new(ErrorCode::InvalidRequest, message).at(field)
-}
-
 fn payment_failure(error: &PaymentError) -> Failure {
+    let plain = |code| Failure::new(code, error.to_string());
     match error {
-        PaymentError::NoOrder => Failure::of(&ApiError::NoSuchOrder),
-        PaymentError::HostedOrder => Failure::new(
-            ErrorCode::OtherFlow,
-            "This order is paid on the gateway's page: no asset is chosen here.",
-        ),
-        PaymentError::CustomOrder => Failure::new(
-            ErrorCode::OtherFlow,
-            "This order is paid here: choose an asset.",
-        ),
-        PaymentError::OrderClosed => Failure::new(
-            ErrorCode::OrderClosed,
-            "This order takes no further payment. Go back to the shop for a new one.",
-        ),
-        PaymentError::PaymentSeen => Failure::new(
-            ErrorCode::OrderClosed,
-            "Money for this order is on its way: nothing more is asked for. Wait for it to be confirmed, and send what \
-             may be missing to the same address.",
-        ),
-        PaymentError::NothingToPay => Failure::new(
-            ErrorCode::NothingToPay,
-            "There is nothing to pay yet: choose how you want to pay first.",
-        ),
-        PaymentError::InProgress => Failure::new(
-            ErrorCode::AttemptInProgress,
-            "Your invoice is being made. Try again in a few seconds.",
-        )
-        .retry_after(Duration::from_secs(2)),
-        PaymentError::TooManyAttempts => Failure::new(
-            ErrorCode::RateLimited,
-            "That was often in a short time. Wait a minute, then choose again.",
-        )
-        .retry_after(Duration::from_mins(1)),
-        PaymentError::InvalidCryptoCode(message) => {
-            Failure::new(ErrorCode::InvalidRequest, message.clone()).at("crypto_code")
+        PaymentError::HostedOrder | PaymentError::CustomOrder => plain(ErrorCode::OtherFlow),
+        PaymentError::OrderClosed | PaymentError::PaymentSeen => plain(ErrorCode::OrderClosed),
+        PaymentError::NothingToPay => plain(ErrorCode::NothingToPay),
+        PaymentError::UnknownAsset
+        | PaymentError::AssetNotAccepted
+        | PaymentError::NotPriced
+        | PaymentError::UnsupportedAsset => plain(ErrorCode::AssetUnavailable),
+        PaymentError::QuoteExpired => plain(ErrorCode::QuoteExpired),
+        PaymentError::AmountOutOfRange | PaymentError::HostedAmountOutOfRange => {
+            plain(ErrorCode::AmountOutOfRange)
         }
-        PaymentError::UnknownAsset => Failure::new(
-            ErrorCode::AssetUnavailable,
-            "This asset cannot be paid with here. Choose another one.",
-        ),
-        PaymentError::AssetNotAccepted => Failure::new(
-            ErrorCode::AssetUnavailable,
-            "This order cannot be paid in this asset. Choose another one.",
-        ),
-        PaymentError::NotPriced => Failure::new(
-            ErrorCode::AssetUnavailable,
-            "There is no price for this asset now. Choose another.",
-        ),
-        PaymentError::CurrencyNotPriced { currency, priced } => not_priced(*currency, priced),
-        PaymentError::NoAssetOffered => Failure::new(
-            ErrorCode::AssetUnavailable,
-            "None of these assets can be paid with here. Write crypto codes that GET /v1/gateway/currencies lists, like \
-             [\"BTC\"], or leave them out.",
-        )
-        .at("assets"),
-        PaymentError::UnsupportedAsset => Failure::new(
-            ErrorCode::AssetUnavailable,
-            "This asset cannot be paid with at present. Choose another one.",
-        ),
-        PaymentError::QuoteExpired => Failure::new(
-            ErrorCode::QuoteExpired,
-            "This price no longer holds. Get new prices and choose again.",
-        ),
-        PaymentError::AmountOutOfRange => Failure::new(
-            ErrorCode::AmountOutOfRange,
-            "This price is outside what the asset takes. Choose another asset.",
-        ),
-        PaymentError::HostedAmountOutOfRange => Failure::new(
-            ErrorCode::AmountOutOfRange,
-            "This price is outside what the gateway takes.",
-        ),
-        PaymentError::MissingForHosted(missing) => missing_for_hosted(*missing),
-        PaymentError::HostedPageBlocked => Failure::new(
-            ErrorCode::GatewayUnavailable,
-            "The gateway's page did not pass our checks, so the customer is not sent there. Nothing was charged; \
-             the operator's log says why.",
-        )
-        .retry_after(Duration::from_mins(1)),
-        PaymentError::Refused { status, error } => Failure::new(
-            ErrorCode::GatewayRefused,
-            "The gateway refuses this order: check its e-mail address, amount and currency.",
-        )
-        .with_gateway_error(*status, error),
-        PaymentError::KeyRejected => Failure::new(
-            ErrorCode::GatewayUnavailable,
-            "The gateway does not accept this proxy's key or signature: nothing can be paid until its operator corrects \
-             them. Nothing was charged.",
-        )
-        .retry_after(Duration::from_secs(30)),
-        PaymentError::GatewayUnavailable { retry_after } => Failure::new(
-            ErrorCode::GatewayUnavailable,
-            "The gateway cannot be reached. Nothing was charged; try again shortly.",
-        )
-        .retry_after(*retry_after),
+        PaymentError::NoOrder => Failure::of(&ApiError::NoSuchOrder),
+        PaymentError::InProgress => {
+            plain(ErrorCode::AttemptInProgress).retry_after(Duration::from_secs(2))
+        }
+        PaymentError::TooManyAttempts => {
+            plain(ErrorCode::RateLimited).retry_after(Duration::from_mins(1))
+        }
+        PaymentError::InvalidCryptoCode(_) => plain(ErrorCode::InvalidRequest).at("crypto_code"),
+        PaymentError::CurrencyNotPriced { .. } => {
+            plain(ErrorCode::CurrencyUnavailable).at("currency")
+        }
+        PaymentError::NoAssetOffered => plain(ErrorCode::AssetUnavailable).at("assets"),
+        PaymentError::MissingForHosted(missing) => {
+            plain(ErrorCode::InvalidRequest).at(match missing {
+                MissingForHosted::Email => "customer_email",
+                MissingForHosted::ReturnUrl => "return_url",
+                MissingForHosted::CheckoutUrl => "flow",
+            })
+        }
+        PaymentError::HostedPageBlocked => {
+            plain(ErrorCode::GatewayUnavailable).retry_after(Duration::from_mins(1))
+        }
+        PaymentError::Refused { status, error } => {
+            plain(ErrorCode::GatewayRefused).with_gateway_error(*status, error)
+        }
+        PaymentError::KeyRejected => {
+            plain(ErrorCode::GatewayUnavailable).retry_after(Duration::from_secs(30))
+        }
+        PaymentError::GatewayUnavailable { retry_after } => {
+            plain(ErrorCode::GatewayUnavailable).retry_after(*retry_after)
+        }
         PaymentError::Storage(error) => storage_failure(error),
         PaymentError::Interrupted(_) => Failure::internal(),
     }
