@@ -24,7 +24,7 @@ use crate::admin::pages::viewer::Place;
 use crate::admin::pages::{attention, layout, orders, settlements, stores};
 use crate::http::error::ApiError;
 use crate::http::middleware::client_address::ClientAddress;
-use crate::http::middleware::request_log::{RequestLayer, ResponsePolicy};
+use crate::http::middleware::request_log::{ResponsePolicy, request_layer};
 use crate::rate_limit::network;
 use crate::staff::member::Member;
 use crate::state::AppState;
@@ -36,12 +36,9 @@ const LONGEST_REQUEST: Duration = Duration::from_secs(30);
 
 /// The routes below `/staff`. An address that is not here is answered by the routes of the public listener.
 pub(crate) fn staff_routes(app: Arc<AppState>) -> Router {
-    let layer = RequestLayer {
-        app: app.clone(),
-        policy: ResponsePolicy {
-            is_for_pages: false,
-            is_private: true,
-        },
+    let policy = ResponsePolicy {
+        is_for_pages: false,
+        is_private: true,
     };
     Router::new()
         .route("/staff", get(|| async { Redirect::to("/staff/") }))
@@ -67,7 +64,7 @@ pub(crate) fn staff_routes(app: Arc<AppState>) -> Router {
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
         .layer(from_fn_with_state(app.clone(), admit))
         .layer(map_response(headed))
-        .layer(layer)
+        .layer(request_layer(&app, policy))
         .with_state(app)
 }
 

@@ -34,14 +34,6 @@ pub(crate) fn inherited<F: Future>(work: F) -> impl Future<Output = F::Output> {
     within(current(), work)
 }
 
-/// Takes one step of a future that works for a trace.
-pub(crate) fn step<T>(trace: Option<TraceParent>, poll: impl FnOnce() -> T) -> T {
-    match trace {
-        Some(trace) => CURRENT.sync_scope(trace, poll),
-        None => poll(),
-    }
-}
-
 /// The trace that a request names. A header that is malformed or came twice is ignored.
 ///
 /// Source: W3C Trace Context, section 4.3.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::http::checkout::events as stream;
 use crate::http::checkout::{orders as checkout, payments};
-use crate::http::middleware::request_log::{RequestLayer, ResponsePolicy};
+use crate::http::middleware::request_log::{ResponsePolicy, request_layer};
 use crate::http::openapi::operation::Operation;
 use crate::http::openapi::types::Types;
 use crate::http::store_api::{events, gateway, orders, staff_links};
@@ -24,155 +24,100 @@ use crate::state::AppState;
 
 fn browser() -> Routes {
     Routes::default()
-        .post("/v1/checkout", checkout::open, checkout::describe_open)
-        .get("/v1/checkout", checkout::show, checkout::describe_show)
+        .at("/v1/checkout")
+        .post(checkout::open, checkout::describe_open)
+        .get(checkout::show, checkout::describe_show)
+        .at("/v1/checkout/donation")
+        .get(checkout::donation, checkout::describe_donation)
+        .at("/v1/checkout/quotes")
+        .get(payments::quotes, payments::describe_quotes)
+        .at("/v1/checkout/attempt")
+        .post(payments::attempt, payments::describe_attempt)
+        .at("/v1/checkout/session")
+        .post(payments::session, payments::describe_session)
+        .at("/v1/checkout/email")
+        .post(payments::email, payments::describe_email)
+        .at("/v1/checkout/paid")
+        .post(payments::paid, payments::describe_paid)
+        .at("/v1/checkout/receipt")
         .get(
-            "/v1/checkout/donation",
-            checkout::donation,
-            checkout::describe_donation,
-        )
-        .get(
-            "/v1/checkout/quotes",
-            payments::quotes,
-            payments::describe_quotes,
-        )
-        .post(
-            "/v1/checkout/attempt",
-            payments::attempt,
-            payments::describe_attempt,
-        )
-        .post(
-            "/v1/checkout/session",
-            payments::session,
-            payments::describe_session,
-        )
-        .post(
-            "/v1/checkout/email",
-            payments::email,
-            payments::describe_email,
-        )
-        .post("/v1/checkout/paid", payments::paid, payments::describe_paid)
-        .get(
-            "/v1/checkout/receipt",
             receipts::customer_receipt,
             receipts::describe_customer_receipt,
         )
-        .get(
-            "/v1/checkout/events",
-            stream::events,
-            stream::describe_events,
-        )
+        .at("/v1/checkout/events")
+        .get(stream::events, stream::describe_events)
 }
 
 fn store() -> Routes {
     Routes::default()
+        .at("/v1/orders")
+        .post(orders::open_order, orders::describe_open_order)
+        .get(orders::orders, orders::describe_orders)
+        .at("/v1/orders/{id}")
+        .get(orders::order, orders::describe_order)
+        .at("/v1/orders/{id}/cancel")
+        .post(orders::cancel, orders::describe_cancel)
+        .at("/v1/orders/{id}/receipt")
+        .get(receipts::store_receipt, receipts::describe_store_receipt)
+        .at("/v1/receipts/verify")
+        .post(receipts::verify, receipts::describe_verify)
+        .at("/v1/staff_links")
         .post(
-            "/v1/orders",
-            orders::open_order,
-            orders::describe_open_order,
-        )
-        .get("/v1/orders", orders::orders, orders::describe_orders)
-        .get("/v1/orders/{id}", orders::order, orders::describe_order)
-        .post(
-            "/v1/orders/{id}/cancel",
-            orders::cancel,
-            orders::describe_cancel,
-        )
-        .get(
-            "/v1/orders/{id}/receipt",
-            receipts::store_receipt,
-            receipts::describe_store_receipt,
-        )
-        .post(
-            "/v1/receipts/verify",
-            receipts::verify,
-            receipts::describe_verify,
-        )
-        .post(
-            "/v1/staff_links",
             staff_links::open_staff_link,
             staff_links::describe_open_staff_link,
         )
-        .get("/v1/events", events::events, events::describe_events)
-        .post(
-            "/v1/events/{id}/redeliver",
-            events::redeliver,
-            events::describe_redeliver,
-        )
-        .get(
-            "/v1/deliveries",
-            events::deliveries,
-            events::describe_deliveries,
-        )
-        .get(
-            "/v1/webhook",
-            events::show_webhook,
-            events::describe_show_webhook,
-        )
-        .post(
-            "/v1/webhook/enable",
-            events::enable_webhook,
-            events::describe_enable_webhook,
-        )
-        .get(
-            "/v1/gateway/currencies",
-            gateway::currencies,
-            gateway::describe_currencies,
-        )
-        .get(
-            "/v1/gateway/invoice",
-            gateway::invoice,
-            gateway::describe_invoice,
-        )
-        .post(
-            "/v1/gateway/preferences",
-            gateway::add_preferences,
-            gateway::describe_add_preferences,
-        )
+        .at("/v1/events")
+        .get(events::events, events::describe_events)
+        .at("/v1/events/{id}/redeliver")
+        .post(events::redeliver, events::describe_redeliver)
+        .at("/v1/deliveries")
+        .get(events::deliveries, events::describe_deliveries)
+        .at("/v1/webhook")
+        .get(events::show_webhook, events::describe_show_webhook)
+        .at("/v1/webhook/enable")
+        .post(events::enable_webhook, events::describe_enable_webhook)
+        .at("/v1/gateway/currencies")
+        .get(gateway::currencies, gateway::describe_currencies)
+        .at("/v1/gateway/invoice")
+        .get(gateway::invoice, gateway::describe_invoice)
+        .at("/v1/gateway/preferences")
+        .post(gateway::add_preferences, gateway::describe_add_preferences)
         .put(
-            "/v1/gateway/preferences",
             gateway::update_preferences,
             gateway::describe_update_preferences,
         )
+        .at("/v1/gateway/aggregator/merchants")
         .post(
-            "/v1/gateway/aggregator/merchants",
             gateway::onboard_merchant,
             gateway::describe_onboard_merchant,
         )
+        .at("/v1/gateway/merchant/account")
         .get(
-            "/v1/gateway/merchant/account",
             gateway::merchant_account,
             gateway::describe_merchant_account,
         )
-        .put(
-            "/v1/gateway/settings",
-            gateway::update_settings,
-            gateway::describe_update_settings,
-        )
+        .at("/v1/gateway/settings")
+        .put(gateway::update_settings, gateway::describe_update_settings)
 }
 
 fn others() -> Routes {
     Routes::default()
-        .post(
-            "/callbacks/{token}",
-            callbacks::callback,
-            callbacks::describe_callback,
-        )
-        .get("/pay", page::page, page::describe_page)
-        .get(
-            "/admission.js",
-            admission::admission,
-            admission::describe_admission,
-        )
-        .get("/florin.js", files::loader, files::describe_loader)
-        .get("/florin.d.ts", files::types, files::describe_types)
-        .get(
-            "/assets/{name}",
-            files::immutable,
-            files::describe_immutable,
-        )
-        .get("/gallery/{name}", files::gallery, files::describe_gallery)
-        .get("/openapi.json", document, docs::describe_document)
+        .at("/callbacks/{token}")
+        .post(callbacks::callback, callbacks::describe_callback)
+        .at("/pay")
+        .get(page::page, page::describe_page)
+        .at("/admission.js")
+        .get(admission::admission, admission::describe_admission)
+        .at("/florin.js")
+        .get(files::loader, files::describe_loader)
+        .at("/florin.d.ts")
+        .get(files::types, files::describe_types)
+        .at("/assets/{name}")
+        .get(files::immutable, files::describe_immutable)
+        .at("/gallery/{name}")
+        .get(files::gallery, files::describe_gallery)
+        .at("/openapi.json")
+        .get(document, docs::describe_document)
 }
 
 /// Describes an endpoint with the types of its request and response.
@@ -188,40 +133,38 @@ struct Endpoint {
 struct Routes {
     router: Router<Arc<AppState>>,
     endpoints: Vec<Endpoint>,
+    /// The path of the endpoints that follow.
+    path: &'static str,
 }
 
 impl Routes {
-    fn get<H, T>(self, path: &'static str, handler: H, describe: Describe) -> Self
-    where
-        H: Handler<T, Arc<AppState>>,
-        T: 'static,
-    {
-        self.route("get", path, get(handler), describe)
+    fn at(self, path: &'static str) -> Self {
+        Self { path, ..self }
     }
 
-    fn post<H, T>(self, path: &'static str, handler: H, describe: Describe) -> Self
-    where
-        H: Handler<T, Arc<AppState>>,
-        T: 'static,
-    {
-        self.route("post", path, post(handler), describe)
+    fn get<H: Handler<T, Arc<AppState>>, T: 'static>(self, handler: H, describe: Describe) -> Self {
+        self.route("get", get(handler), describe)
     }
 
-    fn put<H, T>(self, path: &'static str, handler: H, describe: Describe) -> Self
-    where
-        H: Handler<T, Arc<AppState>>,
-        T: 'static,
-    {
-        self.route("put", path, put(handler), describe)
+    fn post<H: Handler<T, Arc<AppState>>, T: 'static>(
+        self,
+        handler: H,
+        describe: Describe,
+    ) -> Self {
+        self.route("post", post(handler), describe)
+    }
+
+    fn put<H: Handler<T, Arc<AppState>>, T: 'static>(self, handler: H, describe: Describe) -> Self {
+        self.route("put", put(handler), describe)
     }
 
     fn route(
         mut self,
         method: &'static str,
-        path: &'static str,
         handler: MethodRouter<Arc<AppState>>,
         describe: Describe,
     ) -> Self {
+        let path = self.path;
         self.router = self.router.route(path, handler);
         self.endpoints.push(Endpoint {
             method,
@@ -233,21 +176,18 @@ impl Routes {
 }
 
 pub(crate) fn routes(app: Arc<AppState>) -> Router {
-    let layer = |policy| RequestLayer {
-        app: app.clone(),
-        policy,
+    let group = |routes: Routes, is_for_pages, is_private| {
+        let policy = ResponsePolicy {
+            is_for_pages,
+            is_private,
+        };
+        routes.router.layer(request_layer(&app, policy))
     };
-    let browser = browser().router.layer(layer(ResponsePolicy {
-        is_for_pages: true,
-        is_private: true,
-    }));
-    let store = store().router.layer(layer(ResponsePolicy {
-        is_for_pages: false,
-        is_private: true,
-    }));
-    let others = others().router.layer(layer(ResponsePolicy::default()));
     // Of merged routers, the last one answers addresses without a route.
-    let routes = Router::new().merge(browser).merge(store).merge(others);
+    let routes = Router::new()
+        .merge(group(browser(), true, true))
+        .merge(group(store(), false, true))
+        .merge(group(others(), false, false));
     routes.with_state(app)
 }
 

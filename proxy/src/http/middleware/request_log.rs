@@ -5,25 +5,25 @@
 
 use std::any::Any;
 use std::convert::Infallible;
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGIN, VARY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::Route;
 use florin_orders::TraceParent;
+use futures_util::FutureExt as _;
 use jiff::Timestamp;
-use tower::{Layer, Service};
-use tracing::Span;
+use tower::layer::layer_fn;
+use tower::{Layer, Service, service_fn};
+use tracing::{Instrument as _, Span};
 
 use crate::http::error::ApiError;
 use crate::http::middleware::cors::{allow_listed, listed_origin};
 use crate::http::store_api::has_store_key;
-use crate::metrics::{Route, Rule};
+use crate::metrics::{Route as RouteGroup, Rule};
 use crate::payments::error::PaymentError;
 use crate::request_ids::RequestId;
 use crate::spans::Recording;
@@ -44,157 +44,72 @@ pub(crate) struct ResponsePolicy {
     pub is_private: bool,
 }
 
+/// A route whose requests are named and logged.
+pub(crate) trait LoggedRoute:
+    Service<Request, Response = Response, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> LoggedRoute for S where
+    S: Service<Request, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
 /// Names and logs each request of a group of routes. A panic of a handler is answered as an internal error.
-#[derive(Clone)]
-pub(crate) struct RequestLayer {
-    pub app: Arc<AppState>,
-    pub policy: ResponsePolicy,
-}
-
-impl<S> Layer<S> for RequestLayer {
-    type Service = LoggedRoute<S>;
-
-    fn layer(&self, inner: S) -> LoggedRoute<S> {
-        let layer = self.clone();
-        LoggedRoute { layer, inner }
-    }
-}
-
-/// A route in a [`RequestLayer`].
-#[derive(Clone)]
-pub(crate) struct LoggedRoute<S> {
-    layer: RequestLayer,
-    inner: S,
-}
-
-impl<S, F> Service<Request> for LoggedRoute<S>
-where
-    S: Service<Request, Response = Response, Error = Infallible, Future = F>,
-    F: Future<Output = Result<Response, Infallible>> + Unpin,
-{
-    type Response = Response;
-    type Error = Infallible;
-    type Future = LoggedResponse<F>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request) -> LoggedResponse<F> {
-        let RequestLayer { app, policy } = self.layer.clone();
-        let id = app.request_ids.next();
-        let started = app.now();
-        let route = request.extensions().get::<MatchedPath>().cloned();
-        let method = request.method().clone();
-        let group = Route::of(&method, name_of(route.as_ref()));
-        let span = if group == Route::ShowOrder {
-            // Most of them log nothing: the span begins where the database is asked.
-            request.extensions_mut().insert(id);
-            Span::none()
-        } else {
-            id.span()
-        };
-        let name = name_of(route.as_ref());
-        let headers = request.headers();
-        let caller = (method == Method::POST && name == TRACED)
-            .then(|| trace::of_headers(headers))
-            .flatten()
-            .filter(|_| has_store_key(&app, headers));
-        let mut recording = app
-            .spans
-            .request(caller, id.draw(), || format!("{} {name}", known(&method)));
-        if let Some(recording) = &mut recording {
-            recording.set("http.request.method", known(&method).to_owned());
-            recording.set("http.route", name.to_owned());
-            recording.set("florin.request_id", id.as_str().to_owned());
-        }
-        let trace = recording.as_ref().map(Recording::trace).or(caller);
-        let listed_origin = policy
-            .is_for_pages
-            .then(|| listed_origin(&app, request.headers()))
-            .flatten();
-        let progress = match reject_duplicate_headers(request.headers()) {
-            Err(refusal) => Progress::Refused(Some(refusal)),
-            Ok(()) if policy.is_for_pages && method == Method::OPTIONS => Progress::Preflight,
-            Ok(()) => Progress::Handler(self.inner.call(request)),
-        };
-        LoggedResponse {
-            progress,
-            policy,
-            listed_origin,
-            request: LoggedRequest {
-                app,
-                id,
-                started,
-                route,
-                method,
-                group,
-                span,
-                trace,
-                recording,
-            },
-        }
-    }
-}
-
-pub(crate) struct LoggedResponse<F> {
-    progress: Progress<F>,
+pub(crate) fn request_layer(
+    app: &Arc<AppState>,
     policy: ResponsePolicy,
-    listed_origin: Option<HeaderValue>,
-    request: LoggedRequest,
-}
-
-enum Progress<F> {
-    Handler(F),
-    Preflight,
-    /// Empty once it was answered.
-    Refused(Option<ApiError>),
-}
-
-impl<F> Future for LoggedResponse<F>
-where
-    F: Future<Output = Result<Response, Infallible>> + Unpin,
-{
-    type Output = Result<Response, Infallible>;
-
-    fn poll(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Response, Infallible>> {
-        let this = &mut *self;
-        let mut response = match &mut this.progress {
-            Progress::Handler(handler) => {
-                let LoggedRequest { span, trace, .. } = &this.request;
-                let poll = || poll_handler(handler, context);
-                let mut response = ready!(span.in_scope(|| trace::step(*trace, poll)));
-                if this.policy.is_private {
-                    let no_store = HeaderValue::from_static("no-store");
-                    response.headers_mut().insert(CACHE_CONTROL, no_store);
+) -> impl Layer<Route, Service = impl LoggedRoute> + Clone + Send + Sync + 'static {
+    let app = app.clone();
+    layer_fn(move |mut route: Route| {
+        let app = app.clone();
+        service_fn(move |mut request: Request| {
+            let logged = LoggedRequest::begin(&app, &mut request);
+            let listed_origin = policy
+                .is_for_pages
+                .then(|| listed_origin(&app, request.headers()))
+                .flatten();
+            let is_preflight = policy.is_for_pages && logged.method == Method::OPTIONS;
+            let handler = match reject_duplicate_headers(request.headers()) {
+                Err(refusal) => Err(refusal),
+                Ok(()) => Ok((!is_preflight).then(|| route.call(request))),
+            };
+            async move {
+                let mut response = match handler {
+                    Err(refusal) => return Ok(logged.complete(refusal.into_response())),
+                    Ok(None) => StatusCode::NO_CONTENT.into_response(),
+                    Ok(Some(handler)) => {
+                        let handler = answered(handler).instrument(logged.span.clone());
+                        let mut response = trace::within(logged.trace, handler).await;
+                        if policy.is_private {
+                            let no_store = HeaderValue::from_static("no-store");
+                            response.headers_mut().insert(CACHE_CONTROL, no_store);
+                        }
+                        response
+                    }
+                };
+                if policy.is_for_pages {
+                    allow_listed(listed_origin, response.headers_mut());
                 }
-                response
+                Ok(logged.complete(response))
             }
-            Progress::Preflight => StatusCode::NO_CONTENT.into_response(),
-            Progress::Refused(refusal) => {
-                let refusal = refusal.take().expect("a response is made once");
-                return Poll::Ready(Ok(this.request.complete(refusal.into_response())));
-            }
-        };
-        if this.policy.is_for_pages {
-            allow_listed(this.listed_origin.take(), response.headers_mut());
-        }
-        Poll::Ready(Ok(this.request.complete(response)))
-    }
+        })
+    })
 }
 
-/// Polls a handler; without this, a panic would end the connection without a response.
-fn poll_handler<F>(handler: &mut F, context: &mut Context<'_>) -> Poll<Response>
-where
-    F: Future<Output = Result<Response, Infallible>> + Unpin,
-{
-    let polled = AssertUnwindSafe(|| Pin::new(handler).poll(context));
-    match catch_unwind(polled) {
-        Ok(polled) => polled.map(|response| response.unwrap_or_else(|never| match never {})),
-        Err(panic) => Poll::Ready(panicked(&*panic).into_response()),
+/// The response of a handler; without this, a panic would end the connection without one.
+async fn answered(handler: impl Future<Output = Result<Response, Infallible>>) -> Response {
+    match AssertUnwindSafe(handler).catch_unwind().await {
+        Ok(Ok(response)) => response,
+        Err(panic) => panicked(&*panic).into_response(),
     }
 }
 
@@ -211,15 +126,52 @@ struct LoggedRequest {
     started: Timestamp,
     route: Option<MatchedPath>,
     method: Method,
-    group: Route,
+    group: RouteGroup,
     span: Span,
     trace: Option<TraceParent>,
     recording: Option<Recording>,
 }
 
 impl LoggedRequest {
+    fn begin(app: &Arc<AppState>, request: &mut Request) -> Self {
+        let (id, started) = (app.request_ids.next(), app.now());
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        let (method, name) = (request.method().clone(), name_of(route.as_ref()));
+        let group = RouteGroup::of(&method, name);
+        let headers = request.headers();
+        let caller = (method == Method::POST && name == TRACED)
+            .then(|| trace::of_headers(headers))
+            .flatten()
+            .filter(|_| has_store_key(app, headers));
+        let span_name = || format!("{} {name}", known(&method));
+        let mut recording = app.spans.request(caller, id.draw(), span_name);
+        if let Some(recording) = &mut recording {
+            recording.set("http.request.method", known(&method).to_owned());
+            recording.set("http.route", name.to_owned());
+            recording.set("florin.request_id", id.as_str().to_owned());
+        }
+        let span = if group == RouteGroup::ShowOrder {
+            // Most of them log nothing: the span begins where the database is asked.
+            request.extensions_mut().insert(id);
+            Span::none()
+        } else {
+            id.span()
+        };
+        Self {
+            app: app.clone(),
+            id,
+            started,
+            method,
+            group,
+            span,
+            trace: recording.as_ref().map(Recording::trace).or(caller),
+            recording,
+            route,
+        }
+    }
+
     /// Writes the failure that a response carries, counts and logs the request.
-    fn complete(&mut self, mut response: Response) -> Response {
+    fn complete(mut self, mut response: Response) -> Response {
         let recording = self.recording.take();
         let (app, id, method) = (&*self.app, self.id.as_str(), &self.method);
         let refusal = response.extensions_mut().remove::<Arc<ApiError>>();
@@ -254,7 +206,7 @@ impl LoggedRequest {
         let (elapsed_ms, route) = (elapsed.as_millis(), name_of(self.route.as_ref()));
         // An open page reads its order every few seconds: a line for each read would hide all others, and cost as much as
         // the read.
-        if self.group == Route::ShowOrder && matches!(status, 200 | 304) {
+        if self.group == RouteGroup::ShowOrder && matches!(status, 200 | 304) {
             tracing::debug!(request_id = id, %method, route, status, elapsed_ms, "request");
         } else {
             tracing::info!(request_id = id, %method, route, status, elapsed_ms, "request");
@@ -300,9 +252,11 @@ fn name_of(route: Option<&MatchedPath>) -> &str {
 }
 
 /// The rate limit by which a request was refused; `None` if it was refused for another reason.
-fn rule(route: Route, refusal: &ApiError) -> Option<Rule> {
+fn rule(route: RouteGroup, refusal: &ApiError) -> Option<Rule> {
     match refusal {
-        ApiError::TooManyRequests { .. } if route == Route::OpenAttempt => Some(Rule::Attempts),
+        ApiError::TooManyRequests { .. } if route == RouteGroup::OpenAttempt => {
+            Some(Rule::Attempts)
+        }
         ApiError::TooManyRequests { .. } => Some(Rule::Orders),
         ApiError::TooManyStreams => Some(Rule::StreamsOfOrder),
         ApiError::Payment(PaymentError::TooManyAttempts) => Some(Rule::AttemptsOfOrder),
@@ -330,22 +284,18 @@ pub(crate) fn reject_duplicate_headers(headers: &HeaderMap) -> Result<(), ApiErr
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
-
     use super::*;
 
     #[tokio::test]
     async fn a_panic_of_a_handler_is_answered() {
-        let handler = async || -> Result<Response, Infallible> { panic!("a bug") };
-        let mut handler = std::pin::pin!(handler());
-        let response = poll_fn(|context| poll_handler(&mut handler, context)).await;
+        let response = answered(async { panic!("a bug") }).await;
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let failure = response.extensions().get::<Arc<ApiError>>().unwrap();
         assert!(matches!(&**failure, ApiError::Panicked(text) if text == "a bug"));
     }
 
     #[test]
-    fn a_header_that_may_come_once_may_come_once() {
+    fn a_header_that_may_come_once_may_come_once_and_any_other_twice() {
         for name in &SINGLE {
             let mut headers = HeaderMap::new();
             headers.append(name, HeaderValue::from_static("a"));
@@ -354,13 +304,10 @@ mod tests {
             let refused = reject_duplicate_headers(&headers);
             assert!(matches!(refused, Err(ApiError::DuplicateHeader(found)) if found == *name));
         }
-    }
-
-    #[test]
-    fn any_other_header_may_come_twice() {
         let mut headers = HeaderMap::new();
-        headers.append("accept", HeaderValue::from_static("a"));
-        headers.append("accept", HeaderValue::from_static("b"));
+        for value in ["a", "b"] {
+            headers.append("accept", HeaderValue::from_static(value));
+        }
         assert!(reject_duplicate_headers(&headers).is_ok());
     }
 }
