@@ -1,18 +1,21 @@
-//! Authentication: client tokens, signed order tokens, store keys, operators, stores' staff.
+//! Authentication: tokens of clients and staff, signed order tokens, store keys, operators.
 
-pub(crate) mod client_token;
 pub(crate) mod operator;
 pub(crate) mod operator_session;
 pub(crate) mod order_token;
-pub(crate) mod staff_token;
+pub(crate) mod token;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// Compares by digest and in constant time: the time reveals nothing, not even the length.
 pub(crate) fn is_secret(expected: &SecretString, given: &str) -> bool {
-    let expected = Sha256::digest(expected.expose_secret().as_bytes());
+    is_same(expected.expose_secret(), given)
+}
+
+/// Compares by digest and in constant time: the time reveals nothing, not even the length.
+pub(crate) fn is_same(expected: &str, given: &str) -> bool {
+    let expected = Sha256::digest(expected.as_bytes());
     let given = Sha256::digest(given.as_bytes());
     expected.as_slice().ct_eq(given.as_slice()).into()
 }

@@ -1,9 +1,10 @@
 //! Running the proxy: two listeners, the workers, and an orderly shutdown.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use axum::Router;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -66,6 +67,9 @@ pub async fn run_reloading(
         change_exchange::keep_static_files(&core.app).await;
     }
     let mut components = JoinSet::new();
+    let mut start = |name: &'static str, component: BoxFuture<'static, ()>| {
+        components.spawn(component.map(move |()| name));
+    };
     let counting = core.app.clone();
     let slots = Slots::new(ConnectionLimits {
         all: listeners.public_connections,
@@ -81,8 +85,10 @@ pub async fn run_reloading(
             counted_address(peer, &counting.config().trusted_proxies)
         }),
     };
-    let public = endless(serve(public, shutdown.clone()));
-    components.spawn(named("the public listener", public));
+    start(
+        "the public listener",
+        serve(public, shutdown.clone()).boxed(),
+    );
     let admin = Server {
         listener: listeners.admin,
         routes: core.admin_router(),
@@ -93,8 +99,7 @@ pub async fn run_reloading(
         }),
         counted_address: Arc::new(|_| None),
     };
-    let admin = endless(serve(admin, shutdown.clone()));
-    components.spawn(named("the admin listener", admin));
+    start("the admin listener", serve(admin, shutdown.clone()).boxed());
     let app = core.app;
     let spans = app.spans.clone();
     let reload = {
@@ -109,51 +114,42 @@ pub async fn run_reloading(
             shutdown.run_until_cancelled(reloads).await;
         }
     };
-    let poller = endless(payment_poller::run(app.clone()));
-    components.spawn(named("the payment poller", poller));
-    let dispatcher = endless(webhook_dispatcher::run(app.clone()));
-    components.spawn(named("the webhook dispatcher", dispatcher));
-    components.spawn(named("the cleanup", endless(cleanup::run(app.clone()))));
-    components.spawn(named(
-        "the replanning",
-        endless(replanning::run(app.clone())),
-    ));
-    components.spawn(named(
+    start(
+        "the payment poller",
+        payment_poller::run(app.clone()).boxed(),
+    );
+    start(
+        "the webhook dispatcher",
+        webhook_dispatcher::run(app.clone()).boxed(),
+    );
+    start("the cleanup", cleanup::run(app.clone()).boxed());
+    start("the replanning", replanning::run(app.clone()).boxed());
+    start(
         "the storage monitor",
-        endless(storage_monitor::run(app.clone())),
-    ));
-    components.spawn(named(
+        storage_monitor::run(app.clone()).boxed(),
+    );
+    start(
         "the change exchange",
-        endless(change_exchange::run(app.clone())),
-    ));
-    let currencies = endless(currency_check::run(app));
-    components.spawn(named("the currency check", currencies));
-    components.spawn(named("the reload", endless(reload)));
+        change_exchange::run(app.clone()).boxed(),
+    );
+    start("the currency check", currency_check::run(app).boxed());
+    start("the reload", reload.boxed());
     let mut failure = None;
     while let Some(ended) = components.join_next().await {
-        let (name, result) = ended.unwrap_or_else(|error| ("a component", Err(error.into())));
-        if let Err(error) = result {
-            tracing::error!(component = name, %error, "component failed");
-            failure.get_or_insert(error.context(name));
-        } else if !shutdown.is_cancelled() {
-            failure.get_or_insert(anyhow::anyhow!("{name} ended by itself"));
+        match ended {
+            Ok(_) if shutdown.is_cancelled() => {}
+            Ok(name) => {
+                failure.get_or_insert(anyhow::anyhow!("{name} ended by itself"));
+            }
+            Err(error) => {
+                tracing::error!(%error, "component failed");
+                failure.get_or_insert(anyhow::Error::from(error).context("a component"));
+            }
         }
         shutdown.cancel();
     }
     spans.shutdown().await;
     failure.map_or(Ok(()), Err)
-}
-
-async fn endless(worker: impl Future<Output = ()>) -> anyhow::Result<()> {
-    worker.await;
-    Ok(())
-}
-
-async fn named(
-    name: &'static str,
-    component: impl Future<Output = anyhow::Result<()>>,
-) -> (&'static str, anyhow::Result<()>) {
-    (name, component.await)
 }
 
 /// The proxy without sockets and without loops. Tests call the router and the steps, and move the clock.

@@ -3,9 +3,10 @@
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use florin_gateway::{Clock, PaymentGateway};
+use florin_gateway::{CallError, Clock, PaymentGateway};
 use florin_orders::{AttemptId, OrderId, Reference, StoreId, Stretch};
 use florin_storage::{SharedStorage as _, Storage};
 use futures_util::FutureExt as _;
@@ -13,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 use tokio::sync::{Notify, Semaphore, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::operator_session::OperatorSessions;
@@ -22,13 +24,13 @@ use crate::connection_slots::Slots;
 use crate::metrics::{MeasuredGateway, Metrics};
 use crate::orders::announcements::Announcements;
 use crate::orders::changes::OrderChanges;
-use crate::orders::subscriptions::{LastComparison, OrderSubscriptions};
+use crate::orders::subscriptions::OrderSubscriptions;
 use crate::orders::tracked_storage::TrackedStorage;
 use crate::orders::version_reads::VersionReads;
 use crate::orders::view_cache::ViewCache;
 use crate::payments::currencies::Currencies;
 use crate::payments::fair_queue::FairQueue;
-use crate::payments::price_cache::PriceCache;
+use crate::payments::price_cache::{PriceCache, PriceSnapshot};
 use crate::payments::rendered_view::RenderedView;
 use crate::rate_limit::RateLimit;
 use crate::request_ids::RequestIds;
@@ -90,8 +92,8 @@ pub(crate) struct AppState {
     /// The gateway's prices, one copy for all customers.
     pub prices: PriceCache,
     pub subscriptions: OrderSubscriptions,
-    /// The last comparison of the versions of all orders with open event streams, where other processes write.
-    pub last_comparison: LastComparison,
+    /// When the last comparison of the versions of all orders with open event streams began, where other processes write.
+    pub compared_at: Mutex<Option<Instant>>,
     /// Changes for the other proxies on the same database.
     pub announcements: Arc<Announcements>,
     /// Reads of orders' versions, where other processes write.
@@ -112,7 +114,7 @@ pub(crate) struct AppState {
     /// A request behind `trusted_proxies` that named no client is logged.
     pub is_unnamed_client_logged: AtomicBool,
     /// When the log last reported that an address has used up its limit.
-    pub address_limit_logged_at: Mutex<Option<Timestamp>>,
+    pub address_limit_logged_at: Mutex<Option<Instant>>,
     /// The latest time since [`AppState::take_latest_reading`], in Unix microseconds.
     latest_reading: AtomicI64,
     pub request_ids: RequestIds,
@@ -191,7 +193,7 @@ impl AppState {
             operator_sessions: OperatorSessions::default(),
             password_checks: Semaphore::new(1),
             subscriptions,
-            last_comparison: LastComparison::default(),
+            compared_at: Mutex::default(),
             announcements,
             versions,
             views,
@@ -259,6 +261,25 @@ impl AppState {
     pub(crate) fn take_latest_reading(&self) -> Option<Timestamp> {
         let latest = self.latest_reading.swap(i64::MIN, Ordering::Relaxed);
         Timestamp::from_microsecond(latest).ok()
+    }
+
+    /// Waits, but not beyond the end of the process.
+    pub(crate) async fn pause(&self, duration: Duration) {
+        tokio::select! {
+            () = self.shutdown.cancelled() => {}
+            () = self.deps.clock.sleep(duration) => {}
+        }
+    }
+
+    /// Prices with at least half of their lifetime left.
+    pub(crate) async fn fresh_prices(&self) -> Result<Arc<PriceSnapshot>, CallError> {
+        let Dependencies {
+            gateway,
+            storage,
+            clock,
+            ..
+        } = &self.deps;
+        self.prices.fresh(&**gateway, &**storage, &**clock).await
     }
 
     pub(crate) fn random_order_id(&self) -> OrderId {

@@ -14,6 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use crate::auth::token::random_token;
 use crate::clock::RandomBytes;
 
 /// A session ends after so long without a request.
@@ -90,30 +91,22 @@ impl OpenSession {
     }
 }
 
-/// 256 random bits as hexadecimal digits.
-pub(crate) fn random_token(random: &dyn RandomBytes) -> String {
-    let mut bits = [0; 32];
-    random.fill(&mut bits);
-    hex::encode(bits)
-}
-
-/// Returns `true` for 64 lower-case hexadecimal digits.
-pub(crate) fn has_token_form(text: &str) -> bool {
-    let is_hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-    text.len() == 64 && text.bytes().all(is_hex)
-}
-
-pub(crate) fn is_same(expected: &str, given: &str) -> bool {
-    let (expected, given) = (digest(expected), digest(given));
-    expected.ct_eq(&given).into()
-}
-
 fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
 fn is_over(session: &Session, now: Timestamp) -> bool {
     now.duration_since(session.used_at) >= IDLE || now.duration_since(session.since) >= LONGEST
+}
+
+/// Removes the oldest entry of a full map.
+fn make_room<T>(all: &mut HashMap<[u8; 32], T>, age: impl Fn(&T) -> Timestamp) {
+    if all.len() >= MAX_SESSIONS {
+        let oldest = all.iter().min_by_key(|(_, entry)| age(entry));
+        if let Some(oldest) = oldest.map(|(key, _)| *key) {
+            all.remove(&oldest);
+        }
+    }
 }
 
 impl OperatorSessions {
@@ -134,12 +127,7 @@ impl OperatorSessions {
         };
         let mut sessions = self.sessions.lock();
         sessions.retain(|_, session| !is_over(session, now));
-        if sessions.len() >= MAX_SESSIONS {
-            let oldest = sessions.iter().min_by_key(|(_, session)| session.used_at);
-            if let Some(oldest) = oldest.map(|(key, _)| *key) {
-                sessions.remove(&oldest);
-            }
-        }
+        make_room(&mut sessions, |session| session.used_at);
         sessions.insert(digest(&token), session);
         token
     }
@@ -207,12 +195,7 @@ impl OperatorSessions {
         }
         let token = random_token(random);
         let mut browsers = self.browsers.lock();
-        if browsers.len() >= MAX_SESSIONS {
-            let oldest = browsers.iter().min_by_key(|(_, (_, since))| *since);
-            if let Some(oldest) = oldest.map(|(key, _)| *key) {
-                browsers.remove(&oldest);
-            }
-        }
+        make_room(&mut browsers, |(_, since)| *since);
         browsers.insert(digest(&token), (attempt.name.to_owned(), now));
         Some(token)
     }
@@ -269,19 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn another_password_ends_the_session() {
+    fn a_closed_session_is_over_and_so_is_one_of_another_password() {
         let sessions = OperatorSessions::default();
         let token = sessions.open("ada", &hash(), &SystemRandom, at(0));
         let session = sessions.find(&token, at(0)).unwrap();
         assert!(session.is_of(Some(&hash())));
         assert!(!session.is_of(Some(&SecretString::from("$argon2id$2"))));
         assert!(!session.is_of(None));
-    }
-
-    #[test]
-    fn a_closed_session_is_over() {
-        let sessions = OperatorSessions::default();
-        let token = sessions.open("ada", &hash(), &SystemRandom, at(0));
         sessions.close(&token);
         assert!(sessions.find(&token, at(0)).is_none());
         assert!(sessions.find("", at(0)).is_none());

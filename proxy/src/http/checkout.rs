@@ -6,6 +6,7 @@ pub(crate) mod payments;
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -15,9 +16,10 @@ use florin_orders::{OrderId, Snapshot, second_payment_pause, watched_poll};
 use headers::authorization::Bearer;
 use headers::{Authorization, HeaderMapExt as _};
 use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
 use tracing::{Instrument as _, Span};
 
-use crate::auth::client_token::ClientToken;
+use crate::auth::token::Token;
 use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::http::middleware::cors::require_listed_origin;
@@ -30,7 +32,7 @@ use crate::request_ids::RequestId;
 use crate::state::AppState;
 
 /// Between two log lines about addresses that have used up their limit.
-const SHARED_ADDRESS_LOG: SignedDuration = SignedDuration::from_hours(1);
+const SHARED_ADDRESS_LOG: Duration = Duration::from_hours(1);
 
 pub(crate) struct CheckoutSession(pub Snapshot);
 
@@ -43,7 +45,7 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
         let found = app
             .deps
             .storage
-            .order_of_token(token.hash(), app.now())
+            .order_of_token(token.client_hash(), app.now())
             .await?;
         let snapshot = found.ok_or(ApiError::NoSuchOrder)?;
         let config = app.config();
@@ -65,7 +67,7 @@ impl FromRequestParts<Arc<AppState>> for ShownOrder {
 
     /// Rejects like [`CheckoutSession`].
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
-        let token = client_token(&parts.headers)?.hash();
+        let token = client_token(&parts.headers)?.client_hash();
         let span = || {
             parts
                 .extensions
@@ -94,9 +96,9 @@ impl FromRequestParts<Arc<AppState>> for ShownOrder {
     }
 }
 
-fn client_token(headers: &HeaderMap) -> Result<ClientToken, ApiError> {
+fn client_token(headers: &HeaderMap) -> Result<Token, ApiError> {
     let sent = headers.typed_get::<Authorization<Bearer>>();
-    let token = sent.and_then(|sent| ClientToken::parse(sent.token()));
+    let token = sent.and_then(|sent| Token::parse(sent.token()));
     token.ok_or(ApiError::NoSuchOrder)
 }
 
@@ -119,11 +121,11 @@ async fn limit_address(
 
 /// Logs, once an hour, that an address has used up its limit: many customers may share it.
 fn warn_of_shared_address(app: &AppState, address: IpAddr) {
-    let (now, mut logged_at) = (app.now(), app.address_limit_logged_at.lock());
-    if logged_at.is_some_and(|at| now.duration_since(at) < SHARED_ADDRESS_LOG) {
+    let mut logged_at = app.address_limit_logged_at.lock();
+    if logged_at.is_some_and(|at| at.elapsed() < SHARED_ADDRESS_LOG) {
         return;
     }
-    *logged_at = Some(now);
+    *logged_at = Some(Instant::now());
     tracing::warn!(
         %address,
         "an address has reached rate_limit.orders_per_minute_per_ip, and its customers get 429. If it is your CDN's or your \
@@ -247,7 +249,7 @@ fn watched_interval(app: &AppState) -> SignedDuration {
 }
 
 /// Another client token for an order whose opening is answered again.
-pub(crate) async fn fresh_token(app: &AppState, order: &str) -> Result<ClientToken, ApiError> {
+pub(crate) async fn fresh_token(app: &AppState, order: &str) -> Result<Token, ApiError> {
     let order = OrderId::parse(order).map_err(|_| ApiError::NoSuchOrder)?;
     let token = issue_client_token(app, &order).await?;
     token.ok_or(ApiError::NoSuchOrder)

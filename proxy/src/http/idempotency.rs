@@ -40,10 +40,7 @@ const MAX_KEY_BYTES: usize = 255;
 const MIN_ANONYMOUS_KEY_BYTES: usize = 16;
 
 /// A POST: its body, parsed once, and what identifies the request.
-pub(crate) struct Post<B> {
-    pub body: B,
-    pub request: RequestIdentity,
-}
+pub(crate) struct Post<B>(pub B, pub RequestIdentity);
 
 pub(crate) struct RequestIdentity {
     /// The value of `Idempotency-Key`: 1 to 255 visible ASCII characters; `None` if there is none.
@@ -54,13 +51,12 @@ pub(crate) struct RequestIdentity {
 }
 
 /// The caller of a request. Keys of two callers never meet.
-#[derive(Clone, Copy)]
-pub(crate) enum Caller<'a> {
+pub(crate) enum Caller {
     /// A page without a token, in the shop of this store.
-    Anyone(&'a StoreId),
+    Anyone(StoreId),
     /// A customer of this order, with any of its client tokens.
-    Customer(&'a OrderId),
-    Store(&'a StoreId),
+    Customer(OrderId),
+    Store(StoreId),
 }
 
 pub(crate) enum Done<T, E = ()> {
@@ -84,14 +80,12 @@ impl<B: FromBody, S: Send + Sync> FromRequest<S> for Post<B> {
         let address = parts.uri.path_and_query().map_or("", |path| path.as_str());
         let origin = parts.headers.get(ORIGIN);
         let origin = origin.map_or(&b""[..], HeaderValue::as_bytes);
-        Ok(Self {
-            request: RequestIdentity {
-                key,
-                route: route.map_or_else(String::new, |path| path.as_str().to_owned()),
-                fingerprint: Fingerprint(digest(&[address.as_bytes(), origin, &bytes])),
-            },
-            body: B::from_body(&bytes)?,
-        })
+        let request = RequestIdentity {
+            key,
+            route: route.map_or_else(String::new, |path| path.as_str().to_owned()),
+            fingerprint: Fingerprint(digest(&[address.as_bytes(), origin, &bytes])),
+        };
+        Ok(Self(B::from_body(&bytes)?, request))
     }
 }
 
@@ -116,7 +110,7 @@ fn invalid_key(message: &'static str) -> ApiError {
 
 impl RequestIdentity {
     /// Names the order that this request opens: the same for the same request. `None` without a key.
-    pub(crate) fn generated_reference(&self, caller: Caller<'_>) -> Option<[u8; 16]> {
+    pub(crate) fn generated_reference(&self, caller: &Caller) -> Option<[u8; 16]> {
         let id = self.id(caller)?;
         let whole = digest(&[&id.0, &self.fingerprint.0]);
         let mut half = [0; 16];
@@ -125,7 +119,7 @@ impl RequestIdentity {
     }
 
     /// This caller's key on this route.
-    fn id(&self, caller: Caller<'_>) -> Option<RequestId> {
+    fn id(&self, caller: &Caller) -> Option<RequestId> {
         let key = self.key.as_ref()?;
         let (kind, name) = match caller {
             Caller::Anyone(store) => ("anyone", store.as_str()),
@@ -136,7 +130,7 @@ impl RequestIdentity {
         Some(RequestId(id))
     }
 
-    fn check_key(&self, caller: Caller<'_>) -> Result<(), ApiError> {
+    fn check_key(&self, caller: &Caller) -> Result<(), ApiError> {
         let is_short = |key: &Vec<u8>| key.len() < MIN_ANONYMOUS_KEY_BYTES;
         if matches!(caller, Caller::Anyone(_)) && self.key.as_ref().is_some_and(is_short) {
             return Err(invalid_key(
@@ -148,16 +142,18 @@ impl RequestIdentity {
 }
 
 /// Carries out a request once: see [`idempotent_with`].
-pub(crate) async fn idempotent<T>(
+pub(crate) async fn idempotent<T, W>(
     app: &Arc<AppState>,
     request: RequestIdentity,
-    caller: Caller<'_>,
-    work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+    caller: Caller,
+    work: impl FnOnce(Arc<AppState>) -> W + Send,
 ) -> Result<Done<T>, ApiError>
 where
     T: Serialize + DeserializeOwned + Send + 'static,
+    W: Future<Output = Result<T, ApiError>> + Send + 'static,
 {
-    let work = async { work.await.map(|result| (result, ())) };
+    let work = work(app.clone());
+    let work = |_| async { Ok((work.await?, ())) };
     idempotent_with(app, request, caller, work).await
 }
 
@@ -169,18 +165,20 @@ where
 /// # Errors
 /// Those of `work`; [`ApiError::RequestInProgress`], [`ApiError::IdempotencyKeyReused`] and
 /// [`ApiError::IdempotencyResultUnreadable`].
-pub(crate) async fn idempotent_with<T, E>(
+pub(crate) async fn idempotent_with<T, E, W>(
     app: &Arc<AppState>,
     request: RequestIdentity,
-    caller: Caller<'_>,
-    work: impl Future<Output = Result<(T, E), ApiError>> + Send + 'static,
+    caller: Caller,
+    work: impl FnOnce(Arc<AppState>) -> W + Send,
 ) -> Result<Done<T, E>, ApiError>
 where
     T: Serialize + DeserializeOwned + Send + 'static,
     E: Send + 'static,
+    W: Future<Output = Result<(T, E), ApiError>> + Send + 'static,
 {
-    request.check_key(caller)?;
-    let Some(id) = request.id(caller) else {
+    let work = work(app.clone());
+    request.check_key(&caller)?;
+    let Some(id) = request.id(&caller) else {
         let (result, extra) = work.await?;
         return Ok(Done::Executed(result, extra));
     };

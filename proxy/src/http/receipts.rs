@@ -8,7 +8,7 @@ use florin_checkout_api::{ErrorCode, SignedReceipt};
 use florin_orders::OrderRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::config::{Config, Store};
 use crate::http::body::Body;
@@ -18,7 +18,7 @@ use crate::http::idempotency::{Caller, Done, Post, idempotent};
 use crate::http::openapi::information::{CHECKOUT, ORDERS};
 use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
-use crate::http::store_api::{AuthenticatedStore, OrderJson, order_id};
+use crate::http::store_api::{AuthenticatedStore, order_id};
 use crate::receipts::{PresentedReceipt, issue};
 use crate::state::AppState;
 
@@ -76,7 +76,7 @@ pub(crate) struct VerifiedReceipt {
     /// The order as it stands; absent when the receipt is not genuine.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<OrderRecord>")]
-    order: Option<OrderJson>,
+    order: Option<Value>,
 }
 
 /// GET /v1/orders/{id}/receipt: the receipt of one of the store's orders.
@@ -102,17 +102,13 @@ pub(crate) fn describe_store_receipt(types: &mut Types) -> Operation {
 pub(crate) async fn verify(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    Post {
-        body: Body(presented),
-        request,
-    }: Post<Body<VerifyReceipt>>,
+    Post(Body(presented), request): Post<Body<VerifyReceipt>>,
 ) -> Result<Done<VerifiedReceipt>, ApiError> {
-    let id = store.id.clone();
-    let work = {
-        let app = app.clone();
-        async move { verify_receipt(&app, &store, &presented.receipt).await }
-    };
-    idempotent(&app, request, Caller::Store(&id), work).await
+    let caller = Caller::Store(store.id.clone());
+    idempotent(&app, request, caller, move |app| async move {
+        verify_receipt(&app, &store, &presented.receipt).await
+    })
+    .await
 }
 
 async fn verify_receipt(
@@ -132,7 +128,7 @@ async fn verify_receipt(
     };
     Ok(VerifiedReceipt {
         valid: order.is_some(),
-        order: order.as_ref().map(OrderJson::of).transpose()?,
+        order: order.map(|order| json!(OrderRecord::of(&order))),
     })
 }
 

@@ -10,14 +10,13 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use florin_orders::{OrderId, OrderRecord, Snapshot, StoreId};
+use florin_orders::{OrderId, Snapshot, StoreId};
 use headers::authorization::Bearer;
 use headers::{Authorization, HeaderMapExt as _};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::auth::is_secret;
-use crate::auth::staff_token::key_digest;
+use crate::auth::token::key_digest;
 use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::state::AppState;
@@ -121,18 +120,4 @@ pub(crate) fn order_id() -> Value {
 
 pub(crate) fn event_id() -> Value {
     json!({ "type": "string", "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$" })
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(transparent)]
-pub(crate) struct OrderJson(Value);
-
-impl OrderJson {
-    /// The record of an order and its current attempt.
-    ///
-    /// # Errors
-    /// [`ApiError::Json`], which no order causes.
-    pub(crate) fn of(snapshot: &Snapshot) -> Result<Self, ApiError> {
-        Ok(Self(serde_json::to_value(OrderRecord::of(snapshot))?))
-    }
 }

@@ -4,7 +4,7 @@ use florin_orders::{EventType, NewOrder, OrderId, Snapshot};
 use florin_storage::{OpenError, StorageError};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::auth::client_token::ClientToken;
+use crate::auth::token::Token;
 use crate::state::AppState;
 use crate::trace;
 
@@ -30,7 +30,7 @@ pub(crate) struct Opening {
     /// The order: a new one, or the one that the reference already names.
     pub snapshot: Snapshot,
     pub is_new: bool,
-    pub token: ClientToken,
+    pub token: Token,
 }
 
 /// Opens an order, or finds the one of the same store, reference and price.
@@ -39,7 +39,7 @@ pub(crate) struct Opening {
 /// [`OpenOrderError::Conflict`] if the reference names an order of another price, [`OpenOrderError::OtherFlow`] if it names
 /// one of the other flow.
 pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, OpenOrderError> {
-    let token = ClientToken::draw(&*app.deps.random);
+    let token = Token::draw(&*app.deps.random);
     let (id, now) = (app.random_order_id(), app.now());
     let ends_at = terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
     let storage = &app.deps.storage;
@@ -48,7 +48,7 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
         ..terms.clone()
     };
     let opened = storage
-        .open_order(&id, terms, token.hash(), ends_at, now)
+        .open_order(&id, terms, token.client_hash(), ends_at, now)
         .await;
     let opened = opened.map_err(|error| refused(terms, error, now))?;
     app.wake_dispatcher();
@@ -81,14 +81,16 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
 pub(crate) async fn issue_client_token(
     app: &AppState,
     order: &OrderId,
-) -> Result<Option<ClientToken>, StorageError> {
+) -> Result<Option<Token>, StorageError> {
     let storage = &app.deps.storage;
     let Some(known) = storage.snapshot(order).await? else {
         return Ok(None);
     };
-    let token = ClientToken::draw(&*app.deps.random);
+    let token = Token::draw(&*app.deps.random);
     let ends_at = known.order.terms.expires_at + TOKEN_LIFETIME_AFTER_ORDER;
-    storage.add_token(order, token.hash(), ends_at).await?;
+    storage
+        .add_token(order, token.client_hash(), ends_at)
+        .await?;
     Ok(Some(token))
 }
 

@@ -7,12 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use florin_orders::OrderId;
-use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use tokio::sync::watch;
-
-/// A few comparisons: after this time without one, each stream reads its order with its heartbeat.
-const LONGEST_UNCOMPARED: SignedDuration = SignedDuration::from_secs(15);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OrderSubscriptions(Arc<Mutex<HashMap<OrderId, watch::Sender<()>>>>);
@@ -23,26 +19,6 @@ pub(crate) struct Subscription {
     order: OrderId,
     changes: Option<watch::Receiver<()>>,
     subscriptions: OrderSubscriptions,
-}
-
-/// When the versions of all orders with subscriptions were compared last, and the subscriptions of those that other processes
-/// had changed were notified.
-#[derive(Debug, Default)]
-pub(crate) struct LastComparison(Mutex<Option<Timestamp>>);
-
-impl LastComparison {
-    /// Records a comparison by the time at which it began.
-    pub(crate) fn record(&self, began: Timestamp) {
-        *self.0.lock() = Some(began);
-    }
-
-    /// Returns `true` if the last comparison began less than 15 seconds ago.
-    pub(crate) fn is_recent(&self, now: Timestamp) -> bool {
-        let began = *self.0.lock();
-        let age = began.map(|began| now.duration_since(began));
-        // A time in the future is of a clock that was ahead.
-        age.is_some_and(|age| (SignedDuration::ZERO..LONGEST_UNCOMPARED).contains(&age))
-    }
 }
 
 impl OrderSubscriptions {
@@ -117,17 +93,6 @@ mod tests {
 
     fn order(number: u8) -> OrderId {
         OrderId::from_random([number; 16])
-    }
-
-    #[test]
-    fn a_comparison_is_recent_for_less_than_its_longest_time_and_never_before_it_began() {
-        let (comparison, began) = (LastComparison::default(), Timestamp::UNIX_EPOCH);
-        assert!(!comparison.is_recent(began));
-        comparison.record(began);
-        let after = |millis| began + SignedDuration::from_millis(millis);
-        for (millis, is_recent) in [(-1, false), (0, true), (14_999, true), (15_000, false)] {
-            assert_eq!(comparison.is_recent(after(millis)), is_recent, "{millis}");
-        }
     }
 
     #[tokio::test]

@@ -12,7 +12,7 @@ use florin_storage::OrderFilter;
 use crate::config::{Config, Problem, Store};
 use crate::payments::error::PaymentError;
 use crate::payments::quotes::{listed, priced_currencies, quoted};
-use crate::state::{AppState, Dependencies};
+use crate::state::AppState;
 
 /// An order is opened without the currencies of a gateway that takes longer to answer.
 const LONGEST_READ: Duration = Duration::from_secs(2);
@@ -154,14 +154,7 @@ async fn currencies(app: &AppState, currency: Currency) -> BTreeSet<Currency> {
     if currency == Currency::USD || known.contains(&currency) {
         return known;
     }
-    let Dependencies {
-        gateway,
-        storage,
-        clock,
-        ..
-    } = &app.deps;
-    let fresh = app.prices.fresh(&**gateway, &**storage, &**clock);
-    match tokio::time::timeout(LONGEST_READ, fresh).await {
+    match tokio::time::timeout(LONGEST_READ, app.fresh_prices()).await {
         Ok(Ok(priced)) => priced_currencies(&priced.prices),
         Ok(Err(_)) | Err(_) => known,
     }

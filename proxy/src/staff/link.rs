@@ -18,8 +18,8 @@ use crate::admin::pages::error::{PageError, PageFailure};
 use crate::admin::pages::layout;
 use crate::admin::pages::sign_in::set_cookie;
 use crate::admin::pages::viewer::{Place, SignedIn as _};
-use crate::auth::operator_session::{is_same, random_token};
-use crate::auth::staff_token::StaffToken;
+use crate::auth::is_same;
+use crate::auth::token::{Token, random_token};
 use crate::config::{Config, Role};
 use crate::staff::member::{Member, cookie, cookie_name, granted, session_token};
 use crate::state::AppState;
@@ -39,10 +39,14 @@ pub(super) async fn page(
     State(app): State<Arc<AppState>>,
     Path(token): Path<String>,
 ) -> Result<Response, PageError> {
-    let Some(token) = StaffToken::parse(&token) else {
+    let Some(token) = Token::parse(&token) else {
         return Ok(ended());
     };
-    let access = app.deps.storage.staff_link(token.hash(), app.now()).await?;
+    let access = app
+        .deps
+        .storage
+        .staff_link(token.staff_hash(), app.now())
+        .await?;
     let config = app.config();
     let granted = access.as_ref().and_then(|access| granted(&config, access));
     let (Some(access), Some((store, role))) = (&access, granted) else {
@@ -83,12 +87,12 @@ pub(super) async fn open(
     if !repeated.is_some_and(|repeated| is_same(repeated, &form.csrf)) {
         return Err(PageError::Forged);
     }
-    let Some(link) = StaffToken::parse(&token) else {
+    let Some(link) = Token::parse(&token) else {
         return Ok(ended());
     };
-    let session = StaffToken::draw(&*app.deps.random);
+    let session = Token::draw(&*app.deps.random);
     let storage = &app.deps.storage;
-    let opened = storage.open_staff_session(link.hash(), session.hash(), app.now());
+    let opened = storage.open_staff_session(link.staff_hash(), session.staff_hash(), app.now());
     let Some(access) = opened.await? else {
         return Ok(ended());
     };
@@ -112,7 +116,10 @@ pub(super) async fn sign_out(
     }
     let config = app.config();
     if let Some(session) = session_token(&config, &headers) {
-        app.deps.storage.end_staff_session(session.hash()).await?;
+        app.deps
+            .storage
+            .end_staff_session(session.staff_hash())
+            .await?;
     }
     let mut response = Redirect::to("/staff/").into_response();
     set_session(&mut response, &config, "");

@@ -12,7 +12,7 @@ use headers::{Cookie, HeaderMapExt as _};
 use crate::admin::error::OperatorError;
 use crate::admin::pages::error::{PageError, PageFailure};
 use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
-use crate::auth::staff_token::{StaffToken, has_key};
+use crate::auth::token::{Token, has_key};
 use crate::config::{Config, Role, Store};
 use crate::state::AppState;
 
@@ -47,9 +47,9 @@ pub(super) fn cookie(config: &Config, name: &str, value: &str, path: &str) -> St
     format!("{name}={value}; Path={path}; HttpOnly; SameSite=Strict{secure}{age}")
 }
 
-pub(super) fn session_token(config: &Config, headers: &HeaderMap) -> Option<StaffToken> {
+pub(super) fn session_token(config: &Config, headers: &HeaderMap) -> Option<Token> {
     let cookies = headers.typed_get::<Cookie>()?;
-    cookies.get(cookie_name(config)).and_then(StaffToken::parse)
+    cookies.get(cookie_name(config)).and_then(Token::parse)
 }
 
 /// The store of a link or a session, and what the person may do, as the configuration has it now. `None` if the store is
@@ -69,7 +69,10 @@ impl FromRequestParts<Arc<AppState>> for Member {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, Response> {
         let config = app.config();
         let token = session_token(&config, &parts.headers).ok_or_else(no_session)?;
-        let found = app.deps.storage.staff_session(token.hash(), app.now());
+        let found = app
+            .deps
+            .storage
+            .staff_session(token.staff_hash(), app.now());
         let found = found.await.map_err(|error| {
             let error = PageError::from(OperatorError::from(error));
             error.into_response()

@@ -15,6 +15,7 @@ use std::time::Duration;
 use florin_orders::OrderId;
 use florin_storage::{Changed, OrderVersion, StorageError};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::state::AppState;
 use crate::widget_files;
@@ -105,10 +106,7 @@ impl Exchange {
                 }
                 Err(_) => {}
             }
-            tokio::select! {
-                () = app.shutdown.cancelled() => {}
-                () = app.deps.clock.sleep(RECONNECT) => {}
-            }
+            app.pause(RECONNECT).await;
         }
     }
 
@@ -141,11 +139,10 @@ impl Exchange {
     /// The proxy has kept the files once before ([`keep_static_files`]).
     async fn keep_static_files(&self) {
         let app = &self.app;
+        app.pause(KEEP_EVERY).await;
         while !app.shutdown.is_cancelled() {
-            tokio::select! {
-                () = app.shutdown.cancelled() => return,
-                () = app.deps.clock.sleep(KEEP_EVERY) => keep_static_files(app).await,
-            }
+            keep_static_files(app).await;
+            app.pause(KEEP_EVERY).await;
         }
     }
 
@@ -169,11 +166,11 @@ impl Exchange {
                 Ok(reported) => is_reported = reported,
                 Err(error) => tracing::debug!(%error, "the delay was not shared"),
             }
-            let began = app.now();
+            let began = Instant::now();
             match compare_once(app, &known).await {
                 Ok(current) => {
                     known = current;
-                    app.last_comparison.record(began);
+                    *app.compared_at.lock() = Some(began);
                 }
                 Err(error) => tracing::debug!(%error, "orders were not compared"),
             }

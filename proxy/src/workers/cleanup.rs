@@ -18,10 +18,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 pub(crate) async fn run(app: Arc<AppState>) {
     while !app.shutdown.is_cancelled() {
         run_once(&app).await;
-        tokio::select! {
-            () = app.shutdown.cancelled() => {}
-            () = app.deps.clock.sleep(PAUSE) => {}
-        }
+        app.pause(PAUSE).await;
     }
 }
 

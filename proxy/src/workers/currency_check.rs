@@ -11,7 +11,7 @@ use crate::config::Problem;
 use crate::payments::currencies::Currencies;
 use crate::payments::error::log_rejection;
 use crate::payments::payable::{Unpayable, unpriced_stores};
-use crate::state::{AppState, Dependencies};
+use crate::state::AppState;
 
 const DAY: Duration = Duration::from_hours(24);
 /// After a check that failed.
@@ -46,15 +46,9 @@ async fn check_stores(app: &AppState) {
     {
         return;
     }
-    let Dependencies {
-        gateway,
-        storage,
-        clock,
-        ..
-    } = &app.deps;
     let priced = tokio::select! {
         () = app.shutdown.cancelled() => return,
-        priced = app.prices.fresh(&**gateway, &**storage, &**clock) => priced,
+        priced = app.fresh_prices() => priced,
     };
     // The comparison of the assets logs a gateway that does not answer.
     let Ok(priced) = priced else { return };

@@ -20,10 +20,7 @@ pub(crate) async fn run(app: Arc<AppState>) {
     let mut replanning = Replanning::new(app.clone());
     while !app.shutdown.is_cancelled() {
         replanning.step().await;
-        tokio::select! {
-            () = app.shutdown.cancelled() => {}
-            () = app.deps.clock.sleep(INTERVAL) => {}
-        }
+        app.pause(INTERVAL).await;
     }
 }
 

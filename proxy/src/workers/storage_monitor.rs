@@ -37,10 +37,7 @@ pub(crate) async fn run(app: Arc<AppState>) {
             compared_at = Some(app.now());
             agree = compare_clocks(&app, agree).await;
         }
-        tokio::select! {
-            () = app.shutdown.cancelled() => {}
-            () = app.deps.clock.sleep(PAUSE) => {}
-        }
+        app.pause(PAUSE).await;
     }
 }
 

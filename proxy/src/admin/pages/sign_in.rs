@@ -17,8 +17,10 @@ use crate::admin::pages::error::PageError;
 use crate::admin::pages::layout;
 use crate::admin::pages::signed_in::{COOKIE, SignedInOperator, session_token};
 use crate::admin::pages::viewer::{Place, SignedIn as _};
+use crate::auth::is_same;
 use crate::auth::operator::by_password;
-use crate::auth::operator_session::{SignInAttempt, is_same, random_token};
+use crate::auth::operator_session::SignInAttempt;
+use crate::auth::token::random_token;
 use crate::http::middleware::client_address::ClientAddress;
 use crate::state::AppState;
 

@@ -8,7 +8,7 @@ use florin_storage::{Actor, StoreScope};
 
 use crate::admin::error::OperatorError;
 use crate::admin::pages::error::PageError;
-use crate::auth::operator_session::is_same;
+use crate::auth::is_same;
 use crate::config::{Config, Role, Store};
 use crate::state::AppState;
 

@@ -32,6 +32,8 @@ use crate::state::AppState;
 
 /// A quiet stream sends a comment, before a proxy in between times it out.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(15);
+/// A few comparisons: after this time without one, each stream reads its order with its heartbeat.
+const LONGEST_UNCOMPARED: Duration = Duration::from_secs(15);
 /// What a browser waits before it comes back to a stream that ended.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -150,7 +152,10 @@ impl OrderStream {
             return now < until;
         }
         app.deps.storage.has_other_writers()
-            && app.last_comparison.is_recent(now)
+            && app
+                .compared_at
+                .lock()
+                .is_some_and(|at| at.elapsed() < LONGEST_UNCOMPARED)
             && is_valid(app, &app.config(), view, now)
             && watched_poll_of(app, view, now).is_none()
     }

@@ -41,10 +41,7 @@ pub(crate) async fn open(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,
     headers: HeaderMap,
-    Post {
-        body: Body(body),
-        request,
-    }: Post<Body<OpenOrderRequest>>,
+    Post(Body(body), request): Post<Body<OpenOrderRequest>>,
 ) -> Result<(StatusCode, Replayed, Json<Opened>), ApiError> {
     let config = app.config();
     let verified = VerifiedRequest::verify(&config, body, app.now());
@@ -59,26 +56,23 @@ pub(crate) async fn open(
     }
     let verified = verified?;
     let store = verified.store(&config, &headers)?;
-    let caller = Caller::Anyone(&store.id);
+    let caller = Caller::Anyone(store.id.clone());
     // The reference of the order, so that a retry after a crash finds it.
-    let reference = request.generated_reference(caller);
+    let reference = request.generated_reference(&caller);
     let terms = verified.price(
         store,
         reference.unwrap_or_else(|| app.random_bits()),
         app.now(),
     )?;
-    let work = {
-        let app = app.clone();
-        async move {
-            payments::payable::check(&app, &terms).await?;
-            let opening = orders::open::open(&app, &terms).await?;
-            let order = view_of(&app, &opening.snapshot)?;
-            let quotes = cached_quotes(&app, &opening.snapshot.order);
-            let is_new = opening.is_new;
-            Ok((OpenedOrder { is_new, order }, (opening.token, quotes)))
-        }
-    };
-    let done = idempotent_with(&app, request, caller, work).await?;
+    let done = idempotent_with(&app, request, caller, move |app| async move {
+        payments::payable::check(&app, &terms).await?;
+        let opening = orders::open::open(&app, &terms).await?;
+        let order = view_of(&app, &opening.snapshot)?;
+        let quotes = cached_quotes(&app, &opening.snapshot.order);
+        let is_new = opening.is_new;
+        Ok((OpenedOrder { is_new, order }, (opening.token, quotes)))
+    })
+    .await?;
     let replayed = done.replayed();
     let (OpenedOrder { is_new, order }, (token, quotes)) = match done {
         Done::Executed(opened, fresh) => (opened, fresh),

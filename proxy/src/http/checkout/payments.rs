@@ -27,7 +27,7 @@ use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
 use crate::payments::price_cache::PriceSnapshot;
 use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, listed, price, quote};
-use crate::state::{AppState, Dependencies};
+use crate::state::AppState;
 
 /// GET /v1/checkout/quotes: lists the assets, known ones first, in our order, then what else the gateway offers.
 pub(crate) async fn quotes(
@@ -37,14 +37,7 @@ pub(crate) async fn quotes(
     if !snapshot.order.takes_attempts(app.now()) {
         return Err(PaymentError::OrderClosed.into());
     }
-    let Dependencies {
-        gateway,
-        storage,
-        clock,
-        ..
-    } = &app.deps;
-    let priced = app.prices.fresh(&**gateway, &**storage, &**clock).await;
-    let priced = priced.map_err(|error| {
+    let priced = app.fresh_prices().await.map_err(|error| {
         log_rejection(&error, "no prices");
         PaymentError::of_invoice_call(error)
     })?;
@@ -156,25 +149,19 @@ pub(crate) async fn attempt(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,
     CheckoutSession(snapshot): CheckoutSession,
-    Post {
-        body: Body(chosen),
-        request,
-    }: Post<Body<OpenAttempt>>,
+    Post(Body(chosen), request): Post<Body<OpenAttempt>>,
 ) -> Result<Done<OrderView>, ApiError> {
     limit_address(&app, &app.attempt_limit, client).await?;
-    let order = snapshot.order.id.clone();
-    let work = {
-        let app = app.clone();
-        async move {
-            let method = PaymentMethod::Address {
-                crypto_code: &chosen.crypto_code,
-                quote_id: &chosen.quote_id,
-            };
-            payments::open::open(&app, &snapshot, method, client).await?;
-            view_of(&app, &reload(&app, &snapshot).await?)
-        }
-    };
-    idempotent(&app, request, Caller::Customer(&order), work).await
+    let caller = Caller::Customer(snapshot.order.id.clone());
+    idempotent(&app, request, caller, move |app| async move {
+        let method = PaymentMethod::Address {
+            crypto_code: &chosen.crypto_code,
+            quote_id: &chosen.quote_id,
+        };
+        payments::open::open(&app, &snapshot, method, client).await?;
+        view_of(&app, &reload(&app, &snapshot).await?)
+    })
+    .await
 }
 
 pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
@@ -207,21 +194,15 @@ pub(crate) async fn session(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,
     CheckoutSession(snapshot): CheckoutSession,
-    Post {
-        body: EmptyBody,
-        request,
-    }: Post<EmptyBody>,
+    Post(EmptyBody, request): Post<EmptyBody>,
 ) -> Result<Done<OrderView>, ApiError> {
     limit_address(&app, &app.attempt_limit, client).await?;
-    let order = snapshot.order.id.clone();
-    let work = {
-        let app = app.clone();
-        async move {
-            payments::open::open(&app, &snapshot, PaymentMethod::HostedPage, client).await?;
-            view_of(&app, &reload(&app, &snapshot).await?)
-        }
-    };
-    idempotent(&app, request, Caller::Customer(&order), work).await
+    let caller = Caller::Customer(snapshot.order.id.clone());
+    idempotent(&app, request, caller, move |app| async move {
+        payments::open::open(&app, &snapshot, PaymentMethod::HostedPage, client).await?;
+        view_of(&app, &reload(&app, &snapshot).await?)
+    })
+    .await
 }
 
 pub(crate) fn describe_session(types: &mut Types) -> Operation {
@@ -249,17 +230,13 @@ pub(crate) fn describe_session(types: &mut Types) -> Operation {
 pub(crate) async fn paid(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
-    Post {
-        body: Body(paid),
-        request,
-    }: Post<Body<MarkPaid>>,
+    Post(Body(paid), request): Post<Body<MarkPaid>>,
 ) -> Result<Done<OrderView>, ApiError> {
-    let order = snapshot.order.id.clone();
-    let work = {
-        let app = app.clone();
-        async move { Box::pin(mark_as_paid(&app, snapshot, paid)).await }
-    };
-    idempotent(&app, request, Caller::Customer(&order), work).await
+    let caller = Caller::Customer(snapshot.order.id.clone());
+    idempotent(&app, request, caller, move |app| async move {
+        Box::pin(mark_as_paid(&app, snapshot, paid)).await
+    })
+    .await
 }
 
 async fn mark_as_paid(
@@ -348,17 +325,13 @@ pub(crate) fn describe_paid(types: &mut Types) -> Operation {
 pub(crate) async fn email(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
-    Post {
-        body: Body(wanted),
-        request,
-    }: Post<Body<ReceiptEmail>>,
+    Post(Body(wanted), request): Post<Body<ReceiptEmail>>,
 ) -> Result<Done<OrderView>, ApiError> {
-    let order = snapshot.order.id.clone();
-    let work = {
-        let app = app.clone();
-        async move { keep_email(&app, snapshot, wanted).await }
-    };
-    idempotent(&app, request, Caller::Customer(&order), work).await
+    let caller = Caller::Customer(snapshot.order.id.clone());
+    idempotent(&app, request, caller, move |app| async move {
+        keep_email(&app, snapshot, wanted).await
+    })
+    .await
 }
 
 async fn keep_email(

@@ -189,25 +189,19 @@ pub(crate) async fn redeliver(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
     Path(id): Path<String>,
-    Post {
-        body: EmptyBody,
-        request,
-    }: Post<EmptyBody>,
+    Post(EmptyBody, request): Post<EmptyBody>,
 ) -> Result<(StatusCode, Replayed, ()), ApiError> {
-    let caller = store.id.clone();
-    let work = {
-        let app = app.clone();
-        async move {
-            let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchEvent)?;
-            let storage = &app.deps.storage;
-            if !storage.redeliver(&store.id, &event, app.now()).await? {
-                return Err(ApiError::NoSuchEvent);
-            }
-            app.dispatcher_wakeup.send_replace(());
-            Ok(())
+    let caller = Caller::Store(store.id.clone());
+    let done = idempotent(&app, request, caller, move |app| async move {
+        let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchEvent)?;
+        let storage = &app.deps.storage;
+        if !storage.redeliver(&store.id, &event, app.now()).await? {
+            return Err(ApiError::NoSuchEvent);
         }
-    };
-    let done = idempotent(&app, request, Caller::Store(&caller), work).await?;
+        app.dispatcher_wakeup.send_replace(());
+        Ok(())
+    })
+    .await?;
     Ok((StatusCode::ACCEPTED, done.replayed(), ()))
 }
 
@@ -258,24 +252,16 @@ pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
 pub(crate) async fn enable_webhook(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    Post {
-        body: EmptyBody,
-        request,
-    }: Post<EmptyBody>,
+    Post(EmptyBody, request): Post<EmptyBody>,
 ) -> Result<Done<WebhookStatus>, ApiError> {
-    let caller = store.id.clone();
-    let work = {
-        let app = app.clone();
-        async move {
+    idempotent(&app, request, Caller::Store(store.id.clone()), move |app| async move {
             let storage = &app.deps.storage;
             if storage.enable_endpoint(&store.id, app.now()).await? {
                 tracing::info!(store = %store.id, "the store enabled its webhook: events are sent again");
                 app.dispatcher_wakeup.send_replace(());
             }
             webhook_status(&app, &store).await
-        }
-    };
-    idempotent(&app, request, Caller::Store(&caller), work).await
+        }).await
 }
 
 pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {

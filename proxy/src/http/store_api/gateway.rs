@@ -53,10 +53,7 @@ pub(crate) fn describe_currencies(_: &mut Types) -> Operation {
 pub(crate) async fn add_preferences(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    Post {
-        body: JsonText(body),
-        request,
-    }: Post<JsonText>,
+    Post(JsonText(body), request): Post<JsonText>,
 ) -> Result<Response, ApiError> {
     change_once(&app, store, Endpoint::AddPreferences, body, request).await
 }
@@ -93,10 +90,7 @@ pub(crate) fn describe_update_preferences(_: &mut Types) -> Operation {
 pub(crate) async fn onboard_merchant(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    Post {
-        body: JsonText(body),
-        request,
-    }: Post<JsonText>,
+    Post(JsonText(body), request): Post<JsonText>,
 ) -> Result<Response, ApiError> {
     change_once(&app, store, Endpoint::OnboardMerchant, body, request).await
 }
@@ -160,12 +154,11 @@ async fn change_once(
     body: String,
     request: RequestIdentity,
 ) -> Result<Response, ApiError> {
-    let caller = store.id.clone();
-    let work = {
-        let app = app.clone();
-        async move { change(&app, &store, endpoint, &body).await }
-    };
-    let done = idempotent(app, request, Caller::Store(&caller), work).await?;
+    let caller = Caller::Store(store.id.clone());
+    let done = idempotent(app, request, caller, move |app| async move {
+        change(&app, &store, endpoint, &body).await
+    })
+    .await?;
     Ok((done.replayed(), as_json(done.into_result())).into_response())
 }
 

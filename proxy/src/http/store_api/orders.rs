@@ -15,9 +15,9 @@ use florin_storage::{OrderFilter, OrderOperationError};
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::auth::client_token::ClientToken;
+use crate::auth::token::Token;
 use crate::config::{Config, Store};
 use crate::http::body::{Body, EmptyBody, Parameters};
 use crate::http::checkout::{created_or_ok, fresh_token, reload};
@@ -26,9 +26,7 @@ use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent, idempot
 use crate::http::openapi::information::ORDERS;
 use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
-use crate::http::store_api::{
-    AuthenticatedStore, DEFAULT_PAGE, MAX_PAGE, OrderJson, order_id, page_size,
-};
+use crate::http::store_api::{AuthenticatedStore, DEFAULT_PAGE, MAX_PAGE, order_id, page_size};
 use crate::orders::lines::{self, Line, MAX_LINES};
 use crate::orders::open::Opening;
 use crate::payments::error::PaymentError;
@@ -82,7 +80,7 @@ pub(crate) struct OpenOrder {
     /// The store's own notes, handed back untouched: at most 4096 bytes as JSON.
     #[serde(default)]
     #[schemars(extend("examples" = [{"seats": "A1"}]))]
-    metadata: serde_json::Map<String, serde_json::Value>,
+    metadata: serde_json::Map<String, Value>,
     /// The assets it may be paid in; all when empty or absent. A hosted order takes none: its page offers its own.
     #[serde(default)]
     assets: Vec<CryptoCode>,
@@ -121,7 +119,7 @@ impl From<FlowRequest> for Flow {
 pub(crate) struct OpenedOrder {
     /// The order.
     #[schemars(with = "OrderRecord")]
-    order: OrderJson,
+    order: Value,
     /// A fresh token at every call. It grants access to this order: to see and to pay it.
     client_token: String,
     /// The checkout page, token included.
@@ -143,7 +141,7 @@ const ENDED: &str = "The order of this reference has ended without a payment, an
 struct StoredOrder {
     is_new: bool,
     id: String,
-    order: OrderJson,
+    order: Value,
     payment_process_url: Option<String>,
     ended_unpaid: bool,
 }
@@ -152,17 +150,12 @@ struct StoredOrder {
 pub(crate) async fn open_order(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    Post {
-        body: Body(wanted),
-        request,
-    }: Post<Body<OpenOrder>>,
+    Post(Body(wanted), request): Post<Body<OpenOrder>>,
 ) -> Result<(StatusCode, Replayed, Json<OpenedOrder>), ApiError> {
     let terms = terms(&store.config, store.store(), wanted, app.now())?;
-    let work = {
-        let app = app.clone();
-        async move { open_and_prepare(&app, &terms).await }
-    };
-    let done = idempotent_with(&app, request, Caller::Store(&store.id), work).await?;
+    let caller = Caller::Store(store.id.clone());
+    let work = move |app: Arc<AppState>| async move { open_and_prepare(&app, &terms).await };
+    let done = idempotent_with(&app, request, caller, work).await?;
     let replayed = done.replayed();
     let (stored, token) = match done {
         Done::Executed(stored, token) => (stored, token),
@@ -186,7 +179,7 @@ pub(crate) async fn open_order(
 async fn open_and_prepare(
     app: &Arc<AppState>,
     terms: &NewOrder,
-) -> Result<(StoredOrder, ClientToken), ApiError> {
+) -> Result<(StoredOrder, Token), ApiError> {
     payments::payable::check(app, terms).await?;
     let Opening {
         mut snapshot,
@@ -200,7 +193,7 @@ async fn open_and_prepare(
     let stored = StoredOrder {
         is_new,
         id: snapshot.order.id.to_string(),
-        order: OrderJson::of(&snapshot)?,
+        order: json!(OrderRecord::of(&snapshot)),
         payment_process_url: view::hosted_page(
             &snapshot,
             app.config().gateway.checkout_url.as_ref(),
@@ -428,35 +421,29 @@ pub(crate) async fn cancel(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
     Path(id): Path<String>,
-    Post {
-        body: EmptyBody,
-        request,
-    }: Post<EmptyBody>,
-) -> Result<Done<OrderJson>, ApiError> {
-    let caller = store.id.clone();
-    let work = {
-        let app = app.clone();
-        async move {
-            let order = store.order(&app, &id).await?.order.id;
-            let now = app.now();
-            let cancelled = app.deps.storage.cancel_order(&order, now).await;
-            let cancelled = cancelled.map_err(|error| match error {
-                OrderOperationError::Storage(error) => ApiError::from(error),
-                OrderOperationError::NoOrder(_) => ApiError::NoSuchOrder,
-                OrderOperationError::Closed { .. }
-                | OrderOperationError::InProgress
-                | OrderOperationError::TooMany => ApiError::NotCancellable,
-            })?;
-            // A repetition finds an earlier cancellation.
-            let cancelled_at = cancelled.order.cancelled_at.map(Timestamp::as_millisecond);
-            if cancelled_at == Some(now.as_millisecond()) {
-                app.metrics.order_events(&[EventType::Cancelled]);
-            }
-            app.wake_dispatcher();
-            OrderJson::of(&cancelled)
+    Post(EmptyBody, request): Post<EmptyBody>,
+) -> Result<Done<Value>, ApiError> {
+    let caller = Caller::Store(store.id.clone());
+    idempotent(&app, request, caller, move |app| async move {
+        let order = store.order(&app, &id).await?.order.id;
+        let now = app.now();
+        let cancelled = app.deps.storage.cancel_order(&order, now).await;
+        let cancelled = cancelled.map_err(|error| match error {
+            OrderOperationError::Storage(error) => ApiError::from(error),
+            OrderOperationError::NoOrder(_) => ApiError::NoSuchOrder,
+            OrderOperationError::Closed { .. }
+            | OrderOperationError::InProgress
+            | OrderOperationError::TooMany => ApiError::NotCancellable,
+        })?;
+        // A repetition finds an earlier cancellation.
+        let cancelled_at = cancelled.order.cancelled_at.map(Timestamp::as_millisecond);
+        if cancelled_at == Some(now.as_millisecond()) {
+            app.metrics.order_events(&[EventType::Cancelled]);
         }
-    };
-    idempotent(&app, request, Caller::Store(&caller), work).await
+        app.wake_dispatcher();
+        Ok(json!(OrderRecord::of(&cancelled)))
+    })
+    .await
 }
 
 pub(crate) fn describe_cancel(types: &mut Types) -> Operation {

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::auth::staff_token::StaffToken;
+use crate::auth::token::Token;
 use crate::config::Role;
 use crate::http::body::Body;
 use crate::http::error::ApiError;
@@ -92,17 +92,13 @@ struct Wanted {
 pub(crate) async fn open_staff_link(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-    Post {
-        body: Body(wanted),
-        request,
-    }: Post<Body<OpenStaffLink>>,
+    Post(Body(wanted), request): Post<Body<OpenStaffLink>>,
 ) -> Result<(StatusCode, Replayed, Json<StaffLink>), ApiError> {
     let wanted = Arc::new(wanted_link(&store, &wanted)?);
-    let work = {
-        let (app, wanted) = (app.clone(), wanted.clone());
-        async move { Ok((Made {}, make(&app, &wanted).await?)) }
-    };
-    let done = idempotent_with(&app, request, Caller::Store(&store.id), work).await?;
+    let caller = Caller::Store(store.id.clone());
+    let made = wanted.clone();
+    let work = move |app: Arc<AppState>| async move { Ok((Made {}, make(&app, &made).await?)) };
+    let done = idempotent_with(&app, request, caller, work).await?;
     let replayed = done.replayed();
     let (token, expires_at) = match done {
         Done::Executed(Made {}, link) => link,
@@ -129,11 +125,11 @@ pub(crate) fn describe_open_staff_link(types: &mut Types) -> Operation {
         .responds::<StaffLink>(201, "The link.", types)
 }
 
-async fn make(app: &AppState, wanted: &Wanted) -> Result<(StaffToken, Timestamp), ApiError> {
-    let token = StaffToken::draw(&*app.deps.random);
+async fn make(app: &AppState, wanted: &Wanted) -> Result<(Token, Timestamp), ApiError> {
+    let token = Token::draw(&*app.deps.random);
     let expires_at = app.now() + wanted.lifetime;
     let storage = &app.deps.storage;
-    let added = storage.add_staff_link(token.hash(), &wanted.access, expires_at);
+    let added = storage.add_staff_link(token.staff_hash(), &wanted.access, expires_at);
     added.await?;
     Ok((token, expires_at))
 }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use super::*;
-use crate::auth::client_token::ClientToken;
+use crate::auth::token::Token;
 use crate::clock::SystemRandom;
 use crate::config::tests::EXAMPLE;
 use crate::config::{Webhook, parse};
@@ -148,22 +148,19 @@ impl Overload {
     }
 
     /// Opens an order, with an attempt for each invoice.
-    async fn open(&self, number: u32, invoices: &[(String, Timestamp)]) -> ClientToken {
+    async fn open(&self, number: u32, invoices: &[(String, Timestamp)]) -> Token {
         let storage = &self.core.app.deps.storage;
         let bits = |attempt: usize| {
             let mut bits = [u8::try_from(attempt).unwrap(); 16];
             bits[..4].copy_from_slice(&number.to_be_bytes());
             bits
         };
-        let (order, token) = (
-            OrderId::from_random(bits(0)),
-            ClientToken::draw(&SystemRandom),
-        );
+        let (order, token) = (OrderId::from_random(bits(0)), Token::draw(&SystemRandom));
         let terms = NewOrder {
             expires_at: at(86_400),
             ..terms(&format!("r{number}"))
         };
-        let opened = storage.open_order(&order, &terms, token.hash(), at(86_400), at(0));
+        let opened = storage.open_order(&order, &terms, token.client_hash(), at(86_400), at(0));
         opened.await.unwrap();
         for (turn, (id, expires_at)) in invoices.iter().enumerate() {
             let attempt = NewAttempt {
@@ -183,7 +180,7 @@ impl Overload {
         token
     }
 
-    async fn view(&self, token: &ClientToken) {
+    async fn view(&self, token: &Token) {
         let request = Request::get("/v1/checkout")
             .header("origin", "http://127.0.0.1:8081")
             .header(AUTHORIZATION, format!("Bearer {}", token.expose()));

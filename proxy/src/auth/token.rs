@@ -1,4 +1,4 @@
-//! Tokens of the links and sessions of a store's staff, and the store's key to which they belong.
+//! Tokens of clients, and of the links and sessions of a store's staff.
 
 use std::fmt;
 
@@ -7,29 +7,42 @@ use secrecy::ExposeSecret as _;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use crate::auth::operator_session::{has_token_form, random_token};
 use crate::clock::RandomBytes;
 use crate::config::SecretPair;
 
-/// 256 random bits of a link or of a session. Only the hash is stored.
-#[derive(Clone)]
-pub(crate) struct StaffToken(String);
+/// 256 random bits as hexadecimal digits.
+pub(crate) fn random_token(random: &dyn RandomBytes) -> String {
+    let mut bits = [0; 32];
+    random.fill(&mut bits);
+    hex::encode(bits)
+}
 
-impl StaffToken {
+/// A random token, of which only a hash is stored: a client's can see and pay one order, one of the staff opens a link or names
+/// a session.
+#[derive(Clone)]
+pub(crate) struct Token(String);
+
+impl Token {
     pub(crate) fn draw(random: &dyn RandomBytes) -> Self {
         Self(random_token(random))
     }
 
-    /// Reads a token that a browser sent; `None` for anything that cannot be one.
+    /// Reads a token that a browser sent; `None` for anything but 64 lower-case hexadecimal digits.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        has_token_form(text).then(|| Self(text.to_owned()))
+        let is_hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+        let has_form = text.len() == 64 && text.bytes().all(is_hex);
+        has_form.then(|| Self(text.to_owned()))
     }
 
-    pub(crate) fn hash(&self) -> TokenHash {
+    pub(crate) fn client_hash(&self) -> TokenHash {
+        TokenHash(Sha256::digest(self.0.as_bytes()).into())
+    }
+
+    pub(crate) fn staff_hash(&self) -> TokenHash {
         TokenHash(digest("florin-staff-token-v1", &self.0))
     }
 
-    /// What each form of the session must send back. The database has nothing from which it could be computed.
+    /// What each form of a staff's session must send back. The database has nothing from which it could be computed.
     pub(crate) fn form_token(&self) -> String {
         hex::encode(digest("florin-staff-form-v1", &self.0))
     }
@@ -39,9 +52,9 @@ impl StaffToken {
     }
 }
 
-impl fmt::Debug for StaffToken {
+impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("StaffToken([redacted])")
+        f.write_str("Token([redacted])")
     }
 }
 
@@ -58,11 +71,8 @@ pub(crate) fn has_key(keys: Option<&SecretPair>, expected: &[u8; 32]) -> bool {
 
 /// Each use has its name, so that no digest is that of another use.
 fn digest(usage: &str, text: &str) -> [u8; 32] {
-    let mut digest = Sha256::new();
-    digest.update(usage.as_bytes());
-    digest.update([0]);
-    digest.update(text.as_bytes());
-    digest.finalize().into()
+    let parts = [usage.as_bytes(), &[0], text.as_bytes()];
+    Sha256::digest(parts.concat()).into()
 }
 
 #[cfg(test)]
@@ -74,12 +84,16 @@ mod tests {
 
     #[test]
     fn a_token_is_read_as_it_was_drawn_and_hides_itself() {
-        let token = StaffToken::draw(&SystemRandom);
-        let read = StaffToken::parse(token.expose()).unwrap();
-        assert_eq!(read.hash(), token.hash());
-        assert_eq!(format!("{token:?}"), "StaffToken([redacted])");
-        assert_ne!(token.form_token(), hex::encode(token.hash().0));
-        assert!(StaffToken::parse("abc").is_none());
+        let token = Token::draw(&SystemRandom);
+        let read = Token::parse(token.expose()).unwrap();
+        assert_eq!(read.client_hash(), token.client_hash());
+        assert_eq!(read.staff_hash(), token.staff_hash());
+        assert_ne!(token.client_hash(), token.staff_hash());
+        assert_eq!(format!("{token:?}"), "Token([redacted])");
+        assert_ne!(token.form_token(), hex::encode(token.staff_hash().0));
+        for text in ["", "abc", &"g".repeat(64), &"A".repeat(64), &"a".repeat(65)] {
+            assert!(Token::parse(text).is_none(), "{text}");
+        }
     }
 
     #[test]
