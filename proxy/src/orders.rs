@@ -1,6 +1,5 @@
 //! Orders: their price, opening them, and the pages that watch them.
 
-pub(crate) mod announcements;
 pub(crate) mod changes;
 pub(crate) mod lines;
 pub(crate) mod open;
