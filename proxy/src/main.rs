@@ -26,7 +26,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::operator_client::{CommandError, OperatorClient};
+use crate::operator_client::{CommandError, Connection, OperatorClient};
 
 /// Crypto checkout: holds a shop's secret for the gateway, signs its calls, stores orders, sends webhooks.
 #[derive(Parser)]
@@ -114,24 +114,15 @@ fn main() -> ExitCode {
             let admin_listen = || Ok(admin_address(file, &variables())?);
             ended(commands::health::run(&health, admin_listen, json))
         }
-        Some(Command::Orders(orders)) => {
-            let client = OperatorClient::new(&orders.connection, file, &variables());
-            called(client.and_then(|client| commands::orders::run(&orders, &client, json)))
-        }
-        Some(Command::Deliveries(deliveries)) => {
-            let client = OperatorClient::new(&deliveries.connection, file, &variables());
-            called(
-                client.and_then(|client| {
-                    commands::deliveries::deliveries(&deliveries, &client, json)
-                }),
-            )
-        }
-        Some(Command::Webhooks(webhooks)) => {
-            let client = OperatorClient::new(&webhooks.connection, file, &variables());
-            called(
-                client.and_then(|client| commands::deliveries::webhooks(&webhooks, &client, json)),
-            )
-        }
+        Some(Command::Orders(orders)) => operate(&orders.connection, file, |client| {
+            commands::orders::run(&orders, client, json)
+        }),
+        Some(Command::Deliveries(deliveries)) => operate(&deliveries.connection, file, |client| {
+            commands::deliveries::deliveries(&deliveries, client, json)
+        }),
+        Some(Command::Webhooks(webhooks)) => operate(&webhooks.connection, file, |client| {
+            commands::deliveries::webhooks(&webhooks, client, json)
+        }),
         Some(Command::CheckConfig(check)) => {
             commands::check::run(&check, load(file, &variables()), json)
         }
@@ -182,8 +173,13 @@ fn ended(result: anyhow::Result<()>) -> ExitCode {
     }
 }
 
-fn called(result: Result<(), CommandError>) -> ExitCode {
-    let Err(error) = result else {
+fn operate(
+    connection: &Connection,
+    file: Option<&Path>,
+    command: impl FnOnce(&OperatorClient) -> Result<(), CommandError>,
+) -> ExitCode {
+    let client = OperatorClient::new(connection, file, &variables());
+    let Err(error) = client.and_then(|client| command(&client)) else {
         return ExitCode::SUCCESS;
     };
     eprintln!("florin-proxy: {error}");

@@ -80,6 +80,16 @@ impl PollingPace {
     }
 }
 
+#[derive(Debug, Default)]
+pub(crate) struct AddressNotices {
+    /// The missing entry of `trusted_proxies` is logged.
+    pub has_unnamed_proxy: bool,
+    /// A request behind `trusted_proxies` that named no client is logged.
+    pub has_unnamed_client: bool,
+    /// When the log last reported that an address has used up its limit.
+    pub limit_logged_at: Option<Instant>,
+}
+
 pub(crate) struct AppState {
     config: ArcSwap<Config>,
     pub reloaded: watch::Sender<()>,
@@ -108,12 +118,8 @@ pub(crate) struct AppState {
     pub poller_wakeup: Notify,
     pub dispatcher_wakeup: watch::Sender<()>,
     pub shutdown: CancellationToken,
-    /// The missing entry of `trusted_proxies` is logged.
-    pub is_unnamed_proxy_logged: AtomicBool,
-    /// A request behind `trusted_proxies` that named no client is logged.
-    pub is_unnamed_client_logged: AtomicBool,
-    /// When the log last reported that an address has used up its limit.
-    pub address_limit_logged_at: Mutex<Option<Instant>>,
+    /// What the log has said about addresses of clients. Another `trusted_proxies` begins anew.
+    pub address_notices: Mutex<AddressNotices>,
     /// The latest time since [`AppState::take_latest_reading`], in Unix microseconds.
     latest_reading: AtomicI64,
     pub request_ids: RequestIds,
@@ -199,9 +205,7 @@ impl AppState {
             poller_wakeup: Notify::new(),
             dispatcher_wakeup: watch::Sender::new(()),
             shutdown,
-            is_unnamed_proxy_logged: AtomicBool::new(false),
-            is_unnamed_client_logged: AtomicBool::new(false),
-            address_limit_logged_at: Mutex::default(),
+            address_notices: Mutex::default(),
             latest_reading: AtomicI64::new(i64::MIN),
             other_assets: Cache::new(OTHER_ASSETS),
             openapi: OnceLock::new(),
@@ -225,11 +229,7 @@ impl AppState {
     pub(crate) fn apply_config(&self, config: Arc<Config>) {
         let before = self.config.swap(config);
         if before.trusted_proxies != self.config().trusted_proxies {
-            // The next request of an unnamed one logs it again.
-            self.is_unnamed_proxy_logged.store(false, Ordering::Relaxed);
-            self.is_unnamed_client_logged
-                .store(false, Ordering::Relaxed);
-            *self.address_limit_logged_at.lock() = None;
+            *self.address_notices.lock() = AddressNotices::default();
         }
         self.reloaded.send_replace(());
     }
@@ -246,7 +246,7 @@ impl AppState {
 
     /// Returns `true` if a private address forwards those of clients, and is not in `trusted_proxies`.
     pub(crate) fn has_unnamed_reverse_proxy(&self) -> bool {
-        self.is_unnamed_proxy_logged.load(Ordering::Relaxed)
+        self.address_notices.lock().has_unnamed_proxy
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -302,15 +302,15 @@ impl AppState {
 
     /// Records whether the gateway answered. Returns `true` if that changed, which changes every view.
     pub(crate) fn set_gateway_reachable(&self, answered: bool) -> bool {
-        let news = self
+        let before = self
             .is_gateway_unreachable
-            .swap(!answered, Ordering::Relaxed)
-            == answered;
-        if news {
+            .swap(!answered, Ordering::Relaxed);
+        let is_news = before == answered;
+        if is_news {
             self.subscriptions.notify_all();
             self.delay_changed.notify_one();
         }
-        news
+        is_news
     }
 
     pub(crate) fn polling_pace(&self) -> PollingPace {
@@ -350,8 +350,7 @@ impl AppState {
     }
 
     pub(crate) fn currencies(&self) -> Currencies {
-        let noted = self.currencies.lock();
-        noted.clone()
+        self.currencies.lock().clone()
     }
 
     /// Returns `true` if the last poll did not reach the gateway, or the circuit is open.

@@ -121,7 +121,7 @@ async fn limit_address(
 
 /// Logs, once an hour, that an address has used up its limit: many customers may share it.
 fn warn_of_shared_address(app: &AppState, address: IpAddr) {
-    let mut logged_at = app.address_limit_logged_at.lock();
+    let logged_at = &mut app.address_notices.lock().limit_logged_at;
     if logged_at.is_some_and(|at| at.elapsed() < SHARED_ADDRESS_LOG) {
         return;
     }

@@ -10,7 +10,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use florin_checkout_api::{Environment, ErrorCode};
 use florin_storage::StorageError;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::file::{FRESH, IMMUTABLE, public, response};
 use crate::http::error::ApiError;
@@ -61,13 +61,17 @@ pub(crate) fn describe_immutable(_: &mut Types) -> Operation {
                 "A file of the checkout",
                 "Named by its content, so that it never changes.",
             )
-            .path(
-                "name",
-                "The file.",
-                &json!({ "type": "string", "minLength": 1 }),
-            )
+            .path("name", "The file.", &file_name())
             .responds_as(200, "The file.", "*/*", &json!({})),
     )
+}
+
+fn text() -> Value {
+    json!({ "type": "string" })
+}
+
+fn file_name() -> Value {
+    json!({ "type": "string", "minLength": 1 })
 }
 
 /// `/gallery/{name}`: every state of the checkout on canned responses, for those who build a shop. In production there is
@@ -89,11 +93,7 @@ pub(crate) fn describe_gallery(_: &mut Types) -> Operation {
             "A file of the state gallery",
             "In the test environment alone, where `/pay#gallery` shows every state of the checkout.",
         )
-        .path(
-            "name",
-            "The file.",
-            &json!({ "type": "string", "minLength": 1 }),
-        )
+        .path("name", "The file.", &file_name())
         .responds_as(200, "The file.", "*/*", &json!({})))
 }
 
@@ -117,12 +117,7 @@ pub(crate) fn describe_loader(_: &mut Types) -> Operation {
     describe_file(
         Operation::new("loader", FILES, Auth::None)
             .summary("The loader", "The script that defines `<florin-checkout>`.")
-            .responds_as(
-                200,
-                "The script.",
-                "text/javascript",
-                &json!({ "type": "string" }),
-            ),
+            .responds_as(200, "The script.", "text/javascript", &text()),
     )
 }
 
@@ -135,12 +130,7 @@ pub(crate) fn describe_types(_: &mut Types) -> Operation {
     describe_file(
         Operation::new("loader_types", FILES, Auth::None)
             .summary("The element's types", "For TypeScript.")
-            .responds_as(
-                200,
-                "The declarations.",
-                "text/plain",
-                &json!({ "type": "string" }),
-            ),
+            .responds_as(200, "The declarations.", "text/plain", &text()),
     )
 }
 

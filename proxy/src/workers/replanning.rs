@@ -125,24 +125,29 @@ mod tests {
     }
 
     #[test]
-    fn a_start_and_a_minute_after_it_are_searched() {
-        let mut readings = Readings::AT_START;
-        let searched = replanned_at(&mut readings, &[100, 101, 159, 160, 161, 300]);
-        assert_eq!(searched, [100, 160]);
-    }
-
-    #[test]
-    fn a_clock_that_is_set_back_by_more_than_five_seconds_is_noticed() {
-        let mut readings = Readings {
+    fn plans_are_searched_at_a_start_after_a_clock_was_set_back_and_a_minute_later() {
+        let running = || Readings {
             latest: at(1000),
             again_at: None,
         };
-        let read = [1001, 996, 990, 600, 601, 659, 660, 661, 800];
-        assert_eq!(replanned_at(&mut readings, &read), [990, 600, 660]);
+        let set_back: &[i64] = &[1001, 996, 990, 600, 601, 659, 660, 661, 800];
+        let cases: [(_, &[i64], &[i64]); 3] = [
+            (
+                Readings::AT_START,
+                &[100, 101, 159, 160, 161, 300],
+                &[100, 160],
+            ),
+            (running(), set_back, &[990, 600, 660]),
+            // A clock that jumps ahead plans nothing anew.
+            (running(), &[9000, 9001], &[]),
+        ];
+        for (mut readings, read, searched) in cases {
+            assert_eq!(replanned_at(&mut readings, read), searched);
+        }
     }
 
     #[test]
-    fn one_that_was_ahead_between_two_steps_is_noticed() {
+    fn a_clock_that_was_ahead_between_two_steps_is_noticed() {
         let mut readings = Readings {
             latest: at(1000),
             again_at: None,
@@ -151,14 +156,5 @@ mod tests {
         assert!(!readings.require_replanning(at(1001)));
         readings.note(Some(at(4600)));
         assert!(readings.require_replanning(at(1001)));
-    }
-
-    #[test]
-    fn one_that_jumps_ahead_plans_nothing_anew() {
-        let mut readings = Readings {
-            latest: at(1000),
-            again_at: None,
-        };
-        assert_eq!(replanned_at(&mut readings, &[9000, 9001]), [0_i64; 0]);
     }
 }

@@ -198,27 +198,23 @@ mod tests {
 
     #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "read alone")]
     struct Cart {
         #[schemars(extend("examples" = ["order-1017"]))]
-        #[expect(dead_code, reason = "read alone")]
         reference: String,
-        #[expect(dead_code, reason = "read alone")]
         price: Option<florin_money::Amount>,
         #[serde(default)]
-        #[expect(dead_code, reason = "read alone")]
         items: Vec<Item>,
-        #[expect(dead_code, reason = "read alone")]
         way: Option<Way>,
     }
 
     #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "read alone")]
     struct Item {
         #[schemars(range(min = 2))]
-        #[expect(dead_code, reason = "read alone")]
         count: u32,
         #[schemars(extend("examples" = ["A mug"]))]
-        #[expect(dead_code, reason = "read alone")]
         title: String,
     }
 

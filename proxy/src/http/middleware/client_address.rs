@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
@@ -75,8 +74,9 @@ pub(crate) fn counted_address(peer: SocketAddr, trusted: &[IpNet]) -> Option<IpA
 
 /// Logs once that a reverse proxy is not in the configuration, or that one in it names no client.
 fn warn_of_unknown_client(app: &AppState, peer: IpAddr, is_trusted: bool) {
+    let mut notices = app.address_notices.lock();
     if is_trusted {
-        if !app.is_unnamed_client_logged.swap(true, Ordering::Relaxed) {
+        if !std::mem::replace(&mut notices.has_unnamed_client, true) {
             tracing::warn!(
                 %peer,
                 "X-Forwarded-For names no address but those of trusted_proxies: no client address is known, and \
@@ -84,7 +84,7 @@ fn warn_of_unknown_client(app: &AppState, peer: IpAddr, is_trusted: bool) {
                  header, as the files of deploy/ do, and list no network of customers in trusted_proxies"
             );
         }
-    } else if !app.is_unnamed_proxy_logged.swap(true, Ordering::Relaxed) {
+    } else if !std::mem::replace(&mut notices.has_unnamed_proxy, true) {
         tracing::warn!(
             %peer,
             "X-Forwarded-For comes from an address that is not in trusted_proxies: no client address is known, and \
@@ -104,13 +104,10 @@ mod tests {
 
     use super::*;
 
-    fn client(peer: &str, forwarded: &[impl AsRef<[u8]>], trusted: &[&str]) -> Option<String> {
+    fn client(peer: &str, forwarded: &[&[u8]], trusted: &[&str]) -> Option<String> {
         let mut headers = HeaderMap::new();
         for line in forwarded {
-            headers.append(
-                &FORWARDED_FOR,
-                HeaderValue::from_bytes(line.as_ref()).unwrap(),
-            );
+            headers.append(&FORWARDED_FOR, HeaderValue::from_bytes(line).unwrap());
         }
         let trusted: Vec<_> = trusted.iter().map(|text| text.parse().unwrap()).collect();
         let peer = SocketAddr::new(peer.parse().unwrap(), 1);
@@ -118,53 +115,45 @@ mod tests {
     }
 
     #[test]
-    fn a_forwarded_header_of_an_untrusted_peer_is_ignored() {
-        let found = client("192.0.2.9", &["198.51.100.1"], &["10.0.0.0/8"]);
-        assert_eq!(found.as_deref(), Some("192.0.2.9"));
-    }
-
-    #[test]
-    fn behind_trusted_proxies_the_last_untrusted_address_counts() {
-        let trusted = ["10.0.0.0/8"];
-        let found = client("10.0.0.1", &["1.1.1.1, 198.51.100.1", "10.0.0.2"], &trusted);
-        assert_eq!(found.as_deref(), Some("198.51.100.1"));
-        let found = client("::ffff:10.0.0.1", &["::ffff:198.51.100.1"], &trusted);
-        assert_eq!(found.as_deref(), Some("198.51.100.1"));
-        // Azure's gateways write ports.
-        let found = client(
-            "10.0.0.1",
-            &["198.51.100.1:4711, [fd00::1]:443"],
-            &["10.0.0.0/8", "fd00::/8"],
-        );
-        assert_eq!(found.as_deref(), Some("198.51.100.1"));
-    }
-
-    #[test]
-    fn an_invalid_entry_of_the_client_hides_no_address() {
-        let trusted = ["10.0.0.0/8"];
-        let found = client("10.0.0.1", &[b"\xff, 198.51.100.1"], &trusted);
-        assert_eq!(found.as_deref(), Some("198.51.100.1"));
-        let lines: [&[u8]; 2] = [b"\x80", b"198.51.100.1, 10.0.0.2"];
-        let found = client("10.0.0.1", &lines, &trusted);
-        assert_eq!(found.as_deref(), Some("198.51.100.1"));
-        assert_eq!(client("10.0.0.1", &[b"198.51.100.1, \xff"], &trusted), None);
-    }
-
-    #[test]
-    fn an_unknown_client_address_is_not_limited() {
-        let trusted = ["10.0.0.0/8"];
-        assert_eq!(client("10.0.0.1", &[""; 0], &trusted), None);
-        assert_eq!(client("10.0.0.1", &["unknown"], &trusted), None);
-        assert_eq!(client("10.0.0.1", &["10.0.0.3"], &trusted), None);
-        for private in [
-            "127.0.0.1",
-            "192.168.0.1",
-            "169.254.1.1",
-            "::1",
-            "fd00::1",
-            "fe80::1",
-        ] {
-            assert_eq!(client(private, &["198.51.100.1"], &[]), None);
+    fn behind_trusted_proxies_the_last_untrusted_address_counts_whatever_the_client_wrote() {
+        let client_address: &[u8] = b"198.51.100.1";
+        let cases: [(_, &[&[u8]], _); 10] = [
+            ("192.0.2.9", &[client_address], Some("192.0.2.9")),
+            (
+                "10.0.0.1",
+                &[b"1.1.1.1, 198.51.100.1", b"10.0.0.2"],
+                Some("198.51.100.1"),
+            ),
+            (
+                "::ffff:10.0.0.1",
+                &[b"::ffff:198.51.100.1"],
+                Some("198.51.100.1"),
+            ),
+            // Azure's gateways write ports.
+            (
+                "10.0.0.1",
+                &[b"198.51.100.1:4711, [fd00::1]:443"],
+                Some("198.51.100.1"),
+            ),
+            ("10.0.0.1", &[b"\xff, 198.51.100.1"], Some("198.51.100.1")),
+            (
+                "10.0.0.1",
+                &[b"\x80", b"198.51.100.1, 10.0.0.2"],
+                Some("198.51.100.1"),
+            ),
+            // An unknown address is not limited.
+            ("10.0.0.1", &[b"198.51.100.1, \xff"], None),
+            ("10.0.0.1", &[], None),
+            ("10.0.0.1", &[b"unknown"], None),
+            ("10.0.0.1", &[b"10.0.0.3"], None),
+        ];
+        for (peer, forwarded, counted) in cases {
+            let found = client(peer, forwarded, &["10.0.0.0/8", "fd00::/8"]);
+            assert_eq!(found.as_deref(), counted, "{peer} {forwarded:?}");
+        }
+        let private = "127.0.0.1 192.168.0.1 169.254.1.1 ::1 fd00::1 fe80::1";
+        for peer in private.split(' ') {
+            assert_eq!(client(peer, &[client_address], &[]), None, "{peer}");
         }
     }
 }

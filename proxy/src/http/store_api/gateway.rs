@@ -15,7 +15,7 @@ use florin_checkout_api::ErrorCode;
 use florin_gateway::{CallError, Endpoint, InvoiceId, RawRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::config::Store;
 use crate::http::body::{JsonText, Parameters};
@@ -41,12 +41,12 @@ pub(crate) async fn currencies(
 }
 
 pub(crate) fn describe_currencies(_: &mut Types) -> Operation {
-    let operation = Operation::new("list_currencies", GATEWAY, Auth::StoreKey);
-    let operation = operation.summary(
+    forwarded(
+        "list_currencies",
         "What the gateway supports",
         "GET /currencies of the gateway. Any query is passed on.",
-    );
-    describe_forwarded(operation).errors(&[ErrorCode::InvalidRequest])
+    )
+    .errors(&[ErrorCode::InvalidRequest])
 }
 
 /// POST /v1/gateway/preferences: adds a settlement wallet.
@@ -59,12 +59,12 @@ pub(crate) async fn add_preferences(
 }
 
 pub(crate) fn describe_add_preferences(_: &mut Types) -> Operation {
-    let operation = Operation::new("add_preferences", GATEWAY, Auth::StoreKey);
-    let operation = operation.summary(
+    change_of_account(
+        "add_preferences",
         "Add a settlement wallet",
         "POST /preferences of the gateway.",
-    );
-    describe_change(operation).idempotency_key(1)
+    )
+    .idempotency_key(1)
 }
 
 /// PUT /v1/gateway/preferences: updates a settlement wallet.
@@ -78,12 +78,11 @@ pub(crate) async fn update_preferences(
 }
 
 pub(crate) fn describe_update_preferences(_: &mut Types) -> Operation {
-    let operation = Operation::new("update_preferences", GATEWAY, Auth::StoreKey);
-    let operation = operation.summary(
+    change_of_account(
+        "update_preferences",
         "Update a settlement wallet",
         "PUT /preferences of the gateway.",
-    );
-    describe_change(operation)
+    )
 }
 
 /// POST /v1/gateway/aggregator/merchants: onboards a merchant of the platform.
@@ -96,12 +95,12 @@ pub(crate) async fn onboard_merchant(
 }
 
 pub(crate) fn describe_onboard_merchant(_: &mut Types) -> Operation {
-    let operation = Operation::new("onboard_merchant", GATEWAY, Auth::StoreKey);
-    let operation = operation.summary(
+    change_of_account(
+        "onboard_merchant",
         "Onboard a merchant of a platform",
         "POST /aggregator/merchants of the gateway. A store with a `merchant_id` may not.",
-    );
-    describe_change(operation).idempotency_key(1)
+    )
+    .idempotency_key(1)
 }
 
 /// GET /v1/gateway/merchant/account: where KYC documents are stored.
@@ -118,13 +117,12 @@ pub(crate) async fn merchant_account(
 }
 
 pub(crate) fn describe_merchant_account(_: &mut Types) -> Operation {
-    let operation = Operation::new("show_merchant_account", GATEWAY, Auth::StoreKey);
-    let operation = operation.summary(
+    forwarded(
+        "show_merchant_account",
         "Where KYC documents are stored",
         "GET /merchant/account of the gateway. Any query is passed on.",
-    );
-    describe_forwarded(operation)
-        .errors(&[ErrorCode::InvalidRequest, ErrorCode::GatewayAccessDenied])
+    )
+    .errors(&[ErrorCode::InvalidRequest, ErrorCode::GatewayAccessDenied])
 }
 
 /// PUT /v1/gateway/settings: updates the merchant's profile.
@@ -138,12 +136,11 @@ pub(crate) async fn update_settings(
 }
 
 pub(crate) fn describe_update_settings(_: &mut Types) -> Operation {
-    let operation = Operation::new("update_settings", GATEWAY, Auth::StoreKey);
-    let operation = operation.summary(
+    change_of_account(
+        "update_settings",
         "Update a merchant's profile",
         "PUT /settings of the gateway.",
-    );
-    describe_change(operation)
+    )
 }
 
 /// Forwards a POST that changes the account, once for each key.
@@ -246,12 +243,7 @@ pub(crate) async fn invoice(
 }
 
 pub(crate) fn describe_invoice(types: &mut Types) -> Operation {
-    let operation = Operation::new("show_invoice", GATEWAY, Auth::StoreKey);
-    let operation = operation.summary(
-        "What the gateway says of an invoice",
-        "GET /invoice of the gateway, of an invoice of one of the store's own orders. It changes nothing here.",
-    );
-    describe_forwarded(operation.query::<InvoiceQuery>(types)).errors(&[ErrorCode::NotFound])
+    forwarded("show_invoice", "What the gateway says of an invoice", "GET /invoice of the gateway, of an invoice of one of the store's own orders. It changes nothing here.").query::<InvoiceQuery>(types).errors(&[ErrorCode::NotFound])
 }
 
 /// A call without a success. The gateway's own words go along, except about what is between the operator and the gateway.
@@ -274,25 +266,27 @@ fn failed(error: CallError, changes_something: bool) -> ApiError {
 }
 
 /// What changes the account is for stores with `gateway_access` alone.
-fn describe_change(operation: Operation) -> Operation {
+fn change_of_account(
+    id: &'static str,
+    summary: &'static str,
+    description: &'static str,
+) -> Operation {
     let anything =
         json!({ "description": "The gateway's own shape.", "additionalProperties": true });
-    describe_forwarded(operation.takes_json(&anything, &json!({})))
+    forwarded(id, summary, description)
+        .takes_json(&anything, &json!({}))
         .errors(&[ErrorCode::GatewayAccessDenied])
 }
 
-fn describe_forwarded(operation: Operation) -> Operation {
-    let anything: Value = json!({ "description": "As the gateway wrote it." });
-    operation
+fn forwarded(id: &'static str, summary: &'static str, description: &'static str) -> Operation {
+    let anything = json!({ "description": "As the gateway wrote it." });
+    let response = "What the gateway answered.";
+    Operation::new(id, GATEWAY, Auth::StoreKey)
+        .summary(summary, description)
         .errors(&[
             ErrorCode::GatewayRefused,
             ErrorCode::GatewayFailed,
             ErrorCode::GatewayUnavailable,
         ])
-        .responds_as(
-            200,
-            "What the gateway answered.",
-            "application/json",
-            &anything,
-        )
+        .responds_as(200, response, "application/json", &anything)
 }
