@@ -17,7 +17,6 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Between two log lines about connections that were closed.
 const LOG_EVERY: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +62,6 @@ struct Activity {
     waker: Mutex<Option<Waker>>,
 }
 
-/// No time: a request is in progress.
 const BUSY: u64 = 0;
 
 /// Values of [`Activity::end`]; a higher one stays.
@@ -88,7 +86,6 @@ pub(crate) struct ConnectionCounts {
     pub closed_for_room: u64,
 }
 
-/// The place of one connection. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Slot {
     slots: Arc<Slots>,

@@ -9,7 +9,6 @@ const WANTED: u64 = 65_536;
 const RESERVED: u64 = 128;
 /// For the deliveries in flight to one store, and the lookup of its host name.
 const RESERVED_PER_STORE: u64 = 8;
-/// The connections of the admin listener.
 pub(crate) const ADMIN_CONNECTIONS: usize = 64;
 /// The connections of the public listener. One takes about 20 KiB while it waits for a request.
 const MAX_CONNECTIONS: u64 = 16_384;

@@ -206,7 +206,6 @@ async fn read_bounded(response: &mut Response) -> Result<String, String> {
     String::from_utf8(body).map_err(|_| "it is no text".to_owned())
 }
 
-/// The sentence of a refusal; `answer` is its JSON.
 fn refusal(status: u16, response: Option<&Value>) -> CommandError {
     let error = |name: &str| {
         let member = response.and_then(|response| response["error"][name].as_str());

@@ -143,7 +143,6 @@ impl<K: Key> RateLimit<K> {
     }
 }
 
-/// What one request takes of the minute, in nanoseconds.
 fn nanoseconds_between(per_minute: u32) -> i64 {
     const MINUTE_NANOSECONDS: i64 = 60_000_000_000;
     MINUTE_NANOSECONDS / i64::from(per_minute.max(1))

@@ -74,7 +74,6 @@ impl AppState {
     }
 }
 
-/// Logs a key that passed the check and could not be set all the same, and returns the reason.
 fn not_set(key: &'static str, error: &str) -> String {
     tracing::error!(
         keys = key,

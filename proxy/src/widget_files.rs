@@ -17,7 +17,6 @@ mod dist {
     include!(concat!(env!("OUT_DIR"), "/dist.rs"));
 }
 
-/// Names of assets have a prefix.
 const ASSETS: &str = "assets/";
 
 pub(crate) struct File {
@@ -93,7 +92,6 @@ pub(crate) fn find_asset(name: &str) -> Option<&'static File> {
     find(&format!("{ASSETS}{name}"))
 }
 
-/// The files named by their content, for proxies of other versions.
 pub(crate) fn static_files() -> Vec<StaticFile> {
     let files = dist::FILES.iter().filter_map(|file| {
         Some(StaticFile {

@@ -50,7 +50,6 @@ pub(crate) struct SignInAttempt<'a> {
     pub(crate) browser: Option<&'a str>,
 }
 
-/// What failed tries count for; names by their digests.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum FailureKey {
     /// A browser that has signed in with this name. It counts for nothing else, and nothing else counts for it.
@@ -99,7 +98,6 @@ fn is_over(session: &Session, now: Timestamp) -> bool {
     now.duration_since(session.used_at) >= IDLE || now.duration_since(session.since) >= LONGEST
 }
 
-/// Removes the oldest entry of a full map.
 fn make_room<T>(all: &mut HashMap<[u8; 32], T>, age: impl Fn(&T) -> Timestamp) {
     if all.len() >= MAX_SESSIONS {
         let oldest = all.iter().min_by_key(|(_, entry)| age(entry));

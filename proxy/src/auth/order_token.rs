@@ -109,7 +109,6 @@ pub(crate) fn key_id(json: &[u8]) -> Result<KeyId, OrderTokenError> {
 
 /// How far the clocks of store and proxy may differ.
 const SLACK: SignedDuration = SignedDuration::from_secs(60);
-/// Longest accepted token lifetime.
 const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Clone, Debug, PartialEq)]

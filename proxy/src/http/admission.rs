@@ -83,7 +83,6 @@ impl<'a> Admission<'a> {
     }
 }
 
-/// A module whose `default` is the [`Admission`].
 pub(crate) async fn admission(
     State(app): State<Arc<AppState>>,
     Query(query): Query<AdmissionQuery>,

@@ -30,10 +30,8 @@ pub(crate) struct Parameters<T>(pub T);
 /// that is signed.
 pub(crate) struct JsonText(pub String);
 
-/// No body is expected; what comes is ignored.
 pub(crate) struct EmptyBody;
 
-/// A body that is read from its bytes, of at most [`MAX_BODY_BYTES`].
 pub(crate) trait FromBody: Sized {
     /// Checks the headers before the body is read.
     fn check_headers(_: &HeaderMap) -> Result<(), ApiError> {
@@ -115,7 +113,6 @@ fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     Err(ApiError::UnsupportedMediaType)
 }
 
-/// Reads a body of at most so many bytes, in bounded time.
 pub(crate) async fn read(body: axum::body::Body, max_bytes: usize) -> Result<Bytes, ApiError> {
     let refused = || ApiError::PayloadTooLarge;
     // What says by itself that it is too large is not waited for.

@@ -30,7 +30,6 @@ struct CallbackBody {
     status: serde_json::Value,
 }
 
-/// Takes a hint. Known and unknown invoices get the same response.
 pub(crate) async fn callback(
     State(app): State<Arc<AppState>>,
     Path(token): Path<String>,

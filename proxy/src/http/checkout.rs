@@ -31,7 +31,6 @@ use crate::rate_limit::{Key, RateLimit, network};
 use crate::request_ids::RequestId;
 use crate::state::AppState;
 
-/// Between two log lines about addresses that have used up their limit.
 const SHARED_ADDRESS_LOG: Duration = Duration::from_hours(1);
 
 pub(crate) struct CheckoutSession(pub Snapshot);
@@ -102,7 +101,6 @@ fn client_token(headers: &HeaderMap) -> Result<Token, ApiError> {
     token.ok_or(ApiError::NoSuchOrder)
 }
 
-/// Counts a request of an address; an address that is not known is not limited.
 async fn limit_address(
     app: &AppState,
     limit: &RateLimit<IpAddr>,
@@ -119,7 +117,6 @@ async fn limit_address(
     counted
 }
 
-/// Logs, once an hour, that an address has used up its limit: many customers may share it.
 fn warn_of_shared_address(app: &AppState, address: IpAddr) {
     let logged_at = &mut app.address_notices.lock().limit_logged_at;
     if logged_at.is_some_and(|at| at.elapsed() < SHARED_ADDRESS_LOG) {
@@ -248,14 +245,12 @@ fn watched_interval(app: &AppState) -> SignedDuration {
     app.polling_pace().watched_stretch.scale_interval(interval)
 }
 
-/// Another client token for an order whose opening is answered again.
 pub(crate) async fn fresh_token(app: &AppState, order: &str) -> Result<Token, ApiError> {
     let order = OrderId::parse(order).map_err(|_| ApiError::NoSuchOrder)?;
     let token = issue_client_token(app, &order).await?;
     token.ok_or(ApiError::NoSuchOrder)
 }
 
-/// 201 for a new order, 200 for a known one.
 pub(crate) fn created_or_ok(is_new: bool) -> StatusCode {
     if is_new {
         StatusCode::CREATED

@@ -65,7 +65,6 @@ pub(crate) struct Server {
     pub counted_address: CountedAddress,
 }
 
-/// How often the time limits are enforced at most.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// Serves until `shutdown` is cancelled; then accepts nothing new, and finishes the requests in progress.
@@ -108,7 +107,6 @@ pub(crate) async fn serve(server: Server, shutdown: CancellationToken) {
     }
 }
 
-/// The connections that wait to be taken from a listener, which ends.
 fn waiting(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
     // tokio's accept tries only what the reactor has seen.
     let accept = |listener: &std::net::TcpListener| {

@@ -26,9 +26,7 @@ use crate::state::AppState;
 use crate::storage_health::error_unless_outage;
 use crate::trace;
 
-/// The header of a request.
 static KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The header of a response that was given before.
 static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// Longer than any request takes: the gateway has 10 s. A claim that is older belongs to a process that died.
@@ -39,7 +37,6 @@ const MAX_KEY_BYTES: usize = 255;
 /// For callers without a secret: the key and the request alone lead to the order, so the key must not be guessable.
 const MIN_ANONYMOUS_KEY_BYTES: usize = 16;
 
-/// A POST: its body, parsed once, and what identifies the request.
 pub(crate) struct Post<B>(pub B, pub RequestIdentity);
 
 pub(crate) struct RequestIdentity {
@@ -141,7 +138,6 @@ impl RequestIdentity {
     }
 }
 
-/// Carries out a request once: see [`idempotent_with`].
 pub(crate) async fn idempotent<T, W>(
     app: &Arc<AppState>,
     request: RequestIdentity,
@@ -161,10 +157,6 @@ where
 ///
 /// With a key, `work` runs to its end even if the caller disconnects: that is when the response is asked for again. What
 /// `work` returns beside the result is not stored.
-///
-/// # Errors
-/// Those of `work`; [`ApiError::RequestInProgress`], [`ApiError::IdempotencyKeyReused`] and
-/// [`ApiError::IdempotencyResultUnreadable`].
 pub(crate) async fn idempotent_with<T, E, W>(
     app: &Arc<AppState>,
     request: RequestIdentity,

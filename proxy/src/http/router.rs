@@ -120,7 +120,6 @@ fn others() -> Routes {
         .get(document, docs::describe_document)
 }
 
-/// Describes an endpoint with the types of its request and response.
 type Describe = fn(&mut Types) -> Operation;
 
 struct Endpoint {

@@ -20,7 +20,6 @@ use crate::http::openapi::types::Types;
 use crate::state::AppState;
 use crate::widget_files::{self, File};
 
-/// Longest name of a built asset.
 const MAX_NAME: usize = 100;
 
 pub(crate) async fn immutable(
@@ -134,8 +133,6 @@ pub(crate) fn describe_types(_: &mut Types) -> Operation {
     )
 }
 
-/// A file of the built widget.
-///
 /// # Errors
 /// Not found; and when the binary was built without the widget, how to build it with.
 pub(crate) fn find(name: &str) -> Result<&'static File, ApiError> {

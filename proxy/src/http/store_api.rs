@@ -21,7 +21,6 @@ use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::state::AppState;
 
-/// Page sizes: the largest, and the default.
 const MAX_PAGE: u32 = 100;
 const DEFAULT_PAGE: u32 = 20;
 

@@ -46,9 +46,6 @@ pub(crate) struct InvalidLines {
 }
 
 /// Checks the lines of an order at `price`.
-///
-/// # Errors
-/// [`InvalidLines`] names the first member that is not as it should be.
 pub(crate) fn check(
     store: &Store,
     lines: Vec<Line>,

@@ -33,8 +33,6 @@ pub(crate) struct Opening {
     pub token: Token,
 }
 
-/// Opens an order, or finds the one of the same store, reference and price.
-///
 /// # Errors
 /// [`OpenOrderError::Conflict`] if the reference names an order of another price, [`OpenOrderError::OtherFlow`] if it names
 /// one of the other flow.
@@ -75,9 +73,6 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
 }
 
 /// Issues another token for an order; `None` if the order does not exist.
-///
-/// # Errors
-/// A failure of the database.
 pub(crate) async fn issue_client_token(
     app: &AppState,
     order: &OrderId,

@@ -11,7 +11,6 @@ use jiff::{SignedDuration, Timestamp};
 use crate::auth::order_token::Claims;
 use crate::config::{Donation, Store};
 
-/// How long an order that a browser opened takes attempts.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -121,7 +120,6 @@ pub(crate) fn order_token(store: &Store, claims: Claims, now: Timestamp) -> NewO
     }
 }
 
-/// The donation that a store declared under this id.
 pub(crate) fn declared_donation<'a>(
     store: &'a Store,
     id: &str,

@@ -13,7 +13,6 @@ use tokio::sync::watch;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OrderSubscriptions(Arc<Mutex<HashMap<OrderId, watch::Sender<()>>>>);
 
-/// One subscription; it ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     order: OrderId,

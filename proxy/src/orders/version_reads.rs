@@ -15,17 +15,14 @@ use tokio::sync::{Semaphore, oneshot};
 
 /// Queries at once: one that waits for a silent connection does not delay all others.
 const QUERIES: usize = 4;
-/// Orders of one query.
 const BATCH: usize = 1_000;
 
-/// Reads the versions of orders, unknown ones left out.
 type Read = Box<
     dyn Fn(Vec<OrderId>) -> BoxFuture<'static, Result<Vec<(OrderId, OrderVersion)>, StorageError>>
         + Send
         + Sync,
 >;
 
-/// The versions of orders, or the failure of the query, for all callers.
 type SharedResult = Arc<Result<HashMap<OrderId, OrderVersion>, Arc<StorageError>>>;
 
 pub(crate) struct VersionReads {
@@ -50,9 +47,6 @@ impl VersionReads {
     }
 
     /// The version of an order, as it is now or later; `None` for an unknown order.
-    ///
-    /// # Errors
-    /// That of the query, which all its callers share.
     pub(crate) async fn version(
         self: &Arc<Self>,
         order: &OrderId,

@@ -20,11 +20,9 @@ use crate::orders::changes::{OrderChanges, VersionStamp};
 
 /// Client tokens that are kept; one takes about 200 bytes.
 const MAX_GRANTS: usize = 32_768;
-/// The bytes of all views that are kept.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// What the room is laid out for: views of 4 KiB.
 const EXPECTED_VIEWS: usize = 8_192;
-/// What an entry takes besides its view.
 const ENTRY_BYTES: u64 = 256;
 /// Orders whose views are loaded at once. Readers of one order wait for one load.
 const LOADS: usize = 256;

@@ -10,7 +10,6 @@ use url::Url;
 
 use crate::config::is_encrypted_or_loopback;
 
-/// Warnings that are shown to a customer, and the length of each.
 const MAX_WARNINGS: usize = 20;
 const MAX_WARNING_CHARS: usize = 1000;
 
@@ -207,7 +206,6 @@ pub(crate) fn is_gateways_page(url: &Url, checkout_url: &Url) -> bool {
         && is_below(url, checkout_url)
 }
 
-/// Returns `true` if a path is the checkout address's own, or below it.
 fn is_below(url: &Url, checkout_url: &Url) -> bool {
     let base = checkout_url.path().trim_end_matches('/');
     let rest = url.path().strip_prefix(base);

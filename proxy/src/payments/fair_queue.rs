@@ -15,11 +15,8 @@ use jiff::SignedDuration;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-/// Requests of one client that wait.
 const MAX_WAITING: usize = 8;
-/// The longest wait for a turn.
 const MAX_WAIT: Duration = Duration::from_secs(15);
-/// The longest wait for the gateway's budget, in a turn.
 const MAX_BUDGET_WAIT: SignedDuration = SignedDuration::from_secs(5);
 /// Between two checks of the budget: the time of one request at ten a second.
 const BUDGET_INTERVAL: Duration = Duration::from_millis(100);

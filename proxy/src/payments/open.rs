@@ -43,9 +43,6 @@ pub(crate) enum PaymentMethod<'a> {
 ///
 /// Runs to its end even if the customer disconnects: an invoice that was requested is never forgotten. An ambiguous
 /// outcome is never sent again: a new attempt is opened, and the first one was shown to no customer.
-///
-/// # Errors
-/// [`PaymentError`]; nothing was charged.
 pub(crate) async fn open(
     app: &Arc<AppState>,
     snapshot: &Snapshot,
@@ -81,7 +78,6 @@ pub(crate) async fn open(
     tokio::spawn(sent).await?
 }
 
-/// Returns the call that opens an attempt, or `None` if an attempt is open that fits.
 async fn call_for(
     app: &AppState,
     snapshot: &Snapshot,
@@ -145,7 +141,6 @@ enum Call {
     },
 }
 
-/// The gateway's record of an attempt: an invoice or a session.
 struct GatewayInvoice {
     id: String,
     checked: Result<Invoice, Mismatch>,

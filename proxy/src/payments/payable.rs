@@ -97,7 +97,6 @@ fn offers(store: &Store, prices: &Prices) -> Vec<Unpayable> {
     described.collect()
 }
 
-/// Returns `true` if one of the known assets can be paid with this amount.
 fn fits(amount: Amount, currency: Currency, prices: &Prices) -> bool {
     let mut entries = prices.entries.iter();
     entries.any(|(code, entry)| {
@@ -106,9 +105,6 @@ fn fits(amount: Amount, currency: Currency, prices: &Prices) -> bool {
 }
 
 /// Checks before an order is opened that it can be paid. While the gateway does not answer, nothing is concluded.
-///
-/// # Errors
-/// [`PaymentError::CurrencyNotPriced`], [`PaymentError::NoAssetOffered`].
 pub(crate) async fn check(app: &AppState, terms: &NewOrder) -> Result<(), PaymentError> {
     // The gateway's own page has its own currencies and assets.
     if terms.flow == Flow::Hosted {

@@ -205,7 +205,6 @@ fn log_failure(error: &StorageError, what: &str) {
     }
 }
 
-/// As the storage keeps it.
 fn whole_milliseconds(time: Timestamp) -> Timestamp {
     Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time)
 }

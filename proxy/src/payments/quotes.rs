@@ -7,7 +7,6 @@ use florin_gateway::{Limits, PriceEntry, Prices, Rates};
 use florin_money::{Amount, AmountError, Asset, Currency, Rounding};
 use florin_orders::{Amounts, Order, QuotedAmounts};
 
-/// Decimals of a dollar amount.
 const USD_DECIMALS: u32 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -115,7 +114,6 @@ pub(crate) fn price(
     })
 }
 
-/// What an order costs, when it can be paid in this asset.
 pub(crate) fn quote(
     order: &Order,
     asset: Asset,
@@ -174,7 +172,6 @@ pub(crate) fn priced_currencies(prices: &Prices) -> BTreeSet<Currency> {
     currencies
 }
 
-/// `USD and EUR`
 pub(crate) fn listed(currencies: &BTreeSet<Currency>) -> String {
     let codes: Vec<&str> = currencies.iter().map(Currency::as_str).collect();
     codes.join(" and ")
@@ -182,7 +179,6 @@ pub(crate) fn listed(currencies: &BTreeSet<Currency>) -> String {
 
 /// Significant digits of a rate at least: the decimals of a currency leave too few of a cheap asset's.
 const RATE_DIGITS: usize = 6;
-/// Decimals of an amount at most.
 const MAX_DECIMALS: u32 = 18;
 
 /// What one whole unit of the asset costs at the price of an attempt, in the local currency; `None` when that does not fit
@@ -207,7 +203,6 @@ pub(crate) fn rate(requested: &QuotedAmounts) -> Option<Amount> {
     Some(rate.with_min_decimals(least))
 }
 
-/// A part of what an attempt asks for, in the local currency at the attempt's price.
 pub(crate) fn in_local_currency(
     requested: &QuotedAmounts,
     part: Amount,

@@ -13,7 +13,6 @@ use sha2::{Digest as _, Sha256};
 use crate::orders::view_cache::View;
 use crate::payments::view::{ViewContext, seconds_left, updates_until, view, whole_seconds};
 
-/// Members that depend on the moment.
 const SECONDS_LEFT: &str = "expires_in_seconds";
 const SECONDS_AGO: &str = "checked_seconds_ago";
 const AS_OF: &str = "as_of";

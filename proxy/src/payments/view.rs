@@ -83,7 +83,6 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
     }
 }
 
-/// Returns `true` if the order is of a product that asks for an email address, has none, and is not paid.
 fn requires_email(order: &Order, store: &Store) -> bool {
     let sku = order.terms.metadata.get("sku");
     let product = sku.and_then(|sku| store.product(sku.as_str()?));

@@ -41,7 +41,6 @@ fn kind(text: &str) -> WarningKind {
     WORDS.iter().find(has_word).map_or(Other, |(kind, _)| *kind)
 }
 
-/// The number of confirmations or minutes, if the text has one number.
 fn number(kind: WarningKind, text: &str) -> Option<u32> {
     if !matches!(kind, Confirmations | Expiry | LatePrice) {
         return None;

@@ -21,13 +21,11 @@ use crate::trace;
 use crate::webhooks::address_filter::{Lookup, PublicOnly, is_public, system};
 use crate::webhooks::schedule::LONGEST_DELIVERY;
 
-/// Time to connect, within the time for the whole delivery.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much of a response is read, and for how long, after its status is known: enough to keep the connection for the
 /// next delivery. A huge, slow or endless response costs no more.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 const LONGEST_ANSWER: Duration = Duration::from_secs(1);
-/// How much of a rejected delivery's response is stored, to find its cause.
 const EXCERPT_CHARS: usize = 200;
 
 /// Sends events to stores: over HTTPS, or to a store in a test.
@@ -169,7 +167,6 @@ async fn read(mut response: Response, now: Timestamp) -> StoreResponse {
     }
 }
 
-/// The beginning of a text, on one line.
 fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(4 * EXCERPT_CHARS)]);
     let words: Vec<&str> = text

@@ -20,19 +20,14 @@ use tokio::time::Instant;
 use crate::state::AppState;
 use crate::widget_files;
 
-/// Changes within this pause are announced together.
 const COALESCE: Duration = Duration::from_millis(20);
-/// Comparison interval while announcements arrive.
 const COMPARE_EVERY: Duration = Duration::from_secs(5);
 /// Comparison interval while the listener is down: no stream is later than this.
 const COMPARE_EVERY_WITHOUT_ANNOUNCEMENTS: Duration = Duration::from_millis(800);
-/// Pause before the next try to listen, or to announce.
 const RECONNECT: Duration = Duration::from_millis(500);
-/// Pause between two reports that this version's files are in use.
 const KEEP_EVERY: Duration = Duration::from_hours(1);
 /// A database that does not answer delays a start no longer than this.
 const LONGEST_KEEP: Duration = Duration::from_secs(5);
-/// Orders that one query compares.
 const BATCH: usize = 1_000;
 
 pub(crate) async fn run(app: Arc<AppState>) {
@@ -191,7 +186,6 @@ pub(crate) async fn keep_static_files(app: &AppState) {
     tracing::warn!(failure, "other versions cannot serve the files of this one");
 }
 
-/// Reports whether this proxy finds payments late, and reads what others report. Returns what was reported.
 async fn share_delay(app: &AppState, reported: bool) -> Result<bool, StorageError> {
     let is_delayed = app.is_delayed_here();
     let elsewhere = app.deps.storage.share_delay(is_delayed, app.now()).await?;
@@ -202,7 +196,6 @@ async fn share_delay(app: &AppState, reported: bool) -> Result<bool, StorageErro
     Ok(is_delayed)
 }
 
-/// Wakes the streams of all orders that have another version than before. Returns the versions.
 async fn compare_once(
     app: &AppState,
     known: &HashMap<OrderId, OrderVersion>,

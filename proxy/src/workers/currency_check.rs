@@ -14,7 +14,6 @@ use crate::payments::payable::{Unpayable, unpriced_stores};
 use crate::state::AppState;
 
 const DAY: Duration = Duration::from_hours(24);
-/// After a check that failed.
 const AGAIN: Duration = Duration::from_hours(1);
 
 pub(crate) async fn run(app: Arc<AppState>) {

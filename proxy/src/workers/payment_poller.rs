@@ -22,11 +22,9 @@ use crate::state::{AppState, PollingPace};
 use crate::storage_health::error_unless_outage;
 use crate::trace;
 
-/// Polls in flight at once.
 const CONCURRENT_POLLS: usize = 8;
 /// A poll without an outcome by then is repeated. Longer than all tries of a call together.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// When to poll again after a failure.
 const RETRY: SignedDuration = SignedDuration::from_secs(5);
 /// The same if the limits left no room for the call.
 const RETRY_WITHOUT_BUDGET: SignedDuration = SignedDuration::from_secs(1);
@@ -36,9 +34,7 @@ const MEASURE_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
 const LOOKAHEAD: SignedDuration = SignedDuration::from_secs(15);
 /// What watched orders may take of the limits: a fifth is kept for orders that are not watched.
 const WATCHED_PERCENT: u64 = 80;
-/// Polls that are counted.
 const MOST_COUNTED: u32 = 10_000;
-/// A poll that is this late is reported.
 const REPORTED_LAG: SignedDuration = SignedDuration::from_mins(1);
 
 /// The longest sleep: a poll that another process scheduled is noticed by then.
@@ -329,7 +325,6 @@ fn is_unknown_invoice(status: u16, error: &GatewayError) -> bool {
     status == 404 || error.code == Some(ErrorCode::InvalidInvoiceId)
 }
 
-/// What a refusal says: its code and its message, as far as it has them.
 fn refusal(error: &GatewayError) -> String {
     let parts = [
         error.code.as_ref().map(ErrorCode::as_str),
@@ -360,7 +355,6 @@ fn unknown_invoice(app: &AppState, error: &GatewayError) -> Observation {
     }
 }
 
-/// The response member by member, as the gateway wrote it.
 fn observation(app: &AppState, response: InvoiceResponse) -> Observation {
     let InvoiceResponse {
         status: invoice,

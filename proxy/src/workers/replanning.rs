@@ -13,7 +13,6 @@ const SET_BACK: SignedDuration = SignedDuration::from_secs(5);
 /// The longest poll or delivery. One that was in progress as the clock was set back may store a plan by the wrong time until
 /// then.
 const LONGEST: SignedDuration = SignedDuration::from_secs(60);
-/// How often the clock is read.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(app: Arc<AppState>) {
@@ -51,7 +50,6 @@ impl Replanning {
     }
 }
 
-/// The latest reading of the clock, and when plans are searched again after it was set back.
 #[derive(Debug)]
 struct Readings {
     latest: Timestamp,

@@ -25,7 +25,6 @@ const LONGEST_READ: Duration = Duration::from_secs(1);
 
 /// A larger difference between the clocks of this machine and of a database server is reported.
 pub(crate) const MOST_SKEW: SignedDuration = SignedDuration::from_secs(2);
-/// Pause between two comparisons of the clocks.
 const COMPARE_EVERY: SignedDuration = SignedDuration::from_secs(60);
 
 pub(crate) async fn run(app: Arc<AppState>) {

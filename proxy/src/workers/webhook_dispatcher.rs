@@ -24,7 +24,6 @@ use crate::webhooks::send::{SendOutcome, StoreResponse};
 const CONCURRENT_DELIVERIES: usize = MAX_DELIVERIES_PER_STORE as usize;
 /// Longer than a delivery takes. A delivery in flight when the process died is repeated with the same id.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
-/// The longest sleep between reads of the outbox.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Runs until the process ends. Each store has its own dispatcher, so that a slow store delays no other. A reload of the

@@ -50,7 +50,6 @@ fn secret(store: &str, kid: &str) -> Hs256Key {
     Hs256Key::new(key.unwrap().2)
 }
 
-/// As a store's server would do it.
 fn minted(payload: &Value) -> String {
     minted_by(&secret("demo", "k1"), "k1", payload)
 }
@@ -61,7 +60,6 @@ fn minted_by(key: &Hs256Key, kid: &str, payload: &Value) -> String {
     Hs256.token(&header, &claims, key).unwrap()
 }
 
-/// Any two texts, rightly signed.
 fn signed(header: &str, payload: &str) -> String {
     let message = [header, payload]
         .map(|part| URL_SAFE_NO_PAD.encode(part))

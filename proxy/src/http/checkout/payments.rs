@@ -372,9 +372,6 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
 }
 
 /// An email address, or none for an empty text.
-///
-/// # Errors
-/// [`ApiError::Invalid`] for any other text.
 pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError> {
     let email = email.filter(|email| !email.is_empty());
     if email.as_deref().is_none_or(looks_like_email) {
@@ -386,9 +383,6 @@ pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError>
 
 /// The transaction that a wallet named, as the chain of `receiver` writes it, in lower case: with 0x where addresses have
 /// it, and without elsewhere.
-///
-/// # Errors
-/// [`ApiError::Invalid`] for any other text than 64 hexadecimal digits, with or without 0x.
 fn checked_hint(
     hash: Option<&str>,
     receiver: Option<&str>,
@@ -407,9 +401,6 @@ fn checked_hint(
 }
 
 /// The payment address of the attempt that a transaction pays.
-///
-/// # Errors
-/// [`ApiError::Invalid`] for a text that is no payment address.
 fn checked_address(address: Option<String>) -> Result<Option<String>, ApiError> {
     let is_address =
         |text: &str| (26..=90).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());

@@ -257,10 +257,8 @@ fn payment_failure(error: &PaymentError) -> Failure {
     }
 }
 
-/// Characters of the gateway's text that are passed on.
 const MAX_CHARS: usize = 500;
 
-/// The gateway's error member by member; what it did not say is absent.
 fn gateway_error_json(status: u16, error: &GatewayError) -> Value {
     let mut json = json!({ "status": status });
     let members = [

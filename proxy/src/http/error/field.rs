@@ -20,10 +20,6 @@ const FOREIGN: [&str; 6] = [
     "number too",
 ];
 
-/// Reads a request of type `T`.
-///
-/// # Errors
-/// [`ApiError::Invalid`] names the member; [`ApiError::InvalidBody`] if none is at fault.
 pub(crate) fn read<'de, T, D>(deserializer: D) -> Result<T, ApiError>
 where
     T: DeserializeOwned + JsonSchema,

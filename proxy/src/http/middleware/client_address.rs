@@ -72,7 +72,6 @@ pub(crate) fn counted_address(peer: SocketAddr, trusted: &[IpNet]) -> Option<IpA
     client_address(peer, &HeaderMap::new(), trusted).map(network)
 }
 
-/// Logs once that a reverse proxy is not in the configuration, or that one in it names no client.
 fn warn_of_unknown_client(app: &AppState, peer: IpAddr, is_trusted: bool) {
     let mut notices = app.address_notices.lock();
     if is_trusted {

@@ -251,7 +251,6 @@ fn name_of(route: Option<&MatchedPath>) -> &str {
     route.map_or("(none)", MatchedPath::as_str)
 }
 
-/// The rate limit by which a request was refused; `None` if it was refused for another reason.
 fn rule(route: RouteGroup, refusal: &ApiError) -> Option<Rule> {
     match refusal {
         ApiError::TooManyRequests { .. } if route == RouteGroup::OpenAttempt => {
@@ -273,7 +272,6 @@ static SINGLE: [HeaderName; 5] = [
     HeaderName::from_static("idempotency-key"),
 ];
 
-/// The refusal of a request with such a header.
 pub(crate) fn reject_duplicate_headers(headers: &HeaderMap) -> Result<(), ApiError> {
     let came_twice = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
     let Some(name) = SINGLE.iter().find(came_twice) else {
