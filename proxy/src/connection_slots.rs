@@ -404,6 +404,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_connection_waits_while_all_have_a_request_in_progress() {
+        let slots = slots(1);
+        let busy = taken(&slots).await;
+        let in_progress = busy.begin();
+        assert!(try_take(&slots).await.is_none());
+        assert_eq!(busy.ending(), None);
+        drop((in_progress, busy));
+        assert!(try_take(&slots).await.is_some());
+    }
+
+    #[tokio::test]
     async fn time_limits_are_of_waiting_connections() {
         let slots = slots(4);
         let open = [
@@ -423,5 +434,21 @@ mod tests {
         assert!(open[2].is_in_progress());
         slots.shut_down();
         assert!(open.iter().all(|slot| slot.ending() == Some(End::Shutdown)));
+    }
+
+    #[tokio::test]
+    async fn an_address_has_a_limited_number_of_connections() {
+        let slots = Slots::new(ConnectionLimits {
+            all: 4,
+            per_address: 2,
+        });
+        let address = |last| Some(IpAddr::from([192, 0, 2, last]));
+        let (_first, second) = (slots.take(address(1)).await, slots.take(address(1)).await);
+        assert!(second.is_some());
+        assert!(slots.take(address(1)).await.is_none());
+        assert!(slots.take(address(2)).await.is_some());
+        assert_eq!(slots.counts().rejected, 1);
+        drop(second);
+        assert!(slots.take(address(1)).await.is_some());
     }
 }

@@ -229,7 +229,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(200);
     const LONG: Duration = Duration::from_mins(1);
 
-    async fn started(timeouts: Timeouts, all: usize, per_address: usize) -> TestServer {
+    async fn started(timeouts: Timeouts, all: usize) -> TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();
@@ -240,7 +240,10 @@ mod tests {
             listener,
             routes,
             timeouts,
-            slots: Slots::new(ConnectionLimits { all, per_address }),
+            slots: Slots::new(ConnectionLimits {
+                all,
+                per_address: all,
+            }),
             counted_address: Arc::new(|peer| Some(peer.ip())),
         };
         TestServer {
@@ -293,7 +296,7 @@ mod tests {
             first_request,
             next_request,
         };
-        let server = started(timeouts, 10, 10).await;
+        let server = started(timeouts, 10).await;
         (server.connect().await, server)
     }
 
@@ -347,7 +350,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_listener_closes_the_connection_that_waits_longest() {
-        let server = started(Timeouts::DEFAULT, 3, 10).await;
+        let server = started(Timeouts::DEFAULT, 3).await;
         let mut silent = server.connect().await;
         let _streaming = server.get("/endless").await;
         let mut idle = server.get("/").await;
@@ -358,42 +361,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_in_progress_is_never_closed_for_room() {
-        let server = started(Timeouts::DEFAULT, 1, 10).await;
-        let streaming = server.get("/endless").await;
-        let mut waiting = server.connect().await;
-        send_last_request(&mut waiting).await;
-        let mut byte = [0];
-        let none = tokio::time::timeout(SHORT, waiting.read_exact(&mut byte)).await;
-        assert!(none.is_err(), "the listener is full");
-        drop(streaming);
-        assert!(until_closed(&mut waiting).await.ends_with("here"));
-    }
-
-    #[tokio::test]
-    async fn an_address_has_a_limited_number_of_connections() {
-        let server = started(Timeouts::DEFAULT, 10, 2).await;
-        let (_first, second) = (server.get("/").await, server.get("/").await);
-        let mut third = server.connect().await;
-        assert_eq!(until_closed(&mut third).await, "");
-        drop(second);
-        let freed = async {
-            loop {
-                let mut stream = server.connect().await;
-                send_last_request(&mut stream).await;
-                let mut text = String::new();
-                if stream.read_to_string(&mut text).await.is_ok() && text.ends_with("here") {
-                    break;
-                }
-            }
-        };
-        let freed = tokio::time::timeout(Duration::from_secs(5), freed).await;
-        freed.expect("the place of an ended connection is free again");
-    }
-
-    #[tokio::test]
     async fn what_arrives_at_the_end_is_answered() {
-        let server = started(Timeouts::DEFAULT, 10, 10).await;
+        let server = started(Timeouts::DEFAULT, 10).await;
         let mut kept = server.answered().await;
         // Nothing runs between these: the machine has taken the connection, and the server has not.
         let request = [HEAD, b"\r\n"].concat();
@@ -411,7 +380,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_idle_connection_ends_with_the_server() {
-        let server = started(Timeouts::DEFAULT, 10, 10).await;
+        let server = started(Timeouts::DEFAULT, 10).await;
         let mut stream = server.get("/").await;
         server.shutdown.cancel();
         until_closed(&mut stream).await;

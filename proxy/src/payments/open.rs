@@ -141,11 +141,6 @@ enum Call {
     },
 }
 
-struct GatewayInvoice {
-    id: String,
-    checked: Result<Invoice, Mismatch>,
-}
-
 #[derive(Debug, thiserror::Error)]
 enum Mismatch {
     #[error(transparent)]
@@ -272,7 +267,8 @@ async fn send(
             return Err(call.failed(app, error).await);
         }
     };
-    let stored = match created.checked {
+    let (id, checked) = created;
+    let stored = match checked {
         Ok(invoice) => save_invoice(app, &attempt, &invoice).await?,
         Err(mismatch) => Err(mismatch),
     };
@@ -286,7 +282,7 @@ async fn send(
                 .abandon_attempt(&attempt.id, Abandoned::Blocked, app.now())
                 .await?;
             app.metrics.order_events(&[EventType::Blocked]);
-            call.blocked(order, &attempt, &created.id, &mismatch)
+            call.blocked(order, &attempt, &id, &mismatch)
         }
     };
     app.wake_dispatcher();
@@ -320,20 +316,19 @@ impl Call {
         }
     }
 
+    /// Makes an invoice or a session. Returns its id at the gateway, and what the checks made of it.
     async fn create(
         &self,
         app: &AppState,
         sent_at: Timestamp,
-    ) -> Result<GatewayInvoice, CallError> {
+    ) -> Result<(String, Result<Invoice, Mismatch>), CallError> {
         let gateway = &app.deps.gateway;
         match self {
             Self::Invoice { terms, request } => {
                 let invoice = gateway.create_invoice(request).await?;
                 let checked = check_invoice(terms, &invoice, app.config().environment, sent_at);
-                Ok(GatewayInvoice {
-                    id: invoice.invoice_id.as_str().to_owned(),
-                    checked: checked.map_err(Mismatch::from),
-                })
+                let id = invoice.invoice_id.as_str().to_owned();
+                Ok((id, checked.map_err(Mismatch::from)))
             }
             Self::Session {
                 request,
@@ -341,10 +336,8 @@ impl Call {
             } => {
                 let session = gateway.checkout(request).await?;
                 let checked = check_session(&session, checkout_url, sent_at);
-                Ok(GatewayInvoice {
-                    id: session.session_id.as_str().to_owned(),
-                    checked: checked.map_err(Mismatch::from),
-                })
+                let id = session.session_id.as_str().to_owned();
+                Ok((id, checked.map_err(Mismatch::from)))
             }
         }
     }
@@ -375,31 +368,23 @@ impl Call {
         mismatch: &Mismatch,
     ) -> Result<(), PaymentError> {
         let attempt = &attempt.id;
-        if let Mismatch::Taken { order: other } = mismatch {
-            tracing::error!(
+        match (self, mismatch) {
+            (_, Mismatch::Taken { order: other }) => tracing::error!(
                 %order, %attempt, invoice = id, other_order = %other,
                 "the gateway gave the invoice of another order: the attempt is blocked, ask the gateway whose invoice it is"
-            );
-            return match self {
-                Self::Invoice { .. } => Ok(()),
-                Self::Session { .. } => Err(PaymentError::HostedPageBlocked),
-            };
+            ),
+            (Self::Invoice { .. }, _) => tracing::error!(
+                %order, %attempt, invoice = id, %mismatch,
+                "the gateway's invoice is not shown: ask the gateway about it"
+            ),
+            (Self::Session { .. }, _) => tracing::error!(
+                %order, %attempt, session = id, %mismatch,
+                "no customer is sent to the gateway's page: check gateway.checkout_url, and ask the gateway about it"
+            ),
         }
         match self {
-            Self::Invoice { .. } => {
-                tracing::error!(
-                    %order, %attempt, invoice = id, %mismatch,
-                    "the gateway's invoice is not shown: ask the gateway about it"
-                );
-                Ok(())
-            }
-            Self::Session { .. } => {
-                tracing::error!(
-                    %order, %attempt, session = id, %mismatch,
-                    "no customer is sent to the gateway's page: check gateway.checkout_url, and ask the gateway about it"
-                );
-                Err(PaymentError::HostedPageBlocked)
-            }
+            Self::Invoice { .. } => Ok(()),
+            Self::Session { .. } => Err(PaymentError::HostedPageBlocked),
         }
     }
 }

@@ -270,38 +270,34 @@ mod tests {
     }
 
     #[test]
-    fn a_currency_that_the_gateway_does_not_price_is_not_guessed_at() {
-        let refused = quote(&order("19.90", "GBP"), Asset::BTC, &entry("EUR"));
-        assert_eq!(refused, Err(QuoteError::NotPriced));
-    }
-
-    #[test]
-    fn a_price_that_is_nothing_in_the_accounts_currency_is_not_requested() {
-        let mut entry = entry("EUR");
-        let refused = quote(&order("0.01", "USD"), Asset::BTC, &entry);
-        assert_eq!(refused, Err(QuoteError::BelowMinimum));
-        entry.limits.min = String::new();
-        let refused = quote(&order("0.01", "USD"), Asset::BTC, &entry);
-        assert_eq!(refused, Err(QuoteError::NotPriced));
-    }
-
-    #[test]
-    fn limits_are_kept_to_the_last_unit() {
-        let mut entry = entry("USD");
-        entry.limits = Limits {
-            min: "0.00030973".into(),
-            max: "0.00030973".into(),
-        };
-        assert!(quote(&order("19.90", "USD"), Asset::BTC, &entry).is_ok());
-        entry.limits.min = "0.00030974".into();
-        let below = quote(&order("19.90", "USD"), Asset::BTC, &entry);
-        assert_eq!(below, Err(QuoteError::BelowMinimum));
-        entry.limits = Limits {
-            min: String::new(),
-            max: "0.00030972".into(),
-        };
-        let above = quote(&order("19.90", "USD"), Asset::BTC, &entry);
-        assert_eq!(above, Err(QuoteError::AboveMaximum));
+    fn a_quote_is_refused_outside_the_limits_and_without_a_price() {
+        use QuoteError::{AboveMaximum, BelowMinimum, NotPriced};
+        for (amount, currency, local, limits, refused) in [
+            ("19.90", "GBP", "EUR", ["", ""], Some(NotPriced)),
+            // Nothing in the account's currency.
+            ("0.01", "USD", "EUR", ["0.0001", "2"], Some(BelowMinimum)),
+            ("0.01", "USD", "EUR", ["", "2"], Some(NotPriced)),
+            ("19.90", "USD", "USD", ["0.00030973", "0.00030973"], None),
+            (
+                "19.90",
+                "USD",
+                "USD",
+                ["0.00030974", ""],
+                Some(BelowMinimum),
+            ),
+            (
+                "19.90",
+                "USD",
+                "USD",
+                ["", "0.00030972"],
+                Some(AboveMaximum),
+            ),
+        ] {
+            let mut entry = entry(local);
+            [entry.limits.min, entry.limits.max] = limits.map(str::to_owned);
+            let quoted = quote(&order(amount, currency), Asset::BTC, &entry);
+            assert_eq!(quoted.err(), refused, "{amount} {currency} {limits:?}");
+        }
     }
 
     #[test]

@@ -190,10 +190,10 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
 /// Logs a delivery. The store's response body stays out of the log.
 fn report(event: &Event, sent: Option<&SendOutcome>, outcome: DeliveryOutcome) {
     let status = sent.and_then(status);
-    let failure = match sent {
-        Some(SendOutcome::Failed(reason)) => Some(reason.as_str()),
-        _ => None,
-    };
+    let failure = sent.and_then(|sent| match sent {
+        SendOutcome::Failed(reason) => Some(reason.as_str()),
+        SendOutcome::Response(_) => None,
+    });
     let (kind, store, event) = (&event.kind, &event.store_id, &event.id);
     match outcome {
         DeliveryOutcome::GivenUp => tracing::error!(
@@ -220,12 +220,12 @@ fn note(sent: Option<&SendOutcome>) -> String {
     match sent {
         None => "the store has no webhook".to_owned(),
         Some(SendOutcome::Failed(reason)) => reason.clone(),
-        Some(SendOutcome::Response(StoreResponse {
-            status, excerpt, ..
-        })) if excerpt.is_empty() => format!("answered {status}"),
-        Some(SendOutcome::Response(StoreResponse {
-            status, excerpt, ..
-        })) => format!("answered {status}: {excerpt}"),
+        Some(SendOutcome::Response(answer)) if answer.excerpt.is_empty() => {
+            format!("answered {}", answer.status)
+        }
+        Some(SendOutcome::Response(answer)) => {
+            format!("answered {}: {}", answer.status, answer.excerpt)
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use florin_money::Currency;
 use florin_orders::StoreId;
 use jwt_compact::alg::{Hs256, Hs256Key};
 use jwt_compact::{Algorithm as _, AlgorithmExt as _, AlgorithmSignature as _, Header};
-use proptest::prelude::*;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
@@ -77,8 +76,16 @@ fn verified(token: &str) -> Result<(String, Claims), OrderTokenError> {
 }
 
 #[track_caller]
-fn refused(token: &str) -> OrderTokenError {
-    verified(token).expect_err("must be refused")
+fn assert_refused(token: &str, reason: &str) {
+    let refusal = verified(token).expect_err("must be refused").to_string();
+    assert!(refusal.starts_with(reason), "{reason}: {refusal}");
+}
+
+/// A token of the payload with another claim.
+fn with(claim: &str, value: impl Into<Value>) -> String {
+    let mut payload = payload();
+    payload[claim] = value.into();
+    minted(&payload)
 }
 
 #[test]
@@ -89,10 +96,8 @@ fn a_token_of_an_independent_library_is_accepted() {
     assert_eq!(claims.price.amount().to_string(), "19.90");
     assert_eq!(claims.price.currency(), Currency::USD);
     assert_eq!(claims.title.as_deref(), Some("A lamp"));
-    assert_eq!(
-        claims.return_url.as_deref(),
-        Some("https://shop.example/thanks")
-    );
+    let return_url = claims.return_url.as_deref();
+    assert_eq!(return_url, Some("https://shop.example/thanks"));
 }
 
 #[test]
@@ -126,15 +131,11 @@ fn a_token_with_any_one_character_altered_is_refused() {
 #[test]
 fn only_hs256_with_a_kid_and_nothing_else_is_a_header() {
     let payload = payload().to_string();
-    let none = format!(
-        "{}.{}.",
-        URL_SAFE_NO_PAD.encode(r#"{"alg":"none","kid":"k1"}"#),
-        URL_SAFE_NO_PAD.encode(&payload)
-    );
-    assert!(matches!(refused(&none), OrderTokenError::Algorithm(alg) if alg == "none"));
+    let none = [r#"{"alg":"none","kid":"k1"}"#, &payload].map(|part| URL_SAFE_NO_PAD.encode(part));
+    assert_refused(&format!("{}.", none.join(".")), "its algorithm is \"none\"");
     for alg in ["RS256", "HS384", "HS512", "ES256", "hs256", "None", ""] {
         let token = signed(&json!({"alg": alg, "kid": "k1"}).to_string(), &payload);
-        assert!(matches!(refused(&token), OrderTokenError::Algorithm(found) if found == alg));
+        assert_refused(&token, &format!("its algorithm is {alg:?}"));
     }
     for extra in [
         r#""crit":["exp"]"#,
@@ -148,35 +149,24 @@ fn only_hs256_with_a_kid_and_nothing_else_is_a_header() {
         r#""kid":"k1""#,
         r#""alg":"HS256""#,
     ] {
-        let token = signed(
-            &format!(r#"{{"alg":"HS256","kid":"k1",{extra}}}"#),
-            &payload,
-        );
-        assert!(
-            matches!(refused(&token), OrderTokenError::Header(_)),
-            "{extra}"
-        );
+        let header = format!(r#"{{"alg":"HS256","kid":"k1",{extra}}}"#);
+        assert_refused(&signed(&header, &payload), "its header is not");
     }
-    for header in [
-        r#"["HS256","k1",null]"#,
-        r#"["HS256","k1","JWT"]"#,
-        "null",
-        "",
+    let long = json!({"alg": "HS256", "kid": "k".repeat(33)}).to_string();
+    for (header, reason) in [
+        (r#"["HS256","k1",null]"#, "its header is no JSON object"),
+        (r#"["HS256","k1","JWT"]"#, "its header is no JSON object"),
+        ("null", "its header is no JSON object"),
+        ("", "its header is no JSON object"),
+        (r#"{"alg":"HS256","kid":"k1","typ":"at+jwt"}"#, "its typ"),
+        (r#"{"alg":"HS256","kid":""}"#, "its kid"),
+        (r#"{"alg":"HS256","kid":"k 1"}"#, "its kid"),
+        (r#"{"alg":"HS256","kid":"../k1"}"#, "its kid"),
+        (&long, "its kid"),
+        (r#"{"alg":"HS256","kid":1}"#, "its header is not"),
     ] {
-        let token = signed(header, &payload);
-        assert!(
-            matches!(refused(&token), OrderTokenError::NoObject("header")),
-            "{header}"
-        );
+        assert_refused(&signed(header, &payload), reason);
     }
-    let typ = signed(r#"{"alg":"HS256","kid":"k1","typ":"at+jwt"}"#, &payload);
-    assert!(matches!(refused(&typ), OrderTokenError::Type));
-    for kid in ["", "k 1", "../k1", &"k".repeat(33)] {
-        let token = signed(&json!({"alg": "HS256", "kid": kid}).to_string(), &payload);
-        assert!(matches!(refused(&token), OrderTokenError::KeyId), "{kid}");
-    }
-    let number = signed(r#"{"alg":"HS256","kid":1}"#, &payload);
-    assert!(matches!(refused(&number), OrderTokenError::Header(_)));
 }
 
 #[test]
@@ -201,16 +191,12 @@ fn the_key_of_one_store_opens_nothing_at_another() {
         ("demo", "k2", "other"),
         ("demo", "k1", "unknown"),
     ] {
-        let refusal = refused(&mint(signer, kid, named));
-        assert!(
-            matches!(refusal, OrderTokenError::ForeignStore { .. }),
-            "{refusal}"
-        );
+        assert_refused(&mint(signer, kid, named), "it names the store");
     }
     let swapped = minted_by(&secret("demo", "k1"), "o2", &payload());
-    assert!(matches!(refused(&swapped), OrderTokenError::Signature(_)));
+    assert_refused(&swapped, "its signature is not that of any key o2");
     let rotated = minted_by(&secret("demo", "k1"), "k0", &payload());
-    assert!(matches!(refused(&rotated), OrderTokenError::UnknownKey(_)));
+    assert_refused(&rotated, "no store has a token key k0");
 }
 
 #[test]
@@ -221,44 +207,31 @@ fn a_token_for_another_proxy_is_refused() {
         "",
         "HTTPS://PAY.EXAMPLE",
     ] {
-        let mut payload = payload();
-        payload["aud"] = audience.into();
-        assert!(
-            matches!(refused(&minted(&payload)), OrderTokenError::Audience { .. }),
-            "{audience}"
-        );
+        assert_refused(&with("aud", audience), "its aud is");
     }
 }
 
 #[test]
 fn a_token_holds_from_a_minute_before_to_a_minute_after_its_times() {
-    let with = |iat: i64, exp: i64| {
+    for (iat, exp, refused) in [
+        (NOW + 60, NOW + 120, None),
+        (NOW + 61, NOW + 120, Some("its iat")),
+        (NOW - 3600, NOW - 59, None),
+        (NOW - 3600, NOW - 60, Some("it expired")),
+        (NOW, NOW + 86_400, None),
+        (NOW, NOW + 86_401, Some("it lives")),
+        (NOW, NOW, Some("it lives")),
+        (NOW + 1, NOW, Some("it lives")),
+        (i64::MIN, i64::MAX, Some("it lives")),
+    ] {
         let mut payload = payload();
         payload["iat"] = iat.into();
         payload["exp"] = exp.into();
-        verified(&minted(&payload))
-    };
-    assert!(with(NOW + 60, NOW + 120).is_ok());
-    assert!(matches!(
-        with(NOW + 61, NOW + 120),
-        Err(OrderTokenError::FromTheFuture { .. })
-    ));
-    assert!(with(NOW - 3600, NOW - 59).is_ok());
-    assert!(matches!(
-        with(NOW - 3600, NOW - 60),
-        Err(OrderTokenError::Expired { .. })
-    ));
-    assert!(with(NOW, NOW + 86_400).is_ok());
-    for (iat, exp) in [
-        (NOW, NOW + 86_401),
-        (NOW, NOW),
-        (NOW + 1, NOW),
-        (i64::MIN, i64::MAX),
-    ] {
-        assert!(
-            matches!(with(iat, exp), Err(OrderTokenError::Life { .. })),
-            "{iat} {exp}"
-        );
+        let token = minted(&payload);
+        match refused {
+            Some(reason) => assert_refused(&token, reason),
+            None => assert!(verified(&token).is_ok(), "{iat} {exp}"),
+        }
     }
 }
 
@@ -282,13 +255,7 @@ fn a_claim_of_another_shape_is_refused() {
         ("sub", json!("another subject")),
         ("v", json!(1)),
     ] {
-        let mut payload = payload();
-        payload[name] = value;
-        let refusal = refused(&minted(&payload));
-        assert!(
-            matches!(refusal, OrderTokenError::Payload(_)),
-            "{name}: {refusal}"
-        );
+        assert_refused(&with(name, value), "its payload is not");
     }
     for (claim, value) in [
         ("amount", json!("0")),
@@ -310,13 +277,7 @@ fn a_claim_of_another_shape_is_refused() {
         ("return_url", json!("javascript:alert(1)")),
         ("return_url", json!("/thanks")),
     ] {
-        let mut payload = payload();
-        payload[claim] = value.clone();
-        let refusal = refused(&minted(&payload));
-        assert!(
-            matches!(refusal, OrderTokenError::Field { name, .. } if name == claim),
-            "{claim} {value}: {refusal}"
-        );
+        assert_refused(&with(claim, value), &format!("its {claim}: "));
     }
     let mut longest = payload();
     longest["title"] = "é".repeat(120).into();
@@ -326,64 +287,34 @@ fn a_claim_of_another_shape_is_refused() {
 
 #[test]
 fn a_claim_that_comes_twice_is_refused() {
-    let twice = payload()
-        .to_string()
-        .replacen('{', r#"{"amount":"0.01","#, 1);
-    let token = signed(r#"{"alg":"HS256","kid":"k1"}"#, &twice);
-    assert!(matches!(refused(&token), OrderTokenError::Payload(_)));
+    let header = r#"{"alg":"HS256","kid":"k1"}"#;
+    let payload = payload().to_string();
+    let twice = payload.replacen('{', r#"{"amount":"0.01","#, 1);
+    assert_refused(&signed(header, &twice), "its payload is not");
     let list = r#"["https://pay.example","demo","order-17","19.90","USD",1763700000,1763703600,null,null]"#;
-    let token = signed(r#"{"alg":"HS256","kid":"k1"}"#, list);
-    assert!(matches!(
-        refused(&token),
-        OrderTokenError::NoObject("payload")
-    ));
+    assert_refused(&signed(header, list), "its payload is no JSON object");
 }
 
 #[test]
 fn what_is_no_token_at_all_is_refused() {
-    for (text, expected) in [
-        ("", "three parts"),
-        ("a.b", "three parts"),
-        ("e30.e30.e30.e30", "three parts"),
-        ("e30=.e30.e30", "base64url"),
-        ("e31.e30.e30", "base64url"),
-        ("e30.e30.e30", "missing field `alg`"),
-        (&"x".repeat(8193), "more than 8192"),
+    for (text, reason) in [
+        ("", "it is not three parts"),
+        ("a.b", "it is not three parts"),
+        ("e30.e30.e30.e30", "it is not three parts"),
+        ("e30=.e30.e30", "its header is not unpadded base64url"),
+        ("e31.e30.e30", "its header is not unpadded base64url"),
+        ("e30.e30.e30", "its header is not {alg, kid, typ?}"),
+        (&"x".repeat(8193), "it has more than 8192"),
     ] {
-        let reason = refused(text).to_string();
-        assert!(reason.contains(expected), "{text}: {reason}");
+        assert_refused(text, reason);
     }
 }
 
-/// The payload is read only behind the signature: one that no parser takes is refused for its signature.
+/// A payload that no parser takes is refused for its signature.
 #[test]
 fn the_signature_is_compared_before_the_payload_is_read() {
     let token = minted(&payload());
-    let (header, _) = token.split_once('.').unwrap();
-    let signature = token.rsplit_once('.').unwrap().1;
-    let refusal = refused(&format!("{header}.not-json.{signature}"));
-    assert!(
-        matches!(refusal, OrderTokenError::Signature(_)),
-        "{refusal}"
-    );
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
-
-    #[test]
-    fn a_mutated_token_never_opens_anything(
-        place in any::<prop::sample::Index>(),
-        bytes in prop::collection::vec(any::<u8>(), 1..8),
-    ) {
-        let token = minted(&payload());
-        let mut mutated = token.clone().into_bytes();
-        let place = place.index(mutated.len());
-        for (slot, byte) in mutated[place..].iter_mut().zip(&bytes) {
-            *slot = *byte;
-        }
-        let mutated = String::from_utf8_lossy(&mutated).into_owned();
-        prop_assume!(mutated != token);
-        prop_assert!(verified(&mutated).is_err());
-    }
+    let (header, rest) = token.split_once('.').unwrap();
+    let (_, signature) = rest.split_once('.').unwrap();
+    assert_refused(&format!("{header}.not-json.{signature}"), "its signature");
 }
