@@ -31,7 +31,7 @@ impl World {
 
     /// Notes the time of each new credit on the gateway's clock: the proxy's is set back and forward.
     fn has_new_credit(&self) -> bool {
-        let mut expectations = self.expectations();
+        let mut expectations = self.expectations.lock();
         let known = i64::try_from(expectations.credited.len()).expect("a few dozen");
         let new = "SELECT order_id FROM credits ORDER BY rowid LIMIT -1 OFFSET ?";
         let new = self.queries.rows_after(new, known);
@@ -64,30 +64,21 @@ impl World {
             }
         }
         let orders = evidence.database.orders.into_iter();
-        let paid: BTreeSet<String> = orders
-            .filter(Order::is_paid)
-            .map(|order| order.id)
-            .collect();
-        self.expectations().known_paid = paid;
-    }
-
-    fn noticed_within(&self) -> Millis {
-        if self.clock_was_off.load(Ordering::Relaxed) {
-            NOTICED_WITHIN + AFTER_WRONG_CLOCK
-        } else {
-            NOTICED_WITHIN
-        }
+        let paid = orders.filter(Order::is_paid).map(|order| order.id);
+        self.expectations.lock().known_paid = paid.collect();
     }
 
     fn evidence(&self, moment: Moment) -> Evidence {
         let is_drained = moment == Moment::Drained;
         let database = self.read_tables(is_drained);
         let now = self.timeline.now();
-        let expectations = self.expectations();
+        let was_off = self.clock_was_off.load(Ordering::Relaxed);
+        let noticed_within = NOTICED_WITHIN + if was_off { AFTER_WRONG_CLOCK } else { 0 };
+        let expectations = self.expectations.lock();
         let with_webhook = STORES.iter().filter(|store| store.has_webhook);
         Evidence {
             taken_at: self.wall(),
-            due_at: now - self.noticed_within(),
+            due_at: now - noticed_within,
             clock: ClockRecord::default(),
             database,
             gateway: self.gateway.evidence(now),
@@ -100,12 +91,10 @@ impl World {
             },
             agreed: expectations.agreed.clone(),
             known_paid: expectations.known_paid.clone(),
-            restores: self.restores().clone(),
-            files: if is_drained {
-                self.database_files()
-            } else {
-                Vec::new()
-            },
+            restores: self.restores.lock().clone(),
+            files: is_drained
+                .then(|| self.database_files())
+                .unwrap_or_default(),
         }
     }
 
@@ -113,7 +102,7 @@ impl World {
     pub(crate) fn read_tables(&self, with_damage: bool) -> florin_invariants::Database {
         let mut database = self.queries.read_tables(with_damage);
         let now = self.timeline.now();
-        let expectations = self.expectations();
+        let expectations = self.expectations.lock();
         for credit in &mut database.credits {
             let at = expectations.credited.get(&credit.order_id);
             credit.at = at.copied().unwrap_or(now);
@@ -133,34 +122,22 @@ impl World {
     }
 
     pub(crate) fn count_rows(&self) {
-        let counts = [
-            (
-                "orders",
-                "SELECT status AS kind, count(*) AS n FROM orders GROUP BY 1",
-            ),
-            (
-                "attempts",
-                "SELECT state AS kind, count(*) AS n FROM attempts GROUP BY 1",
-            ),
+        for (theme, kind, table) in [
+            ("orders", "status", "orders"),
+            ("attempts", "state", "attempts"),
             (
                 "assessments",
-                "SELECT CASE WHEN instr(assessment, ':') THEN substr(assessment, 1, instr(assessment, ':') - 1)
-                     ELSE assessment END AS kind, count(*) AS n FROM observations GROUP BY 1",
+                "CASE WHEN instr(assessment, ':') THEN substr(assessment, 1, instr(assessment, ':') - 1)
+                     ELSE assessment END",
+                "observations",
             ),
-            (
-                "events",
-                "SELECT type AS kind, count(*) AS n FROM events GROUP BY 1",
-            ),
-            (
-                "outbox",
-                "SELECT state AS kind, count(*) AS n FROM outbox GROUP BY 1",
-            ),
-        ];
-        for (theme, sql) in counts {
-            for row in self.queries.rows(sql) {
+            ("events", "type", "events"),
+            ("outbox", "state", "outbox"),
+        ] {
+            let sql = format!("SELECT {kind} AS kind, count(*) AS n FROM {table} GROUP BY 1");
+            for row in self.queries.rows(&sql) {
                 let count = row.get::<i64, _>("n").unsigned_abs();
-                self.counters
-                    .add(theme, row.get::<String, _>("kind"), count);
+                self.counters.add(theme, row.get::<String, _>("kind"), count);
             }
         }
         let deliveries = self.shop.deliveries();
@@ -169,10 +146,8 @@ impl World {
         self.counters
             .add("totals", "repeated deliveries", repeated as u64);
         let invoices = self.gateway.invoices();
-        let paid = invoices
-            .iter()
-            .filter(|invoice| !invoice.payments.is_empty());
-        self.counters
-            .add("totals", "invoices with payments", paid.count() as u64);
+        let paid = invoices.iter().filter(|it| !it.payments.is_empty());
+        let (theme, paid) = ("totals", paid.count() as u64);
+        self.counters.add(theme, "invoices with payments", paid);
     }
 }

@@ -75,7 +75,7 @@ impl Customer {
                     amount: request.price,
                     tolerance,
                 };
-                world.expectations().agreed.insert(id.clone(), price);
+                world.expectations.lock().agreed.insert(id.clone(), price);
                 let mut customer = Self {
                     world: world.clone(),
                     proxy: proxy.clone(),
@@ -86,7 +86,7 @@ impl Customer {
                     token,
                     is_hosted: matches!(request.source, OrderSource::Hosted),
                     saw_it_paid: false,
-                    restores: world.restores().len(),
+                    restores: world.restores.lock().len(),
                     slowness,
                 };
                 customer.repeat_request(&request).await;
@@ -307,7 +307,7 @@ impl Customer {
             violated("the price is the one agreed on", details);
         }
         let is_paid = view["status"] == "paid" || view["status"] == "overpaid";
-        let restores = world.restores().len();
+        let restores = world.restores.lock().len();
         if self.restores != restores {
             // A restored backup may not know the payment yet.
             self.restores = restores;

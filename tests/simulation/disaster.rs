@@ -92,8 +92,10 @@ impl World {
             Disaster::Storage(outage) => *self.outage() = Some(outage),
             Disaster::ClockAhead => self.set_wall_clock(HOUR),
             Disaster::ClockBehind => self.set_wall_clock(-HOUR),
-            Disaster::GatewayClockSetBack => self.gateway.set_clock(HOUR),
-            Disaster::ExcessiveRetryAfter => self.gateway.ask_for_excessive_pause(),
+            Disaster::GatewayClockSetBack => self.gateway.ahead.store(HOUR, Ordering::Relaxed),
+            Disaster::ExcessiveRetryAfter => {
+                self.gateway.is_excessive.store(true, Ordering::Relaxed);
+            }
             Disaster::Restore => self.make_backup(),
         }
     }
@@ -103,7 +105,7 @@ impl World {
             Disaster::Storage(_) => *self.outage() = None,
             Disaster::ClockAhead => self.set_wall_clock(-HOUR),
             Disaster::ClockBehind => self.set_wall_clock(HOUR),
-            Disaster::GatewayClockSetBack => self.gateway.set_clock(0),
+            Disaster::GatewayClockSetBack => self.gateway.ahead.store(0, Ordering::Relaxed),
             Disaster::ExcessiveRetryAfter => {}
             Disaster::Restore => self.restore_wanted.notify_one(),
         }

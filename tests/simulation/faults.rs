@@ -92,12 +92,6 @@ impl Fault {
         }
     }
 
-    /// Returns a fault for one of four calls of this endpoint.
-    pub(crate) fn draw(endpoint: Endpoint, random: &SeededRandom) -> Option<Self> {
-        let happens = random.percent(25);
-        happens.then(|| random.weigh(&Self::all(endpoint, random)))
-    }
-
     pub(crate) fn all(endpoint: Endpoint, random: &SeededRandom) -> Vec<(u64, Self)> {
         use Fault as T;
         use Member as M;

@@ -2,12 +2,12 @@
 //! with the sandbox only the form of responses: docs/adr/0022-a-model-of-the-gateway-for-the-simulation.md.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64};
 
 use florin_invariants::amount::{ONE, share, text, units};
 use florin_invariants::{Pause, Request, Requested};
 use florin_sandbox::wire::{PaymentLimits, PriceEntry, Rates};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use support::SeededRandom;
 
@@ -25,8 +25,9 @@ pub(crate) struct Gateway {
     longest_minutes: i64,
     random: SeededRandom,
     state: Mutex<State>,
-    ahead: AtomicI64,
-    is_excessive: AtomicBool,
+    /// How far its clock is ahead of the right time.
+    pub(crate) ahead: AtomicI64,
+    pub(crate) is_excessive: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -45,7 +46,7 @@ struct State {
 struct Conversion {
     asset: Asset,
     usd: i128,
-    at: Millis,
+    now: Millis,
 }
 
 pub(crate) type Response = (u16, Value);
@@ -62,29 +63,6 @@ impl Gateway {
         }
     }
 
-    /// Sets its clock ahead of the right time.
-    pub(crate) fn set_clock(&self, ahead: Millis) {
-        self.ahead.store(ahead, Ordering::Relaxed);
-    }
-
-    /// How far its clock is ahead of the right time.
-    pub(crate) fn ahead(&self) -> Millis {
-        self.ahead.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn ask_for_excessive_pause(&self) {
-        self.is_excessive.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns `true` if this response asks for it.
-    pub(crate) fn takes_excessive_pause(&self) -> bool {
-        self.is_excessive.swap(false, Ordering::Relaxed)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
     fn in_local(&self, usd: i128) -> i128 {
         match self.local_currency {
             "USD" => usd,
@@ -97,11 +75,8 @@ impl Gateway {
         for asset in ASSETS {
             let usd = asset.price * ONE / 1000 * i128::from(self.random.between(900, 1100));
             let id = format!("cnv_{}", self.random.hex());
-            let max = if self.random.percent(3) {
-                "0.00000001"
-            } else {
-                ""
-            };
+            let is_limited = self.random.percent(3);
+            let max = if is_limited { "0.00000001" } else { "" };
             let entry = json!(PriceEntry {
                 rates: Rates {
                     amount_in_local_currency: text(self.in_local(usd)),
@@ -116,12 +91,8 @@ impl Gateway {
                 conversion_id: id.clone(),
             });
             entries.insert(asset.code.to_owned(), entry);
-            let conversion = Conversion {
-                asset,
-                usd,
-                at: now,
-            };
-            self.state().conversions.insert(id, conversion);
+            let conversion = Conversion { asset, usd, now };
+            self.state.lock().conversions.insert(id, conversion);
         }
         (200, Value::Object(entries))
     }
@@ -131,7 +102,7 @@ impl Gateway {
             let body = json!({ "error": "refused", "code": code, "message": "refused" });
             ((400, body), None)
         };
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let (Some(amounts), Some(conversion_id)) = (
             requested_amounts(request),
             request["conversion_id"].as_str(),
@@ -142,7 +113,7 @@ impl Gateway {
             return refused("UNKNOWN_CONVERSION");
         };
         let (asset, rate) = (conversion.asset, conversion.usd);
-        let lapsed = now - conversion.at > CONVERSION_LASTS;
+        let lapsed = now - conversion.now > CONVERSION_LASTS;
         let requested = Requested::Invoice {
             conversion_id: conversion_id.to_owned(),
             crypto_code: request["crypto_code"]
@@ -170,7 +141,7 @@ impl Gateway {
             currency: currency.to_owned(),
             amount: units(member("amount")),
         };
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.requested.push(requested.clone());
         let currency = ["USD", "EUR"].into_iter().find(|known| *known == currency);
         let (Some(currency), Some(local)) = (currency, units(member("amount"))) else {
@@ -179,10 +150,9 @@ impl Gateway {
         };
         let asset = self.random.pick(&ASSETS);
         let cents = ONE / 100;
-        let usd = if currency == "USD" {
-            local
-        } else {
-            local / cents * 109 / 100 * cents
+        let usd = match currency {
+            "USD" => local,
+            _ => local / cents * 109 / 100 * cents,
         };
         let price = asset.price * i128::from(self.random.between(900, 1100)) * (ONE / 1000);
         let amounts = [share(ONE, usd, price, 8), usd, local];
@@ -232,7 +202,7 @@ impl Gateway {
     }
 
     pub(crate) fn lookup(&self, id: &str, at: Millis) -> Response {
-        let state = self.state();
+        let state = self.state.lock();
         let known = state.invoices.iter().find(|invoice| invoice.id == id);
         let Some(invoice) = known.filter(|invoice| !invoice.is_forgotten(at)) else {
             let body = json!({ "error": "gone", "code": "INVALID_INVOICE_ID", "message": "" });
@@ -241,48 +211,35 @@ impl Gateway {
         (200, json!({ "data": invoice.record(at) }))
     }
 
-    pub(crate) fn invoice(&self, id: &str) -> Option<Invoice> {
-        let state = self.state();
-        state
-            .invoices
-            .iter()
-            .find(|invoice| invoice.id == id)
-            .cloned()
+    /// The latest invoice that fits.
+    pub(crate) fn find(&self, fits: impl Fn(&Invoice) -> bool) -> Option<Invoice> {
+        let state = self.state.lock();
+        let mut invoices = state.invoices.iter().rev();
+        invoices.find(|invoice| fits(invoice)).cloned()
     }
 
     pub(crate) fn invoice_at(&self, address: &str) -> Option<Invoice> {
-        let state = self.state();
-        let mut invoices = state.invoices.iter();
-        invoices.find(|invoice| invoice.address == address).cloned()
+        self.find(|invoice| invoice.address == address)
     }
 
     pub(crate) fn invoice_on(&self, page: &str) -> Option<Invoice> {
-        let state = self.state();
-        let is_there =
-            |invoice: &&Invoice| invoice.session.as_ref().is_some_and(|on| on.page == page);
-        state.invoices.iter().find(is_there).cloned()
-    }
-
-    pub(crate) fn another(&self, id: &str) -> Option<Invoice> {
-        let state = self.state();
-        let mut invoices = state.invoices.iter().rev();
-        invoices.find(|invoice| invoice.id != id).cloned()
+        self.find(|invoice| invoice.session.as_ref().is_some_and(|on| on.page == page))
     }
 
     pub(crate) fn change(&self, id: &str, change: impl FnOnce(&mut Invoice)) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(invoice) = state.invoices.iter_mut().find(|invoice| invoice.id == id) {
             change(invoice);
         }
     }
 
     pub(crate) fn invoices(&self) -> Vec<Invoice> {
-        self.state().invoices.clone()
+        self.state.lock().invoices.clone()
     }
 
     /// Records a request when it is sent, with the time of its sender's clock.
     pub(crate) fn record_request(&self, process: u64, at: Millis, endpoint: &'static str) {
-        self.state().requests.push(Request {
+        self.state.lock().requests.push(Request {
             at,
             process,
             endpoint: endpoint.into(),
@@ -291,7 +248,7 @@ impl Gateway {
 
     /// Records a pause when its process reads the response.
     pub(crate) fn record_pause(&self, process: u64, until: Millis) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let known_after = state.requests.len();
         state.pauses.push(Pause {
             process,
@@ -302,23 +259,23 @@ impl Gateway {
 
     /// Records a pause that its process has to store in the shared account.
     pub(crate) fn add_unstored_pause(&self, process: u64, until: Millis) {
-        self.state().unstored_pauses.push((process, until));
+        self.state.lock().unstored_pauses.push((process, until));
     }
 
     pub(crate) fn take_unstored_pauses(&self, process: u64) -> Vec<Millis> {
-        let unstored = &mut self.state().unstored_pauses;
+        let unstored = &mut self.state.lock().unstored_pauses;
         let taken = unstored.extract_if(.., |(of, _)| *of == process);
         taken.map(|(_, until)| until).collect()
     }
 
     /// Records the pauses that each later process has to keep from its start.
     pub(crate) fn share_pause(&self, until: Millis) {
-        self.state().shared_pauses.push(until);
+        self.state.lock().shared_pauses.push(until);
     }
 
     /// Records for a process that starts the pauses in the shared account.
     pub(crate) fn record_shared_pauses(&self, process: u64) {
-        let shared = self.state().shared_pauses.clone();
+        let shared = self.state.lock().shared_pauses.clone();
         for until in shared {
             self.record_pause(process, until);
         }
@@ -327,7 +284,7 @@ impl Gateway {
     /// Forgets the pauses of each process that has one with a later end. A process stores only the latest end. After its
     /// clock was set back, it ignores an end that is too far ahead: its pauses bind it no more.
     pub(crate) fn forget_pauses_after(&self, latest: Millis) {
-        let pauses = &mut self.state().pauses;
+        let pauses = &mut self.state.lock().pauses;
         let later = pauses.iter().filter(|pause| pause.until > latest);
         let without_pauses: BTreeSet<u64> = later.map(|pause| pause.process).collect();
         pauses.retain(|pause| !without_pauses.contains(&pause.process));
@@ -335,12 +292,12 @@ impl Gateway {
 
     /// Forgets the pauses that have ended: by a clock that is set back, their end would lie in the future again.
     pub(crate) fn forget_pauses_until(&self, now: Millis) {
-        self.state().pauses.retain(|pause| pause.until > now);
+        self.state.lock().pauses.retain(|pause| pause.until > now);
     }
 
     /// Returns the record up to a moment.
     pub(crate) fn evidence(&self, now: Millis) -> florin_invariants::Gateway {
-        let state = self.state();
+        let state = self.state.lock();
         let invoices = state.invoices.iter();
         florin_invariants::Gateway {
             requests: state.requests.clone(),

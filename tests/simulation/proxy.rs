@@ -14,7 +14,7 @@ use florin_gateway::{Client, Settings};
 use florin_proxy::config::load;
 use florin_proxy::{Core, Dependencies};
 use florin_storage::SqliteStorage;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde_json::Value;
 use support::SeededRandom;
 use tokio_util::sync::CancellationToken;
@@ -93,7 +93,7 @@ impl Proxy {
         }
         let number = machine.processes.fetch_add(1, Ordering::Relaxed) + 1;
         let process = Process::begin(machine.world.clone(), number);
-        self.begun().push(process.clone());
+        self.0.begun.lock().push(process.clone());
         let config = load(Some(&machine.config), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own settings: {problems}"));
         let credentials = config.gateway.credentials();
@@ -132,13 +132,13 @@ impl Proxy {
         tokio::spawn(workers::run(process.clone(), core));
         tokio::spawn(self.clone().restart_after(proxy, process.clone()));
         machine.world.log(|| format!("proxy {proxy} starts"));
-        self.running()[proxy] = Some(RunningProcess { process, router });
+        self.0.running.lock()[proxy] = Some(RunningProcess { process, router });
     }
 
     /// Waits until a process has ended. If it served requests, another one is started a little later.
     async fn restart_after(self, proxy: usize, process: Process) {
         process.ended.cancelled().await;
-        let was_serving = self.running()[proxy]
+        let was_serving = self.0.running.lock()[proxy]
             .take_if(|running| running.process.ended.is_cancelled())
             .is_some();
         if was_serving {
@@ -147,7 +147,7 @@ impl Proxy {
             let longest = if is_slow { 90_000 } else { 8_000 };
             let pause = world.random.between(0, longest);
             world.timeline.sleep(pause).await;
-            let is_down = self.running()[proxy].is_none();
+            let is_down = self.0.running.lock()[proxy].is_none();
             if is_down {
                 self.start_one(proxy);
             }
@@ -157,7 +157,7 @@ impl Proxy {
     /// Draws a proxy. Returns its number and the process that serves its requests.
     pub(crate) fn process(&self) -> (usize, Option<Process>) {
         let proxy = self.draw();
-        let running = self.running();
+        let running = self.0.running.lock();
         let process = running[proxy].as_ref();
         (proxy, process.map(|running| running.process.clone()))
     }
@@ -167,15 +167,15 @@ impl Proxy {
         if world.proxies == 1 {
             return 0;
         }
-        let proxies: Vec<usize> = (0..world.proxies).collect();
-        world.random.pick(&proxies)
+        let proxy = world.random.below(world.proxies as u64);
+        usize::try_from(proxy).expect("below their number")
     }
 
     /// Crashes every process; none starts until [`Self::start_on`].
     pub(crate) fn stop_all(&self, moment: &'static str) {
         self.0.is_stopped.store(true, Ordering::Relaxed);
-        self.running().fill(None);
-        for process in self.begun().drain(..) {
+        self.0.running.lock().fill(None);
+        for process in self.0.begun.lock().drain(..) {
             if !process.ended.is_cancelled() {
                 process.end(moment);
             }
@@ -192,18 +192,10 @@ impl Proxy {
         self.0.storage.lock().clone()
     }
 
-    fn begun(&self) -> MutexGuard<'_, Vec<Process>> {
-        self.0.begun.lock()
-    }
-
     pub(crate) fn end(&self) {
-        for running in self.running().iter_mut().filter_map(Option::take) {
+        for running in self.0.running.lock().iter_mut().filter_map(Option::take) {
             running.process.ended.cancel();
         }
-    }
-
-    fn running(&self) -> MutexGuard<'_, Vec<Option<RunningProcess>>> {
-        self.0.running.lock()
     }
 
     /// Sends a request to a proxy; `None` without a response.
@@ -229,7 +221,7 @@ impl Proxy {
         let world = self.world();
         world.timeline.sleep(world.random.between(1, 200)).await;
         let proxy = self.draw();
-        let running = self.running()[proxy].clone();
+        let running = self.0.running.lock()[proxy].clone();
         let Some(RunningProcess { process, router }) = running else {
             world.timeline.sleep(world.random.between(500, 4000)).await;
             return None;
@@ -244,13 +236,10 @@ impl Proxy {
         if let Some(key) = key {
             request = request.header("idempotency-key", key);
         }
-        let body = match body {
-            Some(json) => {
-                request = request.header(CONTENT_TYPE, "application/json");
-                Body::from(json.to_string())
-            }
-            None => Body::empty(),
-        };
+        if body.is_some() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        let body = body.map_or_else(Body::empty, |json| Body::from(json.to_string()));
         let request = request.body(body).expect("a method, a path and a header");
         let response = async {
             let Ok(response) = router.oneshot(request).await;

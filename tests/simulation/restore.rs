@@ -1,13 +1,11 @@
 //! A restored backup: a process makes a copy, every process ends later, and the next one starts on the copy.
 
-use std::collections::BTreeSet;
-
 use florin_invariants::{Database, Restore};
 use florin_storage::SqliteStorage;
 
 use crate::proxy::Proxy;
 use crate::timeline::Millis;
-use crate::world::{Backup, World};
+use crate::world::{Backup, Expectations, World};
 
 /// Longest time between the last process and the copy in its place.
 const LONGEST_STOP: Millis = 20_000;
@@ -16,45 +14,35 @@ impl World {
     /// Copies the database by the function of `florin-proxy store backup`.
     pub(crate) fn make_backup(&self) {
         let from = self.database_file();
-        let number = self.restores().len() + 1;
-        let file = self.folder.join(format!("{}-r{number}.db", self.name));
+        let number = self.restores.lock().len() + 1;
+        let file = from.with_extension(format!("r{number}.db"));
         let url = format!("sqlite://{}", from.display());
-        let made = self
-            .database
-            .run(florin_storage::backup(&url, "test", &file));
+        let backup = florin_storage::backup(&url, "test", &file);
+        let made = self.database.run(backup);
         made.unwrap_or_else(|error| panic!("no backup: {error}"));
         let made_at = self.timeline.now();
-        let mut backup = self.backup.lock();
-        *backup = Some(Backup { made_at, file });
-    }
-
-    fn take_backup(&self) -> Backup {
-        let mut backup = self.backup.lock();
-        backup.take().expect("a restore begins with a backup")
+        *self.backup.lock() = Some(Backup { made_at, file });
     }
 
     /// Returns `true` if a restore has lost this order.
     pub(crate) fn has_lost(&self, order: &str) -> bool {
         let has = |database: &Database| database.orders.iter().any(|it| it.id == order);
-        let restores = self.restores();
+        let restores = self.restores.lock();
         let mut restores = restores.iter();
         restores.any(|restore| has(&restore.replaced) && !has(&restore.backup))
     }
 
     /// What was known of the replaced database holds for the rows of the backup alone.
     fn forget_what_was_lost(&self, backup: &Database) {
-        let credited: BTreeSet<&str> = backup
-            .credits
-            .iter()
-            .map(|credit| credit.order_id.as_str())
-            .collect();
-        let mut expectations = self.expectations();
-        expectations
-            .credited
-            .retain(|order, _| credited.contains(order.as_str()));
-        expectations
-            .known_paid
-            .retain(|order| credited.contains(order.as_str()));
+        let is_credited = |order: &String| backup.credits.iter().any(|it| it.order_id == *order);
+        let mut expectations = self.expectations.lock();
+        let Expectations {
+            credited,
+            known_paid,
+            ..
+        } = &mut *expectations;
+        credited.retain(|order, _| is_credited(order));
+        known_paid.retain(is_credited);
     }
 }
 
@@ -68,7 +56,8 @@ impl Proxy {
 
     async fn restore(&self) {
         let world = self.world().clone();
-        let Backup { made_at, file } = world.take_backup();
+        let backup = world.backup.lock().take();
+        let Backup { made_at, file } = backup.expect("a restore begins with a backup");
         self.stop_all("before a restore");
         let pause = world.random.between(1, LONGEST_STOP);
         world.timeline.sleep(pause).await;
@@ -81,12 +70,17 @@ impl Proxy {
         world.forget_what_was_lost(&backup);
         let lost = replaced.orders.len() - backup.orders.len();
         world.log(|| format!("a backup is restored, without {lost} orders"));
-        world.counters.add("restores", "lost orders", lost as u64);
-        let lost = replaced.credits.len() - backup.credits.len();
-        world.counters.add("restores", "lost credits", lost as u64);
-        let lost = replaced.events.len() - backup.events.len();
-        world.counters.add("restores", "lost events", lost as u64);
-        world.restores().push(Restore {
+        for (what, lost) in [
+            ("lost orders", lost),
+            (
+                "lost credits",
+                replaced.credits.len() - backup.credits.len(),
+            ),
+            ("lost events", replaced.events.len() - backup.events.len()),
+        ] {
+            world.counters.add("restores", what, lost as u64);
+        }
+        world.restores.lock().push(Restore {
             made_at,
             at: world.timeline.now(),
             backup,

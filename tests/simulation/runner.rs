@@ -9,7 +9,7 @@ use std::{env, fs, thread};
 
 use florin_proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
 use florin_storage::SqliteStorage;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use support::{Counters, Folder, SeededRandom};
 use tokio::runtime::{Builder, Runtime};
 
@@ -82,10 +82,6 @@ impl Outcome {
         self.has_failed.store(true, Ordering::Relaxed);
         self.failures.lock().push(failure);
     }
-
-    fn digests(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
-        self.digests.lock()
-    }
 }
 
 pub(crate) fn run() -> ExitCode {
@@ -111,7 +107,7 @@ pub(crate) fn run() -> ExitCode {
         enable_log();
         let scratch = Scratch::new();
         run_world(&scratch, &outcome, &args, world);
-        for digest in outcome.digests().values() {
+        for digest in outcome.digests.lock().values() {
             println!("  trace {digest:016x}");
         }
     } else {
@@ -162,7 +158,7 @@ fn repeat_alone(outcome: &Outcome, args: &Args, worlds: u64) {
     for number in (first..worlds).step_by(REPEATED_EVERY) {
         let alone = Outcome::default();
         run_world(&scratch, &alone, args, number);
-        let digests = [outcome, &alone].map(|outcome| outcome.digests().get(&number).copied());
+        let digests = [outcome, &alone].map(|outcome| outcome.digests.lock().get(&number).copied());
         if digests[0] != digests[1] {
             outcome.fail(format!(
                 "world {number} depends on more than its seed: its trace among others and alone is {digests:x?}"
@@ -183,7 +179,12 @@ fn run_world(scratch: &Scratch, outcome: &Outcome, args: &Args, number: u64) {
         vec![format!("panicked: {}", message.unwrap_or_default())]
     });
     if !violations.is_empty() {
-        let trace = outcome.digests().get(&number).copied().unwrap_or_default();
+        let trace = outcome
+            .digests
+            .lock()
+            .get(&number)
+            .copied()
+            .unwrap_or_default();
         outcome.fail(format!(
             "world {number} failed, trace {trace:016x}:\n  {}\nSee it again:\n  FLORIN_SIM_SEED={} FLORIN_SIM_WORLD={number} \
              cargo test -p florin-tests --test simulation",
@@ -240,7 +241,7 @@ fn build_and_run(
     proxy.end();
     drop(runtime);
     database.run(proxy.storage().close());
-    for file in &*world.files() {
+    for file in &*world.files.lock() {
         for ending in ["db", "db-wal", "db-shm", "db-lock"] {
             let _ = fs::remove_file(file.with_extension(ending));
         }
@@ -256,7 +257,7 @@ fn build_and_run(
     outcome
         .virtual_millis
         .fetch_add(timeline.now(), Ordering::Relaxed);
-    outcome.digests().insert(number, timeline.digest());
+    outcome.digests.lock().insert(number, timeline.digest());
     world.violations()
 }
 

@@ -65,8 +65,9 @@ impl Schedule {
         let world = proxy.world().clone();
         proxy.start();
         for number in 0..orders {
+            let proxy = proxy.clone();
             tokio::spawn(Customer::run(
-                proxy.clone(),
+                proxy,
                 self.slowness,
                 self.lasts_weeks,
                 number,
@@ -78,11 +79,8 @@ impl Schedule {
         tokio::spawn(self.change_clock(world.clone()));
         self.audit_for(&world, self.fault_time).await;
         world.stop_faults();
-        let longer = if world.clock_was_off.load(Ordering::Relaxed) {
-            AFTER_WRONG_CLOCK
-        } else {
-            0
-        };
+        let was_off = world.clock_was_off.load(Ordering::Relaxed);
+        let longer = if was_off { AFTER_WRONG_CLOCK } else { 0 };
         self.audit_for(&world, self.recovery_time + longer).await;
         self.enable_endpoints(&proxy).await;
         self.audit_for(&world, MINUTE).await;

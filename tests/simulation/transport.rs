@@ -1,6 +1,7 @@
 //! The transport between one process of the proxy and the gateway, with injected faults.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use florin_gateway::{AmbiguousOutcome, CallError, Method, RawResponse, SignedRequest, Transport};
@@ -96,23 +97,23 @@ impl SimulatedTransport {
                 process.crash("before a response is read").await
             }
             Fault::Slow => {
-                let served = self.serve(endpoint, request, now);
+                let response = self.serve(endpoint, request, now).raw();
                 process.sleep(world.random.between(2000, 9500)).await;
-                Ok(raw(served.status, &served.body, None))
+                Ok(response)
             }
             Fault::Delayed => {
-                let served = self.serve(endpoint, request, now);
+                let response = self.serve(endpoint, request, now).raw();
                 process.sleep(world.random.between(61_000, 200_000)).await;
-                Ok(raw(served.status, &served.body, None))
+                Ok(response)
             }
             Fault::Stale => {
-                let served =
-                    self.serve(endpoint, request, now - world.random.between(1000, 300_000));
-                Ok(raw(served.status, &served.body, None))
+                let at = now - world.random.between(1000, 300_000);
+                Ok(self.serve(endpoint, request, at).raw())
             }
             Fault::Foreign => {
                 let id = invoice_id(request);
-                let other = world.gateway.another(&id).map_or(id, |other| other.id);
+                let other = world.gateway.find(|invoice| invoice.id != id);
+                let other = other.map_or(id, |other| other.id);
                 let (status, body) = world.gateway.lookup(&other, now);
                 Ok(raw(status, &body, None))
             }
@@ -138,7 +139,7 @@ impl SimulatedTransport {
     fn change_member(&self, endpoint: Endpoint, mut served: Served, wrong: Member) -> RawResponse {
         let random = &self.process.world.random;
         if served.status != 200 {
-            return raw(served.status, &served.body, None);
+            return served.raw();
         }
         let is_lookup = endpoint == Endpoint::Lookup;
         let record = if is_lookup {
@@ -147,41 +148,24 @@ impl SimulatedTransport {
             &mut served.body
         };
         let id = record["invoice_id"].as_str().unwrap_or("").to_owned();
-        let amounts: &[&str] = if endpoint == Endpoint::Session {
-            &["session_id"]
-        } else if is_lookup {
-            &[
-                "invoice_crypto_amount",
-                "invoice_amount_in_usd",
-                "invoice_amount_in_local_currency",
-                "received_crypto_amount",
-                "received_amount_in_usd",
-                "received_amount_in_local_currency",
-            ]
-        } else {
-            &[
-                "invoice_amount_in_crypto",
-                "invoice_amount_in_usd",
-                "local_currency_amount",
-            ]
-        };
-        let vital: &[&str] = if endpoint == Endpoint::Session {
-            &["payment_process_url"]
-        } else if is_lookup {
-            &["invoice_id", "transaction_status"]
-        } else {
-            &["invoice_id", "deposit_address", "deposit_crypto"]
+        let (amounts, vital): (&[&str], &[&str]) = match endpoint {
+            Endpoint::Session => (&["session_id"], &["payment_process_url"]),
+            Endpoint::Lookup => (&RECORDED_AMOUNTS, &["invoice_id", "transaction_status"]),
+            _ => (
+                &[
+                    "invoice_amount_in_crypto",
+                    "invoice_amount_in_usd",
+                    "local_currency_amount",
+                ],
+                &["invoice_id", "deposit_address", "deposit_crypto"],
+            ),
         };
         let any = [amounts, vital].concat();
         let one = random.pick(&any);
         let amount = random.pick(amounts);
-        let asset = self
-            .process
-            .world
-            .gateway
-            .invoice(&id)
-            .map(|known| known.asset);
-        let fresh = asset.map_or_else(String::new, |asset| asset.address(random));
+        let gateway = &self.process.world.gateway;
+        let known = gateway.find(|invoice| invoice.id == id);
+        let fresh = known.map_or_else(String::new, |known| known.asset.address(random));
         match wrong {
             Member::Missing => drop(record.as_object_mut().and_then(|object| object.remove(one))),
             Member::Empty => record[one] = "".into(),
@@ -197,7 +181,6 @@ impl SimulatedTransport {
             Member::OtherAsset => record["deposit_crypto"] = "SOL".into(),
             Member::OtherAddress => {
                 record["wallet_address"] = fresh.into();
-                let gateway = &self.process.world.gateway;
                 gateway.change(&id, |invoice| invoice.is_contradicted = true);
             }
             Member::BadChecksum => {
@@ -239,6 +222,12 @@ struct Served {
     made: Option<String>,
 }
 
+impl Served {
+    fn raw(&self) -> RawResponse {
+        raw(self.status, &self.body, None)
+    }
+}
+
 #[async_trait]
 impl Transport for SimulatedTransport {
     async fn send(&self, request: SignedRequest) -> Result<RawResponse, CallError> {
@@ -253,15 +242,12 @@ impl Transport for SimulatedTransport {
         if let Some(refused) = self.refuse(&request) {
             return Ok(refused);
         }
-        let fault = if world.injects_faults() {
-            Fault::draw(endpoint, &world.random)
-        } else {
-            None
-        };
+        let happens = world.injects_faults() && world.random.percent(25);
+        let fault = happens.then(|| world.random.weigh(&Fault::all(endpoint, &world.random)));
         let response = match fault {
             None => {
-                let served = self.serve(endpoint, &request, world.timeline.now());
-                Ok(raw(served.status, &served.body, None))
+                let now = world.timeline.now();
+                Ok(self.serve(endpoint, &request, now).raw())
             }
             Some(fault) => {
                 let kind = format!("{endpoint:?}: {}", fault.name());
@@ -291,13 +277,13 @@ impl Transport for SimulatedTransport {
 impl SimulatedTransport {
     fn gateway_time(&self) -> Millis {
         let world = &self.process.world;
-        world.right_time() + world.gateway.ahead()
+        world.right_time() + world.gateway.ahead.load(Ordering::Relaxed)
     }
 
     fn refuse(&self, request: &SignedRequest) -> Option<RawResponse> {
         let world = &self.process.world;
         let refusal = json!({ "error": "e", "code": "X", "message": "m" });
-        if world.gateway.takes_excessive_pause() {
+        if world.gateway.is_excessive.swap(false, Ordering::Relaxed) {
             world.log(|| "gateway: an excessive Retry-After".into());
             self.record_pause(LONGEST_PAUSE);
             return Some(self.dated(raw(429, &refusal, Some(99_999_999_999))));
@@ -335,6 +321,15 @@ impl SimulatedTransport {
     }
 }
 
+/// The amounts of GET /invoice, the requested ones first.
+const RECORDED_AMOUNTS: [&str; 6] = [
+    "invoice_crypto_amount",
+    "invoice_amount_in_usd",
+    "invoice_amount_in_local_currency",
+    "received_crypto_amount",
+    "received_amount_in_usd",
+    "received_amount_in_local_currency",
+];
 /// Longest distance of a nonce from the gateway's clock.
 const NONCE_TOLERANCE: Millis = 300_000;
 /// A longer pause is cut short by the proxy.

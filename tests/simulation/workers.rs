@@ -27,8 +27,7 @@ const NEXT: &str = "SELECT
 /// Runs steps until the process ends.
 pub(crate) async fn run(process: Process, core: Core) {
     let world = process.world.clone();
-    let [polls_in_progress, dispatches_in_progress] =
-        [Arc::new(AtomicI64::new(0)), Arc::new(AtomicI64::new(0))];
+    let [polls, dispatches] = [(); 2].map(|()| Arc::new(AtomicI64::new(0)));
     let (mut cleaned_at, mut idle_rounds, mut before) = (Millis::MIN / 2, 0, None);
     let mut replanning = core.replanning();
     loop {
@@ -41,21 +40,17 @@ pub(crate) async fn run(process: Process, core: Core) {
             core.clean_up().await;
         }
         let next = world.queries.rows(NEXT);
-        let polls = world.polls.load(Ordering::Relaxed);
         let next_poll: Option<i64> = next[0].get(0);
-        let next_poll = next_poll.filter(|_| polls);
+        let next_poll = next_poll.filter(|_| world.polls.load(Ordering::Relaxed));
         let next_dispatch: Option<i64> = next[0].get(1);
         let is_due = |at: Option<i64>| at.is_some_and(|at| at <= world.wall());
-        if is_due(next_poll) && polls_in_progress.load(Ordering::Relaxed) < MAX_STEPS {
+        if is_due(next_poll) {
             let core = core.clone();
-            step(&polls_in_progress, async move { core.poll().await });
+            step(&polls, async move { core.poll().await });
         }
-        if is_due(next_dispatch) && dispatches_in_progress.load(Ordering::Relaxed) < MAX_STEPS {
+        if is_due(next_dispatch) {
             let core = core.clone();
-            step(
-                &dispatches_in_progress,
-                async move { core.dispatch().await },
-            );
+            step(&dispatches, async move { core.dispatch().await });
         }
         if is_due(next_poll) || is_due(next_dispatch) {
             // Work that stays due is retried less and less often.
@@ -81,7 +76,11 @@ pub(crate) async fn run(process: Process, core: Core) {
     }
 }
 
+/// Begins a step unless too many are under way.
 fn step(under_way: &Arc<AtomicI64>, work: impl Future<Output = ()> + Send + 'static) {
+    if under_way.load(Ordering::Relaxed) >= MAX_STEPS {
+        return;
+    }
     under_way.fetch_add(1, Ordering::Relaxed);
     let under_way = under_way.clone();
     tokio::spawn(async move {

@@ -41,12 +41,9 @@ pub(crate) struct World {
     pub(crate) shop: Shop,
     pub(crate) queries: Queries,
     pub(crate) database: Database,
-    pub(crate) folder: PathBuf,
-    /// The name of its first database, without its ending.
-    pub(crate) name: String,
-    files: Mutex<Vec<PathBuf>>,
+    pub(crate) files: Mutex<Vec<PathBuf>>,
     pub(crate) backup: Mutex<Option<Backup>>,
-    restores: Mutex<Vec<Restore>>,
+    pub(crate) restores: Mutex<Vec<Restore>>,
     pub(crate) restore_wanted: Notify,
     writes: AtomicI64,
     wall_offset: AtomicI64,
@@ -88,7 +85,6 @@ impl World {
         let random = SeededRandom::new(options.seed);
         let queries = Queries::open(&options.database, options.file);
         queries.set_traps();
-        let name = options.file.file_stem().and_then(|name| name.to_str());
         let gateway = Gateway::new(SeededRandom::new(random.draw()), options.longest_minutes);
         Arc::new(Self {
             timeline: options.timeline,
@@ -100,8 +96,6 @@ impl World {
             shop: Shop::default(),
             queries,
             database: options.database,
-            folder: options.file.parent().expect("a folder").to_owned(),
-            name: name.expect("our own name").to_owned(),
             files: Mutex::new(vec![options.file.to_owned()]),
             backup: Mutex::default(),
             restores: Mutex::default(),
@@ -171,20 +165,12 @@ impl World {
     }
 
     pub(crate) fn database_file(&self) -> PathBuf {
-        self.files().last().expect("it has one").clone()
-    }
-
-    pub(crate) fn files(&self) -> MutexGuard<'_, Vec<PathBuf>> {
-        self.files.lock()
+        self.files.lock().last().expect("it has one").clone()
     }
 
     pub(crate) fn use_file(&self, file: PathBuf) {
         self.count_write();
-        self.files().push(file);
-    }
-
-    pub(crate) fn restores(&self) -> MutexGuard<'_, Vec<Restore>> {
-        self.restores.lock()
+        self.files.lock().push(file);
     }
 
     pub(crate) fn injects_faults(&self) -> bool {
@@ -212,10 +198,6 @@ impl World {
     pub(crate) fn stop_faults(&self) {
         self.injects_faults.store(false, Ordering::Relaxed);
         self.log(|| "the faults end".into());
-    }
-
-    pub(crate) fn expectations(&self) -> MutexGuard<'_, Expectations> {
-        self.expectations.lock()
     }
 
     pub(crate) fn violated(&self, invariant: &str, details: &str) {
