@@ -1,7 +1,7 @@
 //! A purchase in each of the circumstances that real merchants have.
 
 use serde_json::json;
-use support::{CIRCUMSTANCES, Circumstance, World, pay_in_full};
+use support::{Circumstance, World, pay_in_full};
 
 /// From POST /v1/orders to the webhook; or a refusal that names the currency, in the log and to the store.
 async fn buy(circumstance: Circumstance) {
@@ -48,7 +48,7 @@ async fn buy(circumstance: Circumstance) {
 
 #[tokio::test]
 async fn an_order_is_paid_or_refused_by_name_in_each_circumstance() {
-    for circumstance in CIRCUMSTANCES {
+    for circumstance in Circumstance::all() {
         buy(circumstance).await;
     }
 }

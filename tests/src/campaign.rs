@@ -12,7 +12,6 @@
 mod customer;
 mod disasters;
 mod drain;
-mod hosted_page;
 mod invoice_index;
 mod kills;
 mod replica;

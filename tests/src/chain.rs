@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 
 use florin_postgres::free_port;
 use florin_sandbox::test_token;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::npm::{installed, npm_file};
@@ -140,7 +140,7 @@ pub fn wallet_guards(script: &str) -> String {
 /// A script of a wallet in `tests/wallet` with what it imports.
 pub(crate) fn script_of(script: &'static str) -> String {
     static SCRIPTS: Mutex<BTreeMap<&str, String>> = Mutex::new(BTreeMap::new());
-    let mut scripts = SCRIPTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut scripts = SCRIPTS.lock();
     let bundled = scripts.entry(script).or_insert_with(|| {
         let folder = Folder::new();
         let bundle = folder.file(script);

@@ -1,11 +1,12 @@
 //! The machine's clock plus an offset that is moved by hand.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use florin_proxy::clock::{Clock, SystemClock};
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 /// The longest that a message is on its way on the loopback of a loaded machine.
@@ -44,7 +45,7 @@ impl MovableClock {
     )]
     pub fn skip(&self, time: Duration) {
         let time = SignedDuration::try_from(time).expect("tests skip days, not ages");
-        let mut skips = self.0.skips.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut skips = self.0.skips.lock();
         skips.push((Instant::now(), *self.0.offset.borrow()));
         self.0.offset.send_modify(|offset| *offset += time);
     }
@@ -56,7 +57,7 @@ impl MovableClock {
     )]
     pub fn set_back(&self, time: Duration) {
         let time = SignedDuration::try_from(time).expect("tests move by hours, not ages");
-        let mut skips = self.0.skips.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut skips = self.0.skips.lock();
         skips.push((Instant::now(), *self.0.offset.borrow()));
         self.0.offset.send_modify(|offset| *offset -= time);
     }
@@ -64,7 +65,7 @@ impl MovableClock {
     /// The times that a message which arrives now may carry: now, and now by the clock as it ran before each skip that
     /// happened while the message was on its way.
     pub fn times_in_flight(&self) -> Vec<Timestamp> {
-        let skips = self.0.skips.lock().unwrap_or_else(PoisonError::into_inner);
+        let skips = self.0.skips.lock();
         let recent = skips.iter().filter(|(at, _)| at.elapsed() < IN_FLIGHT);
         let earlier = recent.map(|(_, offset)| SystemClock.now() + *offset);
         std::iter::once(self.now()).chain(earlier).collect()

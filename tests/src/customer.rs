@@ -1,7 +1,6 @@
 //! A customer's page, as far as it talks to the proxy, and a customer on the gateway's hosted page.
 
-use reqwest::Method;
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::http_response::HttpResponse;
@@ -67,13 +66,9 @@ impl Customer {
 
     /// POST /v1/checkout with a body of any bytes, sent as JSON.
     pub async fn request_order_with(&self, body: Vec<u8>) -> HttpResponse {
-        let mut request = self.http.post(format!("{}/v1/checkout", self.base));
-        if let Some(origin) = &self.origin {
-            request = request.header("origin", origin);
-        }
+        let request = self.request(Method::POST, "/v1/checkout");
         let request = request.header("content-type", "application/json");
-        let response = request.body(body).send().await;
-        let response = HttpResponse::read(response.expect("the proxy answers")).await;
+        let response = HttpResponse::of(request.body(body)).await;
         response.described(&Method::POST, "/v1/checkout")
     }
 
@@ -102,26 +97,25 @@ impl Customer {
         token: Option<&str>,
         body: Option<&Value>,
     ) -> HttpResponse {
-        let mut headers = HeaderMap::new();
-        if let Some(origin) = &self.origin {
-            let origin = HeaderValue::from_str(origin).expect("an origin is plain ASCII");
-            headers.insert("origin", origin);
-        }
-        let mut request = self
-            .http
-            .request(method.clone(), format!("{}{path}", self.base));
-        request = request.headers(headers);
+        let mut request = self.request(method.clone(), path);
         if let Some(key) = &self.key {
             request = request.header("idempotency-key", key);
         }
         if let Some(token) = token {
-            request = request.header("authorization", format!("Bearer {token}"));
+            request = request.bearer_auth(token);
         }
         if let Some(body) = body {
             request = request.json(body);
         }
-        let response = HttpResponse::read(request.send().await.expect("the proxy answers")).await;
-        response.described(&method, path)
+        HttpResponse::of(request).await.described(&method, path)
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.base));
+        match &self.origin {
+            Some(origin) => request.header("origin", origin),
+            None => request,
+        }
     }
 }
 
@@ -255,7 +249,6 @@ impl HostedPage {
 
     async fn post(&self, path: &str, body: &Value) {
         let request = self.http.post(format!("{}/{path}", self.base)).json(body);
-        let response = request.send().await.expect("the sandbox answers");
-        HttpResponse::read(response).await.with(200);
+        HttpResponse::of(request).await.with(200);
     }
 }

@@ -1,9 +1,10 @@
-//! The machine of a proxy that runs as a program: its clock can be off and its disk can fail, without the rights of root.
+//! The machine of a proxy that runs as a program: its clock can be off, its disk can fail and its database can be moved or
+//! overwritten, without the rights of root.
 //!
 //! A library between the program and the C library reads the faults from a file that both map. It is compiled by the C
 //! compiler that the build needs too.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ impl FaultyMachine {
     pub fn build(folder: &Path, clock_log: &Path) -> Self {
         let [source, library, path] = ["faulty_machine.c", "faulty_machine.so", "machine_faults"]
             .map(|name| folder.join(name));
-        std::fs::write(&source, SOURCE).expect("the folder is writable");
+        fs::write(&source, SOURCE).expect("the folder is writable");
         let compiled = Command::new("cc")
             .args(["-shared", "-fPIC", "-O1", "-o"])
             .args([&library, &source])
@@ -58,7 +59,7 @@ impl FaultyMachine {
             library,
             clock_log: append_to(clock_log),
         };
-        machine.set([0; 4]);
+        (0..4).for_each(|place| machine.write(place, 0));
         machine
     }
 
@@ -92,15 +93,68 @@ impl FaultyMachine {
         }
     }
 
-    fn set(&self, faults: [i64; 4]) {
-        for (place, fault) in (0..).zip(faults) {
-            self.write(place, fault);
-        }
-    }
-
     /// The members of `struct faults` in `faulty_machine.c`.
     fn write(&self, place: u64, fault: i64) {
         let written = self.faults.write_all_at(&fault.to_ne_bytes(), place * 8);
         written.expect("the file of the faults is writable");
+    }
+}
+
+/// Limits the size of the files that a process writes, in bytes; `None` ends the limit. Source: prlimit(1), `RLIMIT_FSIZE`.
+pub fn limit_files(process: u32, bytes: Option<u64>) {
+    let soft = bytes.map_or_else(|| "unlimited".to_owned(), |bytes| bytes.to_string());
+    let done = Command::new("prlimit")
+        .args(["--pid", &process.to_string()])
+        .arg(format!("--fsize={soft}:unlimited"))
+        .status();
+    assert!(done.expect("prlimit is part of util-linux").success());
+}
+
+#[derive(Debug)]
+pub struct MovedFile {
+    here: PathBuf,
+    away: PathBuf,
+}
+
+impl MovedFile {
+    pub fn move_away(here: &Path) -> Self {
+        let away = here.with_extension("away");
+        fs::rename(here, &away).expect("the database exists");
+        Self {
+            here: here.to_owned(),
+            away,
+        }
+    }
+
+    pub fn replace_by_copy(&self) {
+        fs::copy(&self.away, &self.here).expect("the folder is writable");
+    }
+
+    pub fn put_back(self) {
+        fs::rename(&self.away, &self.here).expect("the folder is writable");
+    }
+}
+
+/// The bytes by which SQLite recognises a file. The proxy never changes them.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+#[derive(Debug)]
+pub struct SpoiledFile(File);
+
+impl SpoiledFile {
+    pub fn spoil(path: &Path) -> Self {
+        let file = File::options().write(true).open(path);
+        let file = Self(file.expect("the database exists"));
+        file.write(&[0; 16]);
+        file
+    }
+
+    pub fn repair(self) {
+        self.write(MAGIC);
+    }
+
+    fn write(&self, begin: &[u8; 16]) {
+        let written = self.0.write_all_at(begin, 0);
+        written.expect("the database is writable");
     }
 }

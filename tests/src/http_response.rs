@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use reqwest::header::HeaderMap;
-use reqwest::{Method, Response};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Map, Value, json};
 
 #[derive(Clone, Debug)]
@@ -30,6 +30,12 @@ impl HttpResponse {
         }
     }
 
+    /// Sends a request and reads its response.
+    pub(crate) async fn of(request: RequestBuilder) -> Self {
+        Self::read(request.send().await.expect("the server answers")).await
+    }
+
+    /// Checks it against the proxy's description of its HTTP.
     #[track_caller]
     pub(crate) fn described(self, method: &Method, path: &str) -> Self {
         CONTRACT.check(method, path, &self);

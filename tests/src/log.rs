@@ -1,8 +1,9 @@
 //! The log of a world, in which an unexpected error fails the test.
 
 use std::fmt::{self, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tracing::field::{Field, Visit};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Level, Subscriber};
@@ -32,18 +33,18 @@ impl Log {
     }
 
     pub(crate) fn errors(&self) -> Vec<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.0.lock();
         let errors = lines.iter().filter(|line| line.level == Level::ERROR);
         errors.map(|line| line.text.clone()).collect()
     }
 
     pub(crate) fn says(&self, text: &str) -> bool {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.0.lock();
         lines.iter().any(|line| line.text.contains(text))
     }
 
     pub(crate) fn statements(&self, text: &str) -> usize {
-        let statements = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        let statements = self.1.lock();
         let counted = statements.iter().filter(|known| known.contains(text));
         counted.count()
     }
@@ -51,7 +52,7 @@ impl Log {
 
 impl fmt::Display for Log {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.0.lock();
         for Line { level, text } in lines.iter() {
             writeln!(f, "{level:5} {text}")?;
         }
@@ -65,7 +66,7 @@ impl<S: Subscriber> Layer<S> for Log {
         if target == STATEMENT {
             let mut text = Text(String::new());
             event.record(&mut text);
-            let mut statements = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut statements = self.1.lock();
             statements.push(text.0);
         }
         if level > Level::INFO {
@@ -73,7 +74,7 @@ impl<S: Subscriber> Layer<S> for Log {
         }
         let mut text = Text(format!("{target}:"));
         event.record(&mut text);
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         lines.push(Line {
             level,
             text: text.0,

@@ -8,6 +8,8 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use parking_lot::Mutex;
+
 use crate::wait::within;
 
 /// How long it may take to start or to end.
@@ -17,7 +19,7 @@ const BOUND: Duration = Duration::from_secs(10);
 const RUN_SECONDS: &str = "60";
 
 /// For sh(1): runs its first word with the others, without the signal of a limit on files, and with one stream of output.
-pub(crate) const LIMITABLE: &str = "trap '' XFSZ; exec \"$0\" \"$@\" 2>&1";
+const LIMITABLE: &str = "trap '' XFSZ; exec \"$0\" \"$@\" 2>&1";
 
 /// Lines of a program's log that a failed test prints.
 const LAST_LINES: usize = 40;
@@ -105,39 +107,32 @@ impl Program {
     }
 
     pub fn run(words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
-        // One that serves instead of ending fails the test.
-        let output = command(Path::new("timeout"), variables)
-            .arg(RUN_SECONDS)
-            .arg(built("florin-proxy", "florin-proxy"))
-            .args(words)
-            .stdin(Stdio::null())
-            .output();
+        let output = Self::to_be_run(words, variables).output();
         ProgramOutput::of(&output.expect("the program can be started"))
     }
 
+    /// Runs it to its end while the world of the test answers.
     pub async fn run_beside(words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
-        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let variables: Vec<(String, String)> = variables.iter().map(owned).collect();
-        let run = tokio::task::spawn_blocking(move || {
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let variables = variables.iter();
-            let variables = variables.map(|(name, value)| (name.as_str(), value.as_str()));
-            Self::run(&words, &variables.collect::<Vec<_>>())
-        });
-        run.await.expect("the program can be started")
+        let mut command = Self::to_be_run(words, variables);
+        let output = tokio::task::spawn_blocking(move || command.output());
+        let output = output.await.expect("the task does not panic");
+        ProgramOutput::of(&output.expect("the program can be started"))
+    }
+
+    /// The command that runs it to its end. A program that serves instead of ending fails the test.
+    fn to_be_run(words: &[&str], variables: &[(&str, &str)]) -> Command {
+        let mut command = command(Path::new("timeout"), variables);
+        let program = built("florin-proxy", "florin-proxy");
+        command.arg(RUN_SECONDS).arg(program).args(words);
+        command.stdin(Stdio::null());
+        command
     }
 
     pub fn run_with_input(words: &[&str], input: &str) -> ProgramOutput {
-        let mut child = command(Path::new("timeout"), &[])
-            .arg(RUN_SECONDS)
-            .arg(built("florin-proxy", "florin-proxy"))
-            .args(words)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program can be started");
+        let mut command = Self::to_be_run(words, &[]);
+        command.stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program can be started");
         let mut stdin = child.stdin.take().expect("it is piped");
         // A program that ends before it has read all closes the pipe.
         let _ = stdin.write_all(input.as_bytes());
@@ -157,7 +152,9 @@ impl Program {
     /// Sends SIGTERM and returns the exit code; `None` if it does not exit within 10 s.
     pub async fn stop(&mut self) -> Option<i32> {
         self.signal("TERM");
-        self.ended().await?.code()
+        let program = Mutex::new(self);
+        let ended = within(BOUND, async || program.lock().exit_status()).await;
+        ended?.code()
     }
 
     /// Sends SIGKILL.
@@ -177,15 +174,6 @@ impl Program {
     /// Its exit status; `None` while it runs.
     pub(crate) fn exit_status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("it is our child")
-    }
-
-    async fn ended(&mut self) -> Option<ExitStatus> {
-        let child = std::sync::Mutex::new(&mut self.child);
-        within(BOUND, async || {
-            let mut child = child.lock().expect("no holder panics");
-            child.try_wait().expect("it is our child")
-        })
-        .await
     }
 }
 

@@ -133,15 +133,3 @@ fn compressed(rules: &str) -> String {
     }
     words.concat()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_minute_of_a_rule_lasts_200_ms() {
-        let rules = "expr: increase(x[1h]) > 0\nfor: 10m\nlabels: 5m of it\n";
-        let expected = "expr: increase(x[12000ms]) > 0\nfor: 2000ms\nlabels: 1000ms of it\n";
-        assert_eq!(compressed(rules), expected);
-    }
-}

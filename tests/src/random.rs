@@ -111,12 +111,4 @@ mod tests {
         ];
         assert_eq!(reference.map(|_| random.draw()), reference);
     }
-
-    #[test]
-    fn what_weighs_nothing_is_never_picked() {
-        let random = SeededRandom::new(7);
-        let picked = (0..1000).map(|_| random.weigh(&[(3, 'a'), (0, 'b'), (1, 'c')]));
-        let picked: String = picked.collect();
-        assert!(picked.contains('a') && picked.contains('c') && !picked.contains('b'));
-    }
 }

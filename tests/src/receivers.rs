@@ -5,10 +5,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use florin_postgres::free_port;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::npm::tools_of;
 use crate::program::{Folder, built};
@@ -99,7 +99,7 @@ impl Receiver {
     }
 
     fn child(&self) -> MutexGuard<'_, Child> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+        self.child.lock()
     }
 
     pub fn printed(&self) -> String {

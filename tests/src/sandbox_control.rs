@@ -20,8 +20,7 @@ impl SandboxControl {
     }
 
     pub async fn pay_invoice(&self, id: &str, amount: &str) {
-        let path = format!("invoices/{id}/pay");
-        self.post(&path, &json!({ "amount": amount })).await;
+        self.act(id, "pay", &json!({ "amount": amount })).await;
     }
 
     pub async fn settle(&self, checkout: &Checkout, amount: &str) {
@@ -36,15 +35,13 @@ impl SandboxControl {
 
     /// Pays the invoice of this id with a fee so low that no block takes the payment.
     pub async fn pay_stuck(&self, id: &str, amount: &str) {
-        let path = format!("invoices/{id}/pay");
-        self.post(&path, &json!({ "amount": amount, "fee": "low" }))
-            .await;
+        let payment = json!({ "amount": amount, "fee": "low" });
+        self.act(id, "pay", &payment).await;
     }
 
     /// Raises the fee of the stuck payments of an invoice: the next block takes them.
     pub async fn raise_fee(&self, id: &str) {
-        self.post(&format!("invoices/{id}/bump-fee"), &json!({}))
-            .await;
+        self.act(id, "bump-fee", &json!({})).await;
     }
 
     pub async fn mine(&self, blocks: u32) {
@@ -59,7 +56,7 @@ impl SandboxControl {
 
     /// The payment of the invoice of this id is stuck.
     pub async fn fail_invoice(&self, id: &str) {
-        self.post(&format!("invoices/{id}/fail"), &json!({})).await;
+        self.act(id, "fail", &json!({})).await;
     }
 
     pub async fn expire(&self, checkout: &Checkout) {
@@ -68,8 +65,7 @@ impl SandboxControl {
     }
 
     pub async fn expire_invoice(&self, id: &str) {
-        self.post(&format!("invoices/{id}/expire"), &json!({}))
-            .await;
+        self.act(id, "expire", &json!({})).await;
     }
 
     /// Blocks are taken back, on every chain.
@@ -77,20 +73,14 @@ impl SandboxControl {
         self.post("reorg", &json!({ "blocks": blocks })).await;
     }
 
-    pub async fn replace_payment(&self, id: &str) {
-        self.post(&format!("invoices/{id}/replace"), &json!({}))
-            .await;
-    }
-
     /// Overrides members of GET /invoice for an invoice; `{}` ends that.
     pub async fn override_invoice(&self, id: &str, members: &Value) {
-        self.post(&format!("invoices/{id}/override"), members).await;
+        self.act(id, "override", members).await;
     }
 
     /// Every hosted session, newest first.
     pub async fn sessions(&self) -> Vec<Value> {
-        let all = self.send(Method::GET, "sessions", None).await.body;
-        all.as_array().expect("a list").clone()
+        self.list("sessions").await
     }
 
     /// One of an asset costs so many dollars from here on.
@@ -121,8 +111,7 @@ impl SandboxControl {
     }
 
     pub async fn waiting_faults(&self) -> usize {
-        let waiting = self.send(Method::GET, "faults", None).await.body;
-        waiting.as_array().expect("a list").len()
+        self.list("faults").await.len()
     }
 
     pub async fn clear_faults(&self) {
@@ -131,14 +120,12 @@ impl SandboxControl {
 
     /// Every invoice, newest first.
     pub async fn invoices(&self) -> Vec<Value> {
-        let all = self.send(Method::GET, "invoices", None).await.body;
-        all.as_array().expect("a list").clone()
+        self.list("invoices").await
     }
 
     /// The calls to the gateway, newest first.
     pub async fn calls(&self) -> Vec<Value> {
-        let all = self.send(Method::GET, "requests", None).await.body;
-        all.as_array().expect("a list").clone()
+        self.list("requests").await
     }
 
     pub async fn count(&self, method: &str, path: &str) -> usize {
@@ -159,6 +146,15 @@ impl SandboxControl {
             .to_owned()
     }
 
+    async fn list(&self, path: &str) -> Vec<Value> {
+        let all = self.send(Method::GET, path, None).await.body;
+        all.as_array().expect("a list").clone()
+    }
+
+    async fn act(&self, invoice: &str, what: &str, body: &Value) {
+        self.post(&format!("invoices/{invoice}/{what}"), body).await;
+    }
+
     async fn post(&self, path: &str, body: &Value) -> HttpResponse {
         self.send(Method::POST, path, Some(body)).await
     }
@@ -170,7 +166,6 @@ impl SandboxControl {
         if let Some(body) = body {
             request = request.json(body);
         }
-        let response = request.send().await.expect("the sandbox answers");
-        HttpResponse::read(response).await.with(200)
+        HttpResponse::of(request).await.with(200)
     }
 }

@@ -1,9 +1,9 @@
 //! A store's backend, which calls the proxy with its secret key, or signs order tokens by a library that shares nothing with
-//! the proxy.
+//! the proxy; and the client of an operator, on the admin listener.
 
 use jwt_compact::alg::{Hs256, Hs256Key};
 use jwt_compact::{AlgorithmExt as _, Claims, Header};
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::clock::MovableClock;
@@ -64,39 +64,45 @@ impl StoreServer {
         events.iter().filter(is_its).cloned().collect()
     }
 
-    /// Asks with the store's key. The response must be as the description of the HTTP says.
     pub async fn get(&self, path: &str) -> HttpResponse {
-        let request = self.http.get(format!("{}{path}", self.base));
-        let response = request.bearer_auth(&self.key).send().await;
-        let response = HttpResponse::read(response.expect("the proxy answers")).await;
-        response.described(&Method::GET, path)
+        self.request(Method::GET, path, |request| request).await
     }
 
     pub async fn put(&self, path: &str, body: &Value) -> HttpResponse {
-        self.send(Method::PUT, path, &body.to_string()).await
+        self.request(Method::PUT, path, |request| request.json(body))
+            .await
     }
 
+    /// Sends JSON as it is written.
     pub async fn send(&self, method: Method, path: &str, json: &str) -> HttpResponse {
-        let request = self
-            .http
-            .request(method.clone(), format!("{}{path}", self.base));
-        let request = request
-            .header("content-type", "application/json")
-            .body(json.to_owned());
-        let response = request.bearer_auth(&self.key).send().await;
-        let response = HttpResponse::read(response.expect("the proxy answers")).await;
-        response.described(&method, path)
+        let json = json.to_owned();
+        let with_body = |request: RequestBuilder| {
+            let request = request.header("content-type", "application/json");
+            request.body(json)
+        };
+        self.request(method, path, with_body).await
     }
 
-    /// Asks for something to be done, with the store's key and the idempotency key that was given.
+    /// Sends the idempotency key that was given, if one was.
     pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
-        let mut request = self.http.post(format!("{}{path}", self.base));
-        if let Some(key) = &self.idempotency_key {
-            request = request.header("idempotency-key", key);
-        }
-        let response = request.bearer_auth(&self.key).json(body).send().await;
-        let response = HttpResponse::read(response.expect("the proxy answers")).await;
-        response.described(&Method::POST, path)
+        let with_body = |request: RequestBuilder| match &self.idempotency_key {
+            Some(key) => request.header("idempotency-key", key).json(body),
+            None => request.json(body),
+        };
+        self.request(Method::POST, path, with_body).await
+    }
+
+    /// Sends the store's key. The response must be as the description of the HTTP says.
+    async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        with_body: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> HttpResponse {
+        let url = format!("{}{path}", self.base);
+        let request = self.http.request(method.clone(), url);
+        let response = HttpResponse::of(with_body(request.bearer_auth(&self.key))).await;
+        response.described(&method, path)
     }
 }
 
@@ -122,18 +128,16 @@ impl TokenSigner {
     }
 
     pub fn with_key(&self, kid: &str, secret: &str) -> Self {
-        let (kid, secret) = (kid.to_owned(), secret.to_owned());
         Self {
-            kid,
-            secret,
+            kid: kid.to_owned(),
+            secret: secret.to_owned(),
             ..self.clone()
         }
     }
 
     pub fn for_store(&self, store: &str) -> Self {
-        let store = store.to_owned();
         Self {
-            store,
+            store: store.to_owned(),
             ..self.clone()
         }
     }
@@ -155,5 +159,46 @@ impl TokenSigner {
 
     pub fn token(&self, reference: &str, amount: &str) -> String {
         self.sign(&self.claims(reference, amount))
+    }
+}
+
+/// An operator with a token, or a client without one.
+#[derive(Clone, Debug)]
+pub struct OperatorApi {
+    pub http: reqwest::Client,
+    pub base: String,
+    pub token: Option<String>,
+}
+
+impl OperatorApi {
+    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> HttpResponse {
+        let mut request = self.http.request(method, format!("{}{path}", self.base));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        HttpResponse::of(request).await
+    }
+
+    pub async fn get(&self, path: &str) -> HttpResponse {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    pub async fn order(&self, id: &str) -> Value {
+        let response = self.get(&format!("/api/orders/{id}")).await.with(200);
+        response.body["order"].clone()
+    }
+
+    pub async fn decide(&self, id: &str, decision: &str) -> HttpResponse {
+        let version = self.order(id).await["version"].clone();
+        let body = json!({ "decision": decision, "reason": "agreed by phone", "version": version });
+        self.post(&format!("/api/orders/{id}/decision"), &body)
+            .await
     }
 }

@@ -1,14 +1,14 @@
-//! A TCP proxy that can cut or freeze connections, as a network between two servers.
+//! A TCP proxy that can cut or freeze connections, as a network between two servers, and report the HTTP that passes.
 
 use std::net::SocketAddr;
 
 use florin_postgres::free_port;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::traffic::{Observed, Traffic};
 use crate::wait::eventually;
 
 /// Forwards connections to a server. Cut, it refuses them, as a server that is down. Frozen, it accepts everything and
@@ -188,4 +188,81 @@ async fn copy(
         }
     }
     let _ = to.shutdown().await;
+}
+
+/// Where a connection leads to: the proxy, the gateway, or the shop's endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    Proxy,
+    Gateway,
+    Shop,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Passed {
+    pub(crate) route: Route,
+    pub(crate) there: SocketAddr,
+    /// `true` for a response, `false` for a request.
+    pub(crate) is_response: bool,
+    /// `POST /api/invoice`: method and path of the request, without its query.
+    pub(crate) request: String,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Traffic {
+    pub(crate) route: Route,
+    pub(crate) passed: broadcast::Sender<Passed>,
+}
+
+pub(crate) struct Observed {
+    traffic: Traffic,
+    there: SocketAddr,
+    /// The request without a response so far.
+    outstanding: Mutex<Option<String>>,
+}
+
+impl Traffic {
+    pub(crate) fn between(self, there: SocketAddr) -> Observed {
+        Observed {
+            traffic: self,
+            there,
+            outstanding: Mutex::default(),
+        }
+    }
+}
+
+impl Observed {
+    pub(crate) fn request(&self, bytes: &[u8]) {
+        if let Some(request) = request_line(bytes) {
+            *self.outstanding.lock() = Some(request.clone());
+            self.report(false, request);
+        }
+    }
+
+    pub(crate) fn response(&self) {
+        let request = self.outstanding.lock().take();
+        if let Some(request) = request {
+            self.report(true, request);
+        }
+    }
+
+    fn report(&self, is_response: bool, request: String) {
+        // An error means that no kill plan listens at the moment.
+        let _ = self.traffic.passed.send(Passed {
+            route: self.traffic.route,
+            there: self.there,
+            is_response,
+            request,
+        });
+    }
+}
+
+fn request_line(bytes: &[u8]) -> Option<String> {
+    let line = bytes.split(|byte| *byte == b'\r').next()?;
+    let mut words = std::str::from_utf8(line).ok()?.split(' ');
+    let method = words
+        .next()
+        .filter(|word| matches!(*word, "GET" | "POST" | "PUT"))?;
+    let path = words.next()?.split('?').next()?;
+    Some(format!("{method} {path}"))
 }

@@ -1,13 +1,14 @@
 //! A stand-in for a node of Tron: it takes what wallets send, and answers whether it is in a block. Nothing else of Tron is in it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::chain::script_of;
@@ -39,13 +40,13 @@ impl TronNode {
     }
 
     pub fn sent(&self) -> Vec<Value> {
-        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let sent = self.sent.lock();
         sent.transactions.values().cloned().collect()
     }
 
     /// A block has all that was sent, each with this result: `SUCCESS` or `FAILED`.
     pub fn mine(&self, result: &'static str) {
-        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sent = self.sent.lock();
         let Sent {
             transactions,
             results,
@@ -55,7 +56,7 @@ impl TronNode {
     }
 
     pub fn hide(&self) {
-        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sent = self.sent.lock();
         sent.is_hidden = true;
     }
 
@@ -76,7 +77,7 @@ fn shared(answer: Value) -> Response {
 }
 
 async fn answer(State(sent): State<Arc<Mutex<Sent>>>, Json(request): Json<Value>) -> Response {
-    let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut sent = sent.lock();
     let parameter = &request["params"][0];
     let result = match request["method"].as_str() {
         Some("broadcast") => {

@@ -1,7 +1,7 @@
 //! The store's webhook endpoint: checks the signature of every delivery and forwards it to the demo shop.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -11,13 +11,13 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{any, post};
 use jiff::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use standardwebhooks::Webhook;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
 use crate::clock::MovableClock;
 use crate::http_response::{CONTRACT, text_at};
+use crate::local_server::LocalServer;
 use crate::wait::pause;
 use crate::world::secrets;
 
@@ -57,11 +57,13 @@ pub struct Delivery {
     pub taken: bool,
 }
 
-#[derive(Clone)]
-pub struct WebhookReceiver(Arc<Inner>);
+/// The endpoint; it closes when dropped.
+pub struct WebhookReceiver {
+    server: LocalServer,
+    endpoint: Arc<Endpoint>,
+}
 
-struct Inner {
-    address: SocketAddr,
+struct Endpoint {
     verifier: Webhook,
     clock: MovableClock,
     shop: String,
@@ -77,41 +79,30 @@ struct Received {
 
 impl WebhookReceiver {
     /// Listens; what it takes is passed on to `shop`.
-    pub(crate) async fn open(
-        clock: MovableClock,
-        shop: String,
-        shutdown: CancellationToken,
-    ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await;
-        let listener = listener.expect("a port is free");
-        let inner = Inner {
-            address: listener.local_addr().expect("it is bound"),
+    pub(crate) async fn open(clock: MovableClock, shop: String) -> Self {
+        let http = crate::http_response::client().build();
+        let endpoint = Arc::new(Endpoint {
             verifier: Webhook::new(secrets::WEBHOOK).expect("our own secret is base64"),
             clock,
             shop,
-            http: crate::http_response::client()
-                .build()
-                .expect("a client without TLS needs nothing"),
+            http: http.expect("a client without TLS needs nothing"),
             state: Mutex::new(Received {
                 reply: Reply::Accept,
                 deliveries: Vec::new(),
                 faults: Vec::new(),
             }),
-        };
-        let receiver = Self(Arc::new(inner));
+        });
         let routes = Router::new()
             .route("/florin", post(receive))
             // The target of a redirect: a client that followed it would see a success.
             .route("/elsewhere", any(async || StatusCode::NO_CONTENT))
-            .with_state(receiver.clone());
-        let serve =
-            axum::serve(listener, routes).with_graceful_shutdown(shutdown.cancelled_owned());
-        tokio::spawn(async move { serve.await.expect("a bound listener serves") });
-        receiver
+            .with_state(endpoint.clone());
+        let server = LocalServer::start(routes).await;
+        Self { server, endpoint }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        self.0.address
+        self.server.address
     }
 
     pub fn reply_with(&self, reply: Reply) {
@@ -139,18 +130,18 @@ impl WebhookReceiver {
     }
 
     fn lock(&self) -> MutexGuard<'_, Received> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.endpoint.state.lock()
     }
+}
 
+impl Endpoint {
     /// A delivery is signed by the store's secret, over the very bytes, at this world's time.
     fn check(&self, headers: &HeaderMap, bytes: &Bytes) -> Result<Delivery, String> {
         let header = |name: &str| {
             let value = headers.get(name).and_then(|value| value.to_str().ok());
             value.ok_or_else(|| format!("no header {name}"))
         };
-        let Inner {
-            verifier, clock, ..
-        } = &*self.0;
+        let (verifier, clock) = (&self.verifier, &self.clock);
         let id = header("webhook-id")?;
         let seconds: i64 = header("webhook-timestamp")?
             .parse()
@@ -196,13 +187,13 @@ impl WebhookReceiver {
 }
 
 async fn receive(
-    State(receiver): State<WebhookReceiver>,
+    State(endpoint): State<Arc<Endpoint>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let delivery = receiver.check(&headers, &body);
+    let delivery = endpoint.check(&headers, &body);
     let reply = {
-        let mut state = receiver.lock();
+        let mut state = endpoint.state.lock();
         let reply = state.reply;
         match delivery {
             Ok(delivery) => state.deliveries.push(Delivery {
@@ -225,7 +216,7 @@ async fn receive(
         }
         Reply::Redirect => return Redirect::temporary("/elsewhere").into_response(),
     }
-    let mut on = receiver.0.http.post(format!("{}/florin", receiver.0.shop));
+    let mut on = endpoint.http.post(format!("{}/florin", endpoint.shop));
     for name in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
         if let Some(value) = headers.get(name) {
             on = on.header(name, value);

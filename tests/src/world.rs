@@ -9,26 +9,25 @@ mod shutdown;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use florin_money::Currency;
 use florin_postgres::free_port;
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::subscriber::DefaultGuard;
 
-pub use self::circumstances::{CIRCUMSTANCES, Circumstance};
+pub use self::circumstances::Circumstance;
 use self::config::Addresses;
 pub use self::config::WorldConfig;
 use self::server::RunningProxy;
 use crate::clock::MovableClock;
 use crate::customer::{Checkout, Customer, HostedPage};
 use crate::log::Log;
-use crate::operator::OperatorApi;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
-use crate::store_server::{StoreServer, TokenSigner};
+use crate::store_server::{OperatorApi, StoreServer, TokenSigner};
 use crate::store_site::StoreSite;
 use crate::tcp_proxy::TcpProxy;
 use crate::wait::eventually;
@@ -87,7 +86,7 @@ impl World {
         let [sandbox, shop, public, admin] =
             [bind().await, bind().await, bind().await, bind().await];
         let shop_url = format!("http://{}", shop.1);
-        let webhooks = WebhookReceiver::open(clock.clone(), shop_url, shutdown.clone()).await;
+        let webhooks = WebhookReceiver::open(clock.clone(), shop_url).await;
         let front_link = TcpProxy::to(public.1).await;
         let gateway_link = TcpProxy::to(sandbox.1).await;
         let store_link = TcpProxy::to(webhooks.address()).await;
@@ -245,7 +244,7 @@ impl World {
     }
 
     pub fn expect_error(&self, text: &str) {
-        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut expected = self.expected.lock();
         expected.insert(text.to_owned());
     }
 

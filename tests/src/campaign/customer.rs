@@ -13,6 +13,8 @@ use tokio::task::JoinSet;
 
 use super::invoice_index::InvoiceIndex;
 use crate::counters::Counters;
+use crate::customer::HostedPage;
+use crate::http_response::text_at;
 use crate::random::SeededRandom;
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
@@ -78,10 +80,10 @@ const HOSTED: u64 = 12;
 /// What customers do in every campaign.
 pub(super) const MUST_HAPPEN: [&str; 3] = ["Exactly", "paid on the hosted page", "saw it paid"];
 /// Pause between two status reads.
-pub(super) const POLL_EVERY: Duration = Duration::from_millis(120);
+const POLL_EVERY: Duration = Duration::from_millis(120);
 const RETRY_EVERY: Duration = Duration::from_millis(25);
 /// Requests for an attempt before the customer gives up.
-pub(super) const MAX_TRIES: u32 = 60;
+const MAX_TRIES: u32 = 60;
 const WATCH_SECONDS: i64 = 6;
 const FINAL_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -98,8 +100,8 @@ pub(super) struct Customers {
     pub(super) is_closing: Arc<AtomicBool>,
 }
 
-pub(super) struct Purchase {
-    pub(super) id: String,
+struct Purchase {
+    id: String,
     token: String,
 }
 
@@ -115,7 +117,7 @@ impl Customers {
         }
     }
 
-    pub(super) fn count(&self, what: impl Into<String>) {
+    fn count(&self, what: impl Into<String>) {
         self.counters.one("customers", what);
     }
 
@@ -135,21 +137,18 @@ impl Customers {
                 }
             }
         };
-        let last = |behaviour: Behaviour| {
-            let (customers, random) = (self.clone(), random.split(900));
-            async move {
-                let buy = customers.buy(behaviour, &random).map(|_| ());
-                tokio::time::timeout(FINAL_TIMEOUT, buy).await
-            }
-        };
-        let behaviours = [
+        // A customer who gave up matters to the auditor alone.
+        let mut last = JoinSet::new();
+        last.spawn(tokio::time::timeout(FINAL_TIMEOUT, pay_elsewhere));
+        for behaviour in [
             Behaviour::Exactly,
             Behaviour::BothAttempts,
             Behaviour::Never,
-        ];
-        // A customer who gave up matters to the auditor alone.
-        let mut last: JoinSet<_> = behaviours.map(last).into_iter().collect();
-        last.spawn(tokio::time::timeout(FINAL_TIMEOUT, pay_elsewhere));
+        ] {
+            let (customers, random) = (self.clone(), random.split(900));
+            let buy = async move { customers.buy(behaviour, &random).map(|_| ()).await };
+            last.spawn(tokio::time::timeout(FINAL_TIMEOUT, buy));
+        }
         let _ = last.join_all().await;
     }
 
@@ -232,17 +231,12 @@ impl Customers {
     /// Opens an order in one of the four ways, repeating the request until it is answered. With a reference, an order
     /// token or an idempotency key a repeated request finds the same order; otherwise the first order is lost with its
     /// response.
-    pub(super) async fn open(&self, random: &SeededRandom) -> Option<Purchase> {
-        let reference = format!("kill-{:016x}", random.draw());
-        let cents = 1000 + random.below(30_000);
-        let amount = format!("{}.{:02}", cents / 100, cents % 100);
+    async fn open(&self, random: &SeededRandom) -> Option<Purchase> {
+        let order = new_order(random);
         let page = "/v1/checkout";
         let source = random.weigh(&ORDER_SOURCES);
         let (path, key, body) = match source {
-            OrderSource::StoreServer => {
-                let order = json!({"amount": amount, "currency": "USD", "reference": reference});
-                ("/v1/orders", Some(secrets::STORE_KEY), order)
-            }
+            OrderSource::StoreServer => ("/v1/orders", Some(secrets::STORE_KEY), order),
             OrderSource::Product => {
                 let product = random.pick(&["ebook", "mug"]);
                 let quantity = 1 + random.below(4);
@@ -250,10 +244,13 @@ impl Customers {
                 (page, None, body)
             }
             OrderSource::OrderToken => {
+                let (reference, amount) =
+                    (text_at(&order, "/reference"), text_at(&order, "/amount"));
                 let token = self.token_signer.token(&reference, &amount);
                 (page, None, json!({ "order_token": token }))
             }
             OrderSource::Donation => {
+                let amount = &order["amount"];
                 let body = json!({"store": "demo", "donation": "coffee", "amount": amount});
                 (page, None, body)
             }
@@ -290,7 +287,7 @@ impl Customers {
     }
 
     /// Requests an attempt until its invoice is shown; returns the gateway's id of it.
-    pub(super) async fn open_invoice(&self, order: &Purchase, asset: &str) -> Option<String> {
+    async fn open_invoice(&self, order: &Purchase, asset: &str) -> Option<String> {
         for _ in 0..MAX_TRIES {
             let view = self.view(order).await?;
             let attempt = &view["attempt"];
@@ -306,14 +303,14 @@ impl Customers {
             if quote.is_some_and(|quote| quote["available"] == false) {
                 break;
             }
+            let mut is_chosen = false;
             if let Some(quote) = quote {
                 let choice = json!({"crypto_code": asset, "quote_id": quote["quote_id"]});
                 let choose = self.page(order, Method::POST, "/attempt").json(&choice);
                 let view = self.send_until_answered(&choose).await?;
-                if view["status"].is_null() {
-                    pause(POLL_EVERY).await;
-                }
-            } else {
+                is_chosen = !view["status"].is_null();
+            }
+            if !is_chosen {
                 pause(POLL_EVERY).await;
             }
         }
@@ -321,8 +318,50 @@ impl Customers {
         None
     }
 
+    /// Opens a hosted order, whose customer closes the page, only picks an asset, or pays.
+    async fn buy_hosted(&self, random: &SeededRandom) -> Option<()> {
+        let (order, page) = self.open_hosted_order(random).await?;
+        if random.percent(15) {
+            page.close().await;
+        } else if random.percent(20) {
+            page.pick("LTC").await;
+        } else {
+            self.pay_hosted(&page, random).await;
+        }
+        self.wait_until_paid(&order).await
+    }
+
+    async fn pay_hosted(&self, page: &HostedPage, random: &SeededRandom) {
+        let asset = random.pick(&["LTC", "TRX", "DOGE"]);
+        page.pick(asset).await;
+        pause(random.up_to(Duration::from_secs(1))).await;
+        page.pay().await;
+        self.count("paid on the hosted page");
+    }
+
+    /// Opens a hosted order as the store's server, repeating the request until it has a page: when the gateway does not
+    /// answer, the order is opened without one.
+    async fn open_hosted_order(&self, random: &SeededRandom) -> Option<(Purchase, HostedPage)> {
+        let mut order = new_order(random);
+        order["flow"] = "hosted".into();
+        order["customer_email"] = "ada@example.com".into();
+        let open = self.request(Method::POST, "/v1/orders").json(&order);
+        let open = open.bearer_auth(secrets::STORE_KEY);
+        for _ in 0..MAX_TRIES {
+            let response = self.send_until_answered(&open).await?;
+            let page = response["payment_process_url"].as_str();
+            if let (Some(order), Some(page)) = (Purchase::of(&response), page) {
+                self.count("opened the hosted page");
+                return Some((order, HostedPage::at(self.http.clone(), page)));
+            }
+            pause(POLL_EVERY).await;
+        }
+        self.count("gave up without an invoice");
+        None
+    }
+
     /// Reads the order until it is paid, for [`WATCH_SECONDS`] at most.
-    pub(super) async fn wait_until_paid(&self, order: &Purchase) -> Option<()> {
+    async fn wait_until_paid(&self, order: &Purchase) -> Option<()> {
         let began = SystemClock.now();
         while SystemClock.now().duration_since(began).as_secs() < WATCH_SECONDS {
             let view = self.view(order).await?;
@@ -345,12 +384,12 @@ impl Customers {
         request.bearer_auth(&order.token)
     }
 
-    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.proxy))
     }
 
     /// Repeats a request until it is answered; `None` when the shard closes before.
-    pub(super) async fn send_until_answered(&self, request: &RequestBuilder) -> Option<Value> {
+    async fn send_until_answered(&self, request: &RequestBuilder) -> Option<Value> {
         while self.is_open() {
             let request = request.try_clone().expect("its body is no stream");
             if let Ok(response) = request.send().await {
@@ -376,8 +415,16 @@ impl Customers {
     }
 }
 
+/// The body of POST /v1/orders.
+fn new_order(random: &SeededRandom) -> Value {
+    let reference = format!("kill-{:016x}", random.draw());
+    let cents = 1000 + random.below(30_000);
+    let amount = format!("{}.{:02}", cents / 100, cents % 100);
+    json!({"amount": amount, "currency": "USD", "reference": reference})
+}
+
 impl Purchase {
-    pub(super) fn of(response: &Value) -> Option<Self> {
+    fn of(response: &Value) -> Option<Self> {
         Some(Self {
             id: response["order"]["id"].as_str()?.to_owned(),
             token: response["client_token"].as_str()?.to_owned(),

@@ -12,8 +12,7 @@ use jiff::SignedDuration;
 use super::DATABASE;
 use super::kills::{KILLS, RUN};
 use super::shard::{Shard, address_of};
-use crate::database_fault::{MovedFile, SpoiledFile, limit_files};
-use crate::faulty_machine::DiskError;
+use crate::faulty_machine::{DiskError, MovedFile, SpoiledFile, limit_files};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disaster {

@@ -8,7 +8,7 @@ use tokio::sync::broadcast::Receiver;
 
 use super::shard::{READY, Shard};
 use crate::random::SeededRandom;
-use crate::traffic::{Link, Passed};
+use crate::tcp_proxy::{Passed, Route};
 use crate::wait::pause;
 
 #[derive(Clone, Copy, Debug)]
@@ -27,40 +27,40 @@ enum KillPlan {
 
 #[derive(Debug)]
 struct Target {
-    link: Link,
+    route: Route,
     request: &'static str,
     is_response: bool,
 }
 
 const TARGETS: [Target; 14] = [
-    request(Link::Gateway, "POST /api/invoice"),
-    response(Link::Gateway, "POST /api/invoice"),
-    request(Link::Gateway, "POST /api/checkout"),
-    request(Link::Gateway, "GET /api/invoice"),
-    response(Link::Gateway, "GET /api/invoice"),
-    request(Link::Gateway, "GET /api/prices"),
-    request(Link::Shop, "POST /florin"),
-    response(Link::Shop, "POST /florin"),
-    request(Link::Proxy, "POST /v1/orders"),
-    response(Link::Proxy, "POST /v1/orders"),
-    request(Link::Proxy, "POST /v1/checkout"),
-    request(Link::Proxy, "POST /v1/checkout/attempt"),
-    response(Link::Proxy, "POST /v1/checkout/attempt"),
-    request(Link::Proxy, "POST /callbacks"),
+    request(Route::Gateway, "POST /api/invoice"),
+    response(Route::Gateway, "POST /api/invoice"),
+    request(Route::Gateway, "POST /api/checkout"),
+    request(Route::Gateway, "GET /api/invoice"),
+    response(Route::Gateway, "GET /api/invoice"),
+    request(Route::Gateway, "GET /api/prices"),
+    request(Route::Shop, "POST /florin"),
+    response(Route::Shop, "POST /florin"),
+    request(Route::Proxy, "POST /v1/orders"),
+    response(Route::Proxy, "POST /v1/orders"),
+    request(Route::Proxy, "POST /v1/checkout"),
+    request(Route::Proxy, "POST /v1/checkout/attempt"),
+    response(Route::Proxy, "POST /v1/checkout/attempt"),
+    request(Route::Proxy, "POST /callbacks"),
 ];
 
-const fn request(link: Link, request: &'static str) -> Target {
+const fn request(route: Route, request: &'static str) -> Target {
     Target {
-        link,
+        route,
         request,
         is_response: false,
     }
 }
 
-const fn response(link: Link, to: &'static str) -> Target {
+const fn response(route: Route, to: &'static str) -> Target {
     Target {
         is_response: true,
-        ..request(link, to)
+        ..request(route, to)
     }
 }
 
@@ -159,7 +159,7 @@ impl Shard {
         self.wait_until_ready(at).await;
         let (traffic, public) = (self.traffic.subscribe(), self.replicas[at].public);
         // All proxies call the gateway and the shop at one address.
-        let is_near = |passed: &Passed| passed.link != Link::Proxy || passed.there == public;
+        let is_near = |passed: &Passed| passed.route != Route::Proxy || passed.there == public;
         if !target.is_met(traffic, is_near).await {
             return self.kill_replica(at, KILLS, "at any time").await;
         }
@@ -248,6 +248,6 @@ impl Target {
         let is_request = passed.request == self.request
             // The rest of that path is a secret.
             || self.request == "POST /callbacks" && passed.request.starts_with(self.request);
-        is_request && passed.link == self.link && passed.is_response == self.is_response
+        is_request && passed.route == self.route && passed.is_response == self.is_response
     }
 }

@@ -29,8 +29,7 @@ use crate::random::SeededRandom;
 use crate::replicas::free_address;
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
-use crate::tcp_proxy::TcpProxy;
-use crate::traffic::{Link, Passed, Traffic};
+use crate::tcp_proxy::{Passed, Route, TcpProxy, Traffic};
 use crate::wait::pause;
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
@@ -105,15 +104,15 @@ impl Shard {
         let free = replicas.map(|_| [free_address(), free_address()]);
         let proxies: Vec<[SocketAddr; 2]> = free.collect();
         let public = proxies.iter().map(|[public, _]| *public).collect();
-        let observed = |link| {
+        let observed = |route| {
             let passed = traffic.clone();
-            Some(Traffic { link, passed })
+            Some(Traffic { route, passed })
         };
-        let front = TcpProxy::balanced(public, observed(Link::Proxy)).await;
-        let store = TcpProxy::balanced(vec![shop.address()], observed(Link::Shop)).await;
+        let front = TcpProxy::balanced(public, observed(Route::Proxy)).await;
+        let store = TcpProxy::balanced(vec![shop.address()], observed(Route::Shop)).await;
         // One address for all proxies: the account whose limits they share is named by it.
         let gateway = vec![sandbox_address];
-        let gateway_link = TcpProxy::balanced(gateway, observed(Link::Gateway)).await;
+        let gateway_link = TcpProxy::balanced(gateway, observed(Route::Gateway)).await;
         let [public, admin] = proxies[0];
         let addresses = Addresses {
             front: front.address(),

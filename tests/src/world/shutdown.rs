@@ -1,6 +1,5 @@
 //! The end of a world, with checks that apply to every test.
 
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use florin_storage::Database;
@@ -57,11 +56,7 @@ impl World {
             self.stop_proxy().await;
             backlog = self.backlog().await;
         }
-        let expected = self
-            .expected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let expected = self.expected.lock().clone();
         let errors = self.log.errors();
         let is_expected = |error: &&String| expected.iter().any(|text| error.contains(text));
         let surprises: Vec<_> = errors.iter().filter(|error| !is_expected(error)).collect();
