@@ -17,6 +17,7 @@ pub struct Replicas(Vec<Replica>);
 struct Replica {
     program: Option<Program>,
     address: SocketAddr,
+    admin: SocketAddr,
     number: usize,
     variables: Vec<(String, String)>,
 }
@@ -28,8 +29,7 @@ impl Replica {
         let variables: Vec<_> = variables.map(|(name, value)| (&**name, &**value)).collect();
         let log = world.file(&format!("replica-{}.log", self.number));
         self.program = Some(Program::start(&world.config_file(), &log, &variables));
-        let (_, admin) = &self.variables[1];
-        let ready = format!("http://{admin}/health/ready");
+        let ready = format!("http://{}/health/ready", self.admin);
         eventually("a proxy is ready", async || {
             let response = world.http().get(&ready).send().await.ok()?;
             response.status().is_success().then_some(())
@@ -58,18 +58,17 @@ impl Replicas {
                 0 => world.listen_address(),
                 _ => free_address(),
             };
-            let (listen, admin) = (address.to_string(), free_address().to_string());
-            let mut variables = vec![
-                ("FLORIN_LISTEN", listen.as_str()),
-                ("FLORIN_ADMIN_LISTEN", admin.as_str()),
-            ];
-            variables.extend(more);
-            let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+            let admin = free_address();
+            let own = [("FLORIN_LISTEN", address), ("FLORIN_ADMIN_LISTEN", admin)];
+            let own = own.map(|(name, address)| (name.to_owned(), address.to_string()));
+            let more = more.iter();
+            let more = more.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
             let mut replica = Replica {
                 program: None,
                 address,
+                admin,
                 number,
-                variables: variables.into_iter().map(owned).collect(),
+                variables: own.into_iter().chain(more).collect(),
             };
             replica.start(world).await;
             replicas.push(replica);

@@ -97,7 +97,7 @@ impl Shard {
     /// Nothing can be stored for a while. The proxy is killed while that lasts, or afterwards.
     async fn kill_in_outage(&mut self, outage: Disaster, at: usize) -> u64 {
         let end = self.begin_outage(outage, at);
-        self.wait_until_not_ready(at).await;
+        self.wait_until(at, false).await;
         self.wait_up_to(LASTS).await;
         let in_the_middle = outage != Disaster::FilesLimited && self.random.percent(30);
         if in_the_middle {

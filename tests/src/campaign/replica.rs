@@ -7,17 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::faulty_machine::FaultyMachine;
-use crate::program::Program;
+use crate::program::{Program, tail_of};
 use crate::tcp_proxy::TcpProxy;
-use crate::wait::{pause, within};
+use crate::wait::within;
 
-/// Longest orderly shutdown on a loaded machine.
-const SHUTDOWN: Duration = Duration::from_secs(30);
-const POLL_EVERY: Duration = Duration::from_millis(5);
 /// The last words of a process are in its log by then.
 const PRINTED: Duration = Duration::from_secs(2);
-/// Lines of the log that a failure prints.
-const TAIL_LINES: usize = 20;
 
 /// The proxy; it is killed when dropped.
 #[derive(Debug)]
@@ -31,32 +26,23 @@ pub(super) struct Replica {
     pub(super) machine: Arc<FaultyMachine>,
     /// Its way to the server of the database; `None` for a file.
     pub(super) link: Option<TcpProxy>,
-    process: Option<Program>,
+    pub(super) process: Option<Program>,
 }
 
 impl Replica {
-    pub(super) fn new(
-        [program, config, log]: [PathBuf; 3],
-        [public, admin]: [SocketAddr; 2],
-        database_url: String,
-        machine: Arc<FaultyMachine>,
-    ) -> Self {
+    /// Another proxy on the same machine, on a file.
+    pub(super) fn beside(&self, [public, admin]: [SocketAddr; 2], database_url: String) -> Self {
         Self {
-            program,
-            config,
+            program: self.program.clone(),
+            config: self.config.clone(),
             database_url,
             public,
             admin,
-            log,
-            machine,
+            log: self.log.clone(),
+            machine: self.machine.clone(),
             link: None,
             process: None,
         }
-    }
-
-    pub(super) fn beside(&self, addresses: [SocketAddr; 2], database_url: String) -> Self {
-        let files = [&self.program, &self.config, &self.log].map(Clone::clone);
-        Self::new(files, addresses, database_url, self.machine.clone())
     }
 
     pub(super) fn start(&mut self) {
@@ -72,10 +58,6 @@ impl Replica {
         let process =
             Program::start_limitable_at(&self.program, &self.config, &self.log, &variables);
         self.process = Some(process);
-    }
-
-    pub(super) fn is_started(&self) -> bool {
-        self.process.is_some()
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -100,21 +82,13 @@ impl Replica {
         }
     }
 
-    /// Sends SIGTERM and waits for its exit.
+    /// Ends it in order.
     pub(super) async fn stop(&mut self) {
-        self.signal("TERM");
-        let exit = async {
-            loop {
-                if let Some(status) = self.exit_status() {
-                    return status;
-                }
-                pause(POLL_EVERY).await;
-            }
+        let code = match self.exit_status() {
+            Some(status) => status.code(),
+            None => self.process.as_mut().expect("it was started").stop().await,
         };
-        let exit = tokio::time::timeout(SHUTDOWN, exit).await;
-        let is_in_order = exit.is_ok_and(|status| status.success());
-        let tail = self.log_tail();
-        assert!(is_in_order, "no shutdown in order:\n{tail}");
+        assert_eq!(code, Some(0), "no shutdown in order:\n{}", self.log_tail());
     }
 
     pub(super) async fn is_ready(&self, http: &reqwest::Client) -> bool {
@@ -137,8 +111,6 @@ impl Replica {
     }
 
     pub(super) fn log_tail(&self) -> String {
-        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let lines: Vec<&str> = log.lines().collect();
-        lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+        tail_of(&self.log)
     }
 }

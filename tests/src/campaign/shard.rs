@@ -30,7 +30,7 @@ use crate::replicas::free_address;
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::TokenSigner;
 use crate::tcp_proxy::{Passed, Route, TcpProxy, Traffic};
-use crate::wait::pause;
+use crate::wait::{pause, within};
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
 
@@ -128,7 +128,7 @@ impl Shard {
         let url = url_of(&folder.file(DATABASE));
         write_private(&config, &florin_toml(&addresses, &world_config, &url));
         let mut replicas = Vec::new();
-        for (number, addresses) in proxies.into_iter().enumerate() {
+        for (number, [public, admin]) in proxies.into_iter().enumerate() {
             let link = match &server {
                 Some(server) => Some(TcpProxy::to(address_of(server)).await),
                 None => None,
@@ -140,11 +140,17 @@ impl Shard {
                 _ => url.clone(),
             };
             let log = folder.file(&format!("proxy-{number}.log"));
-            let files = [options.proxy.clone(), config.clone(), log];
-            let machine = Arc::new(machine(&folder, number));
-            let mut replica = Replica::new(files, addresses, url, machine);
-            replica.link = link;
-            replicas.push(replica);
+            replicas.push(Replica {
+                program: options.proxy.clone(),
+                config: config.clone(),
+                database_url: url,
+                public,
+                admin,
+                log,
+                machine: Arc::new(machine(&folder, number)),
+                link,
+                process: None,
+            });
         }
         let settings = florin_sandbox::Settings {
             seed: random.draw(),
@@ -232,24 +238,17 @@ impl Shard {
     }
 
     pub(super) async fn wait_for_spare(&self, spare: &Replica) {
-        let ready = async {
-            while !spare.is_ready(&self.customers.http).await {
-                pause(POLL_EVERY).await;
-            }
-        };
-        let ready = tokio::time::timeout(READY, ready).await;
-        assert!(ready.is_ok(), "it is not ready:\n{}", spare.log_tail());
+        let http = &self.customers.http;
+        let ready = within(READY, async || spare.is_ready(http).await.then_some(()));
+        let is_ready = ready.await.is_some();
+        assert!(is_ready, "it is not ready:\n{}", spare.log_tail());
     }
 
     pub(super) async fn wait_until_ready(&mut self, at: usize) {
         self.wait_until(at, true).await;
     }
 
-    pub(super) async fn wait_until_not_ready(&mut self, at: usize) {
-        self.wait_until(at, false).await;
-    }
-
-    async fn wait_until(&mut self, at: usize, is_ready: bool) {
+    pub(super) async fn wait_until(&mut self, at: usize, is_ready: bool) {
         let reached = async {
             while self.replicas[at].is_ready(&self.customers.http).await != is_ready {
                 self.restart_exited().await;
@@ -274,7 +273,7 @@ impl Shard {
 
     pub(super) async fn restart_exited(&mut self) {
         for at in 0..self.replicas.len() {
-            if !self.replicas[at].is_started() || self.has_exited(at).await {
+            if self.replicas[at].process.is_none() || self.has_exited(at).await {
                 self.replicas[at].start();
             }
         }
