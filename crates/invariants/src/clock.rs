@@ -51,36 +51,30 @@ impl ClockRecord {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_time_of_a_wrong_clock_is_made_right() {
-        const HOUR: Millis = 3_600_000;
-        let change = |at, ahead| ClockChange { at, ahead };
-        let clock = ClockRecord {
-            changes: vec![
-                change(1000, HOUR),
-                change(2000, 0),
-                change(3000, -HOUR),
-                change(4000, 0),
-            ],
+    fn clock(changes: &[(Millis, Millis)]) -> ClockRecord {
+        let changes = changes.iter().map(|(at, ahead)| ClockChange {
+            at: *at,
+            ahead: *ahead,
+        });
+        ClockRecord {
+            changes: changes.collect(),
             until: 5000,
-        };
-        for right in [500, 2500, 4500] {
-            assert_eq!(clock.right_time(right), right);
         }
-        assert_eq!(clock.right_time(1500 + HOUR), 1500);
-        assert_eq!(clock.right_time(3500 - HOUR), 3500);
-        assert_eq!(ClockRecord::default().right_time(7), 7);
     }
 
     #[test]
-    fn a_time_that_a_clock_showed_twice_is_both() {
-        let change = |at, ahead| ClockChange { at, ahead };
-        let clock = ClockRecord {
-            changes: vec![change(1000, 300), change(1200, 0)],
-            until: 2000,
-        };
-        assert_eq!(clock.right_times(1400), [1100, 1400]);
-        assert_eq!(clock.right_time(1400), 1400);
-        assert_eq!(clock.right_times(1600), [1600]);
+    fn a_time_of_a_wrong_clock_is_made_right_and_one_that_it_showed_twice_is_both() {
+        const HOUR: Millis = 3_600_000;
+        let wrong = clock(&[(1000, HOUR), (2000, 0), (3000, -HOUR), (4000, 0)]);
+        for right in [500, 2500, 4500] {
+            assert_eq!(wrong.right_time(right), right);
+        }
+        assert_eq!(wrong.right_time(1500 + HOUR), 1500);
+        assert_eq!(wrong.right_time(3500 - HOUR), 3500);
+        assert_eq!(ClockRecord::default().right_time(7), 7);
+        let twice = clock(&[(1000, 300), (1200, 0)]);
+        assert_eq!(twice.right_times(1400), [1100, 1400]);
+        assert_eq!(twice.right_time(1400), 1400);
+        assert_eq!(twice.right_times(1600), [1600]);
     }
 }
