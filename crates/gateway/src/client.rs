@@ -14,7 +14,6 @@ mod limits;
 mod nonces;
 mod raw_request;
 mod settings;
-mod trace;
 mod transport;
 
 use core::time::Duration;
@@ -27,7 +26,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use self::http::{Call, Exchange, GatewayResponse, Request, SingleFlight};
 use self::keys::{SigningKey, SigningKeys};
 use self::limiter::Limiter;
-use self::limits::{Outcome, Response, Rules};
+use self::limits::{Outcome, Rules};
 use self::raw_request::invoice_path;
 use self::transport::Https;
 use crate::types::InvoiceLookup;
@@ -40,14 +39,13 @@ pub use self::account_row::{
     AccountRow, AccountRowError, AccountState, AccountStep, NewAccountState,
 };
 pub use self::error::{AmbiguousOutcome, CallError};
-pub use self::http::InvoiceResponse;
+pub use self::http::{InvoiceResponse, with_traceparent};
 pub use self::limits::{Health, Priority, retry_after};
 pub use self::nonces::NonceRule;
 pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequestError};
 pub use self::settings::{
     Clock, Credentials, Deadlines, Random, RetryPolicy, Settings, SettingsError,
 };
-pub use self::trace::with_traceparent;
 pub use self::transport::{RawResponse, SignedRequest, Transport};
 
 /// A call has ended by so much after its deadline, also in a process that is slow.
@@ -207,7 +205,7 @@ impl Client {
         let mut clock_was_set = false;
         let key = self.keys.current();
         loop {
-            let result = self.attempt(&request, &key, priority).await;
+            let result = self.attempt(&request, &key, priority, tries).await;
             if request.call.proves_key() && accepts_key(&result) {
                 key.set_rejected(false);
             }
@@ -233,13 +231,9 @@ impl Client {
             if is_unauthorized && request.call.needs_only_key() {
                 key.set_rejected(true);
             }
-            let delay = self.retry.delay(request.call, &error, tries, &*self.random);
-            let Some(delay) = delay else {
+            let Some(delay) = failure.delay else {
                 return Err(error);
             };
-            if !self.limiter.may_retry().await {
-                return Err(error);
-            }
             failed = Some(error);
             self.clock.sleep(delay).await;
             tries += 1;
@@ -252,6 +246,7 @@ impl Client {
         request: &Request,
         key: &SigningKey,
         priority: Priority,
+        tries: u32,
     ) -> Result<(A, String), Failure> {
         let mut max_wait = request.call.max_wait();
         let permit = loop {
@@ -267,10 +262,18 @@ impl Client {
             }
         };
         let (response, result) = match self.exchange.send(request, key, permit.nonce()).await {
-            Ok(response) => (Some(headers(&response)), Self::read(response)),
+            Ok(response) => (Some(response.headers.clone()), Self::read(response)),
             Err(error) => (None, Err(error)),
         };
-        let outcome = Outcome::of(response, &result);
+        let failed = result.as_ref().err();
+        let delay = failed.and_then(|error| {
+            let random = &*self.random;
+            self.retry.delay(request.call, error, tries, random)
+        });
+        let outcome = Outcome {
+            wants_retry: delay.is_some(),
+            ..Outcome::of(response, &result)
+        };
         let recorded = permit.complete(outcome).await;
         result.map_err(|error| Failure {
             error: match error {
@@ -280,12 +283,13 @@ impl Client {
                 error => error,
             },
             clock_was_off: recorded.clock_was_off,
+            delay: delay.filter(|_| recorded.may_retry),
         })
     }
 
     /// Parses the response; of a success also returns the raw body. The limits know how long a pause lasts.
     fn read<A: DeserializeOwned>(response: GatewayResponse) -> Result<(A, String), CallError> {
-        match response.status {
+        match response.headers.status {
             200..=299 => {
                 let raw = response.text()?;
                 let parsed = serde_json::from_str(&raw).map_err(|error| {
@@ -316,15 +320,6 @@ impl Client {
     }
 }
 
-/// What the limits learn from a response.
-fn headers(response: &GatewayResponse) -> Response {
-    Response {
-        status: response.status,
-        retry_after: response.retry_after.clone(),
-        date: response.date.clone(),
-    }
-}
-
 /// Returns `true` if the response is one to a request whose key and signature the gateway has accepted. A rate limit or a
 /// failure may come before it looks at them.
 fn accepts_key<A>(result: &Result<A, Failure>) -> bool {
@@ -344,6 +339,8 @@ fn accepts_key<A>(result: &Result<A, Failure>) -> bool {
 struct Failure {
     error: CallError,
     clock_was_off: bool,
+    /// When to try again; `None`: not at all.
+    delay: Option<Duration>,
 }
 
 impl Failure {
@@ -351,15 +348,14 @@ impl Failure {
         Self {
             error,
             clock_was_off: false,
+            delay: None,
         }
     }
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client")
-            .field("exchange", &self.exchange)
-            .finish_non_exhaustive()
+        f.debug_struct("Client").finish_non_exhaustive()
     }
 }
 

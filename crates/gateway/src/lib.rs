@@ -8,15 +8,6 @@
 //! What this crate refuses to do: assess a payment, store anything about an order, and put a secret
 //! into a log, an error or a body.
 //!
-//! ```
-//! use secrecy::SecretString;
-//! use florin_gateway::{Nonce, sign};
-//!
-//! let secret = SecretString::from("test_secret");
-//! let signature = sign(&secret, Nonce::from_second(1_700_000_000), "/invoice?id=inv_1", None);
-//! assert!(signature.as_str().starts_with("08d1927a3668f9fc"));
-//! ```
-//!
 //! Source: payment-service.md, version 1.0.0 of the gateway's interface.
 
 #[cfg(feature = "client")]

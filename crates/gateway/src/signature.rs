@@ -149,129 +149,63 @@ impl fmt::Display for Nonce {
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
+    use serde_json::Value;
 
     use super::*;
 
-    #[derive(Deserialize)]
-    struct Vectors {
-        tests: Vec<Vector>,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Vector {
-        tc_id: u32,
-        key: String,
-        msg: String,
-        tag: String,
-        tag_size: usize,
-        result: String,
-    }
-
-    /// Checks every vector of a file and returns how many are valid and how many are not.
+    /// Checks every vector of a file and returns how many there are, and how many are valid.
     #[track_caller]
     fn check(file: &str) -> (usize, usize) {
-        let vectors: Vectors = serde_json::from_str(file).unwrap();
-        let mut counts = (0, 0);
-        for vector in vectors.tests {
-            let [key, message] = [&vector.key, &vector.msg].map(|text| hex::decode(text).unwrap());
+        let file: Value = serde_json::from_str(file).unwrap();
+        let vectors = file["tests"].as_array().unwrap();
+        let mut valid = 0;
+        for vector in vectors {
+            let text = |name: &str| vector[name].as_str().unwrap();
+            let [key, message] = ["key", "msg"].map(|name| hex::decode(text(name)).unwrap());
+            let is_valid = text("result") == "valid";
             let digits = hex::encode(hmac_sha384(&key, &[&message]));
-            let same = digits[..vector.tag_size / 4] == vector.tag;
-            match vector.result.as_str() {
-                "valid" => counts.0 += 1,
-                "invalid" => counts.1 += 1,
-                other => panic!("unknown result {other}"),
-            }
-            assert_eq!(same, vector.result == "valid", "test {}", vector.tc_id);
+            assert_eq!(digits.starts_with(text("tag")), is_valid, "{vector}");
+            valid += usize::from(is_valid);
         }
-        counts
+        (vectors.len(), valid)
     }
 
     #[test]
-    fn every_case_of_rfc_4231_is_met() {
-        assert_eq!(
-            check(include_str!("../vectors/rfc4231_hmac_sha384.json")),
-            (7, 0)
-        );
+    fn published_vectors_are_met_and_modified_tags_are_not() {
+        let rfc_4231 = include_str!("../vectors/rfc4231_hmac_sha384.json");
+        assert_eq!(check(rfc_4231), (7, 7));
+        let wycheproof = include_str!("../vectors/wycheproof_hmac_sha384.json");
+        assert_eq!(check(wycheproof), (36, 16));
     }
 
-    #[test]
-    fn wycheproof_tags_are_met_and_modified_ones_are_not() {
-        let (valid, invalid) = check(include_str!("../vectors/wycheproof_hmac_sha384.json"));
-        assert_eq!(valid + invalid, 36);
-        assert!(
-            valid >= 14 && invalid >= 20,
-            "{valid} valid, {invalid} invalid"
-        );
-    }
-
-    fn signed(path: &str, body: Option<&[u8]>) -> Signature {
-        sign(
-            &SecretString::from("test_secret"),
-            Nonce::from_second(1_700_000_000),
-            path,
-            body,
-        )
-    }
-
-    // The two responses were computed with two independent programs.
-    #[test]
-    fn a_get_signs_its_path_with_the_query() {
-        assert_eq!(
-            signed("/invoice?id=inv_1", None).as_str(),
-            "08d1927a3668f9fc40259475a21fbd9f7b8927ac3fef83c42c96d145b03ad37a\
-         78d0f5effdeeae0db50d7be6cca9fd7e"
-        );
-    }
-
-    #[test]
-    fn a_post_signs_the_bytes_of_its_body_too() {
-        assert_eq!(
-            signed(
-                "/invoice",
-                Some(br#"{"conversion_id":"c1","amount":"10.00"}"#)
-            )
-            .as_str(),
-            "cfdd5018ab61c3176e81923efb7746c3ea0c5c2ec80b7d63239b1c425283a85c\
-         dc401f11962fb9d1e456dbba94018ae5"
-        );
-    }
-
-    #[test]
-    fn a_signature_is_not_printed() {
-        assert_eq!(
-            format!("{:?}", signed("/prices", None)),
-            "Signature([redacted])"
-        );
-    }
-
-    const BODY: Option<&[u8]> = Some(b"{}");
-
-    fn signed_as(signing: Signing, method: Method) -> Signature {
+    fn signed(signing: Signing, method: Method, path: &str, body: &str) -> Signature {
         let secret = SecretString::from("test_secret");
-        signing.sign(&secret, Nonce::from_second(1), method, "/settings", BODY)
+        let nonce = Nonce::from_second(1_700_000_000);
+        signing.sign(&secret, nonce, method, path, Some(body.as_bytes()))
     }
 
-    fn plain(body: Option<&[u8]>) -> Signature {
-        sign(
-            &SecretString::from("test_secret"),
-            Nonce::from_second(1),
-            "/settings",
-            body,
-        )
-    }
-
+    // The two signatures were computed with two independent programs.
     #[test]
-    fn only_a_post_signs_its_body_by_default() {
-        let standard = Signing::default();
-        assert_eq!(signed_as(standard, Method::Get), plain(None));
-        assert_eq!(signed_as(standard, Method::Post), plain(BODY));
-        assert_eq!(signed_as(standard, Method::Put), plain(None));
-        let with_body = Signing {
+    fn a_request_signs_its_path_with_the_query_and_a_post_its_body() {
+        let of_get = "08d1927a3668f9fc40259475a21fbd9f7b8927ac3fef83c42c96d145b03ad37a\
+                      78d0f5effdeeae0db50d7be6cca9fd7e";
+        let of_post = "cfdd5018ab61c3176e81923efb7746c3ea0c5c2ec80b7d63239b1c425283a85c\
+                       dc401f11962fb9d1e456dbba94018ae5";
+        let body = r#"{"conversion_id":"c1","amount":"10.00"}"#;
+        let usual = Signing::default();
+        let put_body = Signing {
             put_body: PutBody::Signed,
         };
-        assert_eq!(signed_as(with_body, Method::Put), plain(BODY));
-        assert_eq!(signed_as(with_body, Method::Get), plain(None));
+        for (signing, method, path, expected) in [
+            (usual, Method::Get, "/invoice?id=inv_1", of_get),
+            (usual, Method::Put, "/invoice?id=inv_1", of_get),
+            (usual, Method::Post, "/invoice", of_post),
+            (put_body, Method::Get, "/invoice?id=inv_1", of_get),
+            (put_body, Method::Put, "/invoice", of_post),
+        ] {
+            let signature = signed(signing, method, path, body);
+            assert_eq!(signature.as_str(), expected, "{method:?} {path}");
+            assert_eq!(format!("{signature:?}"), "Signature([redacted])");
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! The row in which the limits of a gateway account are kept: of a database, or in memory.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -52,19 +51,12 @@ pub struct NewAccountState {
 }
 
 /// The database did not answer as it should.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct AccountRowError(
     /// The reason, for the operator.
     pub String,
 );
-
-impl fmt::Display for AccountRowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for AccountRowError {}
 
 /// The row of an account that one process uses alone.
 pub(super) struct MemoryRow {

@@ -101,27 +101,18 @@ mod tests {
             status: 400,
             error: GatewayError::default(),
         };
-        let limited = CallError::RateLimited {
-            retry_after: Duration::from_secs(1),
-        };
         let retry_after = Duration::from_secs(1);
-        let over = CallError::OutOfBudget { retry_after };
-        let open = CallError::CircuitOpen { retry_after };
-        for error in [
-            CallError::NotSent(String::new()),
-            refused,
-            limited,
-            over,
-            open,
-            CallError::NoLimits(String::new()),
+        for (error, expected) in [
+            (CallError::NotSent(String::new()), true),
+            (refused, true),
+            (CallError::RateLimited { retry_after }, true),
+            (CallError::OutOfBudget { retry_after }, true),
+            (CallError::CircuitOpen { retry_after }, true),
+            (CallError::NoLimits(String::new()), true),
+            (CallError::Broken { status: 503 }, false),
+            (CallError::Ambiguous(AmbiguousOutcome::TimedOut), false),
         ] {
-            assert!(error.definitely_not_executed(), "{error}");
-        }
-        for error in [
-            CallError::Broken { status: 503 },
-            CallError::Ambiguous(AmbiguousOutcome::TimedOut),
-        ] {
-            assert!(!error.definitely_not_executed(), "{error}");
+            assert_eq!(error.definitely_not_executed(), expected, "{error}");
         }
     }
 }

@@ -3,7 +3,6 @@
 
 use core::time::Duration;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
@@ -13,8 +12,8 @@ use serde::Serialize;
 use url::Url;
 
 use super::keys::SigningKey;
+use super::limits::Response;
 use super::settings::check_base_url;
-use super::trace::{TRACEPARENT, traceparent};
 use super::transport::{SignedRequest, Transport};
 use super::{AmbiguousOutcome, CallError, Clock, RawRequest, Settings, SettingsError};
 use crate::{GatewayError, InvoiceId, InvoiceStatus, Method, Nonce, Signing};
@@ -120,12 +119,8 @@ impl Request {
     }
 }
 
-/// The response of the gateway.
 pub(super) struct GatewayResponse {
-    pub(super) status: u16,
-    pub(super) retry_after: Option<String>,
-    /// The header `Date`.
-    pub(super) date: Option<String>,
+    pub(super) headers: Response,
     /// Its bytes, or why there are none.
     body: Result<Vec<u8>, AmbiguousOutcome>,
 }
@@ -144,7 +139,6 @@ impl GatewayResponse {
     }
 }
 
-/// The connection to the gateway.
 pub(super) struct Exchange {
     transport: Arc<dyn Transport>,
     base_url: Url,
@@ -180,7 +174,7 @@ impl Exchange {
         tracing::debug!(
             method = request.method.as_str(),
             path = request.path(),
-            status = result.as_ref().ok().map(|response| response.status),
+            status = result.as_ref().ok().map(|response| response.headers.status),
             error = result.as_ref().err().map(tracing::field::display),
             elapsed_ms = elapsed.as_millis(),
             "gateway called"
@@ -203,9 +197,11 @@ impl Exchange {
         let response = self.transport.send(signed).await?;
         let header = |name| response.headers.get(name)?.to_str().ok().map(str::to_owned);
         Ok(GatewayResponse {
-            status: response.status,
-            retry_after: header(RETRY_AFTER),
-            date: header(DATE),
+            headers: Response {
+                status: response.status,
+                retry_after: header(RETRY_AFTER),
+                date: header(DATE),
+            },
             body: response.body,
         })
     }
@@ -239,12 +235,26 @@ impl Exchange {
     }
 }
 
-impl fmt::Debug for Exchange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Exchange")
-            .field("base_url", &self.base_url.as_str())
-            .finish_non_exhaustive()
+/// Source: W3C Trace Context, section 3.2. `Assumed:` the gateway ignores headers that it does not know; the signature covers
+/// none. A refusal of calls with this header would disprove it.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+tokio::task_local! {
+    static CURRENT: HeaderValue;
+}
+
+/// Carries out `call`; its requests to the gateway have the header `traceparent`. Concurrent lookups of one invoice share a
+/// request, which has the header of one of them.
+pub async fn with_traceparent<T>(value: Option<HeaderValue>, call: impl Future<Output = T>) -> T {
+    match value {
+        Some(value) => CURRENT.scope(value, call).await,
+        None => call.await,
     }
+}
+
+/// The header of the calls of this task.
+fn traceparent() -> Option<HeaderValue> {
+    CURRENT.try_with(HeaderValue::clone).ok()
 }
 
 /// The response of one GET /invoice.

@@ -63,7 +63,6 @@ struct State {
 #[derive(Default)]
 struct Queue {
     outcomes: Vec<WaitingOutcome>,
-    retries: Vec<oneshot::Sender<bool>>,
     permits: Vec<(Priority, oneshot::Sender<Result<Grant, CallError>>)>,
     flushes: Vec<oneshot::Sender<()>>,
 }
@@ -187,14 +186,6 @@ impl Limiter {
             grant,
             is_completed: false,
         })
-    }
-
-    /// Returns `true` if a failed call may be retried.
-    pub(super) async fn may_retry(self: &Arc<Self>) -> bool {
-        let (reply, response) = oneshot::channel();
-        self.state().queue.retries.push(reply);
-        self.start_change();
-        answer(response).await.unwrap_or(false)
     }
 
     /// The number of requests of a priority that would be permitted now, once the `begun` ones are sent.
@@ -335,7 +326,6 @@ impl Limiter {
             rules: self.rules,
             configures: !self.is_configured.load(Ordering::Relaxed),
             outcomes: outcomes.collect(),
-            retries: queue.retries.len(),
             permits: queue
                 .permits
                 .iter()
@@ -358,9 +348,6 @@ impl Limiter {
                 let _ = reply.send(recorded);
             }
         }
-        for (reply, may_retry) in queue.retries.into_iter().zip(done.retries) {
-            let _ = reply.send(may_retry);
-        }
         for ((_, reply), permit) in queue.permits.into_iter().zip(done.permits) {
             if let Err(Ok(unused)) = reply.send(permit) {
                 self.push(unused, Outcome::UNSENT, None);
@@ -377,6 +364,7 @@ impl Limiter {
         let now = state.view.now(self.clock.now());
         let mut kept = queue.outcomes;
         for waiting in &mut kept {
+            waiting.outcome.wants_retry = false;
             if let Some(reply) = waiting.reply.take() {
                 let (grant, outcome) = (&waiting.grant, &waiting.outcome);
                 let limits = &mut state.view.limits;
@@ -389,9 +377,6 @@ impl Limiter {
         kept.drain(..too_many);
         state.queue.outcomes = kept;
         drop(state);
-        for reply in queue.retries {
-            let _ = reply.send(false);
-        }
         for (_, reply) in queue.permits {
             let _ = reply.send(Err(CallError::NoLimits(error.to_string())));
         }
@@ -426,7 +411,7 @@ impl Drop for Running {
 impl Queue {
     /// Returns `true` if a caller waits for the next change.
     fn is_awaited(&self) -> bool {
-        let asked = self.retries.len() + self.permits.len() + self.flushes.len();
+        let asked = self.permits.len() + self.flushes.len();
         asked > 0 || self.outcomes.iter().any(|waiting| waiting.reply.is_some())
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::budget::Priority;
 use self::budget::{Budget, Epoch};
-use self::circuit::{Change, Circuit};
+use self::circuit::Circuit;
 pub(super) use self::outcome::{Outcome, OutcomeKind, Response};
 use self::retry::RetryBudget;
 use self::retry_after::RetryAfter;
@@ -98,6 +98,8 @@ pub(super) struct Recorded {
     pub(super) pause: Duration,
     /// The nonce was refused because our clock is off; the next one is by the gateway's clock.
     pub(super) clock_was_off: bool,
+    /// The retry budget has room for the retry that the caller wants.
+    pub(super) may_retry: bool,
     pub(super) events: Vec<LimitEvent>,
 }
 
@@ -169,7 +171,7 @@ impl Limits {
             number: self.grants,
             epoch,
             probe: self.circuit.pass(now, rules.lease),
-            capped: self.pause.capped(),
+            capped: self.pause.capped,
         })
     }
 
@@ -201,20 +203,15 @@ impl Limits {
             _ => false,
         };
         if outcome.kind == OutcomeKind::RateLimited {
-            let lowered = self.budget.limited(now, grant.epoch);
             recorded
                 .events
-                .extend(lowered.map(|requests_per_minute| LimitEvent::RateLowered {
-                    requests_per_minute,
-                }));
+                .extend(self.budget.limited(now, grant.epoch));
         } else if answered {
             self.budget.answered(now);
         }
         let change = self.circuit.record(now, answered, grant.probe);
-        recorded.events.extend(change.map(|change| match change {
-            Change::Opened { rest } => LimitEvent::CircuitOpened { rest },
-            Change::Closed => LimitEvent::CircuitClosed,
-        }));
+        recorded.events.extend(change);
+        recorded.may_retry = outcome.wants_retry && self.retry_budget.take();
         recorded
     }
 
@@ -261,11 +258,6 @@ impl Limits {
         }
     }
 
-    /// Returns `true` if a failed call may be retried.
-    pub(super) fn may_retry(&mut self) -> bool {
-        self.retry_budget.take()
-    }
-
     /// The number of requests of a priority that would be permitted now, once the `begun` ones are sent.
     pub(super) fn available(
         &self,
@@ -277,7 +269,7 @@ impl Limits {
         if self.pause.check(now).is_err() || self.in_flight_left(now).is_some() {
             return 0;
         }
-        let tries = if self.pause.is_capped() || self.is_serial(rules) {
+        let tries = if self.pause.is_capped || self.is_serial(rules) {
             1
         } else {
             u32::MAX
@@ -297,7 +289,7 @@ impl Limits {
                 Err(CallError::RateLimited { retry_after }) => retry_after,
                 _ => Duration::ZERO,
             },
-            is_pause_excessive: self.pause.is_capped(),
+            is_pause_excessive: self.pause.is_capped,
             requests_per_minute: self.budget.requests_per_minute(),
             skew: self.nonces.skew(),
             is_key_rejected: false,
@@ -314,20 +306,25 @@ impl Limits {
 
     /// Returns `true` if the outcome of a call is needed at once by the calls that follow.
     pub(super) fn is_waiting_for_outcomes(&self) -> bool {
-        self.in_flight.is_some() || self.pause.is_capped() || self.circuit.is_open()
+        self.in_flight.is_some() || self.pause.is_capped || self.circuit.is_open()
     }
 
     fn is_serial(&self, rules: &Rules) -> bool {
         rules.is_shared && self.nonces.rule == NonceRule::MustIncrease
     }
 
-    /// How long the only call that may be sent still holds back others. If the rest exceeds a lease, the
-    /// clock was set back: treat it as over.
+    /// How long the only call that may be sent still holds back others.
     fn in_flight_left(&self, now: Timestamp) -> Option<Duration> {
         let InFlight { until, lease, .. } = self.in_flight?;
-        let left = Duration::try_from(until.duration_since(now)).ok()?;
-        (!left.is_zero() && left <= lease).then_some(left)
+        Some(left(until, lease, now)).filter(|left| !left.is_zero())
     }
+}
+
+/// The rest of a pause or a lease. If it exceeds the longest one, the clock was set back: treat it
+/// as over.
+fn left(until: Timestamp, longest: Duration, now: Timestamp) -> Duration {
+    let left = Duration::try_from(until.duration_since(now)).unwrap_or_default();
+    if left > longest { Duration::ZERO } else { left }
 }
 
 /// For a gateway that accepts a nonce once: one request a second, the first one after a second, because a process that keeps

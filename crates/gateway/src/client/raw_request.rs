@@ -3,7 +3,7 @@
 //!
 //! Source: payment-service.md, "Endpoints listed by name only": their shapes are not shown, so nothing is read into
 //! them. Two things are done all the same. Whitespace between JSON's tokens goes, since what is signed is "the request
-//! body as compact JSON text". And a platform's merchant is named, and no other can be.
+//! body as compact JSON text". And `merchant_id` must be the store's own.
 
 use crate::{InvoiceId, Method};
 
@@ -51,11 +51,6 @@ impl Endpoint {
             Self::MerchantAccount => (Method::Get, "/merchant/account"),
             Self::UpdateSettings => (Method::Put, "/settings"),
         }
-    }
-
-    /// Returns `true` if the endpoint takes a body.
-    pub fn takes_body(self) -> bool {
-        self.method_and_path().0 != Method::Get
     }
 
     /// Returns `true` if the endpoint is about one merchant of a platform.
@@ -122,7 +117,7 @@ impl RawRequest {
         if query.len() > MAX_QUERY_BYTES || !query.bytes().all(stays_as_it_is) {
             return Err(RawRequestError::Query);
         }
-        let body = match (body, endpoint.takes_body()) {
+        let body = match (body, method != Method::Get) {
             (None, false) => None,
             (Some(body), true) => Some(checked(body)?),
             (None, true) => return Err(RawRequestError::Body("the endpoint takes a JSON body")),

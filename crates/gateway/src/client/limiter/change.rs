@@ -16,7 +16,6 @@ pub(super) struct Change {
     pub(super) configures: bool,
     /// Each with the time since it was known.
     pub(super) outcomes: Vec<(Grant, Outcome, Duration)>,
-    pub(super) retries: usize,
     pub(super) permits: Vec<Priority>,
     pub(super) done: Mutex<Option<Done>>,
 }
@@ -26,7 +25,6 @@ pub(super) struct Done {
     pub(super) limits: Limits,
     pub(super) now: Timestamp,
     pub(super) recorded: Vec<Recorded>,
-    pub(super) retries: Vec<bool>,
     pub(super) permits: Vec<Result<Grant, CallError>>,
 }
 
@@ -48,8 +46,6 @@ impl Change {
         let recorded = recorded
             .map(|(grant, outcome, age)| limits.record(now, *age, grant, outcome))
             .collect::<Vec<_>>();
-        let retries = (0..self.retries).map(|_| limits.may_retry());
-        let retries = retries.collect::<Vec<_>>();
         let permits = self.permits.iter();
         let permits = permits
             .map(|priority| limits.take(now, *priority, rules))
@@ -58,7 +54,6 @@ impl Change {
         let is_changed = self.configures
             || stored.is_none()
             || !recorded.is_empty()
-            || !retries.is_empty()
             || permits.iter().any(Result::is_ok);
         let is_durable = stored.is_none() || limits.is_durable_step(&before, rules);
         let new = is_changed.then(|| NewAccountState {
@@ -69,7 +64,6 @@ impl Change {
             limits,
             now,
             recorded,
-            retries,
             permits,
         };
         *self.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);

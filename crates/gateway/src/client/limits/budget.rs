@@ -17,6 +17,8 @@ use core::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::LimitEvent;
+
 /// What a call is worth, the most first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
@@ -33,13 +35,12 @@ pub enum Priority {
     Unwatched,
 }
 
-/// One request.
 const ONE: u64 = 1_000_000;
 /// The rate is never below one request in 30 s: payments are found, if late.
 const SLOWEST: u64 = ONE / 30;
-/// What was not used is kept for so long: a burst of customers is served at once.
+/// Seconds for which what was not used is kept: a burst of customers is served at once.
 const BURST: u64 = 2;
-/// A bucket holds this at least, or the lower priorities would never get through.
+/// Minimum of a bucket: in a smaller one the lower priorities would never get through.
 const SMALLEST_BUCKET: u64 = 3 * ONE;
 /// How much of the full rate a minute of responses gives back, in percent.
 const RAISE_PERCENT: u64 = 10;
@@ -71,7 +72,7 @@ pub(super) struct Budget {
     epoch: Epoch,
 }
 
-/// Counts the halvings: a 429 to a request of before the last one is old news.
+/// Counts the halvings: a 429 to a request from before the last one changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Epoch(u32);
 
@@ -95,7 +96,7 @@ impl Budget {
     pub(super) fn drained(self) -> Self {
         Self {
             bucket: 0,
-            reserve: Reserve::EMPTY,
+            reserve: Reserve::default(),
             callbacks: 0,
             unwatched: 0,
             ..self
@@ -144,9 +145,8 @@ impl Budget {
         u32::try_from(taken.count()).unwrap_or(u32::MAX)
     }
 
-    /// Records a 429 to a request of this epoch. Returns the new rate per minute if it changed:
-    /// concurrent requests halve it once.
-    pub(super) fn limited(&mut self, now: Timestamp, epoch: Epoch) -> Option<u64> {
+    /// Records a 429 to a request of this epoch: concurrent requests halve the rate once.
+    pub(super) fn limited(&mut self, now: Timestamp, epoch: Epoch) -> Option<LimitEvent> {
         if epoch != self.epoch {
             return None;
         }
@@ -155,7 +155,10 @@ impl Budget {
         self.bucket = self.bucket.min(bucket(self.rate));
         self.raised_at = now;
         self.epoch = Epoch(self.epoch.0.wrapping_add(1));
-        Some(self.requests_per_minute())
+        let requests_per_minute = self.requests_per_minute();
+        Some(LimitEvent::RateLowered {
+            requests_per_minute,
+        })
     }
 
     /// A request was answered: the rate grows by the time since it last grew, a minute at most.
@@ -192,7 +195,7 @@ impl Budget {
 
     /// What is missing for one request of a priority, as if all of it came at the full rate.
     fn missing(&self, priority: Priority) -> u64 {
-        let shared = (ONE + self.reserve.left()).saturating_sub(self.bucket);
+        let shared = (ONE + self.reserve.left).saturating_sub(self.bucket);
         let below = |kept: u64| (kept + ONE).saturating_sub(self.bucket).max(shared);
         let shared = match priority {
             Priority::Create => self.reserve.leaves(shared, bucket(self.rate)),
@@ -220,11 +223,11 @@ impl Budget {
 
 /// The reserve's share of the rate and of the bucket, in percent.
 const RESERVE_PART: u64 = 20;
-/// It holds this at least: one for the watched beside the one that is kept for the unwatched.
+/// Minimum: one request each for watched and unwatched polls.
 const SMALLEST_RESERVE: u64 = 2 * ONE;
 
 /// Capacity reserved for polling, so that new orders cannot starve payment detection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Reserve {
     left: u64,
     /// What callbacks may still take of it.
@@ -234,13 +237,7 @@ struct Reserve {
 }
 
 impl Reserve {
-    const EMPTY: Self = Self {
-        left: 0,
-        callbacks: 0,
-        unwatched: 0,
-    };
-
-    /// The full one of a bucket that holds so much.
+    /// The full reserve of a bucket of this capacity.
     fn of(bucket: u64) -> Self {
         let left = reserve_of(bucket);
         Self {
@@ -250,11 +247,7 @@ impl Reserve {
         }
     }
 
-    fn left(&self) -> u64 {
-        self.left
-    }
-
-    /// Takes its part of what is `new` in a bucket that holds so much.
+    /// Takes its part of what is `new` in a bucket of this capacity.
     fn fill(&mut self, new: u64, bucket: u64) {
         let (new, most) = (percent(new, RESERVE_PART), reserve_of(bucket));
         self.left = (self.left + new).min(most);

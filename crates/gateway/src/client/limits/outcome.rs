@@ -7,6 +7,8 @@ use crate::client::{AmbiguousOutcome, CallError};
 pub(in crate::client) struct Outcome {
     pub(in crate::client) kind: OutcomeKind,
     pub(in crate::client) response: Option<Response>,
+    /// The caller repeats the call if the retry budget allows it.
+    pub(in crate::client) wants_retry: bool,
 }
 
 /// The meaning of an outcome for the gateway's health.
@@ -40,10 +42,11 @@ impl Outcome {
     pub(in crate::client) const ABANDONED: Self = Self {
         kind: OutcomeKind::Abandoned,
         response: None,
+        wants_retry: false,
     };
     pub(in crate::client) const UNSENT: Self = Self {
         kind: OutcomeKind::Unsent,
-        response: None,
+        ..Self::ABANDONED
     };
 
     pub(in crate::client) fn of<T>(
@@ -54,14 +57,18 @@ impl Outcome {
             Ok(_) => OutcomeKind::Success,
             Err(error) => kind(error),
         };
-        Self { kind, response }
+        Self {
+            kind,
+            response,
+            wants_retry: false,
+        }
     }
 
     /// Returns `true` if the next calls, and the caller itself, have to know it before they go on.
     pub(in crate::client) fn is_urgent(&self) -> bool {
         let is_well = matches!(self.kind, OutcomeKind::Success | OutcomeKind::Alive);
         let status = self.response.as_ref().map(|response| response.status);
-        !is_well || matches!(status, Some(401 | 503))
+        !is_well || self.wants_retry || matches!(status, Some(401 | 503))
     }
 
     /// Returns `true` if the request may reach the gateway later.

@@ -83,65 +83,45 @@ mod tests {
         }
     }
 
-    fn delay(call: Call, error: &CallError, tries: u32) -> Option<u128> {
-        let policy = RetryPolicy::default();
-        policy
-            .delay(call, error, tries, &Largest)
-            .map(|delay| delay.as_millis())
-    }
-
-    fn passing() -> [CallError; 3] {
-        [
-            CallError::NotSent("refused".into()),
-            CallError::Ambiguous(AmbiguousOutcome::TimedOut),
-            CallError::Broken { status: 503 },
-        ]
-    }
-
     #[test]
-    fn what_may_pass_is_tried_three_times_with_doubling_waits() {
-        for call in [Call::Prices, Call::Invoice, Call::Confirm, Call::Read] {
-            for error in passing() {
-                assert_eq!(
-                    [1, 2, 3].map(|tries| delay(call, &error, tries)),
-                    [Some(200), Some(400), None]
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn what_makes_something_new_is_never_repeated() {
-        for call in [Call::CreateInvoice, Call::Checkout, Call::Write] {
-            for error in passing() {
-                assert_eq!(delay(call, &error, 1), None);
-            }
-        }
-    }
-
-    #[test]
-    fn a_pause_and_a_refusal_are_not_argued_with() {
-        let pause = CallError::RateLimited {
-            retry_after: Duration::ZERO,
-        };
-        let refusal = CallError::Refused {
+    fn a_read_that_may_have_failed_by_chance_is_tried_three_times_with_doubling_waits() {
+        let (read, write) = ([Some(200), Some(400), None], [None; 3]);
+        let failed = CallError::Broken { status: 503 };
+        let refused = CallError::Refused {
             status: 404,
             error: GatewayError::default(),
         };
-        for error in [pause, refusal] {
-            assert_eq!(delay(Call::Invoice, &error, 1), None);
+        let pause = CallError::RateLimited {
+            retry_after: Duration::ZERO,
+        };
+        for (call, error, expected) in [
+            (Call::Prices, &failed, read),
+            (Call::Invoice, &failed, read),
+            (Call::Confirm, &failed, read),
+            (Call::Read, &failed, read),
+            (Call::Read, &CallError::NotSent("refused".into()), read),
+            (
+                Call::Read,
+                &CallError::Ambiguous(AmbiguousOutcome::TimedOut),
+                read,
+            ),
+            (Call::CreateInvoice, &failed, write),
+            (Call::Checkout, &failed, write),
+            (Call::Write, &failed, write),
+            (Call::Read, &refused, write),
+            (Call::Read, &pause, write),
+        ] {
+            let policy = RetryPolicy::default();
+            let delay = |tries| policy.delay(call, error, tries, &Largest);
+            let delays = [1, 2, 3].map(|tries| delay(tries).map(|delay| delay.as_millis()));
+            assert_eq!(delays, expected, "{call:?} {error}");
         }
-    }
-
-    #[test]
-    fn no_wait_is_longer_than_the_longest() {
-        let policy = RetryPolicy {
+        let endless = RetryPolicy {
             tries: u32::MAX,
             ..RetryPolicy::default()
         };
-        let error = CallError::Broken { status: 500 };
-        let delay = policy.delay(Call::Prices, &error, 4_000_000, &Largest);
-        assert_eq!(delay, Some(Duration::from_secs(2)));
+        let delay = endless.delay(Call::Prices, &failed, 4_000_000, &Largest);
+        assert_eq!(delay, Some(Duration::from_secs(2)), "the longest");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use serde::{Deserialize, Serialize};
 
+use super::left;
 use crate::CallError;
 
 /// The pause of a first 429 without `Retry-After`; every further one doubles it.
@@ -39,9 +40,9 @@ pub(super) struct RetryAfter {
     strikes: u32,
     /// A longer pause was asked for than is kept. It may be a mistake, and payments are found only by
     /// calls: so one call tries each five minutes, until the gateway answers.
-    is_capped: bool,
-    /// Number of capped pauses so far.
-    capped: u32,
+    pub(super) is_capped: bool,
+    /// Number of capped pauses so far: a response to a call from before one does not end it.
+    pub(super) capped: u32,
 }
 
 /// The pause after a response.
@@ -69,16 +70,6 @@ impl RetryAfter {
         if self.is_capped {
             self.extend(now, PROBE_TAKES);
         }
-    }
-
-    /// The number of capped pauses so far: a response to a call from before one does not end it.
-    pub(super) fn capped(&self) -> u32 {
-        self.capped
-    }
-
-    /// Returns `true` while the gateway asks for a longer pause than is kept.
-    pub(super) fn is_capped(&self) -> bool {
-        self.is_capped
     }
 
     /// Records the status of a response and its `Retry-After`. `sent_after` is the number of capped
@@ -126,10 +117,8 @@ impl RetryAfter {
     }
 
     fn left(&self, now: Timestamp) -> Duration {
-        let left = self.until.map(|until| until.duration_since(now));
-        let left = left.and_then(|left| Duration::try_from(left).ok());
-        // If the rest exceeds its maximum, the clock was set back: treat it as over.
-        left.filter(|left| *left <= LONGEST).unwrap_or_default()
+        let left = self.until.map(|until| left(until, LONGEST, now));
+        left.unwrap_or_default()
     }
 
     /// Forgets a pause that is over. After a clock was set back, its later end would hide the next
@@ -168,7 +157,7 @@ mod tests {
 
     /// The response to a call that was sent after the latest pause.
     fn respond(pause: &mut RetryAfter, now: i64, status: u16, header: Option<&str>) -> Pause {
-        pause.on_response(at(now), pause.capped(), status, header)
+        pause.on_response(at(now), pause.capped, status, header)
     }
 
     #[test]
@@ -223,18 +212,23 @@ mod tests {
         respond(&mut pause, now, 200, None);
         respond(&mut pause, now, 429, None);
         assert_eq!(left(&pause, now), 1);
+        respond(&mut pause, now, 429, Some("60"));
+        respond(&mut pause, now, 429, Some("5"));
+        assert_eq!(left(&pause, now), 60, "a shorter one shortens nothing");
     }
 
     #[test]
     fn an_excessive_pause_is_capped_and_one_call_tries_at_its_end() {
         for status in [429, 503] {
             let mut pause = RetryAfter::default();
+            let before = pause.capped;
             for text in ["301", "99999999999999999999999", "86400"] {
                 let recorded = respond(&mut pause, 0, status, Some(text));
                 assert_eq!(recorded.left.as_secs(), 300);
                 assert_eq!(recorded.excessive.is_some(), text == "301", "reported once");
             }
-            assert!(pause.is_capped());
+            pause.on_response(at(1), before, 200, None);
+            assert!(pause.is_capped, "a call from before does not end it");
             assert_eq!((left(&pause, 299), left(&pause, 300)), (1, 0));
             pause.pass(at(300));
             assert_eq!(left(&pause, 300), 30, "the others wait for it");
@@ -242,28 +236,8 @@ mod tests {
             assert_eq!(left(&pause, 301), 300);
             pause.pass(at(601));
             respond(&mut pause, 602, 200, None);
-            assert_eq!((pause.is_capped(), left(&pause, 602)), (false, 0));
+            assert_eq!((pause.is_capped, left(&pause, 602)), (false, 0));
         }
-    }
-
-    #[test]
-    fn a_shorter_pause_does_not_shorten_a_longer_one() {
-        let mut pause = RetryAfter::default();
-        respond(&mut pause, 0, 429, Some("60"));
-        respond(&mut pause, 0, 429, Some("5"));
-        respond(&mut pause, 1, 200, None);
-        assert_eq!(left(&pause, 1), 59);
-    }
-
-    #[test]
-    fn a_response_to_an_earlier_call_does_not_end_a_capped_pause() {
-        let mut pause = RetryAfter::default();
-        let before = pause.capped();
-        pause.on_response(at(0), before, 429, Some("86400"));
-        pause.on_response(at(1), before, 200, None);
-        assert_eq!((pause.is_capped(), left(&pause, 1)), (true, 299));
-        respond(&mut pause, 302, 200, None);
-        assert_eq!((pause.is_capped(), left(&pause, 302)), (false, 0));
     }
 
     #[test]
@@ -275,8 +249,5 @@ mod tests {
         assert_eq!(left(&pause, 401), 6);
         respond(&mut pause, 500, 200, None);
         assert_eq!(left(&pause, 3990), 0);
-        respond(&mut pause, 4000, 429, Some("86400"));
-        pause.pass(at(400));
-        assert_eq!(left(&pause, 400), 30, "the only try");
     }
 }

@@ -34,38 +34,43 @@ fn in_a_minute(budget: &mut Budget, priority: Priority) -> usize {
         .count()
 }
 
+/// Two seconds' worth may go at once, and then the rate holds; a fifth is for creates, a fifth for
+/// polls; a clock that is set back gives nothing and takes nothing.
 #[test]
-fn two_seconds_worth_may_go_at_once_and_then_the_rate_holds() {
+fn each_priority_takes_its_share_and_leaves_room_for_those_above() {
+    use Priority::{Callback, Create, Unwatched, Watched};
+    let full_again = [
+        (0, Create, 16),
+        (1, Create, 10),
+        (1000, Create, 16),
+        (1000, Callback, 2),
+        (1000, Unwatched, 1),
+        (1000, Watched, 1),
+    ];
+    let polls_first = [
+        (0, Unwatched, 10),
+        (0, Watched, 4),
+        (0, Callback, 2),
+        (0, Create, 4),
+    ];
+    let set_back = [(1000, Create, 16), (10, Create, 0), (11, Create, 10)];
+    for steps in [
+        &full_again[..],
+        &polls_first,
+        &set_back,
+        &[(0, Callback, 10)],
+        &[(0, Watched, 10)],
+    ] {
+        let mut budget = ten();
+        for (second, priority, count) in steps.iter().copied() {
+            let taken = taken(&mut budget, at(second), priority);
+            assert_eq!(taken, count, "{second} {priority:?} of {steps:?}");
+        }
+    }
     let mut budget = ten();
-    assert_eq!(taken(&mut budget, at(0), Priority::Create), 16);
-    assert_eq!(
-        budget.take(at(0), Priority::Create),
-        Err(Duration::from_millis(100))
-    );
-    assert_eq!(taken(&mut budget, at(1), Priority::Create), 10);
-    assert_eq!(taken(&mut budget, at(1000), Priority::Create), 16);
-    assert_eq!(taken(&mut budget, at(1000), Priority::Callback), 2);
-    assert_eq!(taken(&mut budget, at(1000), Priority::Unwatched), 1);
-    assert_eq!(taken(&mut budget, at(1000), Priority::Watched), 1);
-    assert_eq!(in_a_minute(&mut ten(), Priority::Create), 600);
-}
-
-#[test]
-fn a_fifth_is_reserved_for_creates_whatever_the_polls() {
-    let mut budget = ten();
-    assert_eq!(taken(&mut budget, at(0), Priority::Unwatched), 10);
-    assert_eq!(taken(&mut budget, at(0), Priority::Watched), 4);
-    assert_eq!(taken(&mut budget, at(0), Priority::Callback), 2);
-    assert_eq!(taken(&mut budget, at(0), Priority::Create), 4);
-}
-
-#[test]
-fn each_priority_leaves_room_for_those_above() {
-    let alone = |priority| taken(&mut ten(), at(0), priority);
-    assert_eq!(alone(Priority::Create), 16, "what is not for looks alone");
-    assert_eq!(alone(Priority::Callback), 10, "half of the bucket");
-    assert_eq!(alone(Priority::Watched), 10);
-    assert_eq!(alone(Priority::Unwatched), 10);
+    taken(&mut budget, at(0), Create);
+    let next = budget.take(at(0), Create);
+    assert_eq!(next, Err(Duration::from_millis(100)));
 }
 
 #[test]
@@ -173,13 +178,16 @@ fn a_429_halves_the_rate_once_for_all_that_was_under_way() {
     let together: Vec<_> = (0..8)
         .map(|_| budget.take(at(0), Priority::Create).unwrap())
         .collect();
-    let news: Vec<_> = together
+    let lowered = |requests_per_minute| LimitEvent::RateLowered {
+        requests_per_minute,
+    };
+    let events: Vec<_> = together
         .iter()
         .filter_map(|epoch| budget.limited(at(1), *epoch))
         .collect();
-    assert_eq!(news, [300]);
+    assert_eq!(events, [lowered(300)]);
     let later = budget.take(at(1), Priority::Create).unwrap();
-    assert_eq!(budget.limited(at(1), later), Some(150));
+    assert_eq!(budget.limited(at(1), later), Some(lowered(150)));
 }
 
 #[test]
@@ -213,31 +221,20 @@ fn every_minute_of_responses_restores_a_tenth_of_the_rate() {
         })
         .collect();
     assert_eq!(rates, [360, 420, 480, 540, 600, 600]);
-    // However often answers come.
-    let mut budget = ten();
-    let epoch = budget.epoch;
-    budget.limited(at(0), epoch);
+    // However often answers come, and however long none came.
+    let halved = || {
+        let mut budget = ten();
+        budget.limited(at(0), budget.epoch);
+        budget
+    };
+    let mut often = halved();
     for n in 1..=600 {
-        budget.answered(at_ms(n * 100));
+        often.answered(at_ms(n * 100));
     }
-    assert!((359..=360).contains(&budget.requests_per_minute()));
-}
-
-#[test]
-fn silence_gives_no_more_than_a_minute_back() {
-    let mut budget = ten();
-    let epoch = budget.epoch;
-    budget.limited(at(0), epoch);
-    budget.answered(at(24 * 3600));
-    assert_eq!(budget.requests_per_minute(), 360);
-}
-
-#[test]
-fn a_clock_that_is_set_back_gives_nothing_and_takes_nothing() {
-    let mut budget = ten();
-    assert_eq!(taken(&mut budget, at(1000), Priority::Create), 16);
-    assert_eq!(taken(&mut budget, at(10), Priority::Create), 0);
-    assert_eq!(taken(&mut budget, at(11), Priority::Create), 10);
+    assert!((359..=360).contains(&often.requests_per_minute()));
+    let mut silent = halved();
+    silent.answered(at(24 * 3600));
+    assert_eq!(silent.requests_per_minute(), 360);
 }
 
 #[test]
