@@ -1,149 +1,43 @@
-//! Requests, byte for byte, and the responses that are read; secrets stay inside.
+//! Requests, byte for byte, and who may read them: secrets stay inside, and keys are exchanged.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
 use florin_gateway::{
-    CheckoutRequest, ConfirmRequest, ConversionId, InvoiceId, InvoiceRequest, PaymentGateway as _,
-    Priority, TransactionStatus,
+    CallError, CheckoutRequest, Client, ConfirmRequest, Credentials, Endpoint, InvoiceId, Nonce,
+    PaymentGateway as _, Priority, RawRequest, SettingsError, sign,
 };
-use florin_money::{AmountText, CryptoCode};
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use serde_json::{Value, json};
-use sha2::Sha384;
+use secrecy::SecretString;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::server::{
-    API_KEY, API_SECRET, RecordedRequest, Server, Then, client, raw_server, settings,
+    API_KEY, API_SECRET, Server, Then, client, invoice_id, invoice_request, invoice_response,
+    raw_server, settings,
 };
 
-pub(crate) fn invoice_request() -> InvoiceRequest {
-    let amount = |text| AmountText::parse(text).expect("an amount");
-    InvoiceRequest {
-        conversion_id: ConversionId::parse("c1").expect("an id"),
-        amount_in_usd: amount("19.90"),
-        amount_in_local_currency: amount("19.90"),
-        amount_in_crypto: amount("0.00030973"),
-        crypto_code: CryptoCode::parse("BTC").expect("a code"),
-    }
-}
-
-pub(crate) fn invoice_id() -> InvoiceId {
-    InvoiceId::parse("inv_1").expect("an id")
-}
-
-pub(crate) fn invoice_response() -> Value {
-    json!({
-        "invoice_id": "inv_1", "invoice_expired_in": "15", "deposit_crypto": "BTC",
-        "deposit_address": "tb1q", "qr_string": "bitcoin:tb1q", "invoice_amount_in_crypto": "0.00030973",
-        "invoice_amount_in_usd": "19.90", "local_currency_amount": "19.90",
-        "local_currency_code": "USD", "warning_messages": [],
-    })
-}
-
-/// The gateway's side of the signature, over what arrived.
-#[track_caller]
-pub(crate) fn assert_signed(seen: &RecordedRequest, method: &str, path_and_query: &str) {
-    assert_eq!(seen.method, method);
-    let sent = seen.uri.path_and_query().expect("a path").as_str();
-    assert_eq!(sent, format!("/api{path_and_query}"));
-    let header = |name: &str| seen.headers[name].to_str().expect("text").to_owned();
-    assert_eq!(header("apikey"), API_KEY);
-    assert_eq!(header("content-type"), "application/json");
-    let mut mac = Hmac::<Sha384>::new_from_slice(API_SECRET.as_bytes()).expect("any key");
-    mac.update(format!("{}{}", "/api/", header("nonce")).as_bytes());
-    mac.update(
-        sent.strip_prefix("/api")
-            .expect("below the base address")
-            .as_bytes(),
-    );
-    mac.update(if method == "POST" { &seen.body } else { b"" });
-    assert_eq!(
-        header("signature"),
-        hex::encode(mac.finalize().into_bytes())
-    );
-}
-
 #[tokio::test]
-async fn prices_are_asked_for_and_read() {
-    let entry = json!({
-        "rates": {"amount_in_local_currency": "1", "amount_in_crypto": "1", "amount_in_usd": "1",
-            "local_currency_code": "USD"},
-        "limits": {"min": "", "max": ""}, "conversion_id": "c1",
-    });
-    let server = Server::json(200, &json!({"BTC": entry, "ETH": 7}).to_string()).await;
-    let prices = client(&server.base).0.prices().await.unwrap();
-    assert_eq!(prices.entries.len(), 1);
-    assert_eq!(prices.skipped[0].key, "ETH");
-    assert_signed(&server.seen()[0], "GET", "/prices");
-    assert!(server.seen()[0].body.is_empty());
-}
-
-#[tokio::test]
-async fn an_invoice_is_asked_for_with_compact_json() {
-    let server = Server::json(200, &invoice_response().to_string()).await;
-    let invoice = client(&server.base)
-        .0
-        .create_invoice(&invoice_request())
-        .await
-        .unwrap();
-    assert_eq!(invoice.invoice_id, invoice_id());
-    let seen = &server.seen()[0];
-    assert_signed(seen, "POST", "/invoice");
-    assert_eq!(
-        seen.body,
-        r#"{"conversion_id":"c1","amount_in_usd":"19.90","amount_in_local_currency":"19.90","#
-            .to_owned()
-            + r#""amount_in_crypto":"0.00030973","crypto_code":"BTC"}"#
-    );
-}
-
-#[tokio::test]
-async fn a_status_comes_with_the_body_it_was_read_from() {
-    let body = r#"{ "data": {"transaction_status": "PROCESSING", "x": 1} }"#;
-    let server = Server::json(200, body).await;
-    let response = client(&server.base)
-        .0
-        .invoice(&invoice_id(), Priority::Watched)
-        .await
-        .unwrap();
-    assert_eq!(response.raw, body);
-    assert_eq!(
-        response.status.transaction_status,
-        Some(TransactionStatus::Processing)
-    );
-    assert_eq!(response.status.invoice_id, None);
-    assert_signed(&server.seen()[0], "GET", "/invoice?id=inv_1");
-}
-
-#[tokio::test]
-async fn an_odd_identifier_is_signed_as_it_is_sent() {
-    let server = Server::json(200, r#"{"data":{}}"#).await;
-    let odd = InvoiceId::parse("a/b?c&d=%7e#\"'<>|+~[x]").unwrap();
-    client(&server.base)
-        .0
-        .invoice(&odd, Priority::Watched)
-        .await
-        .unwrap();
-    let path = "/invoice?id=a%2Fb%3Fc%26d%3D%257e%23%22%27%3C%3E%7C%2B%7E%5Bx%5D";
-    assert_signed(&server.seen()[0], "GET", path);
-}
-
-#[tokio::test]
-async fn a_confirmation_and_a_checkout_are_signed_posts() {
-    let server = Server::json(
-        200,
-        r#"{"message":"OK","session_id":"s1","payment_process_url":"https://c.example/?id=s1"}"#,
-    )
-    .await;
-    let (client, _) = client(&server.base);
-    let confirmed = client
-        .confirm(&ConfirmRequest::new(invoice_id(), None))
-        .await
-        .unwrap();
-    assert_eq!(confirmed.message.as_deref(), Some("OK"));
-    let request = CheckoutRequest {
+async fn every_call_is_signed_over_the_bytes_that_are_sent() {
+    let status = r#"{ "data": {"transaction_status": "PROCESSING", "x": 1} }"#;
+    let odd = "{ \"b\":1.10,\n\"a\":[1e5 ], \"b\":2 }";
+    let session = r#"{"session_id":"s1","payment_process_url":"https://c.example/?id=s1"}"#;
+    let invoice = invoice_response().to_string();
+    let responses = ["{}", &invoice, status, "{}", session, odd, odd, odd];
+    let responses = responses.map(|body| (200, &[][..], body.to_owned()));
+    let server = Server::start(responses).await;
+    // A slash at the end of the base address is nothing.
+    let (client, _) = client(&format!("{}/", server.base));
+    client.prices().await.unwrap();
+    let created = client.create_invoice(&invoice_request()).await.unwrap();
+    assert_eq!(created.invoice_id, invoice_id());
+    let id = InvoiceId::parse("a/b?c&d=%7e#\"'<>|+~[x]").unwrap();
+    let read = client.invoice(&id, Priority::Watched).await.unwrap();
+    assert_eq!(read.raw, status);
+    let confirm = ConfirmRequest::new(invoice_id(), None);
+    client.confirm(&confirm).await.unwrap();
+    let checkout = CheckoutRequest {
         client_email_id: "a@b.example".into(),
         client_preferred_fiat_currency: florin_money::Currency::USD,
         amount: None,
@@ -151,26 +45,52 @@ async fn a_confirmation_and_a_checkout_are_signed_posts() {
         merchant_website: "https://shop.example/".into(),
         invoice_callback_url: "https://pay.shop.example/".into(),
     };
-    let session = client.checkout(&request).await.unwrap();
-    assert_eq!(session.session_id, InvoiceId::parse("s1").unwrap());
-    assert_signed(&server.seen()[0], "POST", "/confirm");
-    assert_signed(&server.seen()[1], "POST", "/checkout");
-}
-
-#[tokio::test]
-async fn the_nonce_is_the_clocks_second_and_a_slash_at_the_end_of_the_base_is_nothing() {
-    let server = Server::json(200, "{}").await;
-    let (client, clock) = client(&format!("{}/", server.base));
-    client.prices().await.unwrap();
-    clock.pass(Duration::from_millis(2500));
-    client.prices().await.unwrap();
-    let nonces = server
-        .seen()
-        .iter()
-        .map(|seen| seen.headers["nonce"].clone())
-        .collect::<Vec<_>>();
-    assert_eq!(nonces, ["1700000000", "1700000002"]);
-    assert_signed(&server.seen()[1], "GET", "/prices");
+    client.checkout(&checkout).await.unwrap();
+    let body = r#"{"z":1.10,"a":1e5,"z":2}"#;
+    for (endpoint, query, body) in [
+        (Endpoint::AddPreferences, "", Some(body)),
+        (Endpoint::UpdatePreferences, "", Some(body)),
+        (Endpoint::MerchantAccount, "a=%20b", None),
+    ] {
+        let request = RawRequest::new(endpoint, query, body).unwrap();
+        assert_eq!(client.forward(&request).await.unwrap(), odd);
+    }
+    let create = concat!(
+        r#"{"conversion_id":"c1","amount_in_usd":"19.90","amount_in_local_currency":"19.90","#,
+        r#""amount_in_crypto":"0.00030973","crypto_code":"BTC"}"#
+    );
+    let encoded = "/invoice?id=a%2Fb%3Fc%26d%3D%257e%23%22%27%3C%3E%7C%2B%7E%5Bx%5D";
+    let confirm = serde_json::to_string(&confirm).unwrap();
+    let checkout = serde_json::to_string(&checkout).unwrap();
+    let expected = [
+        ("GET", "/prices", ""),
+        ("POST", "/invoice", create),
+        ("GET", encoded, ""),
+        ("POST", "/confirm", &confirm),
+        ("POST", "/checkout", &checkout),
+        ("POST", "/preferences", body),
+        ("PUT", "/preferences", body),
+        ("GET", "/merchant/account?a=%20b", ""),
+    ];
+    let seen = server.seen();
+    assert_eq!(seen.len(), expected.len());
+    for (seen, (method, path, body)) in seen.iter().zip(expected) {
+        assert_eq!(
+            (seen.method.as_str(), &seen.body[..]),
+            (method, body.as_bytes())
+        );
+        let sent = seen.uri.path_and_query().unwrap().as_str();
+        assert_eq!(sent, format!("/api{path}"));
+        let header = |name: &str| seen.headers[name].to_str().unwrap();
+        assert_eq!(header("apikey"), API_KEY);
+        assert_eq!(header("content-type"), "application/json");
+        assert_eq!(header("nonce"), "1700000000");
+        let signed = (method == "POST").then_some(body.as_bytes());
+        let secret = SecretString::from(API_SECRET);
+        let nonce = Nonce::from_second(1_700_000_000);
+        let signature = sign(&secret, nonce, path, signed);
+        assert_eq!(header("signature"), signature.as_str(), "{method} {path}");
+    }
 }
 
 #[derive(Clone, Default)]
@@ -178,10 +98,8 @@ struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0
-            .lock()
-            .expect("no test panics in here")
-            .extend_from_slice(bytes);
+        let mut log = self.0.lock().expect("no test panics in here");
+        log.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -205,41 +123,101 @@ async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
     let id = InvoiceId::parse("inv_canary_55").unwrap();
     client.invoice(&id, Priority::Watched).await.unwrap();
     let mut output = format!("{client:?} {:?}", settings(&server.base));
-    let mut errors = Vec::new();
     let (address, _) = raw_server(b"", Then::Close);
-    for base in [
-        &server.base,
-        &format!("http://{address}/api"),
-        "http://127.0.0.1:1/api",
-    ] {
+    let closing = format!("http://{address}/api");
+    for base in [&server.base, &closing, "http://127.0.0.1:1/api"] {
         let (client, _) = crate::server::client(base);
         let error = client.create_invoice(&invoice_request()).await.unwrap_err();
-        errors.push(format!("{error} {error:?}"));
+        output += &format!("{error} {error:?}");
         if let Err(error) = client.invoice(&id, Priority::Watched).await {
-            errors.push(format!("{error} {error:?}"));
+            output += &format!("{error} {error:?}");
         }
     }
-    output += &errors.concat();
     output += &String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    let ours: Vec<_> = output
-        .lines()
+    let lines = output.lines();
+    let ours: Vec<_> = lines
         .filter(|line| line.contains("gateway called"))
         .collect();
-    assert!(
-        ours.iter()
-            .any(|line| line.contains("path=\"/invoice\" status=200 elapsed_ms=")),
-        "{ours:#?}"
-    );
-    assert!(
-        ours.iter()
-            .any(|line| line.contains("method=\"POST\" path=\"/invoice\" error=the gateway"))
-    );
+    for part in [
+        "path=\"/invoice\" status=200 elapsed_ms=",
+        "method=\"POST\" path=\"/invoice\" error=the gateway",
+    ] {
+        assert!(ours.iter().any(|line| line.contains(part)), "{ours:#?}");
+    }
     assert!(!ours.iter().any(|line| line.contains("inv_canary_55")));
-    let signature = server.seen()[0].headers["signature"]
-        .to_str()
-        .unwrap()
-        .to_owned();
-    for secret in [API_KEY, API_SECRET, &signature] {
+    let seen = server.seen();
+    let signature = seen[0].headers["signature"].to_str().unwrap();
+    for secret in [API_KEY, API_SECRET, signature] {
         assert!(!output.contains(secret), "{secret}");
     }
+}
+
+async fn poll(client: &Client) -> Result<(), CallError> {
+    let id = invoice_id();
+    client.invoice(&id, Priority::Watched).await.map(drop)
+}
+
+#[track_caller]
+fn assert_unauthorized(result: &Result<(), CallError>) {
+    let is_unauthorized = matches!(result, Err(CallError::Refused { status: 401, .. }));
+    assert!(is_unauthorized, "{result:?}");
+}
+
+/// The gateway accepts one key, and answers every GET /prices with 404.
+#[tokio::test]
+async fn a_key_is_rejected_until_a_call_proves_it_or_another_is_set() {
+    let accepted = Arc::new(Mutex::new(API_KEY));
+    let known = accepted.clone();
+    let server = Server::with(move |request| {
+        let is_known = request.headers["apikey"] == *known.lock().expect("no test panics in here");
+        let status = if request.uri.path().ends_with("/prices") {
+            StatusCode::NOT_FOUND
+        } else if is_known {
+            StatusCode::OK
+        } else {
+            StatusCode::UNAUTHORIZED
+        };
+        // The real date is years after the hand-moved clock: nonces would follow it.
+        (status, [("date", "soon")], r#"{"data":{}}"#).into_response()
+    })
+    .await;
+    let (client, _) = client(&server.base);
+    *accepted.lock().unwrap() = "new";
+    // A store's own call may be one that its account must not make.
+    let own = RawRequest::new(Endpoint::MerchantAccount, "", None).unwrap();
+    assert_unauthorized(&client.forward(&own).await.map(drop));
+    assert!(!client.health().is_key_rejected);
+    assert_unauthorized(&poll(&client).await);
+    assert_eq!(server.count(), 2, "a refusal is not repeated");
+    assert!(client.health().is_key_rejected);
+    // Source: payment-service.md: GET /prices shows no signature.
+    client.prices().await.unwrap_err();
+    assert!(client.health().is_key_rejected);
+    *accepted.lock().unwrap() = API_KEY;
+    poll(&client).await.unwrap();
+    assert!(!client.health().is_key_rejected);
+    *accepted.lock().unwrap() = "new";
+    let credentials = |key: &str| Credentials {
+        api_key: SecretString::from(key),
+        api_secret: SecretString::from("secret"),
+    };
+    let odd = client.set_credentials(&credentials("a\nb"));
+    assert!(matches!(odd, Err(SettingsError::ApiKey)));
+    assert_unauthorized(&poll(&client).await);
+    client.set_credentials(&credentials("new")).unwrap();
+    assert!(!client.health().is_key_rejected);
+    poll(&client).await.unwrap();
+}
+
+#[tokio::test]
+async fn every_try_is_signed_for_its_own_time() {
+    let responses = [(500, "{}"), (500, "{}"), (200, "{}")];
+    let responses = responses.map(|(status, body)| (status, &[][..], body.to_owned()));
+    let server = Server::start(responses).await;
+    let (client, clock) = client(&server.base);
+    clock.pass(Duration::from_millis(900));
+    client.prices().await.unwrap();
+    assert_eq!(server.nonces(), ["1700000000", "1700000001", "1700000001"]);
+    let seen = server.seen();
+    assert_ne!(seen[0].headers["signature"], seen[1].headers["signature"]);
 }

@@ -1,33 +1,19 @@
-//! All calls of a client share one budget; none is sent while the circuit is open or while the gateway asks for a pause.
+//! The client and its limits are joined: budget, retries, pauses and the gateway's clock.
 
 use std::time::Duration;
 
-use crate::calls::{invoice_id, invoice_request};
-use crate::server::{CannedResponse, HandClock, Server, client, client_with};
-use florin_gateway::{
-    CallError, Client, Endpoint, NonceRule, PaymentGateway as _, Priority, RawRequest,
+use crate::server::{
+    CannedResponse, HandClock, Server, client, invoice_id, invoice_request, invoice_response,
 };
+use florin_gateway::{CallError, Client, InvoiceId, PaymentGateway as _, Priority};
 
 fn response(status: u16, body: &str) -> CannedResponse {
     (status, &[], body.to_owned())
 }
 
-async fn looks(client: &Client) -> Result<(), CallError> {
-    client
-        .invoice(&invoice_id(), Priority::Watched)
-        .await
-        .map(|_| ())
-}
-
-/// Looks until the budget refuses; answers how many were answered.
-async fn concurrent_polls(client: &Client) -> usize {
-    for looked in 0..1000 {
-        if let Err(error) = looks(client).await {
-            assert!(matches!(error, CallError::OutOfBudget { .. }), "{error}");
-            return looked;
-        }
-    }
-    panic!("there is no end");
+async fn poll(client: &Client) -> Result<(), CallError> {
+    let id = invoice_id();
+    client.invoice(&id, Priority::Watched).await.map(drop)
 }
 
 async fn good() -> (Server, Client, HandClock) {
@@ -40,48 +26,46 @@ async fn good() -> (Server, Client, HandClock) {
 async fn a_poll_over_budget_is_refused_at_once_and_a_create_waits() {
     let (server, client, clock) = good().await;
     assert_eq!(client.available(Priority::Watched), 10);
-    assert_eq!(concurrent_polls(&client).await, 10);
+    for _ in 0..10 {
+        poll(&client).await.unwrap();
+    }
+    let error = poll(&client).await.unwrap_err();
+    assert!(matches!(error, CallError::OutOfBudget { .. }), "{error}");
     assert_eq!(client.available(Priority::Watched), 0);
     assert!(clock.slept_ms().is_empty());
     for _ in 0..11 {
         client.prices().await.unwrap();
     }
     assert_eq!(server.count(), 21);
-    assert_eq!(
-        clock.slept_ms(),
-        [125, 125],
-        "nine were left beside the one for looks, and two waited"
-    );
+    // Nine were left beside the one for polls, and two waited.
+    assert_eq!(clock.slept_ms(), [125, 125]);
 }
 
 #[tokio::test]
-async fn retries_end_when_the_circuit_opens_and_a_probe_is_not_repeated() {
-    let failures = (0..6).map(|_| response(500, ""));
-    let server = Server::start(failures.chain([response(200, r#"{"data":{}}"#)])).await;
+async fn a_read_is_retried_until_it_is_answered_or_the_circuit_opens() {
+    let failures = [502, 200, 200, 500, 500, 500, 500, 500];
+    let bodies = ["", "<html>", r#"{"data":{}}"#, "", "", "", "", ""];
+    let responses = failures.into_iter().zip(bodies);
+    let server = Server::start(responses.map(|(status, body)| response(status, body))).await;
     let (client, clock) = client(&server.base);
-    assert_eq!(looks(&client).await, Err(CallError::Broken { status: 500 }));
-    let error = looks(&client).await.unwrap_err();
+    poll(&client).await.unwrap();
+    assert_eq!((server.count(), clock.slept_ms()), (3, vec![200, 400]));
+    let broken = poll(&client).await;
+    assert_eq!(broken, Err(CallError::Broken { status: 500 }));
+    let error = poll(&client).await.unwrap_err();
     assert!(matches!(error, CallError::CircuitOpen { .. }), "{error}");
     assert!(client.health().is_circuit_open);
-    assert_eq!((server.count(), client.available(Priority::Create)), (5, 0));
-    clock.pass(Duration::from_secs(5));
-    assert_eq!(client.available(Priority::Unwatched), 1, "a probe");
-    let error = looks(&client).await.unwrap_err();
-    assert!(matches!(error, CallError::CircuitOpen { .. }), "{error}");
-    assert_eq!(server.count(), 6);
-    clock.pass(Duration::from_secs(10));
-    looks(&client).await.unwrap();
-    assert!(!client.health().is_circuit_open);
+    assert_eq!((server.count(), client.available(Priority::Create)), (8, 0));
 }
 
 #[tokio::test]
-async fn repetitions_come_out_of_a_quota() {
+async fn retries_come_out_of_a_budget() {
     // Every other request fails: the circuit stays closed, and every poll needs a retry.
     let pair = [response(500, ""), response(200, r#"{"data":{}}"#)];
     let server = Server::start(pair.into_iter().cycle().take(60)).await;
     let (client, clock) = client(&server.base);
     let mut repeated = 0;
-    while looks(&client).await.is_ok() {
+    while poll(&client).await.is_ok() {
         repeated += 1;
         clock.pass(Duration::from_secs(1));
     }
@@ -90,135 +74,89 @@ async fn repetitions_come_out_of_a_quota() {
 }
 
 #[tokio::test]
-async fn concurrent_lookups_of_one_invoice_share_the_response() {
+async fn an_invoice_is_requested_once_whatever_happens() {
+    let good = invoice_response().to_string();
+    for first in [
+        response(500, ""),
+        response(503, ""),
+        response(200, "<html>"),
+        response(429, ""),
+    ] {
+        let server = Server::start([first, response(200, &good)]).await;
+        let (client, clock) = client(&server.base);
+        client.create_invoice(&invoice_request()).await.unwrap_err();
+        assert_eq!(server.count(), 1);
+        assert!(clock.slept_ms().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn concurrent_lookups_of_one_invoice_share_the_response_also_without_the_first_caller() {
     let (server, client, _) = good().await;
-    let looks = (0..50).map(|_| looks(&client));
-    for look in futures_util::future::join_all(looks).await {
-        look.unwrap();
+    let polls = (0..50).map(|_| poll(&client));
+    for polled in futures_util::future::join_all(polls).await {
+        polled.unwrap();
     }
     assert_eq!(server.count(), 1);
-    let other = florin_gateway::InvoiceId::parse("inv_2").unwrap();
-    let id = invoice_id();
-    let (one, another) = tokio::join!(
-        client.invoice(&id, Priority::Watched),
-        client.invoice(&other, Priority::Watched),
-    );
+    let other = InvoiceId::parse("inv_2").unwrap();
+    let (one, another) = tokio::join!(poll(&client), client.invoice(&other, Priority::Watched));
     one.unwrap();
     another.unwrap();
-    assert_eq!(
-        server.count(),
-        3,
-        "a response is not kept, and another invoice is another"
-    );
-}
-
-#[tokio::test]
-async fn a_shared_lookup_survives_its_first_caller() {
-    let (server, client, _) = good().await;
-    let id = invoice_id();
-    let mut first = Box::pin(client.invoice(&id, Priority::Watched));
+    // No response is kept.
+    assert_eq!(server.count(), 3);
+    let (mut first, mut second) = (Box::pin(poll(&client)), Box::pin(poll(&client)));
     assert!(futures_util::poll!(first.as_mut()).is_pending());
-    let second = client.invoice(&id, Priority::Watched);
-    let ((), response) = tokio::join!(async { drop(first) }, second);
-    response.unwrap();
-    assert_eq!(server.count(), 1);
-}
-
-#[tokio::test]
-async fn where_a_nonce_is_taken_once_each_request_has_its_own_second() {
-    let server = Server::json(200, "{}").await;
-    let (client, clock) = client_with(&server.base, |settings| {
-        settings.nonces = NonceRule::MustIncrease;
-    });
-    for _ in 0..5 {
-        client.prices().await.unwrap();
-    }
-    let seen = server.seen();
-    let nonces: Vec<_> = seen
-        .iter()
-        .map(|seen| seen.headers["nonce"].clone())
-        .collect();
-    assert_eq!(
-        nonces,
-        [
-            "1700000001",
-            "1700000002",
-            "1700000003",
-            "1700000005",
-            "1700000006"
-        ]
-    );
-    // A fifth of the rate is reserved for polling.
-    assert_eq!(clock.slept_ms(), [1250; 5]);
-}
-
-#[tokio::test]
-async fn what_passes_through_is_untouched_both_ways() {
-    let odd = "{ \"b\":1.10,\n\"a\":[1e5 ], \"b\":2 }";
-    let server = Server::json(200, odd).await;
-    let (client, _) = client(&server.base);
-    let body = r#"{"z":1.10,"a":1e5,"z":2}"#;
-    for endpoint in [Endpoint::AddPreferences, Endpoint::UpdatePreferences] {
-        let request = RawRequest::new(endpoint, "", Some(body)).unwrap();
-        assert_eq!(client.forward(&request).await.unwrap(), odd);
-    }
-    let request = RawRequest::new(Endpoint::MerchantAccount, "a=%20b", None).unwrap();
-    client.forward(&request).await.unwrap();
-    let seen = server.seen();
-    assert_eq!(
-        (seen[0].body.as_ref(), seen[1].body.as_ref()),
-        (body.as_bytes(), body.as_bytes())
-    );
-    crate::calls::assert_signed(&seen[0], "POST", "/preferences");
-    crate::calls::assert_signed(&seen[1], "PUT", "/preferences");
-    crate::calls::assert_signed(&seen[2], "GET", "/merchant/account?a=%20b");
-}
-
-#[tokio::test]
-async fn a_success_that_is_no_json_is_not_passed_on() {
-    let server = Server::json(200, "<html>").await;
-    let add = RawRequest::new(Endpoint::AddPreferences, "", Some("{}")).unwrap();
-    let error = client(&server.base).0.forward(&add).await.unwrap_err();
-    assert!(matches!(error, CallError::Ambiguous(_)), "{error}");
-}
-
-fn limited(seconds: u64) -> CallError {
-    CallError::RateLimited {
-        retry_after: Duration::from_secs(seconds),
-    }
+    assert!(futures_util::poll!(second.as_mut()).is_pending());
+    drop(first);
+    second.await.unwrap();
+    assert_eq!(server.count(), 4);
 }
 
 #[tokio::test]
 async fn nothing_is_sent_within_a_pause() {
+    let limited = |seconds| CallError::RateLimited {
+        retry_after: Duration::from_secs(seconds),
+    };
     let pause: CannedResponse = (429, &[("retry-after", "30")], String::new());
     let server = Server::start([pause, response(200, "{}")]).await;
     let (client, clock) = client(&server.base);
     assert_eq!(client.prices().await, Err(limited(30)));
     clock.pass(Duration::from_secs(29));
     assert_eq!(client.clone().prices().await, Err(limited(1)));
-    assert_eq!(
-        client.invoice(&invoice_id(), Priority::Watched).await,
-        Err(limited(1))
-    );
-    assert_eq!(
-        client.create_invoice(&invoice_request()).await,
-        Err(limited(1))
-    );
+    assert_eq!(poll(&client).await, Err(limited(1)));
     assert_eq!(server.count(), 1);
     assert!(clock.slept_ms().is_empty());
     clock.pass(Duration::from_secs(1));
     client.prices().await.unwrap();
-    assert_eq!(server.count(), 2);
 }
 
+/// The hand-moved clock begins at 22:13:20.
+const AN_HOUR_LATER: &[(&str, &str)] = &[("date", "Tue, 14 Nov 2023 23:13:20 GMT")];
+const AN_HOUR_EARLIER: &[(&str, &str)] = &[("date", "Tue, 14 Nov 2023 21:13:20 GMT")];
+
 #[tokio::test]
-async fn a_retry_waits_for_no_pause_but_gives_up() {
-    let server = Server::start([(503, &[("retry-after", "7")][..], String::new())]).await;
+async fn a_call_that_is_refused_for_its_time_is_made_once_more_by_the_gateways_clock() {
+    let refused = |date| (401, date, r#"{"code":"INVALID_SIGNATURE"}"#.to_owned());
+    for (date, corrected) in [
+        (AN_HOUR_LATER, "1700003600"),
+        (AN_HOUR_EARLIER, "1699996400"),
+    ] {
+        let good = (200, date, invoice_response().to_string());
+        let server = Server::start([refused(date), good]).await;
+        let (client, clock) = client(&server.base);
+        client.create_invoice(&invoice_request()).await.unwrap();
+        assert_eq!(server.nonces(), ["1700000000", corrected]);
+        assert!(clock.slept_ms().is_empty());
+        let skew = client.health().skew.unwrap().as_secs();
+        assert_eq!(skew.abs(), 3600);
+    }
+    let dates = [AN_HOUR_LATER, AN_HOUR_EARLIER, AN_HOUR_LATER];
+    let server = Server::start(dates.map(refused)).await;
     let (client, _) = client(&server.base);
-    // The first try fails, 200 ms pass, and the second is not made.
-    let left = CallError::RateLimited {
-        retry_after: Duration::from_millis(6800),
-    };
-    assert_eq!(client.prices().await, Err(left));
-    assert_eq!(server.count(), 1);
+    let error = client.create_invoice(&invoice_request()).await.unwrap_err();
+    assert!(
+        matches!(error, CallError::Refused { status: 401, .. }),
+        "{error}"
+    );
+    assert_eq!(server.count(), 2);
 }

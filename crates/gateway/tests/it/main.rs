@@ -3,8 +3,6 @@
 
 mod calls;
 mod faults;
-mod keys;
 mod limits;
-mod retries;
 mod server;
 mod shared_limits;

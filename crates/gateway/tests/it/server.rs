@@ -11,9 +11,14 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
-use florin_gateway::{Client, Clock, Credentials, Deadlines, Random, Settings};
+use florin_gateway::{
+    Client, Clock, ConversionId, Credentials, Deadlines, InvoiceId, InvoiceRequest, Random,
+    Settings,
+};
+use florin_money::{AmountText, CryptoCode};
 use jiff::Timestamp;
 use secrecy::SecretString;
+use serde_json::{Value, json};
 
 pub(crate) const API_KEY: &str = "key_canary_8f2e";
 pub(crate) const API_SECRET: &str = "secret_canary_77aa01";
@@ -88,6 +93,13 @@ impl Server {
     pub(crate) fn count(&self) -> usize {
         self.seen().len()
     }
+
+    /// The nonces of all requests so far.
+    pub(crate) fn nonces(&self) -> Vec<String> {
+        let nonce = |seen: &RecordedRequest| seen.headers["nonce"].to_str().map(str::to_owned);
+        let nonces = self.seen().iter().map(nonce).collect::<Result<_, _>>();
+        nonces.expect("nonces are digits")
+    }
 }
 
 impl Drop for Server {
@@ -159,15 +171,34 @@ pub(crate) fn settings(base: &str) -> Settings {
 }
 
 pub(crate) fn client(base: &str) -> (Client, HandClock) {
-    client_with(base, |_| {})
-}
-
-pub(crate) fn client_with(base: &str, set: impl FnOnce(&mut Settings)) -> (Client, HandClock) {
     let clock = HandClock::new();
-    let mut settings = settings(base);
-    set(&mut settings);
+    let settings = settings(base);
     let client = Client::new(settings, Arc::new(clock.clone()), Arc::new(Largest));
     (client.expect("good settings"), clock)
+}
+
+pub(crate) fn invoice_request() -> InvoiceRequest {
+    let amount = |text| AmountText::parse(text).expect("an amount");
+    InvoiceRequest {
+        conversion_id: ConversionId::parse("c1").expect("an id"),
+        amount_in_usd: amount("19.90"),
+        amount_in_local_currency: amount("19.90"),
+        amount_in_crypto: amount("0.00030973"),
+        crypto_code: CryptoCode::parse("BTC").expect("a code"),
+    }
+}
+
+pub(crate) fn invoice_id() -> InvoiceId {
+    InvoiceId::parse("inv_1").expect("an id")
+}
+
+pub(crate) fn invoice_response() -> Value {
+    json!({
+        "invoice_id": "inv_1", "invoice_expired_in": "15", "deposit_crypto": "BTC",
+        "deposit_address": "tb1q", "qr_string": "bitcoin:tb1q", "invoice_amount_in_crypto": "0.00030973",
+        "invoice_amount_in_usd": "19.90", "local_currency_amount": "19.90",
+        "local_currency_code": "USD", "warning_messages": [],
+    })
 }
 
 /// Begins at the second 1,700,000,000; sleeping moves it and takes no time.
