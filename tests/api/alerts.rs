@@ -62,65 +62,48 @@ fn every_alert_says_what_to_do_and_has_a_runbook_and_a_unit_test() {
     assert_eq!(sections, rules.len(), "a section without an alert");
 }
 
-/// The cells of each row of the table of faults.
-fn faults() -> Vec<Vec<String>> {
+#[test]
+fn the_table_of_faults_names_what_there_is_and_every_alert_of_a_file() {
+    let rules = text_of("deploy/prometheus/alerts.yml");
+    let metrics = text_of("docs/operations/metrics.md");
+    let logs = text_of("docs/operations/logs.md");
+    let operator = text_of("docs/operations/operators-page.md");
     let page = text_of("docs/operations/alerts.md");
-    let section = page.split("\n## Faults\n").nth(1).unwrap();
-    let section = section.split("\n## ").next().unwrap();
+    let (_, section) = page.split_once("\n## Faults\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
     let rows = section
         .lines()
         .filter(|line| line.starts_with("| "))
         .skip(1);
-    let cells = |row: &str| {
-        row.trim_matches('|')
-            .split('|')
-            .map(|it| it.trim().to_owned())
-            .collect()
-    };
-    rows.map(cells).collect()
-}
-
-#[test]
-fn the_table_of_faults_names_what_there_is_and_every_alert_of_a_file() {
-    let (rules, metrics, logs, page) = (
-        text_of("deploy/prometheus/alerts.yml"),
-        text_of("docs/operations/metrics.md"),
-        text_of("docs/operations/logs.md"),
-        text_of("docs/operations/operators-page.md"),
-    );
-    let faults = faults();
-    assert!(faults.len() > 20);
-    for fault in &faults {
-        let [_, entry, metric, alert, line] = &fault[..] else {
-            panic!("five cells: {fault:?}");
+    let rows: Vec<Vec<&str>> = rows
+        .map(|row| row.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    assert!(rows.len() > 20);
+    for row in &rows {
+        let [_, entry, metric, alert, line] = row[..] else {
+            panic!("five cells: {row:?}");
         };
-        assert!(
-            entry == "none" || page.contains(&format!("\n| {entry} | ")),
-            "{entry}"
-        );
-        let is_named = metric == "none" || metric == "`up` of Prometheus";
-        assert!(
-            is_named || metrics.contains(&format!("\n| {metric} | ")),
-            "{metric}"
-        );
-        assert!(
-            alert == "none" || rules.contains(&format!("alert: {alert}\n")),
-            "{alert}"
-        );
-        let start = line.trim_end_matches('`');
-        assert!(line.starts_with("none") || logs.contains(start), "{line}");
+        for (cell, text, expected) in [
+            (entry, &operator, format!("\n| {entry} | ")),
+            (metric, &metrics, format!("\n| {metric} | ")),
+            (alert, &rules, format!("alert: {alert}\n")),
+            (line, &logs, line.trim_end_matches('`').to_owned()),
+        ] {
+            let is_none = cell.starts_with("none") || cell == "`up` of Prometheus";
+            assert!(is_none || text.contains(&expected), "{cell}");
+        }
     }
     // What is wrong with a database server has its own page; the other two are symptoms of any fault.
-    let elsewhere =
-        |name: &str| name.starts_with("FlorinDatabase") || name == "FlorinStandbyMissing";
-    let symptoms = ["FlorinServerErrors", "FlorinStatusReadsSlow"];
+    let elsewhere = [
+        "FlorinStandbyMissing",
+        "FlorinServerErrors",
+        "FlorinStatusReadsSlow",
+    ];
     for name in rules.split("alert: ").skip(1) {
         let name = name.lines().next().unwrap();
-        let is_there = faults.iter().any(|fault| fault[3] == name);
-        assert!(
-            is_there || elsewhere(name) || symptoms.contains(&name),
-            "{name} is for no fault"
-        );
+        let is_elsewhere = name.starts_with("FlorinDatabase") || elsewhere.contains(&name);
+        let is_there = rows.iter().any(|row| row[3] == name);
+        assert!(is_there || is_elsewhere, "{name} is for no fault");
     }
 }
 

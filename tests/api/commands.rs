@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 use support::{Folder, Program, ProgramOutput, World, limit_files};
@@ -61,42 +62,34 @@ fn init_writes_a_private_configuration_that_is_complete_for_the_sandbox() {
 #[test]
 fn init_prints_the_sandboxs_command_for_its_addresses() {
     let folder = Folder::new();
-    let port = |gateway: &str, more: &[&str]| {
-        let file = folder.file(&format!("{}.toml", gateway.replace(['/', ':'], "-")));
-        let words = ["--sandbox", "--json", "--gateway-url", gateway];
-        let written = init(&file, &[&words[..], more].concat());
-        assert_eq!(written.code, Some(0), "{}", written.printed);
+    let printed = |name: &str, words: &[&str]| {
+        let words = [&["--sandbox", "--json"], words].concat();
+        let written = init(&folder.file(name), &words);
+        assert_ended(&written, 0, &[]);
         let printed: Value = serde_json::from_str(&written.printed).unwrap();
-        let commands = printed["commands"].as_array().unwrap().clone();
-        (fs::read_to_string(file).unwrap(), commands)
+        let commands = printed["commands"].as_array().unwrap().iter();
+        let commands = commands.map(|command| command.as_str().unwrap().to_owned());
+        commands.collect::<Vec<_>>()
     };
-    let (text, commands) = port(
-        "http://localhost:9090/api",
-        &["--public-url", "http://127.0.0.1:9080"],
-    );
-    let command = commands[0].as_str().unwrap();
+    let gateway = ["--gateway-url", "http://localhost:9090/api"];
+    let proxy = ["--public-url", "http://127.0.0.1:9080"];
+    let commands = printed("here.toml", &[gateway, proxy].concat());
     let start = "florin-sandbox --listen 127.0.0.1:9090 --callback-url ";
-    let url = command.strip_prefix(start).unwrap();
-    let printed = std::process::Command::new("sh")
-        .args(["-c", &format!("printf %s {url}")])
-        .output()
+    let url = commands[0].strip_prefix(start).unwrap();
+    let mut shell = Command::new("sh");
+    let url = shell.args(["-c", &format!("printf %s {url}")]).output();
+    let url = String::from_utf8(url.unwrap().stdout).unwrap();
+    let text = fs::read_to_string(folder.file("here.toml")).unwrap();
+    let token = url
+        .strip_prefix("http://127.0.0.1:9080/callbacks/")
         .unwrap();
-    let token = text
-        .lines()
-        .find_map(|line| line.strip_prefix("callback_token = "));
-    let token = token.unwrap().trim_matches('"');
-    assert_eq!(
-        String::from_utf8(printed.stdout).unwrap(),
-        format!("http://127.0.0.1:9080/callbacks/{token}")
-    );
-    let pays = commands.last().unwrap().as_str().unwrap();
-    assert!(
-        pays.contains("http://localhost:9090/sandbox/scenario"),
-        "{pays}"
-    );
+    assert!(text.contains(&format!("callback_token = \"{token}\"\n")));
+    let pays = commands.last().unwrap();
+    assert!(pays.contains("http://localhost:9090/sandbox/scenario"));
     // One on another machine is not started here.
-    let (_, commands) = port("https://sandbox.example/api", &[]);
-    assert!(commands[0].as_str().unwrap().starts_with("florin-proxy "));
+    let elsewhere = ["--gateway-url", "https://sandbox.example/api"];
+    let commands = printed("there.toml", &elsewhere);
+    assert!(commands[0].starts_with("florin-proxy "));
 }
 
 #[test]
@@ -149,7 +142,7 @@ fn a_reader_that_closes_the_pipe_ends_each_command_in_order() {
         let file = folder.file(&format!("{number}.toml")).display().to_string();
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let ended = std::process::Command::new(support::built("florin-proxy", "florin-proxy"))
+        let ended = Command::new(support::built("florin-proxy", "florin-proxy"))
             .args([words, &["--config", &file]].concat())
             .stdout(writer.try_clone().unwrap())
             .stderr(writer)

@@ -436,19 +436,4 @@ mod tests {
         drop(server);
         assert!(!folder.exists());
     }
-
-    #[test]
-    fn a_standby_has_what_the_primary_committed_before_it_was_stopped() {
-        let mut primary = PostgresServer::start(Durability::Full).unwrap();
-        let standby = primary.start_standby().unwrap();
-        primary.wait_for_standby().unwrap();
-        primary.create_database("one", None).unwrap();
-        primary.psql("one", "CREATE TABLE t (i int)").unwrap();
-        primary.stop_at_once().unwrap();
-        assert!(primary.psql("one", "SELECT 1").is_err());
-        standby.promote().unwrap();
-        assert_eq!(standby.psql("one", "SELECT count(*) FROM t").unwrap(), "0");
-        primary.start_again().unwrap();
-        assert_eq!(primary.psql("one", "SELECT count(*) FROM t").unwrap(), "0");
-    }
 }
