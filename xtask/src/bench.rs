@@ -80,14 +80,11 @@ impl Bench<'_> {
     /// Runs a program of `tests` on the proxy's release.
     fn program(&self, name: &str, arguments: &[&Path]) -> anyhow::Result<()> {
         output::step(format!("Building {name}…"));
-        let build = format!("build --locked --quiet --package florin-tests --bin {name}");
-        self.workspace.cargo(&build).run()?;
-        let (program, proxy) = (self.workspace.debug_program(name), &self.proxy);
-        Ok(cmd!(
-            self.workspace.sh,
-            "{program} --proxy {proxy} {arguments...}"
-        )
-        .run()?)
+        let build = format!("--package florin-tests --bin {name}");
+        self.workspace.build(&build)?;
+        let (sh, program) = (&self.workspace.sh, self.workspace.debug_program(name));
+        let proxy = &self.proxy;
+        Ok(cmd!(sh, "{program} --proxy {proxy} {arguments...}").run()?)
     }
 
     /// Runs an example of a package.
@@ -112,13 +109,9 @@ fn first_view(bench: &Bench<'_>) -> anyhow::Result<()> {
     let peers = workspace.target.join("peers");
     let modules = setup::npm(workspace, "tests/peers")?.join("node_modules");
     output::step("Bundling the peers…");
-    cmd!(
-        workspace.sh,
-        "node tests/peers/bundle.mjs {modules} {peers}"
-    )
-    .env_remove("NODE_OPTIONS")
-    .quiet()
-    .run()?;
+    let sh = &workspace.sh;
+    let bundle = cmd!(sh, "node tests/peers/bundle.mjs {modules} {peers}");
+    bundle.env_remove("NODE_OPTIONS").quiet().run()?;
     bench.program("first-view", &[Path::new("--peers"), &peers])
 }
 
@@ -132,8 +125,7 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
         return kill(workspace, &proxy, kills, args);
     }
     setup::install_postgresql(workspace, "proxies on it are measured")?;
-    let sandbox = "build --locked --quiet --package florin-sandbox";
-    workspace.cargo(sandbox).run()?;
+    workspace.build("--package florin-sandbox")?;
     let folder = workspace.sh.create_temp_dir()?;
     let bench = Bench {
         workspace,
@@ -154,11 +146,10 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
 
 /// Simulates orders by the optimised simulation of the package `tests`.
 pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Result<()> {
-    let simulation = workspace
-        .cargo(
-            "test --locked --quiet --profile simulation --package florin-tests --test simulation",
-        )
-        .env("FLORIN_SIM_ORDERS", args.orders.to_string());
+    let test =
+        "test --locked --quiet --profile simulation --package florin-tests --test simulation";
+    let simulation = workspace.cargo(test);
+    let simulation = simulation.env("FLORIN_SIM_ORDERS", args.orders.to_string());
     let seed = args.seed.map(|seed| ("FLORIN_SIM_SEED", seed.to_string()));
     Ok(simulation.envs(seed).run()?)
 }
@@ -193,14 +184,10 @@ fn kill(workspace: &Workspace, proxy: &Path, kills: u64, args: &BenchArgs) -> an
     }
 
     output::step("Building the kill campaign…");
-    workspace
-        .cargo("build --locked --quiet --package florin-tests --bin kill-campaign")
-        .run()?;
+    workspace.build("--package florin-tests --bin kill-campaign")?;
     let campaign = workspace.debug_program("kill-campaign");
     let (kills, seed) = (kills.to_string(), args.seed.unwrap_or(1).to_string());
-    Ok(cmd!(
-        workspace.sh,
-        "{campaign} --kills {kills} --seed {seed} {replicas...} --proxy {proxy}"
-    )
-    .run()?)
+    let options = ["--kills", &kills, "--seed", &seed];
+    let campaign = workspace.sh.cmd(campaign).args(options).args(replicas);
+    Ok(campaign.arg("--proxy").arg(proxy).run()?)
 }

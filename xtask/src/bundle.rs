@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use sha2::{Digest as _, Sha256};
-use xshell::{Cmd, Shell, cmd};
+use xshell::{Cmd, Shell};
 
 use crate::output;
 use crate::setup::{self, WASM_OPT};
@@ -63,29 +63,25 @@ pub(crate) fn cargo_with<'a>(workspace: &'a Workspace, variant: Variant, args: &
     }
 }
 
+/// A command of `tools/bundle`.
+fn bundle_js<'a>(workspace: &'a Workspace, command: &str) -> Cmd<'a> {
+    let program = workspace.debug_program("bundle-js");
+    workspace.sh.cmd(program).arg(command).quiet()
+}
+
 /// Makes the bundle of an optimised variant when it is missing or older than what it is made from.
 pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     make_if_old(workspace, variant, || {
         let wasm_opt = WASM_OPT.program(workspace)?;
         output::step("Building bundle-js (about 2 minutes the first time)…");
-        workspace
-            .cargo("build --locked --quiet --package florin-bundle")
-            .run()?;
+        workspace.build("--package florin-bundle")?;
         output::step("Building the widget (about 3 minutes the first time)…");
         let built = workspace.target.join(format!("widget-{}", variant.name()));
         bind(workspace, &compile(workspace, variant)?, &built)?;
-        let (bundle_js, dist) = (
-            workspace.debug_program("bundle-js"),
-            variant.dist(workspace),
-        );
-        cmd!(workspace.sh, "{bundle_js} optimize {wasm_opt} {built}")
-            .quiet()
-            .run()?;
-        Ok(
-            cmd!(workspace.sh, "{bundle_js} package-small {built} {dist}")
-                .quiet()
-                .run()?,
-        )
+        let optimize = bundle_js(workspace, "optimize").arg(wasm_opt).arg(&built);
+        optimize.run()?;
+        let package = bundle_js(workspace, "package-small").arg(built);
+        Ok(package.arg(variant.dist(workspace)).run()?)
     })
 }
 
@@ -105,13 +101,8 @@ pub(crate) fn make_for_demo(workspace: &Workspace) -> anyhow::Result<()> {
         let built = workspace.target.join("widget-demo");
         let program = program(&workspace.target, "debug");
         bind(workspace, &program, &built)?;
-        let (bundle_js, dist) = (
-            workspace.debug_program("bundle-js"),
-            Variant::Demo.dist(workspace),
-        );
-        Ok(cmd!(workspace.sh, "{bundle_js} package {built} {dist}")
-            .quiet()
-            .run()?)
+        let package = bundle_js(workspace, "package").arg(built);
+        Ok(package.arg(Variant::Demo.dist(workspace)).run()?)
     })
 }
 
@@ -258,8 +249,7 @@ fn compile(workspace: &Workspace, variant: Variant) -> anyhow::Result<PathBuf> {
 fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> {
     let sh = &workspace.sh;
     sh.remove_path(to)?;
-    let bundle_js = workspace.debug_program("bundle-js");
-    cmd!(sh, "{bundle_js} bind {program} {to}").quiet().run()?;
+    bundle_js(workspace, "bind").arg(program).arg(to).run()?;
     let page = sh.read_file("widget/index.html")?;
     let link = page.lines().find(|line| line.contains("data-trunk"));
     let link = link.context("index.html has no link for Trunk")?;
@@ -269,27 +259,17 @@ fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> 
 
 /// Prints the sizes of the bundle that was built last, beside the promised ones.
 pub(crate) fn check_sizes(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
-    workspace
-        .cargo("build --locked --quiet --package florin-bundle")
-        .run()?;
-    let bundle_js = workspace.debug_program("bundle-js");
-    let dist = variant.dist(workspace);
+    workspace.build("--package florin-bundle")?;
     let stable = (variant == Variant::Stable).then_some("stable");
-    Ok(cmd!(workspace.sh, "{bundle_js} budget {dist} {stable...}")
-        .quiet()
-        .run()?)
+    let budget = bundle_js(workspace, "budget").arg(variant.dist(workspace));
+    Ok(budget.args(stable).run()?)
 }
 
 /// Builds the release of the proxy with the widget inside.
 pub(crate) fn build_proxy(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     output::step("Building the proxy's release (about 3 minutes the first time)…");
-    cargo_with(
-        workspace,
-        variant,
-        "build --locked --release --package florin-proxy",
-    )
-    .run()?;
-    Ok(())
+    let build = "build --locked --release --package florin-proxy";
+    Ok(cargo_with(workspace, variant, build).run()?)
 }
 
 #[cfg(test)]

@@ -47,31 +47,22 @@ const CHECKS: [Check; 10] = [
         bundle::check_sizes(workspace, Variant::Release)
     }),
     ("Clippy has nothing to say", |workspace, _| {
-        cargo(
-            workspace,
-            "clippy --locked --workspace --all-targets --quiet -- -D warnings",
-        )
+        clippy(workspace, "--workspace --all-targets")
     }),
     (
         "Clippy has nothing to say about the widget in the browser",
         |workspace, _| {
-            let clippy =
-                "clippy --locked --package florin-widget --quiet --target wasm32-unknown-unknown";
-            cargo(workspace, &format!("{clippy} -- -D warnings"))?;
-            cargo(
-                workspace,
-                &format!("{clippy} --no-default-features --features split -- -D warnings"),
-            )
+            let widget = "--package florin-widget --target wasm32-unknown-unknown";
+            clippy(workspace, widget)?;
+            let split = "--no-default-features --features split";
+            clippy(workspace, &format!("{widget} {split}"))
         },
     ),
     (
         "The contract with the browser needs no operating system",
         |workspace, _| {
             let packages = "--package florin-money --package florin-checkout-api";
-            cargo(
-                workspace,
-                &format!("build --locked --quiet --target wasm32-unknown-unknown {packages}"),
-            )
+            workspace.build(&format!("--target wasm32-unknown-unknown {packages}"))
         },
     ),
     ("The documentation is whole", |workspace, _| {
@@ -176,20 +167,20 @@ fn temporary_folder(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-fn cargo(workspace: &Workspace, args: &str) -> anyhow::Result<()> {
-    Ok(workspace.cargo(args).run()?)
+fn clippy(workspace: &Workspace, what: &str) -> anyhow::Result<()> {
+    let clippy = format!("clippy --locked --quiet {what} -- -D warnings");
+    Ok(workspace.cargo(&clippy).run()?)
 }
 
 fn format(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
-    cargo(workspace, "fmt --all --check")?;
-    let leptosfmt = setup::LEPTOSFMT.program(workspace)?;
+    workspace.cargo("fmt --all --check").run()?;
+    let leptosfmt = workspace.sh.cmd(setup::LEPTOSFMT.program(workspace)?);
     let config = ["--config-file", "widget/leptosfmt.toml"];
-    let check = cmd!(
-        workspace.sh,
-        "{leptosfmt} {config...} --check --quiet widget/src"
-    )
-    .quiet();
+    let check = leptosfmt
+        .args(config)
+        .args(["--check", "--quiet", "widget/src"]);
     check
+        .quiet()
         .run()
         .context("format the views with: leptosfmt --config-file widget/leptosfmt.toml widget/src")
 }
@@ -208,11 +199,8 @@ fn dependencies(workspace: &Workspace, _: bool) -> anyhow::Result<()> {
     }
     let options = ["--offline", "--locked", "--log-level", "error"];
     let check = ["check", "--hide-inclusion-graph"];
-    let deny = cmd!(
-        workspace.sh,
-        "{cargo_deny} {options...} {check...} {checks...}"
-    );
-    Ok(deny.quiet().run()?)
+    let deny = workspace.sh.cmd(cargo_deny).args(options).args(check);
+    Ok(deny.args(checks).quiet().run()?)
 }
 
 /// Returns `true` if cargo-deny has a database in its default folder.

@@ -38,6 +38,12 @@ impl Workspace {
         self.target.join("debug").join(name)
     }
 
+    /// Builds packages or programs for development.
+    pub(crate) fn build(&self, what: &str) -> anyhow::Result<()> {
+        let build = self.cargo(&format!("build --locked --quiet {what}"));
+        Ok(build.run()?)
+    }
+
     /// Cargo as if it was typed: without the variables that `cargo run` gave to this program. Some build scripts read
     /// them, so that this program's builds and the user's would undo each other.
     pub(crate) fn cargo(&self, args: &str) -> Cmd<'_> {
