@@ -61,7 +61,6 @@ mod staff_pages;
 mod store_api;
 mod store_isolation;
 mod traces;
-mod transaction_hints;
 mod untrusted_client;
 mod wallet_guards;
 mod ways_to_order;
