@@ -7,9 +7,6 @@ use support::{Checkout, HttpResponse, World, WorldConfig, secrets};
 
 use crate::helpers::delivered_events;
 
-/// Longer than a session lives.
-const PAST_THE_END: Duration = Duration::from_mins(61);
-
 fn lamp() -> Value {
     json!({
         "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp",
@@ -137,36 +134,6 @@ async fn closing_the_page_cancels_the_session_and_another_can_be_opened() {
 }
 
 #[tokio::test]
-async fn a_payment_in_an_expired_session_still_counts() {
-    let world = World::start_with(WorldConfig {
-        invoice_minutes: 600,
-        ..WorldConfig::default()
-    })
-    .await;
-    let (checkout, first) = open_order(&world).await;
-    let old = world.hosted_page(&first);
-    old.pick("BTC").await;
-    world.wait_for_deliveries().await;
-    world.skip(PAST_THE_END);
-    checkout.wait_for("expired").await;
-    let again = world.store().open(&lamp()).await.with(200);
-    assert_ne!(page_url(&again), first);
-    assert_eq!(again.text_at("/order/status"), "awaiting_payment");
-    // The customer pays on the first page.
-    old.pay().await;
-    world.sandbox().mine(3).await;
-    checkout.wait_for("paid").await;
-    let delivered_events = delivered_events(&world, &checkout.order).await;
-    assert_eq!(
-        delivered_events[delivered_events.len() - 2..],
-        ["order.late_payment", "order.paid"]
-    );
-    let order = world.store().order(&checkout.order).await;
-    assert_eq!(order["attempt"]["invoice_id"], old.session);
-    world.end().await;
-}
-
-#[tokio::test]
 async fn the_same_reference_returns_the_same_page() {
     let world = World::start().await;
     let first = world.store().open(&lamp()).await.with(201);
@@ -187,31 +154,6 @@ async fn the_same_reference_returns_the_same_page() {
     refused.refused(409, "order_conflict");
     let here = lamp_with("flow", json!("custom"));
     world.store().open(&here).await.refused(409, "other_flow");
-    assert_eq!(session_requests(&world).await, 1);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn concurrent_requests_share_one_session() {
-    let world = World::start().await;
-    let fault = json!({ "endpoint": "checkout", "kind": "slow", "delay_ms": 400 });
-    world.sandbox().inject_fault(fault).await;
-    let store = world.store();
-    let (a, b) = (lamp(), lamp());
-    let (first, second) = tokio::join!(store.open(&a), store.open(&b));
-    let mut pages = Vec::new();
-    for response in [first, second] {
-        match response.status {
-            200 | 201 => pages.push(page_url(&response)),
-            _ => {
-                let refused = response.refused(409, "attempt_in_progress");
-                assert!(refused.header("retry-after").is_some());
-            }
-        }
-    }
-    assert!(!pages.is_empty(), "one request succeeds");
-    pages.push(page_url(&store.open(&lamp()).await.with(200)));
-    assert!(pages.iter().all(|page| *page == pages[0]), "{pages:?}");
     assert_eq!(session_requests(&world).await, 1);
     world.end().await;
 }

@@ -336,6 +336,8 @@ async fn a_disabled_webhook_is_enabled_on_the_page() {
     })
     .await;
     assert!(page.contains("answered 410 Gone"), "{page}");
+    let webhook = world.store().get("/v1/webhook").await;
+    assert_eq!(webhook.text_at("/state"), "disabled");
     let stores = ada.get("/stores").await.with(200);
     let has_button = stores.text.contains("Enable the webhook");
     assert!(has_button, "{}", stores.text);
