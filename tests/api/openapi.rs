@@ -37,22 +37,14 @@ async fn every_route_is_described_and_every_description_has_a_route() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_document_is_served_to_any_page() {
+async fn the_document_is_served_to_any_page_compressed_and_revalidated() {
     let world = World::start().await;
-    let response = world
-        .customer()
-        .send(Method::GET, "/openapi.json", None, None)
-        .await
-        .with(200);
+    let response = world.customer();
+    let response = response.send(Method::GET, "/openapi.json", None, None);
+    let response = response.await.with(200);
     assert_eq!(response.header("access-control-allow-origin"), Some("*"));
     assert_eq!(response.body, florin_proxy::openapi(&world.proxy_url()));
     assert_eq!(response.body["openapi"], "3.1.1");
-    world.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_document_is_compressed_and_revalidated() {
-    let world = World::start().await;
     let get = || {
         world
             .http()

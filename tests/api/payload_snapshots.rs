@@ -74,10 +74,10 @@ async fn paid_in_two_parts(world: &World, mut each: impl AsyncFnMut(&str, &Check
 }
 
 #[tokio::test]
-async fn what_a_browser_and_a_store_read_of_an_order() {
+async fn what_a_browser_and_a_store_read_of_an_order_and_an_endpoint_receives() {
     let world = World::start().await;
     let mut text = String::new();
-    paid_in_two_parts(&world, async |status, checkout| {
+    let checkout = paid_in_two_parts(&world, async |status, checkout| {
         let path = format!("GET /v1/checkout, {status}");
         add(&mut text, &path, &checkout.view().await);
         let path = format!("GET /v1/orders/{{id}}, {status}");
@@ -89,13 +89,6 @@ async fn what_a_browser_and_a_store_read_of_an_order() {
     })
     .await;
     insta::assert_snapshot!("orders", text);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn what_an_endpoint_receives() {
-    let world = World::start().await;
-    let checkout = paid_in_two_parts(&world, async |_, _| {}).await;
     let delivered = eventually("the last event", async || {
         let accepted = world.webhooks.accepted(&checkout.order);
         let is_last = accepted.last()?.kind == "order.paid";

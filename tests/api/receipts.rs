@@ -50,34 +50,13 @@ async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
         let verified = verified(&world, issued[form].as_str().unwrap()).await;
         assert_eq!(verified, json!({ "valid": true, "order": order }), "{form}");
     }
-    world.end().await;
-}
-
-/// That of another store is in `store_isolation.rs`.
-#[tokio::test]
-async fn a_changed_receipt_is_invalid() {
-    let world = World::start().await;
-    let (one, other) = (paid_order(&world).await, paid_order(&world).await);
-    let one = one.get("/receipt").await.with(200);
-    let other = other.get("/receipt").await.with(200);
-    let (token, code) = (one.text_at("/token"), one.text_at("/code"));
-    // The proof of one receipt with the data of another.
-    let [head, _, signature] = parts(&token);
-    let [_, data, _] = parts(&other.text_at("/token"));
-    let mixed_token = format!("{head}.{data}.{signature}");
-    let mixed_code = [&other.text_at("/code")[..24], &code[24..]].concat();
-    assert_eq!(verified(&world, &code).await["valid"], true);
-    for forged in [mixed_token.as_str(), &mixed_code, "", "x", &code[1..]] {
+    // Every change is in `proxy/src/receipts/tests.rs`, and another store's receipt in `store_isolation.rs`.
+    let code = issued["code"].as_str().unwrap();
+    for forged in ["", "x", &code[1..]] {
         let verified = verified(&world, forged).await;
         assert_eq!(verified, json!({ "valid": false }), "{forged}");
     }
     world.end().await;
-}
-
-/// Returns header, claims and signature of a token.
-fn parts(token: &str) -> [String; 3] {
-    let parts: Vec<_> = token.split('.').map(str::to_owned).collect();
-    parts.try_into().unwrap()
 }
 
 /// Waits until the gateway has this address for the order's receipt.

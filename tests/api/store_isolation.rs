@@ -154,37 +154,6 @@ async fn another_stores_server_finds_nothing() {
 }
 
 #[tokio::test]
-async fn references_and_events_are_per_store() {
-    let world = World::start().await;
-    let demo = StoreFixture::of(&world).await;
-    let buffer = world.webhooks.deliveries().len();
-    // At another price without a conflict, since it is another order.
-    let wanted = json!({ "amount": "20.00", "currency": "USD", "reference": demo.reference });
-    let other = world.other_store();
-    let opened = other
-        .with_idempotency_key(KEY)
-        .open(&wanted)
-        .await
-        .with(201);
-    let order = opened.text_at("/order/id");
-    assert_ne!(order, demo.order);
-    let page = world.customer().from_page_of(OTHER_PAGE);
-    let checkout = page.checkout_of(&opened);
-    checkout.choose("BTC").await;
-    pay_in_full(&world, &checkout).await;
-    world.wait_for_deliveries().await;
-    assert_eq!(
-        other.events_of(&order).await.last().unwrap()["type"],
-        "order.paid"
-    );
-    assert_eq!(world.store().events_of(&order).await, [Value::Null; 0]);
-    // The store without an endpoint gets no delivery, and none goes to the other store's endpoint.
-    assert_eq!(world.webhooks.deliveries().len(), buffer);
-    assert_eq!(world.store().order(&demo.order).await["amount"], "42.00");
-    world.end().await;
-}
-
-#[tokio::test]
 async fn products_donations_and_tokens_are_per_store() {
     let world = World::start().await;
     let elsewhere = world.customer().from_page_of(OTHER_PAGE);
