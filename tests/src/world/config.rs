@@ -22,8 +22,6 @@ pub struct WorldConfig {
     pub currency: &'static str,
     /// The local currency of the gateway's account, and what a dollar costs in it.
     pub account: (&'static str, &'static str),
-    /// The store's `underpayment_tolerance`.
-    pub tolerance: String,
     pub origins: Vec<String>,
     /// The store's `theme.preset`.
     pub theme: String,
@@ -69,7 +67,6 @@ impl Default for WorldConfig {
             proxys_secret: secrets::API_SECRET.to_owned(),
             currency: "USD",
             account: ("USD", "1"),
-            tolerance: "0".to_owned(),
             origins: Vec::new(),
             theme: "auto".to_owned(),
             theme_tokens: String::new(),
@@ -173,7 +170,7 @@ pub(crate) fn florin_toml(
         webhook,
     } = addresses;
     let origins = [&[addresses.shop_url()], &config.origins[..]].concat();
-    let (secret, tolerance) = (&config.proxys_secret, &config.tolerance);
+    let secret = &config.proxys_secret;
     let trusted_proxies = &config.trusted_proxies;
     let mut theme = format!("preset = {:?}", config.theme);
     if !config.theme_tokens.is_empty() {
@@ -253,7 +250,6 @@ staff_pages = "{staff_pages}"
 token_keys = [{{ kid = "k1", secret = "{token_key}" }}, {{ kid = "k2", secret = "{next_token_key}" }}]
 return_url = "http://{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
-underpayment_tolerance = "{tolerance}"
 gateway_access = {gateway_access}
 image_origins = {image_origins:?}
 {logo}
