@@ -2,9 +2,7 @@
 
 use reqwest::Method;
 use serde_json::json;
-use support::{
-    Folder, HttpResponse, OperatorApi, Program, World, eventually, secrets, write_private,
-};
+use support::{Folder, HttpResponse, OperatorApi, Program, World, secrets, write_private};
 
 use crate::helpers::delivered_events;
 use crate::metrics::Scrape;
@@ -165,22 +163,9 @@ async fn orders_are_found_and_one_is_shown_with_all_that_happened() {
         *decisions,
         json!(["accept_as_paid", "keep_waiting", "close"])
     );
-
-    // The event again, by the id of its delivery.
-    let delivery = shown.text_at("/events/0/deliveries/0/id");
-    let before = world.webhooks.accepted(&checkout.order).len();
-    let path = format!("/api/deliveries/{delivery}/redeliver");
-    ada.post(&path, &json!({})).await.with(202);
-    eventually("the event is delivered again", async || {
-        (world.webhooks.accepted(&checkout.order).len() > before).then_some(())
-    })
-    .await;
     let listed = ada.get("/api/deliveries?store=demo&limit=1").await;
     let listed = listed.with(200).text_at("/deliveries/0/type");
     assert_eq!(listed, "order.underpaid");
-    let audit = ada.get("/api/audit").await;
-    assert_eq!(audit.text_at("/entries/0/action"), "redeliver");
-    assert_eq!(audit.text_at("/entries/0/order"), checkout.order);
     world.end().await;
 }
 
