@@ -209,59 +209,43 @@ async fn a_reference_names_one_order_at_one_price_also_after_its_end() {
     world.end().await;
 }
 
+/// The member that is refused, and the lines of an order of 42.00 USD.
+const WRONG_LINES: &str = r#"
+lines [{"title":"x","amount":"41.99"}]
+lines [{"title":"x","amount":"42.00"},{"title":"y","unit_amount":"0.01"}]
+lines[1].title [{"title":"x"},{"title":""}]
+lines[0].quantity [{"title":"x","quantity":0}]
+lines[0].amount [{"title":"x","amount":"42.001"}]
+lines[0].amount [{"title":"x","quantity":2,"unit_amount":"20.00","amount":"42.00"}]
+lines[0].image_url [{"title":"x","image_url":"https://tracker.example/p.png"}]
+lines[0].image_url [{"title":"x","image_url":"https://shop.example/logo.svg"}]
+"#;
+
 #[tokio::test]
 async fn a_wrong_member_of_an_order_is_named() {
     let world = world_with_pictures().await;
     for (member, value) in [
-        ("amount", json!("0")),
         ("amount", json!("1.999")),
-        ("reference", json!("")),
         ("return_url", json!("https://evil.example/")),
         ("cancel_url", json!("https://evil.example/")),
         ("metadata", json!({ "note": "x".repeat(4096) })),
         ("expires_in_seconds", json!(1)),
-        ("title", json!("x".repeat(121))),
         ("price", json!("1")),
     ] {
         let refused = world.store().open(&lamp_with(member, value)).await;
         refused.refused(400, "invalid_request").naming(member);
     }
-    let elsewhere = "https://tracker.example/p.png";
-    for (lines, field) in [
-        (json!(vec![json!({ "title": "x" }); 51]), "lines"),
-        (json!([{ "title": "x", "amount": "41.99" }]), "lines"),
-        (
-            json!([{ "title": "x", "amount": "42.00" }, { "title": "y", "unit_amount": "0.01" }]),
-            "lines",
-        ),
-        (json!([{ "title": "x" }, { "title": "" }]), "lines[1].title"),
-        (
-            json!([{ "title": "x", "quantity": 0 }]),
-            "lines[0].quantity",
-        ),
-        (
-            json!([{ "title": "x", "amount": "42.001" }]),
-            "lines[0].amount",
-        ),
-        (
-            json!([{ "title": "x", "quantity": 2, "unit_amount": "20.00", "amount": "42.00" }]),
-            "lines[0].amount",
-        ),
-        (
-            json!([{ "title": "x", "image_url": elsewhere }]),
-            "lines[0].image_url",
-        ),
-        (
-            json!([{ "title": "x", "image_url": LOGO }]),
-            "lines[0].image_url",
-        ),
-    ] {
+    let refuse = async |field: &str, lines: Value| {
         let refused = world.store().open(&lamp_with("lines", lines)).await;
         let refused = refused.refused(400, "invalid_request").naming(field);
-        if field.ends_with("image_url") {
-            assert!(refused.text.contains("image_origins"), "{}", refused.text);
-        }
+        let is_picture = field.ends_with("image_url");
+        assert_eq!(refused.text.contains("image_origins"), is_picture);
+    };
+    for line in WRONG_LINES.trim().lines() {
+        let (field, lines) = line.split_once(' ').unwrap();
+        refuse(field, serde_json::from_str(lines).unwrap()).await;
     }
+    refuse("lines", json!(vec![json!({ "title": "x" }); 51])).await;
     assert!(world.store().orders().await.is_empty());
     world.end().await;
 }
