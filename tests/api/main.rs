@@ -64,5 +64,4 @@ mod traces;
 mod untrusted_client;
 mod wallet_guards;
 mod ways_to_order;
-mod webhooks;
 mod widget_files;

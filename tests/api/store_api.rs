@@ -1,11 +1,13 @@
-//! The store API: its key, and its pages of orders, events and deliveries.
+//! The store API and the webhooks: its key, its pages of orders, events and deliveries, and an endpoint that is down or rejects
+//! events.
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{CONTRACT, Checkout, Reply, World, eventually, pay_in_full, secrets};
+use support::{CONTRACT, Checkout, Reply, World, eventually, pause, pay_in_full, secrets};
 
-use crate::helpers::{sequences, skip_until};
+use crate::helpers::{event_types, sequences, skip_until};
 
 fn lamp() -> Value {
     json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
@@ -73,7 +75,7 @@ async fn pages(world: &World, list: &str, limit: usize) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn lists_are_read_page_by_page() {
+async fn lists_are_read_page_by_page_and_the_endpoints_state_is_read_and_set() {
     let world = World::start().await;
     let mut opened = Vec::new();
     for number in 0..5 {
@@ -91,13 +93,8 @@ async fn lists_are_read_page_by_page() {
     let newest_first = opened.iter().rev().map(|checkout| checkout.order.as_str());
     assert!(listed.eq(newest_first), "{orders:?}");
     let events = pages(&world, "events", 1).await;
-    let all = world
-        .store()
-        .get("/v1/events?limit=100")
-        .await
-        .with(200)
-        .body;
-    assert_eq!(json!(events), all["events"]);
+    let all = world.store().get("/v1/events?limit=100").await.with(200);
+    assert_eq!(json!(events), all.body["events"]);
     let of_last = world.store().events_of(&last.order).await;
     let numbers: Vec<u64> = (1..).take(of_last.len()).collect();
     assert_eq!(sequences(&of_last), numbers);
@@ -108,13 +105,7 @@ async fn lists_are_read_page_by_page() {
         let refused = world.store().get(&format!("/v1/{query}")).await;
         refused.refused(400, "invalid_request").naming(field);
     }
-    world.end().await;
-}
-
-/// What a 410 does is in `operators_pages.rs`, where a person enables the endpoint.
-#[tokio::test]
-async fn the_state_of_the_endpoint_is_read_and_set() {
-    let world = World::start().await;
+    // What a 410 does is in `operators_pages.rs`, where a person enables the endpoint.
     let (store, other) = (world.store(), world.other_store());
     let enabled = store.post("/v1/webhook/enable", &json!({})).await;
     for webhook in [enabled, store.get("/v1/webhook").await] {
@@ -177,5 +168,72 @@ async fn deliveries_are_listed_with_the_stores_responses_and_an_event_is_redeliv
         (tries["deliveries"].as_array()?.len() == all_tries + 1).then_some(())
     })
     .await;
+    world.end().await;
+}
+
+async fn paid_order(world: &World) -> Checkout {
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
+    pay_in_full(world, &checkout).await;
+    checkout
+}
+
+#[tokio::test]
+async fn an_endpoint_that_was_down_and_rejects_events_receives_everything_in_order() {
+    let mut world = World::start().await;
+    world.store_link.cut().await;
+    let checkout = paid_order(&world).await;
+    assert!(world.webhooks.deliveries().is_empty());
+    world.webhooks.reply_with(Reply::Redirect);
+    world.store_link.restore().await;
+    skip_until(&world, Duration::from_mins(20), "a rejection", || {
+        !world.webhooks.deliveries().is_empty()
+    })
+    .await;
+    // Time for a later event, which must not be delivered first.
+    pause(Duration::from_millis(300)).await;
+    let rejected = world.webhooks.deliveries();
+    for delivery in &rejected {
+        assert_eq!((delivery.sequence, delivery.taken), (1, false));
+    }
+    world.webhooks.reply_with(Reply::Accept);
+    let happened = world.store().events_of(&checkout.order).await;
+    let step = Duration::from_mins(20);
+    skip_until(&world, step, "every event is delivered", || {
+        let mut delivered_events = world.webhooks.event_types(&checkout.order);
+        delivered_events.dedup();
+        delivered_events == event_types(&happened)
+    })
+    .await;
+    // The retried event is the same event.
+    let taken = world.webhooks.accepted(&checkout.order).remove(0);
+    assert_eq!(
+        (&rejected[0].id, &rejected[0].body),
+        (&taken.id, &taken.body)
+    );
+    assert_ne!(rejected[0].sent_at, taken.sent_at);
+    world.end().await;
+}
+
+/// Away for hours: the next try by the schedule is as far ahead.
+#[tokio::test]
+async fn money_arrives_within_ten_seconds_of_the_endpoints_return() {
+    let world = World::start().await;
+    world.webhooks.reply_with(Reply::Status(500));
+    let checkout = paid_order(&world).await;
+    for _ in 0..20 {
+        world.skip(Duration::from_mins(15));
+        pause(Duration::from_millis(100)).await;
+    }
+    world.webhooks.reply_with(Reply::Accept);
+    let is_back = world.clock.now();
+    skip_until(&world, Duration::from_secs(1), "money arrives", || {
+        let delivered = world.webhooks.event_types(&checkout.order);
+        delivered.last().is_some_and(|kind| kind == "order.paid")
+    })
+    .await;
+    let paid = world.webhooks.deliveries().pop().unwrap().arrived_at;
+    let late = paid.duration_since(is_back);
+    assert!(late <= SignedDuration::from_secs(10), "{late}");
     world.end().await;
 }
