@@ -21,7 +21,6 @@ mod documentation;
 mod examples;
 mod failovers;
 mod file_permissions;
-mod floods;
 mod gateway_account;
 mod gateway_faults;
 mod helpers;
