@@ -11,7 +11,6 @@ mod callbacks;
 mod circumstances;
 mod commands;
 mod connections;
-mod contract_snapshot;
 mod database_server;
 mod databases;
 mod deployment;

@@ -1,4 +1,5 @@
-//! The OpenAPI document of the proxy is complete and correct.
+//! The OpenAPI document of the proxy is complete and correct, and its outline is a snapshot: a change of the contract is seen in
+//! the review of the change that causes it.
 //!
 //! `support::HttpResponse` checks every response of every test against its description.
 
@@ -96,30 +97,24 @@ fn an_undescribed_member_is_rejected_in_a_body() {
     }
 }
 
-/// The gateway's callbacks are hints and may be repeated without a key.
 #[test]
-fn every_post_except_callbacks_accepts_a_key() {
-    for (path, item) in CONTRACT.document()["paths"].as_object().unwrap() {
-        let Some(operation) = item.get("post") else {
-            continue;
-        };
-        let parameters = operation["parameters"].as_array().into_iter().flatten();
-        let mut keys = parameters.filter(|parameter| parameter["name"] == "Idempotency-Key");
-        let is_hint = path.starts_with("/callbacks/");
-        assert_eq!(keys.next().is_some(), !is_hint, "{path}");
-    }
-}
-
-#[test]
-fn every_operation_has_a_summary_and_a_unique_name() {
+fn every_operation_has_a_summary_and_a_unique_name_and_every_post_accepts_a_key() {
     let mut names = BTreeSet::new();
-    for operation in operations() {
-        let name = operation["operationId"].as_str().unwrap();
-        assert!(names.insert(name.to_owned()), "{name} twice");
-        assert!(!operation["summary"].as_str().unwrap().is_empty(), "{name}");
-        assert!(!operation["tags"][0].as_str().unwrap().is_empty(), "{name}");
-        for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            assert!(parameter["description"].is_string(), "{name}: {parameter}");
+    for (path, item) in members(&CONTRACT.document()["paths"]) {
+        for (method, operation) in members(item) {
+            let name = text(&operation["operationId"]);
+            assert!(names.insert(name), "{name} twice");
+            assert!(!text(&operation["summary"]).is_empty(), "{name}");
+            assert!(!text(&operation["tags"][0]).is_empty(), "{name}");
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let mut has_key = false;
+            for parameter in parameters {
+                assert!(parameter["description"].is_string(), "{name}: {parameter}");
+                has_key |= parameter["name"] == "Idempotency-Key";
+            }
+            // The gateway's callbacks are hints and may be repeated without a key.
+            let takes_key = method == "post" && !path.starts_with("/callbacks/");
+            assert_eq!(has_key, takes_key, "{method} {path}");
         }
     }
 }
@@ -135,16 +130,11 @@ fn no_description_contains_rust_syntax() {
     });
 }
 
-fn operations() -> impl Iterator<Item = &'static Value> {
-    let paths = CONTRACT.document()["paths"].as_object().unwrap();
-    paths
-        .values()
-        .flat_map(|item| item.as_object().unwrap().values())
-}
-
 /// Returns every request body: operation, schema and example.
 fn bodies() -> impl Iterator<Item = (&'static str, Value, Value)> {
-    operations().filter_map(|operation| {
+    let paths = members(&CONTRACT.document()["paths"]);
+    let operations = paths.flat_map(|(_, item)| members(item));
+    operations.filter_map(|(_, operation)| {
         let content = operation.get("requestBody")?["content"].get("application/json")?;
         let name = operation["operationId"].as_str()?;
         Some((name, content["schema"].clone(), content["example"].clone()))
@@ -171,4 +161,111 @@ fn filled(path: &str) -> String {
         .split('/')
         .map(|part| if part.starts_with('{') { "x" } else { part });
     parts.collect::<Vec<_>>().join("/")
+}
+
+/// Accept a change with `INSTA_UPDATE=always cargo test -p florin-tests --test api -- openapi`.
+#[test]
+fn the_contract_changes_only_together_with_its_snapshot() {
+    let document = florin_proxy::openapi("https://pay.shop.example");
+    insta::assert_snapshot!("contract", outline(&document));
+}
+
+/// Lists every operation with what is sent and returned, every webhook, and every schema with its members.
+fn outline(document: &Value) -> String {
+    let mut lines = Vec::new();
+    for section in ["paths", "webhooks"] {
+        for (path, item) in members(&document[section]) {
+            for (method, operation) in members(item) {
+                lines.push(format!("{} {path}", method.to_uppercase()));
+                for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                    let (place, name) = (text(&parameter["in"]), text(&parameter["name"]));
+                    let optional = optional(parameter["required"] == true);
+                    let kind = kind(&parameter["schema"]);
+                    lines.push(format!("  {place} {name}{optional}: {kind}"));
+                }
+                for (_, content) in members(&operation["requestBody"]["content"]) {
+                    lines.push(format!("  body: {}", kind(&content["schema"])));
+                }
+                for (status, response) in members(&operation["responses"]) {
+                    let content = members(&response["content"]).map(|(content_type, content)| {
+                        let schema = &content["schema"];
+                        let code = &schema["properties"]["error"]["properties"]["code"];
+                        if code.is_null() {
+                            format!("{content_type} {}", kind(schema))
+                        } else {
+                            kind(code)
+                        }
+                    });
+                    let content: Vec<_> = content.collect();
+                    lines.push(format!("  {status}: {}", content.join(", ")));
+                }
+            }
+        }
+    }
+    for (name, schema) in members(&document["components"]["schemas"]) {
+        lines.push(name.to_owned());
+        list_members("  ", schema, &mut lines);
+    }
+    lines.join("\n")
+}
+
+fn list_members(indent: &str, schema: &Value, lines: &mut Vec<String>) {
+    if schema.get("properties").is_none() {
+        lines.push(format!("{indent}{}", kind(schema)));
+    }
+    for (name, member) in members(&schema["properties"]) {
+        let required = schema["required"].as_array().into_iter().flatten();
+        let optional = optional(required.into_iter().any(|known| known == name));
+        if member.get("properties").is_some() {
+            lines.push(format!("{indent}{name}{optional}:"));
+            list_members(&format!("{indent}  "), member, lines);
+        } else {
+            lines.push(format!("{indent}{name}{optional}: {}", kind(member)));
+        }
+    }
+}
+
+fn kind(schema: &Value) -> String {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return reference.rsplit('/').next().unwrap_or_default().to_owned();
+    }
+    if let Some(value) = schema.get("const") {
+        return value.to_string();
+    }
+    let mut keys = ["enum", "oneOf", "anyOf"].into_iter();
+    let alternatives = keys.find_map(|key| schema[key].as_array());
+    if let Some(alternatives) = alternatives {
+        let alternatives = alternatives.iter().map(|value| match value {
+            Value::Object(_) => kind(value),
+            value => value.to_string(),
+        });
+        return alternatives.collect::<Vec<_>>().join(" | ");
+    }
+    let detail = ["format", "pattern", "minimum", "maximum", "maxLength"];
+    let detail = detail
+        .iter()
+        .filter_map(|key| Some(format!(" {key}={}", schema.get(*key)?)));
+    let detail: String = detail.collect();
+    match &schema["type"] {
+        Value::String(name) if name == "array" => format!("list of {}", kind(&schema["items"])),
+        Value::String(name) => format!("{name}{detail}"),
+        Value::Array(names) => {
+            let names: Vec<_> = names.iter().map(text).collect();
+            format!("{}{detail}", names.join(" | "))
+        }
+        _ => "any".to_owned(),
+    }
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let members = value.as_object().into_iter().flatten();
+    members.map(|(name, member)| (name.as_str(), member))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn optional(is_required: bool) -> &'static str {
+    if is_required { "" } else { "?" }
 }
