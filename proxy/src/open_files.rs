@@ -47,15 +47,16 @@ mod tests {
 
     #[test]
     fn files_are_reserved_for_everything_but_customers() {
-        assert_eq!(public_connections(1_024, 1), 824);
-        assert_eq!(public_connections(1_024, 10), 752);
-        assert_eq!(public_connections(65_536, 1), 16_384);
-    }
-
-    #[test]
-    fn a_low_limit_leaves_some_connections() {
-        assert_eq!(public_connections(256, 1), 64);
-        assert_eq!(public_connections(1_024, usize::MAX), 256);
+        for (files, stores, connections) in [
+            (1_024, 1, 824),
+            (1_024, 10, 752),
+            (65_536, 1, 16_384),
+            // A low limit leaves some.
+            (256, 1, 64),
+            (1_024, usize::MAX, 256),
+        ] {
+            assert_eq!(public_connections(files, stores), connections);
+        }
     }
 
     #[test]

@@ -194,7 +194,7 @@ impl AppState {
             attempt_limit: RateLimit::new("attempts", per_minute),
             order_token_limit: RateLimit::new("order tokens", ORDER_TOKENS_PER_MINUTE),
             staff_limit: RateLimit::new("staff", STAFF_REQUESTS_PER_MINUTE),
-            invoice_queue: FairQueue::new(),
+            invoice_queue: Arc::default(),
             operator_sessions: OperatorSessions::default(),
             password_checks: Semaphore::new(1),
             subscriptions,

@@ -22,7 +22,7 @@ use tracing::{Instrument as _, Span};
 use crate::auth::token::Token;
 use crate::config::{Config, Store};
 use crate::http::error::ApiError;
-use crate::http::middleware::cors::require_listed_origin;
+use crate::http::middleware::require_listed_origin;
 use crate::http::static_files::file::holds_tag;
 use crate::orders::open::issue_client_token;
 use crate::payments::rendered_view::RenderedView;

@@ -25,6 +25,12 @@ use crate::http::static_files::describe_file;
 use crate::http::static_files::file::public;
 use crate::state::AppState;
 
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const EMBEDDER_POLICY: HeaderName = HeaderName::from_static("cross-origin-embedder-policy");
+const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+const POLICIES: &str = "content-security-policy, x-frame-options";
+
 /// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct PageQuery {
@@ -58,27 +64,25 @@ pub(crate) async fn page(
         hosted_page.as_ref(),
         has_gallery,
     );
-    let policy = HeaderValue::from_str(&policy).expect("origins are plain ASCII");
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, policy);
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    // Cuts the opener's reference to this window, by which it could navigate the checkout elsewhere.
-    let opener = HeaderName::from_static("cross-origin-opener-policy");
-    headers.insert(opener, HeaderValue::from_static("same-origin"));
-    // The diagnostics of the element read what a server in front of this one adds.
-    let policies = HeaderValue::from_static("content-security-policy, x-frame-options");
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, policies);
+    let mut fixed = vec![
+        (CONTENT_SECURITY_POLICY, policy),
+        (REFERRER_POLICY, "no-referrer".to_owned()),
+        // Cuts the opener's reference to this window, by which it could navigate the checkout elsewhere.
+        (OPENER_POLICY, "same-origin".to_owned()),
+        // The diagnostics of the element read what a server in front of this one adds.
+        (ACCESS_CONTROL_EXPOSE_HEADERS, POLICIES.to_owned()),
+        (PERMISSIONS_POLICY, features(hosted_page.as_ref())),
+    ];
     if framed.hosted.is_none() {
-        let embedder = HeaderName::from_static("cross-origin-embedder-policy");
-        headers.insert(embedder, embedder_policy(&pictures));
+        fixed.push((EMBEDDER_POLICY, embedder_policy(&pictures).to_owned()));
     }
-    let features = features(hosted_page.as_ref());
-    let features = HeaderValue::from_str(&features).expect("origins are plain ASCII");
-    headers.insert(HeaderName::from_static("permissions-policy"), features);
     if let Some(store) = store {
-        let theme =
-            HeaderValue::from_str(&theme(store)).expect("what is percent-encoded is plain ASCII");
-        headers.insert(HeaderName::from_static("server-timing"), theme);
+        fixed.push((SERVER_TIMING, theme(store)));
+    }
+    for (name, value) in fixed {
+        let value =
+            HeaderValue::from_str(&value).expect("origins and percent-encoded texts are ASCII");
+        response.headers_mut().insert(name, value);
     }
     Ok(response)
 }
@@ -97,12 +101,12 @@ pub(crate) fn describe_page(types: &mut Types) -> Operation {
 /// `require-corp` blocks pictures whose servers do not send `Cross-Origin-Resource-Policy`.
 ///
 /// Source: HTML, 7.1.4 "Cross-origin embedder policies", November 2026.
-fn embedder_policy(pictures: &[Origin]) -> HeaderValue {
-    HeaderValue::from_static(if pictures.is_empty() {
+fn embedder_policy(pictures: &[Origin]) -> &'static str {
+    if pictures.is_empty() {
         "require-corp"
     } else {
         "credentialless"
-    })
+    }
 }
 
 /// An address may be copied, here and on the gateway's page in a frame of this one; nothing else is asked for.

@@ -272,51 +272,31 @@ mod tests {
     #[test]
     fn an_invoice_of_another_amount_currency_or_asset_is_not_shown() {
         let other_address = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
-        for (member, value, reason) in [
-            (
-                "invoice_amount_in_crypto",
-                "0.00030972",
-                "invoice_amount_in_crypto",
-            ),
-            (
-                "invoice_amount_in_crypto",
-                "0.00030974",
-                "invoice_amount_in_crypto",
-            ),
-            (
-                "invoice_amount_in_crypto",
-                "1e3",
-                "invoice_amount_in_crypto",
-            ),
-            ("invoice_amount_in_usd", "19.89", "invoice_amount_in_usd"),
-            ("local_currency_amount", "19.91", "local_currency_amount"),
-            ("local_currency_code", "EUR", "local_currency_code"),
-            ("deposit_crypto", "LTC", "deposit_crypto"),
-            ("deposit_address", other_address, "qr_string"),
-            (
-                "deposit_address",
-                &ADDRESS.replace('w', "q"),
-                "deposit_address",
-            ),
-            (
-                "qr_string",
-                &format!("bitcoin:{other_address}?amount=0.00030973"),
-                "qr_string",
-            ),
-            (
-                "qr_string",
-                &format!("bitcoin:{ADDRESS}?amount=0.00030974"),
-                "qr_string",
-            ),
-            ("invoice_expired_in", "soon", "invoice_expired_in"),
+        let qr_string = |address: &str, amount: &str| format!("bitcoin:{address}?amount={amount}");
+        for (member, value) in [
+            ("invoice_amount_in_crypto", "0.00030972"),
+            ("invoice_amount_in_crypto", "0.00030974"),
+            ("invoice_amount_in_crypto", "1e3"),
+            ("invoice_amount_in_usd", "19.89"),
+            ("local_currency_amount", "19.91"),
+            ("local_currency_code", "EUR"),
+            ("deposit_crypto", "LTC"),
+            ("deposit_address", &ADDRESS.replace('w', "q")),
+            ("qr_string", &qr_string(other_address, "0.00030973")),
+            ("qr_string", &qr_string(ADDRESS, "0.00030974")),
+            ("invoice_expired_in", "soon"),
         ] {
             let mut response = response();
             response[member] = json!(value);
             let refused = checked(response, Environment::Test)
                 .unwrap_err()
                 .to_string();
-            assert!(refused.starts_with(reason), "{member} {value}: {refused}");
+            assert!(refused.starts_with(member), "{member} {value}: {refused}");
         }
+        let mut other = response();
+        other["deposit_address"] = json!(other_address);
+        let refused = checked(other, Environment::Test).unwrap_err();
+        assert!(matches!(refused, InvoiceMismatch::Uri(_)), "{refused}");
         let elsewhere = checked(response(), Environment::Production).unwrap_err();
         assert!(
             matches!(elsewhere, InvoiceMismatch::Address(_)),
@@ -361,46 +341,38 @@ mod tests {
 
     #[test]
     fn a_page_elsewhere_or_of_another_session_is_refused() {
-        let base = "https://checkout.example/pay";
-        for page in [
-            "http://checkout.example/pay?id=ses_1",
-            "javascript:alert(1)",
-            "/?id=ses_1",
-            "",
+        let (not_encrypted, elsewhere) =
+            (": no https address", "which is not on gateway.checkout_url");
+        let other_session = "whose id is not the session_id";
+        for (page, reason) in [
+            ("http://checkout.example/pay?id=ses_1", not_encrypted),
+            ("javascript:alert(1)", not_encrypted),
+            ("/?id=ses_1", not_encrypted),
+            ("", not_encrypted),
+            (
+                "https://checkout.example.evil.example/pay?id=ses_1",
+                elsewhere,
+            ),
+            (
+                "https://checkout.example@evil.example/pay?id=ses_1",
+                elsewhere,
+            ),
+            ("https://me:secret@checkout.example/pay?id=ses_1", elsewhere),
+            ("https://checkout.example:444/pay?id=ses_1", elsewhere),
+            ("https://checkout.example/payment?id=ses_1", elsewhere),
+            ("https://checkout.example/?id=ses_1", elsewhere),
+            ("https://checkout.example/pay", other_session),
+            ("https://checkout.example/pay?id=", other_session),
+            ("https://checkout.example/pay?id=ses_2", other_session),
+            (
+                "https://checkout.example/pay?id=ses_1&id=ses_2",
+                other_session,
+            ),
+            ("https://checkout.example/pay?ID=ses_1", other_session),
+            ("https://checkout.example/pay#?id=ses_1", other_session),
         ] {
-            let refused = session(page, base);
-            assert!(
-                matches!(refused, Err(SessionMismatch::NotEncrypted(_))),
-                "{page}"
-            );
-        }
-        for page in [
-            "https://checkout.example.evil.example/pay?id=ses_1",
-            "https://checkout.example@evil.example/pay?id=ses_1",
-            "https://me:secret@checkout.example/pay?id=ses_1",
-            "https://checkout.example:444/pay?id=ses_1",
-            "https://checkout.example/payment?id=ses_1",
-            "https://checkout.example/?id=ses_1",
-        ] {
-            let refused = session(page, base);
-            assert!(
-                matches!(refused, Err(SessionMismatch::Elsewhere { .. })),
-                "{page}"
-            );
-        }
-        for query in [
-            "",
-            "?id=",
-            "?id=ses_2",
-            "?id=ses_1&id=ses_2",
-            "?ID=ses_1",
-            "#?id=ses_1",
-        ] {
-            let refused = session(&format!("{base}{query}"), base);
-            assert!(
-                matches!(refused, Err(SessionMismatch::OtherSession { .. })),
-                "{query}"
-            );
+            let refused = session(page, "https://checkout.example/pay").unwrap_err();
+            assert!(refused.to_string().contains(reason), "{page}: {refused}");
         }
     }
 

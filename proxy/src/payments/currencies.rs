@@ -87,32 +87,20 @@ mod tests {
 
     use super::*;
 
-    const OFFERED: [&str; 8] = [
-        "BTC",
-        "ETH",
-        "USDTTRC20",
-        "USDTERC20",
-        "LTC",
-        "TRX",
-        "BNB",
-        "XMR",
-    ];
+    const OFFERED: &str = "BTC ETH USDTTRC20 USDTERC20 LTC TRX BNB XMR";
 
     #[test]
     fn differences_are_found_both_ways_in_every_likely_shape() {
-        let objects: Vec<_> = OFFERED
-            .iter()
-            .map(|code| json!({"symbol": "USDT", "name": "BTC", "code": code}))
-            .collect();
-        let by_code: serde_json::Map<_, _> = OFFERED
-            .iter()
-            .map(|code| ((*code).to_owned(), json!({"name": "x"})))
-            .collect();
+        let codes: Vec<&str> = OFFERED.split(' ').collect();
+        let object = |code| json!({"symbol": "USDT", "name": "BTC", "code": code});
+        let objects: Vec<_> = codes.iter().map(object).collect();
+        let by_code = codes.iter().map(|code| (*code, json!({"name": "x"})));
+        let by_code: BTreeMap<_, _> = by_code.collect();
         for shape in [
-            json!(OFFERED),
+            json!(codes),
             json!(objects),
             json!(by_code),
-            json!({ "message": "OK", "data": OFFERED }),
+            json!({ "message": "OK", "data": codes }),
             json!({ "data": { "currencies": objects } }),
         ] {
             let at = Timestamp::UNIX_EPOCH;
@@ -128,19 +116,10 @@ mod tests {
 
     #[test]
     fn nothing_is_concluded_from_what_holds_no_known_code() {
-        for shape in [
-            "[]",
-            "{}",
-            "7",
-            r#"["XMR"]"#,
-            r#"{"message": "OK"}"#,
-            "<html>",
-        ] {
-            assert_eq!(
-                Currencies::compare(shape, Timestamp::UNIX_EPOCH),
-                None,
-                "{shape}"
-            );
+        let shapes = ["[]", "{}", "7", r#"["XMR"]"#, r#"{"message": "OK"}"#];
+        for shape in shapes.into_iter().chain(["<html>"]) {
+            let found = Currencies::compare(shape, Timestamp::UNIX_EPOCH);
+            assert_eq!(found, None, "{shape}");
         }
     }
 }

@@ -33,12 +33,12 @@ pub(crate) enum Client {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct QueueError;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FairQueue {
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     is_taken: bool,
     waiting: HashMap<Client, VecDeque<oneshot::Sender<Permit>>>,
@@ -56,16 +56,6 @@ pub(crate) struct QueuePermit {
 struct Permit(Option<Arc<FairQueue>>);
 
 impl FairQueue {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            state: Mutex::new(State {
-                is_taken: false,
-                waiting: HashMap::new(),
-                turns: VecDeque::new(),
-            }),
-        })
-    }
-
     /// Waits for the client's turn and for a request that the gateway's budget allows.
     ///
     /// # Errors
@@ -194,39 +184,29 @@ mod tests {
     }
 
     async fn until_waiting(queue: &Arc<FairQueue>, count: usize) {
-        while queue
-            .state
-            .lock()
-            .waiting
-            .values()
-            .map(VecDeque::len)
-            .sum::<usize>()
-            < count
-        {
+        let waiting = || -> usize {
+            let state = queue.state.lock();
+            state.waiting.values().map(VecDeque::len).sum()
+        };
+        while waiting() < count {
             tokio::task::yield_now().await;
         }
     }
 
     #[tokio::test]
     async fn clients_are_served_in_turns_however_many_requests_one_sends() {
-        let queue = FairQueue::new();
+        let queue = Arc::<FairQueue>::default();
         let first = taken(&queue, FLOOD).await;
         let served = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = tokio::task::JoinSet::new();
-        for (number, client) in [FLOOD, FLOOD, FLOOD, CUSTOMER, OTHER]
-            .into_iter()
-            .enumerate()
-        {
-            let (queue, served) = (queue.clone(), served.clone());
-            tasks.spawn({
-                let queue = queue.clone();
-                async move {
-                    let turn = taken(&queue, client.clone()).await;
-                    assert!(turn.has_waited);
-                    served.lock().push(client);
-                }
+        for (client, waiting) in [FLOOD, FLOOD, FLOOD, CUSTOMER, OTHER].into_iter().zip(1..) {
+            let (of_task, served) = (queue.clone(), served.clone());
+            tasks.spawn(async move {
+                let turn = taken(&of_task, client.clone()).await;
+                assert!(turn.has_waited);
+                served.lock().push(client);
             });
-            until_waiting(&queue, number + 1).await;
+            until_waiting(&queue, waiting).await;
         }
         drop(first);
         while tasks.join_next().await.is_some() {}
@@ -236,7 +216,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_client_has_a_limited_number_of_waiting_requests() {
-        let queue = FairQueue::new();
+        let queue = Arc::<FairQueue>::default();
         let _first = taken(&queue, FLOOD).await;
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..MAX_WAITING {
@@ -255,7 +235,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_was_given_up_takes_no_turn() {
-        let queue = FairQueue::new();
+        let queue = Arc::<FairQueue>::default();
         let first = taken(&queue, FLOOD).await;
         let given_up = {
             let queue = queue.clone();

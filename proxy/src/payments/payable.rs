@@ -200,16 +200,11 @@ mod tests {
     fn a_store_of_another_currency_is_named_with_what_to_write() {
         let found = |currency: &str, local: &str| {
             let found = unpriced_stores(&config(currency), &prices(local, ["", ""]));
-            let found = found.into_iter();
-            found
-                .map(
-                    |Unpayable {
-                         problem, remedy, ..
-                     }| {
-                        format!("{}: {} → {remedy}", problem.key, problem.message)
-                    },
-                )
-                .collect::<Vec<_>>()
+            let line = |unpayable: Unpayable| {
+                let Problem { key, message } = unpayable.problem;
+                format!("{key}: {message} → {}", unpayable.remedy)
+            };
+            found.into_iter().map(line).collect::<Vec<_>>()
         };
         assert_eq!(found("USD", "EUR"), [""; 0]);
         assert_eq!(found("EUR", "EUR"), [""; 0]);

@@ -81,29 +81,17 @@ mod tests {
     }
 
     #[test]
-    fn the_standards_own_library_accepts_what_we_sign() {
-        let secret = [7_u8; 32];
-        let now = SystemClock.now();
-        let signature = WebhookSecret::new(secret.to_vec()).sign("evt_1", now, "{}");
-        let verifier = standardwebhooks::Webhook::from_bytes(secret.to_vec()).unwrap();
-        let headers = headers(now, &signature);
-        verifier.verify(b"{}", &headers).unwrap();
-        assert!(verifier.verify(b"{ }", &headers).is_err());
-    }
-
-    #[test]
-    fn during_key_rotation_the_store_may_hold_either() {
+    fn the_standards_own_library_accepts_what_we_sign_and_either_secret_during_key_rotation() {
         let (new, old) = ([7_u8; 32], [8_u8; 32]);
         let secrets = [new, old].map(|secret| WebhookSecret::new(secret.to_vec()));
         let now = SystemClock.now();
         let signature = WebhookSecrets::new(secrets.to_vec()).sign("evt_1", now, "{}");
         let headers = headers(now, &signature);
-        for secret in [new, old] {
+        for (secret, accepts) in [(new, true), (old, true), ([9; 32], false)] {
             let verifier = standardwebhooks::Webhook::from_bytes(secret.to_vec()).unwrap();
-            verifier.verify(b"{}", &headers).unwrap();
+            assert_eq!(verifier.verify(b"{}", &headers).is_ok(), accepts);
+            assert!(verifier.verify(b"{ }", &headers).is_err());
         }
-        let verifier = standardwebhooks::Webhook::from_bytes(vec![9; 32]).unwrap();
-        assert!(verifier.verify(b"{}", &headers).is_err());
     }
 
     fn headers(now: Timestamp, signature: &str) -> axum::http::HeaderMap {
@@ -117,10 +105,7 @@ mod tests {
 
     #[test]
     fn the_secret_is_never_printed() {
-        let printed = format!(
-            "{:?}",
-            WebhookSecret::new(b"canary-canary-canary-canary".to_vec())
-        );
-        assert_eq!(printed, "WebhookSecret([redacted])");
+        let secret = WebhookSecret::new(b"canary-canary-canary-canary".to_vec());
+        assert_eq!(format!("{secret:?}"), "WebhookSecret([redacted])");
     }
 }

@@ -75,38 +75,35 @@ async fn compare(app: &AppState) -> Currencies {
         () = app.shutdown.cancelled() => return Currencies::NotAsked,
         asked = app.deps.gateway.forward(&ask) => asked,
     };
-    let found = match &asked {
-        Ok(response) => Currencies::compare(response, app.now()),
-        Err(_) => None,
-    };
-    let found = found.unwrap_or(Currencies::NotKnown);
-    match (&found, asked) {
+    let found = match asked {
+        Ok(response) => Currencies::compare(&response, app.now()).unwrap_or_else(|| {
+            tracing::warn!("the gateway's list of currencies cannot be read");
+            Currencies::NotKnown
+        }),
         // A wrong key is reported at the start, not at the first customer.
-        (_, Err(error)) => {
+        Err(error) => {
             log_rejection(&error, "the gateway's list of currencies could not be had");
+            Currencies::NotKnown
         }
-        (
-            Currencies::Compared {
-                unknown,
-                not_offered,
-                ..
-            },
-            Ok(_),
-        ) => {
-            if !unknown.is_empty() {
-                tracing::info!(
-                    ?unknown,
-                    "the gateway offers currencies that cannot be paid with here"
-                );
-            }
-            if !not_offered.is_empty() {
-                tracing::warn!(
-                    ?not_offered,
-                    "the gateway does not offer assets that are known here"
-                );
-            }
+    };
+    if let Currencies::Compared {
+        unknown,
+        not_offered,
+        ..
+    } = &found
+    {
+        if !unknown.is_empty() {
+            tracing::info!(
+                ?unknown,
+                "the gateway offers currencies that cannot be paid with here"
+            );
         }
-        (_, Ok(_)) => tracing::warn!("the gateway's list of currencies cannot be read"),
+        if !not_offered.is_empty() {
+            tracing::warn!(
+                ?not_offered,
+                "the gateway does not offer assets that are known here"
+            );
+        }
     }
     app.set_currencies(found.clone());
     found

@@ -16,8 +16,8 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
-use crate::payments::confirmation::{confirm, is_marked_as_paid};
 use crate::payments::error::log_rejection;
+use crate::payments::{confirm, is_marked_as_paid};
 use crate::state::{AppState, PollingPace};
 use crate::storage_health::error_unless_outage;
 use crate::trace;

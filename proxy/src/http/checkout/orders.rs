@@ -25,7 +25,7 @@ use crate::http::checkout::{
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
 use crate::http::middleware::client_address::ClientAddress;
-use crate::http::middleware::cors::require_listed_origin;
+use crate::http::middleware::require_listed_origin;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;

@@ -21,12 +21,11 @@ use crate::http::middleware::client_address::ClientAddress;
 use crate::http::openapi::information::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation};
 use crate::http::openapi::types::Types;
-use crate::payments;
-use crate::payments::confirmation::{confirm, is_marked_as_paid};
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
 use crate::payments::price_cache::PriceSnapshot;
 use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, listed, price, quote};
+use crate::payments::{self, confirm, is_marked_as_paid};
 use crate::state::AppState;
 
 /// GET /v1/checkout/quotes: lists the assets, known ones first, in our order, then what else the gateway offers.
@@ -53,22 +52,15 @@ pub(crate) fn list_quotes(app: &AppState, order: &Order, priced: &PriceSnapshot)
     let valid_for_seconds = app.prices.seconds_left(priced, app.now());
     let entries = &priced.prices.entries;
     let known = Asset::ALL.into_iter().filter_map(|asset| {
-        let code = asset.crypto_code();
-        Some(known_asset(
-            order,
-            asset,
-            entries.get(&code)?,
-            valid_for_seconds,
-        ))
+        let entry = entries.get(&asset.crypto_code())?;
+        Some(known_asset(order, asset, entry, valid_for_seconds))
     });
     let unknown = entries.iter().filter(|(code, _)| Asset::of(code).is_none());
     let unknown = unknown.map(|(code, entry)| unknown_asset(code, entry, valid_for_seconds));
     let accepted = &order.terms.assets;
     let accepts = |quote: &Quote| {
-        accepted.is_empty()
-            || accepted
-                .iter()
-                .any(|code| code.as_str() == quote.crypto_code)
+        let mut codes = accepted.iter().map(CryptoCode::as_str);
+        accepted.is_empty() || codes.any(|code| code == quote.crypto_code)
     };
     known.chain(unknown).filter(accepts).collect()
 }
@@ -109,7 +101,6 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
         limit_in_order_currency(order, &requested, range, no_quote)
     });
     Quote {
-        crypto_code: asset.crypto_code().to_string(),
         asset: asset.symbol().to_owned(),
         asset_name: asset.name().to_owned(),
         network: asset.network().to_owned(),
@@ -120,8 +111,7 @@ fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_second
         available: reason.is_none(),
         reason,
         limit_in_order_currency: limit.map(Amount::to_text),
-        quote_id: entry.conversion_id.as_str().to_owned(),
-        valid_for_seconds,
+        ..unknown_asset(&asset.crypto_code(), entry, valid_for_seconds)
     }
 }
 

@@ -21,7 +21,7 @@ use tower::{Layer, Service, service_fn};
 use tracing::{Instrument as _, Span};
 
 use crate::http::error::ApiError;
-use crate::http::middleware::cors::{allow_listed, listed_origin};
+use crate::http::middleware::{allow_listed, listed_origin};
 use crate::http::store_api::has_store_key;
 use crate::metrics::{Route as RouteGroup, Rule};
 use crate::payments::error::PaymentError;
