@@ -7,12 +7,14 @@
 //! the end of the process) reads the marks of all, so that requests share no lock.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::task::Waker;
+use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::task::AtomicWaker;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -58,21 +60,17 @@ struct Activity {
     /// Since when it waits for a request, in nanoseconds of its listener; [`BUSY`] while one is in progress.
     waiting_since: AtomicU64,
     has_served: AtomicBool,
+    /// An [`End`], or 0. A higher one stays.
     end: AtomicU8,
-    waker: Mutex<Option<Waker>>,
+    waker: AtomicWaker,
 }
 
 const BUSY: u64 = 0;
 
-/// Values of [`Activity::end`]; a higher one stays.
-const OPEN: u8 = 0;
-const EVICTED: u8 = 1;
-const SHUTDOWN: u8 = 2;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// Another one needs its place, or it has waited too long.
-    Evicted,
+    Evicted = 1,
     Shutdown,
 }
 
@@ -165,8 +163,8 @@ impl Slots {
         let activity = Arc::new(Activity {
             waiting_since: AtomicU64::new(since(self.began)),
             has_served: AtomicBool::new(false),
-            end: AtomicU8::new(OPEN),
-            waker: Mutex::default(),
+            end: AtomicU8::new(0),
+            waker: AtomicWaker::new(),
         });
         state.open.insert(number, activity.clone());
         if let Some(address) = address {
@@ -276,22 +274,15 @@ impl Activity {
 
     fn ending(&self) -> Option<End> {
         match self.end.load(Ordering::Acquire) {
-            OPEN => None,
-            EVICTED => Some(End::Evicted),
+            0 => None,
+            1 => Some(End::Evicted),
             _ => Some(End::Shutdown),
         }
     }
 
     fn end(&self, end: End) {
-        let value = match end {
-            End::Evicted => EVICTED,
-            End::Shutdown => SHUTDOWN,
-        };
-        if self.end.fetch_max(value, Ordering::AcqRel) >= value {
-            return;
-        }
-        if let Some(waker) = &*self.waker.lock() {
-            waker.wake_by_ref();
+        if self.end.fetch_max(end as u8, Ordering::AcqRel) < end as u8 {
+            self.waker.wake();
         }
     }
 }
@@ -312,12 +303,13 @@ impl Slot {
         self.activity.waiting_since().is_none()
     }
 
-    pub(crate) fn wake_at_end(&self, waker: Waker) {
-        *self.activity.waker.lock() = Some(waker);
-    }
-
-    pub(crate) fn ending(&self) -> Option<End> {
-        self.activity.ending()
+    /// Waits until the connection has to end.
+    pub(crate) async fn end(&self) -> End {
+        poll_fn(|context| {
+            self.activity.waker.register(context.waker());
+            self.activity.ending().map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
     }
 }
 
@@ -369,7 +361,7 @@ mod tests {
 
     fn closed(taken: &[Slot]) -> Vec<usize> {
         let numbers = taken.iter().enumerate();
-        let closed = numbers.filter(|(_, slot)| slot.ending() == Some(End::Evicted));
+        let closed = numbers.filter(|(_, slot)| slot.activity.ending() == Some(End::Evicted));
         closed.map(|(number, _)| number).collect()
     }
 
@@ -409,7 +401,7 @@ mod tests {
         let busy = taken(&slots).await;
         let in_progress = busy.begin();
         assert!(try_take(&slots).await.is_none());
-        assert_eq!(busy.ending(), None);
+        assert_eq!(busy.activity.ending(), None);
         drop((in_progress, busy));
         assert!(try_take(&slots).await.is_some());
     }
@@ -433,7 +425,10 @@ mod tests {
         assert_eq!(closed(&open), [0, 1]);
         assert!(open[2].is_in_progress());
         slots.shut_down();
-        assert!(open.iter().all(|slot| slot.ending() == Some(End::Shutdown)));
+        assert!(
+            open.iter()
+                .all(|slot| slot.activity.ending() == Some(End::Shutdown))
+        );
     }
 
     #[tokio::test]

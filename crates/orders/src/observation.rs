@@ -45,7 +45,7 @@ impl<T> Amounts<T> {
 /// One response about an invoice: every field as the gateway wrote it, absent where it wrote none.
 ///
 /// Source: payment-service.md, "Invoice status record".
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
     /// When the response arrived.
     pub observed_at: Timestamp,

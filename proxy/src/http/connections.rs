@@ -5,11 +5,10 @@
 //!
 //! HTTP/1.1 alone: browsers speak HTTP/2 with TLS only, and reverse proxies default to HTTP/1.1.
 
-use std::future::{Future as _, poll_fn};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
@@ -162,29 +161,24 @@ async fn connection(stream: TcpStream, peer: SocketAddr, routes: Router, slot: S
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), response);
     let mut connection = std::pin::pin!(connection);
-    let (mut wakes, mut is_ending): (Option<Waker>, _) = (None, false);
-    let ended = poll_fn(|context| {
-        if !wakes
-            .as_ref()
-            .is_some_and(|waker| waker.will_wake(context.waker()))
-        {
-            wakes = Some(context.waker().clone());
-            slot.wake_at_end(context.waker().clone());
-        }
-        if !is_ending && let Some(end) = slot.ending() {
-            // A request may have arrived at the same moment.
-            if end == End::Evicted && !slot.is_in_progress() {
-                return Poll::Ready(Ok(()));
+    let ended = async {
+        tokio::select! {
+            biased;
+            end = slot.end() => {
+                // A request may have arrived at the same moment.
+                if end == End::Evicted && !slot.is_in_progress() {
+                    return Ok(());
+                }
             }
-            is_ending = true;
-            // A request that has arrived is read: only then is the connection known to be idle.
-            if let Poll::Ready(ended) = connection.as_mut().poll(context) {
-                return Poll::Ready(ended);
-            }
-            connection.as_mut().graceful_shutdown();
+            ended = connection.as_mut() => return ended,
         }
-        connection.as_mut().poll(context)
-    });
+        // A request that has arrived is read: only then is the connection known to be idle.
+        if let Some(ended) = connection.as_mut().now_or_never() {
+            return ended;
+        }
+        connection.as_mut().graceful_shutdown();
+        connection.await
+    };
     if let Err(error) = ended.await {
         tracing::debug!(%error, "a connection ended");
     }

@@ -342,16 +342,7 @@ fn unknown_invoice(app: &AppState, error: &GatewayError) -> Observation {
     Observation {
         observed_at: app.now(),
         raw: refusal(error),
-        is_known: false,
-        invoice_id: None,
-        status: None,
-        requested: Amounts::default(),
-        received: Amounts::default(),
-        local_currency: None,
-        crypto_code: None,
-        address: None,
-        confirmations: None,
-        transaction_hash: None,
+        ..Observation::default()
     }
 }
 
