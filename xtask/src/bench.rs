@@ -40,7 +40,7 @@ pub(crate) struct SimulateArgs {
 type Benchmark = (&'static str, fn(&Bench<'_>) -> anyhow::Result<()>);
 
 /// Each prints what it measured beside what is promised, or why it measured nothing.
-const BENCHMARKS: [Benchmark; 12] = [
+const BENCHMARKS: [Benchmark; 9] = [
     ("start and memory of the proxy", |bench| bench.proxy("idle")),
     ("size of the widget", |bench| {
         bundle::check_sizes(bench.workspace, Variant::Release)
@@ -48,21 +48,14 @@ const BENCHMARKS: [Benchmark; 12] = [
     ("shared commits", |bench| {
         bench.example("florin-storage --example commits", &[&bench.folder])
     }),
-    ("leases of polls", |bench| {
-        bench.example("florin-storage --example leases", &[])
-    }),
     ("delay of polls", |bench| {
         bench.example("florin-orders --features fixtures --example poll_plan", &[])
     }),
     ("a flood of orders", |bench| {
         bench.program("order-flood", &[])
     }),
-    ("public addresses", |bench| bench.proxy("public")),
     ("status reads", |bench| bench.proxy("reads")),
     ("event streams", |bench| bench.proxy("streams")),
-    ("event streams of three proxies", |bench| {
-        bench.proxy("replicas")
-    }),
     ("calls of the gateway", |bench| bench.proxy("watchers")),
     ("first screen, and its peers", first_view),
 ];

@@ -24,8 +24,8 @@ impl Connection {
         })
     }
 
-    /// Sends a request and reads the whole response, which must have this status, and a length or no body.
-    pub(crate) async fn exchange(&mut self, request: &str, status: u16) -> anyhow::Result<()> {
+    /// Sends a request and reads the whole response, which must have the status 200 and a length.
+    pub(crate) async fn exchange(&mut self, request: &str) -> anyhow::Result<()> {
         self.stream.write_all(request.as_bytes()).await?;
         self.buffer.clear();
         loop {
@@ -34,31 +34,17 @@ impl Connection {
                 continue;
             };
             let text = std::str::from_utf8(&self.buffer[..head])?;
-            let answered = text.split(' ').nth(1).and_then(|code| code.parse().ok());
-            ensure!(answered == Some(status), "{text}");
+            ensure!(text.split(' ').nth(1) == Some("200"), "{text}");
             let length = text
                 .lines()
                 .find_map(|line| line.strip_prefix("content-length: "));
-            let length: usize = match length {
-                Some(length) => length.parse()?,
-                None => 0,
-            };
-            ensure!(length > 0 || status == 304, "a response without a length");
+            let length: usize = length.context("a response without a length")?.parse()?;
             self.head = head + 4;
             while self.buffer.len() < self.head + length {
                 ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "closed");
             }
             return Ok(());
         }
-    }
-
-    /// A header of the last response.
-    pub(crate) fn header(&self, name: &str) -> anyhow::Result<String> {
-        let text = std::str::from_utf8(&self.buffer[..self.head])?;
-        let value = text
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-        Ok(value.with_context(|| format!("no {name}"))?.to_owned())
     }
 
     /// The body of the last response.

@@ -29,7 +29,7 @@ pub(crate) async fn measure(proxy: &Path, sandbox: &Path) -> anyhow::Result<()> 
         let (server, address) = Server::start_proxy_with(proxy, &folder, gateway).await?;
         let request = format!("GET /florin.js HTTP/1.1\r\nhost: {address}\r\n\r\n");
         let mut connection = Connection::open(address).await?;
-        connection.exchange(&request, 200).await?;
+        connection.exchange(&request).await?;
         anyhow::Ok((server, began.elapsed()))
     };
     // The first start creates the database.

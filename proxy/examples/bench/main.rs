@@ -2,18 +2,14 @@
 //!
 //! ```text
 //! bench idle PROXY SANDBOX       time to start, and memory when idle
-//! bench public PROXY SANDBOX     processor time of a request to each public address
 //! bench reads PROXY SANDBOX      status reads per second, beside a bare axum router with the same bytes
-//! bench streams PROXY SANDBOX    memory, idle processor time and fan-out of event streams
-//! bench replicas PROXY SANDBOX   fan-out of event streams over three proxies on one PostgreSQL
+//! bench streams PROXY SANDBOX    memory and fan-out of event streams
 //! bench watchers PROXY SANDBOX   calls of the gateway for an order that many pages watch
 //! ```
 
 mod connection;
 mod idle;
-mod public;
 mod reads;
-mod replicas;
 mod server;
 mod streams;
 mod watchers;
@@ -49,10 +45,8 @@ async fn run(words: &[&str]) -> anyhow::Result<()> {
     let (proxy, sandbox) = (Path::new(proxy), Path::new(sandbox));
     match what {
         "idle" => idle::measure(proxy, sandbox).await,
-        "public" => public::compare(proxy).await,
         "reads" => reads::compare(proxy).await,
         "streams" => streams::measure(proxy).await,
-        "replicas" => replicas::measure(proxy).await,
         "watchers" => watchers::compare(proxy, sandbox).await,
         _ => bail!("there is no `{what}` to measure"),
     }

@@ -54,7 +54,7 @@ pub(crate) async fn compare(proxy: &Path) -> anyhow::Result<()> {
 /// The view of the order that a client token opens.
 pub(crate) async fn read_once(address: SocketAddr, token: &str) -> anyhow::Result<Vec<u8>> {
     let mut connection = Connection::open(address).await?;
-    connection.exchange(&request(address, token), 200).await?;
+    connection.exchange(&request(address, token)).await?;
     Ok(connection.body().to_vec())
 }
 
@@ -71,7 +71,7 @@ async fn reads_per_second(address: SocketAddr, token: &str) -> anyhow::Result<u6
         readers.spawn(async move {
             let (mut connection, mut reads) = (Connection::open(address).await?, 0_u64);
             while Instant::now() < end {
-                connection.exchange(&request, 200).await?;
+                connection.exchange(&request).await?;
                 reads += 1;
             }
             anyhow::Ok(reads)

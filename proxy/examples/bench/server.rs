@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 
 /// An address where no gateway listens.
-pub(crate) const NOTHING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
+const NOTHING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
 /// A proxy that does not listen by then has failed.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 const ASK_EVERY: Duration = Duration::from_micros(200);
@@ -53,23 +53,10 @@ impl Server {
         folder: &TempDir,
         gateway: SocketAddr,
     ) -> anyhow::Result<(Self, SocketAddr)> {
-        let database_url = format!("sqlite://{}", folder.path().join("florin.db").display());
-        Self::start_proxy_on(program, folder, gateway, &database_url).await
-    }
-
-    /// The proxy with a gateway and a database.
-    pub(crate) async fn start_proxy_on(
-        program: &Path,
-        folder: &TempDir,
-        gateway: SocketAddr,
-        database_url: &str,
-    ) -> anyhow::Result<(Self, SocketAddr)> {
-        let (config, log) = (
-            folder.path().join("florin.toml"),
-            folder.path().join("proxy.log"),
-        );
+        let [config, log, database] =
+            ["florin.toml", "proxy.log", "florin.db"].map(|name| folder.path().join(name));
         let [public, admin] = [free_address()?, free_address()?];
-        std::fs::write(&config, florin_toml(public, admin, gateway, database_url))?;
+        std::fs::write(&config, florin_toml(public, admin, gateway, &database))?;
         std::fs::set_permissions(&config, std::fs::Permissions::from_mode(0o600))?;
         let child = Command::new(program)
             .arg("--config")
@@ -146,18 +133,6 @@ async fn listens(address: SocketAddr) -> anyhow::Result<()> {
     Ok(tokio::time::timeout(START_TIMEOUT, listens).await?)
 }
 
-/// Time that a process has spent on a core, with the kernel's work for it. Source: proc(5), `utime` and `stime` of
-/// `/proc/pid/stat`, in ticks of 10 ms.
-pub(crate) fn processor_time(process: u32) -> anyhow::Result<Duration> {
-    let path = format!("/proc/{process}/stat");
-    let stat = std::fs::read_to_string(&path)
-        .with_context(|| format!("{path} cannot be read: this number needs Linux"))?;
-    let (_, fields) = stat.rsplit_once(')').context("a name in parentheses")?;
-    let mut fields = fields.split_whitespace().skip(11);
-    let mut ticks = || -> anyhow::Result<u64> { Ok(fields.next().context("too short")?.parse()?) };
-    Ok(Duration::from_millis((ticks()? + ticks()?) * 10))
-}
-
 fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
@@ -173,14 +148,14 @@ fn florin_toml(
     public: SocketAddr,
     admin: SocketAddr,
     gateway: SocketAddr,
-    database_url: &str,
+    database: &Path,
 ) -> String {
-    let key = secret();
+    let (key, database) = (secret(), database.display());
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
 public_url = "http://{public}"
-database_url = "{database_url}"
+database_url = "sqlite://{database}"
 environment = "test"
 
 [rate_limit]
