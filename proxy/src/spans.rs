@@ -7,10 +7,10 @@
 //! recorded costs a comparison.
 
 mod collector;
-mod queue;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use florin_orders::TraceParent;
@@ -23,18 +23,15 @@ use opentelemetry_otlp::{
     ExporterBuildError, Protocol, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
 };
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::{
-    BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracer, SdkTracerProvider, Span,
-};
+use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider, Span, SpanExporter as _};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use self::collector::Collector;
-use self::queue::{CountingExporter, MAX_WAITING, QueueingProcessor, SpanQueue};
+use self::collector::{Collector, MAX_WAITING, SpanQueue, SpanSender};
 use crate::config::{Config, Tracing};
 use crate::trace;
 
-const MAX_BATCH: usize = 512;
-/// How long a span waits for others.
-const BATCH_DELAY: Duration = Duration::from_secs(2);
 /// How long a process that ends waits for the collector.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -44,10 +41,11 @@ pub(crate) struct Spans(Option<Recorder>);
 
 #[derive(Debug)]
 struct Recorder {
-    provider: SdkTracerProvider,
     tracer: SdkTracer,
     sampled_per_million: u32,
-    queue: Arc<SpanQueue>,
+    lost: Arc<AtomicU64>,
+    sender: TaskTracker,
+    ending: CancellationToken,
 }
 
 /// A span that is being recorded. One that is dropped before its end is recorded as cancelled: the browser has closed the
@@ -99,7 +97,8 @@ impl Spans {
     }
 
     pub(crate) fn lost(&self) -> u64 {
-        self.0.as_ref().map_or(0, |recorder| recorder.queue.lost())
+        let lost = |recorder: &Recorder| recorder.lost.load(Ordering::Relaxed);
+        self.0.as_ref().map_or(0, lost)
     }
 
     /// Sends what waits, in bounded time.
@@ -107,11 +106,10 @@ impl Spans {
         let Some(recorder) = &self.0 else {
             return;
         };
-        let provider = recorder.provider.clone();
-        // It blocks. What the collector does not take by then is lost.
-        let ended =
-            tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT));
-        let _ = ended.await;
+        recorder.ending.cancel();
+        recorder.sender.close();
+        // What the collector does not take by then is lost.
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, recorder.sender.wait()).await;
     }
 }
 
@@ -122,29 +120,12 @@ fn is_drawn(draw: u32, per_million: u32) -> bool {
 
 impl Recorder {
     fn new(tracing: &Tracing, environment: &'static str) -> Result<Self, ExporterBuildError> {
-        let exporter = SpanExporter::builder()
+        let mut exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(Collector::new())
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(tracing.traces_url.as_str())
             .build()?;
-        let queue = Arc::new(SpanQueue::default());
-        let exporter = CountingExporter {
-            next: exporter,
-            queue: queue.clone(),
-        };
-        let batches = BatchConfigBuilder::default()
-            .with_max_queue_size(MAX_WAITING)
-            .with_max_export_batch_size(MAX_BATCH)
-            .with_scheduled_delay(BATCH_DELAY)
-            .build();
-        let processor = BatchSpanProcessor::builder(exporter)
-            .with_batch_config(batches)
-            .build();
-        let processor = QueueingProcessor {
-            next: processor,
-            queue: queue.clone(),
-        };
         let resource = Resource::builder_empty()
             .with_service_name("florin-proxy")
             .with_attributes([
@@ -152,17 +133,35 @@ impl Recorder {
                 KeyValue::new("deployment.environment.name", environment),
             ])
             .build();
+        exporter.set_resource(&resource);
+        let (queue, waiting) = mpsc::channel(MAX_WAITING);
+        let (lost, ending) = (Arc::new(AtomicU64::default()), CancellationToken::new());
+        let sender = TaskTracker::new();
+        sender.spawn(
+            SpanSender {
+                waiting,
+                exporter,
+                lost: lost.clone(),
+                ending: ending.clone(),
+            }
+            .run(),
+        );
         let provider = SdkTracerProvider::builder()
-            .with_span_processor(processor)
+            .with_span_processor(SpanQueue {
+                waiting: queue,
+                lost: lost.clone(),
+                is_overflow_logged: AtomicBool::new(false),
+            })
             // Only what is to be recorded reaches it.
             .with_sampler(Sampler::AlwaysOn)
             .with_resource(resource)
             .build();
         Ok(Self {
             tracer: provider.tracer("florin-proxy"),
-            provider,
             sampled_per_million: tracing.sampled_per_million,
-            queue,
+            lost,
+            sender,
+            ending,
         })
     }
 
