@@ -1,6 +1,6 @@
 //! The effective settings: every key of the reference with its value or default, and of secrets only whether they are set.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value as Schema;
@@ -21,6 +21,8 @@ pub struct Setting {
     pub value: Shown,
     /// Differs for different values; of a secret in a file, for different contents.
     pub(crate) fingerprint: [u8; 32],
+    /// The files of a secret that is in files.
+    pub(crate) files: Vec<String>,
 }
 
 /// What may be shown of a value.
@@ -55,13 +57,12 @@ pub(crate) fn changed_keys(before: &[Setting], after: &[Setting]) -> Vec<String>
             .collect()
     };
     let (before, after) = (by_key(before), by_key(after));
-    let gone = before.keys().filter(|key| !after.contains_key(*key));
-    let changed = after
-        .iter()
-        .filter(|(key, value)| before.get(*key) != Some(*value));
-    let mut keys: Vec<String> = changed.map(|(key, _)| key).chain(gone).cloned().collect();
-    keys.sort();
-    keys
+    let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let changed = keys.into_iter();
+    changed
+        .filter(|key| before.get(*key) != after.get(*key))
+        .cloned()
+        .collect()
 }
 
 pub(crate) fn settings(schema: &Schema, table: &Table) -> Vec<Setting> {
@@ -124,9 +125,9 @@ fn plain(path: &Path, key: &Key<'_>, value: Option<&Value>) -> Setting {
         _ => written.clone(),
     };
     Setting {
-        key: path.to_string(),
         value: Shown::Value(shown),
         fingerprint: Sha256::digest(written.as_bytes()).into(),
+        ..absent(path, "")
     }
 }
 
@@ -135,28 +136,29 @@ fn absent(path: &Path, default: &str) -> Setting {
         key: path.to_string(),
         value: Shown::Default(default.to_owned()),
         fingerprint: [0; 32],
+        files: Vec::new(),
     }
 }
 
 /// A secret, or two. A file that cannot be read is a problem that the check reports.
 fn secret(path: &Path, value: Option<&Value>, file: Option<&Value>) -> Setting {
+    let (values, files) = (
+        value.map(texts).unwrap_or_default(),
+        file.map(texts).unwrap_or_default(),
+    );
     let mut digest = Sha256::new();
-    let mut count = 0;
-    let mut add = |bytes: &[u8]| {
-        digest.update(Sha256::digest(bytes));
-        count += 1;
-    };
-    for text in value.map(texts).unwrap_or_default() {
-        add(text.as_bytes());
+    for text in &values {
+        digest.update(Sha256::digest(text));
     }
-    for file in file.map(texts).unwrap_or_default() {
+    for file in &files {
         let content = std::fs::read(file).unwrap_or_default();
-        add(content.trim_ascii_end());
+        digest.update(Sha256::digest(content.trim_ascii_end()));
     }
     Setting {
-        key: path.to_string(),
-        value: Shown::Secret(count > 0),
+        value: Shown::Secret(!values.is_empty() || !files.is_empty()),
         fingerprint: digest.finalize().into(),
+        files: files.into_iter().map(str::to_owned).collect(),
+        ..absent(path, "")
     }
 }
 

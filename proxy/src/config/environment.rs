@@ -2,7 +2,6 @@
 //! `secret_key` of the first store. The names follow from the configuration's types.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use serde_json::Value as Schema;
 use toml::{Table, Value};
@@ -70,28 +69,9 @@ pub(crate) fn overlay(
 /// Kubernetes gives every container the addresses of the services in its namespace: a service `florin` or `florin-…` sets
 /// these. Source: kubernetes.io, "Service", environment variables.
 fn is_of_kubernetes(variable: &str, text: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_address = text.parse::<IpAddr>().is_ok();
-    let is_link = ["tcp://", "udp://", "sctp://"]
-        .iter()
-        .any(|scheme| text.starts_with(scheme));
-    let ends = |ending: &str| variable.ends_with(ending);
-    if ends("_SERVICE_HOST") {
-        return is_address;
-    }
-    if ends("_SERVICE_PORT") || variable.contains("_SERVICE_PORT_") {
-        return is_number(text);
-    }
-    // FLORIN_PORT, FLORIN_PORT_8080_TCP, …_PROTO, …_PORT, …_ADDR.
-    let Some((_, rest)) = variable.split_once("_PORT") else {
-        return false;
-    };
-    match rest.rsplit('_').next() {
-        Some("PROTO") => ["tcp", "udp", "sctp"].contains(&text),
-        Some("ADDR") => is_address,
-        Some("PORT") => is_number(text),
-        _ => is_link,
-    }
+    let is_of_service = ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT_"];
+    let is_link = variable.ends_with("_PORT") && text.contains("://");
+    is_link || is_of_service.iter().any(|part| variable.contains(part))
 }
 
 pub(crate) fn key_of<'a>(schema: &'a Schema, variable: &str) -> Option<(Vec<Step>, &'a Schema)> {

@@ -8,8 +8,8 @@ use std::path::Path;
 use serde_json::Value as Schema;
 use toml::{Table, Value};
 
+use crate::config::effective_settings::{self, Setting, Shown};
 use crate::config::problems::Errors;
-use crate::config::schema::{element, property};
 
 /// The key that accepts shared files.
 pub(crate) const SWITCH: &str = "dangerous_allow_shared_files";
@@ -23,60 +23,25 @@ pub(crate) fn check(
     errors: &mut Errors,
     schema: &Schema,
     file: Option<(&Path, &Table)>,
-    settings: &Table,
+    settings: &[Setting],
 ) {
-    if settings.get(SWITCH).and_then(Value::as_bool) == Some(true) {
+    let is_switched = |setting: &Setting| {
+        setting.key == SWITCH && setting.value == Shown::Value("true".to_owned())
+    };
+    if settings.iter().any(is_switched) {
         return;
     }
     if let Some((path, written)) = file {
-        let mut secrets = Vec::new();
-        find(schema, &Value::Table(written.clone()), &mut secrets);
-        let holds_secrets = secrets.iter().any(|found| matches!(found, Found::Secret));
-        refuse_shared(errors, path, holds_secrets);
+        let is_secret = |setting: Setting| {
+            let has_password = !setting.key.starts_with("database_url")
+                || written.get(&setting.key).is_some_and(holds_password);
+            setting.value == Shown::Secret(true) && setting.files.is_empty() && has_password
+        };
+        let mut written_settings = effective_settings::settings(schema, written).into_iter();
+        refuse_shared(errors, path, written_settings.any(is_secret));
     }
-    let mut secrets = Vec::new();
-    find(schema, &Value::Table(settings.clone()), &mut secrets);
-    for found in secrets {
-        if let Found::File(path) = found {
-            refuse_shared(errors, Path::new(&path), true);
-        }
-    }
-}
-
-enum Found {
-    /// By its value.
-    Secret,
-    /// By the path of a file.
-    File(String),
-}
-
-/// A secret is a key beside which the schema has one of the same name with `_file`.
-fn find(schema: &Schema, value: &Value, secrets: &mut Vec<Found>) {
-    match value {
-        Value::Table(table) => {
-            for (key, value) in table {
-                let is_secret = property(schema, &format!("{key}_file")).is_some();
-                let stem = key.strip_suffix("_file");
-                let is_file = stem.is_some_and(|stem| property(schema, stem).is_some());
-                if is_secret && (!key.starts_with("database_url") || holds_password(value)) {
-                    secrets.push(Found::Secret);
-                } else if is_file {
-                    let list = value.as_array().map_or(&[][..], Vec::as_slice);
-                    let paths = list.iter().chain([value]).filter_map(Value::as_str);
-                    secrets.extend(paths.map(|path| Found::File(path.to_owned())));
-                } else if let Some(schema) = property(schema, key) {
-                    find(schema, value, secrets);
-                }
-            }
-        }
-        Value::Array(list) => {
-            if let Some(schema) = element(schema) {
-                for value in list {
-                    find(schema, value, secrets);
-                }
-            }
-        }
-        _ => {}
+    for path in settings.iter().flat_map(|setting| &setting.files) {
+        refuse_shared(errors, Path::new(path), true);
     }
 }
 

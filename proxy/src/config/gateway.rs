@@ -13,7 +13,7 @@ use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret,
 use crate::config::web_address::web_address;
 
 /// Default requests a second towards the gateway.
-pub(crate) const REQUESTS_PER_SECOND: u64 = 10;
+pub(crate) const REQUESTS_PER_SECOND: u32 = 10;
 
 /// How the gateway is reached and asked.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub(crate) struct GatewayTable {
     /// Most requests to the gateway, 1 to 1000. A 429 halves it, other responses raise it again. Assumed: the gateway
     /// accepts ten.
     #[schemars(extend("x-default" = REQUESTS_PER_SECOND))]
-    pub(crate) requests_per_second: Option<u64>,
+    pub(crate) requests_per_second: Option<u32>,
     /// `must_increase` if the gateway accepts each nonce once only. The proxy then sends one request a second.
     #[schemars(extend("x-default" = "may_repeat"))]
     pub(crate) nonces: Option<String>,
@@ -126,26 +126,27 @@ pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gatewa
     let checkout_url = table
         .checkout_url
         .and_then(|text| errors.record("gateway.checkout_url", gateway_address(&text)));
-    let quote = seconds(
-        errors,
+    let quote_ttl = errors.within(
         "gateway.quote_ttl_seconds",
         table.quote_ttl_seconds,
         60,
         10..=600,
+        "seconds",
     );
-    let poll = seconds(
-        errors,
+    let poll_interval = errors.within(
         "gateway.poll_interval_seconds",
         table.poll_interval_seconds,
         5,
         1..=60,
+        "seconds",
     );
-    let rate = table.requests_per_second.unwrap_or(REQUESTS_PER_SECOND);
-    let rate = u32::try_from(rate)
-        .ok()
-        .filter(|rate| (1..=1000).contains(rate))
-        .ok_or_else(|| "write 1 to 1000 requests a second".to_owned());
-    let rate = errors.record("gateway.requests_per_second", rate);
+    let requests_per_second = errors.within(
+        "gateway.requests_per_second",
+        table.requests_per_second,
+        REQUESTS_PER_SECOND,
+        1..=1000,
+        "requests a second",
+    );
     let nonces = errors.record("gateway.nonces", nonce_rule(table.nonces.as_deref()));
     Some(Gateway {
         url: url?,
@@ -153,9 +154,9 @@ pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gatewa
         api_secret: api_secret?,
         callback_token: token?,
         checkout_url,
-        quote_ttl: quote?,
-        poll_interval: poll?,
-        requests_per_second: rate?,
+        quote_ttl: Duration::from_secs(quote_ttl),
+        poll_interval: Duration::from_secs(poll_interval),
+        requests_per_second,
         nonces: nonces?,
         sign_put_body: table.sign_put_body.unwrap_or(false),
     })
@@ -186,24 +187,6 @@ fn fits_a_path(token: SecretPair) -> Result<SecretPair, String> {
         return Ok(token);
     }
     Err("is part of a path: use letters, digits, - and _".into())
-}
-
-fn seconds(
-    errors: &mut Errors,
-    key: &str,
-    value: Option<u64>,
-    default: u64,
-    range: std::ops::RangeInclusive<u64>,
-) -> Option<Duration> {
-    let value = value.unwrap_or(default);
-    if range.contains(&value) {
-        return Some(Duration::from_secs(value));
-    }
-    errors.add(
-        key,
-        format!("write {} to {} seconds", range.start(), range.end()),
-    );
-    None
 }
 
 /// Whether the gateway takes one nonce for several requests.

@@ -1,5 +1,8 @@
 //! Problems of a configuration.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
 /// Everything that is wrong with a configuration, each by its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
@@ -13,7 +16,7 @@ pub struct Problem {
     pub message: String,
 }
 
-impl std::fmt::Display for Problems {
+impl Display for Problems {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for Problem { key, message } in &self.0 {
             writeln!(f, "{key}: {message}")?;
@@ -38,6 +41,23 @@ impl Errors {
 
     pub(crate) fn record<T>(&mut self, key: &str, result: Result<T, String>) -> Option<T> {
         result.map_err(|message| self.add(key, message)).ok()
+    }
+
+    /// A number that is within its limits, or the default where none is set.
+    pub(crate) fn within<T: Copy + Display + PartialOrd>(
+        &mut self,
+        key: &str,
+        given: Option<T>,
+        default: T,
+        limits: RangeInclusive<T>,
+        unit: &str,
+    ) -> T {
+        let number = given.unwrap_or(default);
+        if !limits.contains(&number) {
+            let (least, most) = (limits.start(), limits.end());
+            self.add(key, format!("write {least} to {most} {unit}"));
+        }
+        number
     }
 
     pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, Problems> {

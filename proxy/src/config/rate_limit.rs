@@ -41,27 +41,28 @@ pub(crate) struct RateLimitTable {
 }
 
 pub(crate) fn rate_limit(errors: &mut Errors, table: &RateLimitTable) -> RateLimit {
-    let orders_per_minute_per_ip = table.orders_per_minute_per_ip.unwrap_or(ORDERS_PER_MINUTE);
-    if !(1..=10_000).contains(&orders_per_minute_per_ip) {
-        errors.add(
-            "rate_limit.orders_per_minute_per_ip",
-            "write 1 to 10000 orders a minute",
-        );
-    }
-    let connections_per_ip = table.connections_per_ip.unwrap_or(CONNECTIONS);
-    if !(8..=10_000).contains(&connections_per_ip) {
-        errors.add(
-            "rate_limit.connections_per_ip",
-            "write 8 to 10000 connections",
-        );
-    }
-    let streams_per_order = table.streams_per_order.unwrap_or(STREAMS);
-    if !(1..=10_000).contains(&streams_per_order) {
-        errors.add("rate_limit.streams_per_order", "write 1 to 10000 streams");
-    }
+    let mut limit = |key: &str, given, default, least, unit| {
+        let key = format!("rate_limit.{key}");
+        errors.within(&key, given, default, least..=10_000, unit)
+    };
+    let count = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
+    let (orders, connections) = (table.orders_per_minute_per_ip, table.connections_per_ip);
+    let streams = table.streams_per_order;
     RateLimit {
-        orders_per_minute_per_ip,
-        connections_per_ip: usize::try_from(connections_per_ip).unwrap_or(usize::MAX),
-        streams_per_order: usize::try_from(streams_per_order).unwrap_or(usize::MAX),
+        orders_per_minute_per_ip: limit(
+            "orders_per_minute_per_ip",
+            orders,
+            ORDERS_PER_MINUTE,
+            1,
+            "orders a minute",
+        ),
+        connections_per_ip: count(limit(
+            "connections_per_ip",
+            connections,
+            CONNECTIONS,
+            8,
+            "connections",
+        )),
+        streams_per_order: count(limit("streams_per_order", streams, STREAMS, 1, "streams")),
     }
 }

@@ -46,15 +46,8 @@ pub fn admin_address(
     file: Option<&Path>,
     variables: &BTreeMap<String, String>,
 ) -> Result<SocketAddr, Problems> {
-    let written = match (variables.get("FLORIN_ADMIN_LISTEN"), file) {
-        (Some(text), _) => Some(text.clone()),
-        (None, Some(path)) => {
-            let (_, settings) = read(path)?;
-            let text = settings.get("admin_listen").and_then(toml::Value::as_str);
-            text.map(str::to_owned)
-        }
-        (None, None) => None,
-    };
+    let text = |value: &toml::Value| value.as_str().map(str::to_owned);
+    let written = alone("admin_listen", file, variables, text)?;
     let mut errors = Errors::default();
     let address = server::admin_listen(&mut errors, written);
     errors.finish(address)
@@ -70,23 +63,28 @@ pub fn operator_token(
     file: Option<&Path>,
     variables: &BTreeMap<String, String>,
 ) -> Result<SecretString, Problems> {
-    let switch = environment::variable(&[file_permissions::SWITCH]);
-    let may_be_shared = match (variables.get(&switch), file) {
-        (Some(text), _) => text == "true",
-        (None, Some(path)) => {
-            let (_, settings) = read(path)?;
-            settings
-                .get(file_permissions::SWITCH)
-                .and_then(toml::Value::as_bool)
-                == Some(true)
-        }
-        (None, None) => false,
-    };
+    let text = |value: &toml::Value| value.as_bool().map(|is_set| is_set.to_string());
+    let switch = alone(file_permissions::SWITCH, file, variables, text)?;
+    let may_be_shared = switch.as_deref() == Some("true");
     let mut errors = Errors::default();
     let value = variables.get(token::VARIABLE);
     let file = variables.get(token::FILE_VARIABLE);
     let token = token::read(&mut errors, named, value, file, may_be_shared);
     errors.finish(token)
+}
+
+/// One key, as its variable or else the file has it.
+fn alone(
+    key: &str,
+    file: Option<&Path>,
+    variables: &BTreeMap<String, String>,
+    text: fn(&toml::Value) -> Option<String>,
+) -> Result<Option<String>, Problems> {
+    if let Some(given) = variables.get(&environment::variable(&[key])) {
+        return Ok(Some(given.clone()));
+    }
+    let settings = file.map(read).transpose()?;
+    Ok(settings.and_then(|(_, settings)| text(settings.get(key)?)))
 }
 
 fn checked(
@@ -99,13 +97,13 @@ fn checked(
     let (schema, text) = (schema(), Text(text));
     let written = settings.clone();
     environment::overlay(&mut errors, &mut settings, &schema, variables);
+    let effective = effective_settings::settings(&schema, &settings);
     let file = file.map(|path| (path, &written));
-    file_permissions::check(&mut errors, &schema, file, &settings);
+    file_permissions::check(&mut errors, &schema, file, &effective);
     let root = shape::Path::default();
     if !check_table(&mut errors, &text, &schema, &mut settings, &root) {
         return errors.finish(None);
     }
-    let effective = effective_settings::settings(&schema, &settings);
     match settings.try_into::<File>() {
         Ok(file) => check(errors, file, effective),
         Err(error) => {

@@ -119,7 +119,6 @@ mod tests {
             "0.0000001",
             "1e-2",
             "01",
-            "0,5",
         ] {
             assert_eq!(per_million(text), None, "{text}");
         }
@@ -139,13 +138,10 @@ mod tests {
             assert_eq!(traces_url(text).unwrap().as_str(), url);
         }
         for text in [
-            "127.0.0.1:4318",
             "grpc://otel:4317",
             "http://me:secret@otel:4318",
             "grpc://me:secret@otel:4317",
             "http://me:secret@otel:port",
-            "http://otel:4318/?a",
-            "http://otel:4318/#a",
         ] {
             let error = traces_url(text).unwrap_err();
             assert!(!error.contains("secret"), "{error}");
