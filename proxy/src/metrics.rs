@@ -7,6 +7,7 @@
 //!
 //! These numbers are for dashboards and alerts. Totals of orders and money are those of the database.
 
+mod families;
 mod gateway;
 mod labels;
 mod process;
@@ -28,6 +29,7 @@ use strum::VariantArray as _;
 
 use crate::config::Store;
 
+use self::families::register;
 pub(crate) use self::gateway::MeasuredGateway;
 use self::labels::{Call, CallOutcome, StatusClass, event_name, outcome_of_delivery};
 pub(crate) use self::labels::{Route, Rule};
@@ -158,66 +160,27 @@ impl Metrics {
         }
     }
 
-    /// Names every metric. The texts are those of docs/operations/metrics.md.
     fn registered(mut self) -> Self {
         let registry = &mut self.registry;
-        let version = [("version", env!("CARGO_PKG_VERSION"))];
-        registry.register("florin_build", "Version of the proxy", Info::new(version));
-        registry.register(
-            "florin_http_requests",
-            "Requests of the public listener by route and class of the status",
-            self.requests.clone(),
-        );
-        registry.register(
-            "florin_http_request_seconds",
-            "Time from a request's head to its response's head, by route",
-            self.request_seconds.clone(),
-        );
-        registry.register(
-            "florin_rate_limited_requests",
-            "Requests that a rate limit refused, by rule",
-            self.rate_limited.clone(),
-        );
-        registry.register(
-            "florin_order_events",
-            "Events of orders by type, those of donations included",
-            self.order_events.clone(),
-        );
-        registry.register(
-            "florin_credits",
-            "Credited orders by store and currency",
-            self.credits.clone(),
-        );
-        registry.register(
-            "florin_payment_reviews",
-            "Responses of the gateway that began a review",
-            self.reviews.clone(),
-        );
-        registry.register(
-            "florin_gateway_calls",
-            "Calls of the gateway by kind and outcome; retries are part of their call",
-            self.calls.clone(),
-        );
-        registry.register(
-            "florin_gateway_call_seconds",
-            "Time of calls that were sent, retries included, by kind",
-            self.call_seconds.clone(),
-        );
-        registry.register(
-            "florin_webhook_deliveries",
-            "Deliveries by outcome",
-            self.deliveries.clone(),
-        );
-        registry.register(
-            "florin_webhook_delivery_seconds",
-            "Time of deliveries",
-            self.delivery_seconds.clone(),
-        );
-        registry.register(
-            "florin_storage_outages",
-            "Times that orders could not be stored",
-            self.storage_outages.clone(),
-        );
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        let seconds = self.request_seconds.clone();
+        register(registry, "florin_build", version);
+        register(registry, "florin_http_requests", self.requests.clone());
+        register(registry, "florin_http_request_seconds", seconds);
+        let refused = self.rate_limited.clone();
+        register(registry, "florin_rate_limited_requests", refused);
+        register(registry, "florin_order_events", self.order_events.clone());
+        register(registry, "florin_credits", self.credits.clone());
+        register(registry, "florin_payment_reviews", self.reviews.clone());
+        register(registry, "florin_gateway_calls", self.calls.clone());
+        let seconds = self.call_seconds.clone();
+        register(registry, "florin_gateway_call_seconds", seconds);
+        let deliveries = self.deliveries.clone();
+        register(registry, "florin_webhook_deliveries", deliveries);
+        let seconds = self.delivery_seconds.clone();
+        register(registry, "florin_webhook_delivery_seconds", seconds);
+        let outages = self.storage_outages.clone();
+        register(registry, "florin_storage_outages", outages);
         self
     }
 
