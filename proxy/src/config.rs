@@ -11,7 +11,6 @@ mod file_permissions;
 pub(crate) mod gateway;
 pub(crate) mod network;
 pub(crate) mod operator;
-mod operator_token;
 mod problems;
 pub(crate) mod rate_limit;
 mod reference;

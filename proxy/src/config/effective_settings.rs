@@ -191,14 +191,6 @@ mod tests {
         settings(&schema(), &text.parse().unwrap())
     }
 
-    fn shown(settings: &[Setting], key: &str) -> String {
-        let found = settings.iter().find(|setting| setting.key == key);
-        found
-            .unwrap_or_else(|| panic!("{key} is missing"))
-            .value
-            .to_string()
-    }
-
     const STORE: &str = r#"
 [gateway]
 api_secret = "canary-1"
@@ -216,40 +208,36 @@ price = "19.90"
     #[test]
     fn values_and_defaults_are_shown_and_secrets_are_not() {
         let settings = listed(STORE);
-        assert_eq!(shown(&settings, "store.demo.product.ebook.price"), "19.90");
-        assert_eq!(
-            shown(&settings, "gateway.quote_ttl_seconds"),
-            "60 (default)"
-        );
-        assert_eq!(shown(&settings, "gateway.api_secret"), "set");
-        assert_eq!(shown(&settings, "store.demo.secret_key"), "set");
-        assert_eq!(
-            shown(&settings, "store.demo.webhook.url"),
-            "https://shop.example"
-        );
-        assert_eq!(shown(&settings, "operator"), "none");
+        for (key, shown) in [
+            ("store.demo.product.ebook.price", "19.90"),
+            ("gateway.quote_ttl_seconds", "60 (default)"),
+            ("gateway.api_secret", "set"),
+            ("store.demo.secret_key", "set"),
+            ("store.demo.webhook.url", "https://shop.example"),
+            ("operator", "none"),
+        ] {
+            let found = settings.iter().find(|setting| setting.key == key);
+            assert_eq!(found.unwrap().value.to_string(), shown, "{key}");
+        }
         assert!(!format!("{settings:?}").contains("canary"));
     }
 
     #[test]
     fn a_change_is_named_by_its_key_and_a_secret_by_its_content() {
         let before = listed(STORE);
-        assert_eq!(changed_keys(&before, &listed(STORE)), Vec::<String>::new());
+        assert_eq!(changed_keys(&before, &listed(STORE)), [""; 0]);
         let after = listed(&STORE.replace("19.90", "20.00").replace("canary-3", "other"));
-        assert_eq!(
-            changed_keys(&before, &after),
-            ["store.demo.product.ebook.price", "store.demo.secret_key"]
-        );
+        let changed = ["store.demo.product.ebook.price", "store.demo.secret_key"];
+        assert_eq!(changed_keys(&before, &after), changed);
         let file = tempfile::NamedTempFile::new().unwrap();
         let text = format!("[gateway]\napi_secret_file = {:?}\n", file.path());
         std::fs::write(file.path(), "one\n").unwrap();
         let one = listed(&text);
         std::fs::write(file.path(), "two\n").unwrap();
         assert_eq!(changed_keys(&one, &listed(&text)), ["gateway.api_secret"]);
-        // One that is gone is named too.
-        let without = listed("[gateway]\napi_secret = \"canary-1\"\n");
-        let keys = changed_keys(&before, &without);
-        assert!(keys.contains(&"store.demo.id".to_owned()), "{keys:?}");
-        assert!(keys.contains(&"store".to_owned()), "{keys:?}");
+        // A key that is gone is named too.
+        let keys = changed_keys(&before, &listed("[gateway]\napi_secret = \"canary-1\"\n"));
+        let is_named = |key: &str| keys.iter().any(|it| it == key);
+        assert!(is_named("store.demo.id") && is_named("store"), "{keys:?}");
     }
 }

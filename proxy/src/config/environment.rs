@@ -6,11 +6,15 @@ use std::collections::BTreeMap;
 use serde_json::Value as Schema;
 use toml::{Table, Value};
 
-use crate::config::operator_token;
 use crate::config::problems::Errors;
 use crate::config::schema::{Kind, element, kinds, property, schema_for};
 
 const PREFIX: &str = "FLORIN_";
+
+/// The token with which the command line calls the operator's API, and its file. They are no keys of the configuration: they
+/// belong to the operator at the terminal, and the configuration to the proxy.
+pub(crate) const OPERATOR_TOKEN: [&str; 2] =
+    ["FLORIN_OPERATOR_TOKEN", "FLORIN_OPERATOR_TOKEN_FILE"];
 
 /// Between the names of a table and its key.
 const BETWEEN: &str = "__";
@@ -41,8 +45,7 @@ pub(crate) fn overlay(
         match key_of(schema, name) {
             Some((path, schema)) => found.push((path, schema, variable, text)),
             None if is_of_kubernetes(name, text) => {}
-            // Of the operator at the terminal, for the commands that call the operator's API.
-            None if [operator_token::VARIABLE, operator_token::FILE_VARIABLE].contains(&name) => {}
+            None if OPERATOR_TOKEN.contains(&name) => {}
             None => errors.add(
                 name,
                 "is no variable of Florin's: see florin-proxy config-reference",

@@ -10,11 +10,14 @@ use std::path::Path;
 use secrecy::SecretString;
 use toml::Table;
 
+use crate::config::environment::OPERATOR_TOKEN;
+use crate::config::file_permissions::refuse_shared;
 use crate::config::problems::{Errors, Problem, Problems};
+use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 use crate::config::server::schema;
 use crate::config::server::{self, Config, File, check};
 use crate::config::shape::{self, Text, check_table};
-use crate::config::{effective_settings, environment, file_permissions, operator_token as token};
+use crate::config::{effective_settings, environment, file_permissions};
 
 /// Reads and checks the configuration.
 ///
@@ -66,10 +69,26 @@ pub fn operator_token(
     let text = |value: &toml::Value| value.as_bool().map(|is_set| is_set.to_string());
     let switch = alone(file_permissions::SWITCH, file, variables, text)?;
     let may_be_shared = switch.as_deref() == Some("true");
+    let [variable, file_variable] = OPERATOR_TOKEN.map(|name| variables.get(name).cloned());
     let mut errors = Errors::default();
-    let value = variables.get(token::VARIABLE);
-    let file = variables.get(token::FILE_VARIABLE);
-    let token = token::read(&mut errors, named, value, file, may_be_shared);
+    let (key, value, file) = match (named, variable, file_variable) {
+        (Some(named), _, _) => ("--token-file", None, Some(named.display().to_string())),
+        (None, None, Some(file)) => (OPERATOR_TOKEN[1], None, Some(file)),
+        (None, Some(value), file) => (OPERATOR_TOKEN[0], Some(value), file),
+        (None, None, None) => {
+            let message = format!(
+                "names no file, and neither {} nor {} is set: write the token of an [[operator]] into a file that only you \
+                 can read, and name it",
+                OPERATOR_TOKEN[0], OPERATOR_TOKEN[1]
+            );
+            errors.add("--token-file", message);
+            return errors.finish(None);
+        }
+    };
+    if let Some(file) = file.as_ref().filter(|_| !may_be_shared) {
+        refuse_shared(&mut errors, Path::new(file), true);
+    }
+    let token = errors.record(key, secret(value, file, MIN_GUESSABLE_CHARS));
     errors.finish(token)
 }
 
