@@ -19,8 +19,8 @@ use florin_gateway::Health;
 use serde_json::{Value, json};
 
 use crate::admin::conditions::{Finding, conditions};
-use crate::admin::pages::error::PageFailure;
-use crate::admin::pages::signed_in::SignedInOperator;
+use crate::admin::error::PageFailure;
+use crate::admin::pages::sign_in::SignedInOperator;
 use crate::admin::pages::viewer::Place;
 use crate::metrics::scrape::scrape;
 use crate::payments::currencies::Currencies;

@@ -18,8 +18,8 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use jiff::SignedDuration;
 
+use crate::admin::error::PageFailure;
 use crate::admin::guard;
-use crate::admin::pages::error::PageFailure;
 use crate::admin::pages::viewer::Place;
 use crate::admin::pages::{attention, layout, orders, settlements, stores};
 use crate::http::error::ApiError;

@@ -11,7 +11,6 @@ pub(crate) mod records;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::http::request::Parts;
 use florin_storage::Actor;
 use headers::authorization::Bearer;
@@ -69,26 +68,6 @@ impl FromRequestParts<Arc<AppState>> for Writer {
     }
 }
 
-impl From<QueryRejection> for OperatorError {
-    fn from(error: QueryRejection) -> Self {
-        Self::invalid("query", cause(&error.body_text()))
-    }
-}
-
-impl From<JsonRejection> for OperatorError {
-    fn from(error: JsonRejection) -> Self {
-        Self::invalid("body", cause(&error.body_text()))
-    }
-}
-
-/// What is wrong with a query, a form or a body, without the words of axum before it: the member, and what it may be.
-pub(crate) fn cause(text: &str) -> &str {
-    let of_axum = ["Failed to deserialize ", "Failed to parse "];
-    let is_of_axum = of_axum.iter().any(|words| text.starts_with(words));
-    let cause = text.split_once(": ").filter(|_| is_of_axum);
-    cause.map_or(text, |(_, cause)| cause)
-}
-
 pub(crate) fn page_size(limit: Option<u32>) -> Result<u32, OperatorError> {
     match limit.unwrap_or(DEFAULT_PAGE) {
         size @ 1..=MAX_PAGE => Ok(size),
@@ -120,29 +99,4 @@ pub(crate) fn reason(text: &str) -> Result<String, OperatorError> {
     }
     let message = "write why, in 1 to 500 characters: the audit log keeps it";
     Err(OperatorError::invalid("reason", message))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cause;
-
-    #[test]
-    fn the_words_of_a_library_are_left_out() {
-        for (text, expected) in [
-            (
-                "Failed to deserialize form body: missing field `csrf`",
-                "missing field `csrf`",
-            ),
-            (
-                "Failed to parse the request body as JSON: EOF at line 1",
-                "EOF at line 1",
-            ),
-            (
-                "Form requests must have `Content-Type: x`",
-                "Form requests must have `Content-Type: x`",
-            ),
-        ] {
-            assert_eq!(cause(text), expected);
-        }
-    }
 }

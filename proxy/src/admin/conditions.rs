@@ -44,87 +44,94 @@ pub(crate) struct Finding {
 }
 
 impl Condition {
-    pub(crate) fn title(self) -> &'static str {
+    /// Its first words, what it means and what to do (the sentences of docs/operations/operators-page.md), and the page of the
+    /// documentation.
+    fn texts(self) -> [&'static str; 3] {
         match self {
-            Self::StorageFails => "Orders cannot be stored",
-            Self::KeyRejected => "The gateway rejects the key",
-            Self::CurrencyNotPriced => "The gateway does not price a store's currency",
-            Self::GatewayAway => "The gateway does not answer",
-            Self::GatewayPause => "The gateway asks for a pause",
-            Self::PollsLate => "Polls are late",
-            Self::EventsWait => "Events wait for a store",
-            Self::ConnectionsFull => "Connections run out",
-            Self::DiskFillsUp => "The disk fills up",
-            Self::ReloadRefused => "The configuration was not reloaded",
-            Self::ClockOff => "The clocks differ",
-            Self::UnnamedReverseProxy => "A reverse proxy is not named",
+            Self::StorageFails => [
+                "Orders cannot be stored",
+                "Customers cannot open orders, and payments are found afterwards. No order, event or credit is \
+                 lost. Do what the reason says.",
+                "docs/operations/running.md#full-disk",
+            ],
+            Self::KeyRejected => [
+                "The gateway rejects the key",
+                "It answers 401. Customers cannot choose an asset, and payments are found later. Compare \
+                 gateway.api_key and gateway.api_secret with the account, correct them, and reload.",
+                "docs/operations/rotating-keys.md#the-gateways-key-and-secret",
+            ],
+            Self::CurrencyNotPriced => [
+                "The gateway does not price a store's currency",
+                "No order in it can be paid. Write a currency that the gateway's account prices and reload, or \
+                 let the gateway change the account's local currency.",
+                "docs/guide/stores.md#currencies",
+            ],
+            Self::GatewayAway => [
+                "The gateway does not answer",
+                "Customers cannot choose an asset, and payments are found later; none is lost. Check the network \
+                 and the gateway's status.",
+                "docs/operations/gateway.md#failures",
+            ],
+            Self::GatewayPause => [
+                "The gateway asks for a pause",
+                "Nothing is sent to it meanwhile. If it comes often or lasts long, ask the gateway for a higher \
+                 limit, or whether it blocks the account.",
+                "docs/operations/gateway.md#request-budget",
+            ],
+            Self::PollsLate => [
+                "Polls are late",
+                "Payments are found later. If the gateway answers, ask it for a higher limit and raise \
+                 gateway.requests_per_second.",
+                "docs/operations/gateway.md#polling",
+            ],
+            Self::EventsWait => [
+                "Events wait for a store",
+                "They were not delivered, and the store may not know that customers have paid. The time line of \
+                 one of its orders has the responses of the store, and Stores sends a test event.",
+                "docs/reference/webhooks.md",
+            ],
+            Self::ConnectionsFull => [
+                "Connections run out",
+                "Those that send nothing are closed to serve customers. Raise LimitNOFILE, or limit connections \
+                 in the reverse proxy.",
+                "docs/operations/running.md#open-files-and-connections",
+            ],
+            Self::DiskFillsUp => [
+                "The disk fills up",
+                "Free space on the database's volume, or make it larger.",
+                "docs/operations/data-retention.md",
+            ],
+            Self::ReloadRefused => [
+                "The configuration was not reloaded",
+                "The one before is in force, whole. Correct what the reason names, and reload.",
+                "docs/operations/running.md#reload",
+            ],
+            Self::ClockOff => [
+                "The clocks differ",
+                "Nonces follow the gateway's clock. Set the clock of this machine by NTP, and with PostgreSQL \
+                 that of its server: orders expire by it, and stores refuse webhooks that seem older than five \
+                 minutes.",
+                "docs/operations/gateway.md#clock-and-nonces",
+            ],
+            Self::UnnamedReverseProxy => [
+                "A reverse proxy is not named",
+                "It sends X-Forwarded-For and is not in trusted_proxies: no client address is known, and the \
+                 limits for one address do nothing. Add it.",
+                "docs/operations/rate-limits.md#new-orders",
+            ],
         }
     }
 
-    /// What it means and what to do: the sentences of docs/operations/operators-page.md.
+    pub(crate) fn title(self) -> &'static str {
+        self.texts()[0]
+    }
+
     pub(crate) fn sentence(self) -> &'static str {
-        match self {
-            Self::StorageFails => {
-                "Customers cannot open orders, and payments are found afterwards. No order, event or credit is lost. Do what the \
-                 reason says."
-            }
-            Self::KeyRejected => {
-                "It answers 401. Customers cannot choose an asset, and payments are found later. Compare gateway.api_key and \
-                 gateway.api_secret with the account, correct them, and reload."
-            }
-            Self::CurrencyNotPriced => {
-                "No order in it can be paid. Write a currency that the gateway's account prices and reload, or let the gateway \
-                 change the account's local currency."
-            }
-            Self::GatewayAway => {
-                "Customers cannot choose an asset, and payments are found later; none is lost. Check the network and the gateway's \
-                 status."
-            }
-            Self::GatewayPause => {
-                "Nothing is sent to it meanwhile. If it comes often or lasts long, ask the gateway for a higher limit, or whether it \
-                 blocks the account."
-            }
-            Self::PollsLate => {
-                "Payments are found later. If the gateway answers, ask it for a higher limit and raise gateway.requests_per_second."
-            }
-            Self::EventsWait => {
-                "They were not delivered, and the store may not know that customers have paid. The time line of one of its orders \
-                 has the responses of the store, and Stores sends a test event."
-            }
-            Self::ConnectionsFull => {
-                "Those that send nothing are closed to serve customers. Raise LimitNOFILE, or limit connections in the reverse \
-                 proxy."
-            }
-            Self::DiskFillsUp => "Free space on the database's volume, or make it larger.",
-            Self::ReloadRefused => {
-                "The one before is in force, whole. Correct what the reason names, and reload."
-            }
-            Self::ClockOff => {
-                "Nonces follow the gateway's clock. Set the clock of this machine by NTP, and with PostgreSQL that of its server: orders \
-                 expire by it, and stores refuse webhooks that seem older than five minutes."
-            }
-            Self::UnnamedReverseProxy => {
-                "It sends X-Forwarded-For and is not in trusted_proxies: no client address is known, and the limits for one address \
-                 do nothing. Add it."
-            }
-        }
+        self.texts()[1]
     }
 
     pub(crate) fn page(self) -> &'static str {
-        match self {
-            Self::StorageFails => "docs/operations/running.md#full-disk",
-            Self::KeyRejected => "docs/operations/rotating-keys.md#the-gateways-key-and-secret",
-            Self::CurrencyNotPriced => "docs/guide/stores.md#currencies",
-            Self::GatewayAway => "docs/operations/gateway.md#failures",
-            Self::GatewayPause => "docs/operations/gateway.md#request-budget",
-            Self::PollsLate => "docs/operations/gateway.md#polling",
-            Self::EventsWait => "docs/reference/webhooks.md",
-            Self::ConnectionsFull => "docs/operations/running.md#open-files-and-connections",
-            Self::DiskFillsUp => "docs/operations/data-retention.md",
-            Self::ReloadRefused => "docs/operations/running.md#reload",
-            Self::ClockOff => "docs/operations/gateway.md#clock-and-nonces",
-            Self::UnnamedReverseProxy => "docs/operations/rate-limits.md#new-orders",
-        }
+        self.texts()[2]
     }
 }
 

@@ -1,6 +1,8 @@
-//! Failures of the operator's API and of the pages of operators and staff. The public API's are in `http/error.rs`.
+//! Failures of the operator's API, and of the pages and forms of operators and staff, which their place renders. The public
+//! API's are in `http/error.rs`.
 
 use axum::Json;
+use axum::extract::rejection::{FormRejection, JsonRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use florin_storage::{DecideError, StorageError};
@@ -103,5 +105,120 @@ impl IntoResponse for OperatorError {
                 .insert(header::WWW_AUTHENTICATE, scheme);
         }
         response
+    }
+}
+
+impl From<QueryRejection> for OperatorError {
+    fn from(error: QueryRejection) -> Self {
+        Self::invalid("query", cause(&error.body_text()))
+    }
+}
+
+impl From<JsonRejection> for OperatorError {
+    fn from(error: JsonRejection) -> Self {
+        Self::invalid("body", cause(&error.body_text()))
+    }
+}
+
+impl From<FormRejection> for OperatorError {
+    fn from(error: FormRejection) -> Self {
+        Self::invalid("form", cause(&error.body_text()))
+    }
+}
+
+/// What is wrong with a query, a form or a body, without the words of axum before it: the member, and what it may be.
+fn cause(text: &str) -> &str {
+    let of_axum = ["Failed to deserialize ", "Failed to parse "];
+    let is_of_axum = of_axum.iter().any(|words| text.starts_with(words));
+    let cause = text.split_once(": ").filter(|_| is_of_axum);
+    cause.map_or(text, |(_, cause)| cause)
+}
+
+pub(crate) enum PageError {
+    Forged,
+    /// As in the API.
+    Operator(OperatorError),
+    Refused(OperatorError, String),
+}
+
+impl<E: Into<OperatorError>> From<E> for PageError {
+    fn from(error: E) -> Self {
+        Self::Operator(error.into())
+    }
+}
+
+/// A failure in words, which a response carries until its place renders it.
+#[derive(Clone, Debug)]
+pub(crate) struct PageFailure {
+    pub(crate) title: String,
+    pub(crate) message: String,
+}
+
+impl PageFailure {
+    pub(crate) fn with(self, status: StatusCode) -> Response {
+        let mut answer = status.into_response();
+        answer.extensions_mut().insert(self);
+        answer
+    }
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let (status, title, message) = match self {
+            Self::Forged => (
+                StatusCode::FORBIDDEN,
+                "The form is out of date",
+                "It was not sent by a page of this session, and nothing was done. Go back, reload the page, and try again."
+                    .to_owned(),
+            ),
+            Self::Operator(error) => {
+                error.log();
+                let (status, _) = error.status();
+                (status, heading(status), error.to_string())
+            }
+            Self::Refused(error, written) => {
+                error.log();
+                let (status, _) = error.status();
+                let message = format!("{error}. Nothing was done. Your reason: “{written}”");
+                (status, heading(status), message)
+            }
+        };
+        let title = title.to_owned();
+        PageFailure { title, message }.with(status)
+    }
+}
+
+fn heading(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::FORBIDDEN => "Not allowed",
+        StatusCode::CONFLICT => "Nothing was done",
+        StatusCode::SERVICE_UNAVAILABLE => "The database does not answer",
+        _ => "The request is not valid",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cause;
+
+    #[test]
+    fn the_words_of_a_library_are_left_out() {
+        for (text, expected) in [
+            (
+                "Failed to deserialize form body: missing field `csrf`",
+                "missing field `csrf`",
+            ),
+            (
+                "Failed to parse the request body as JSON: EOF at line 1",
+                "EOF at line 1",
+            ),
+            (
+                "Form requests must have `Content-Type: x`",
+                "Form requests must have `Content-Type: x`",
+            ),
+        ] {
+            assert_eq!(cause(text), expected);
+        }
     }
 }

@@ -3,13 +3,11 @@
 pub(crate) mod attention;
 pub(crate) mod configuration;
 mod decision;
-pub(crate) mod error;
 pub(crate) mod gateway;
 pub(crate) mod layout;
 pub(crate) mod orders;
 pub(crate) mod settlements;
 pub(crate) mod sign_in;
-pub(crate) mod signed_in;
 pub(crate) mod stores;
 mod timeline;
 pub(crate) mod viewer;

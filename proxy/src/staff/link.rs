@@ -12,12 +12,11 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use headers::{Cookie, HeaderMapExt as _};
 use maud::html;
-use serde::Deserialize;
 
-use crate::admin::pages::error::{PageError, PageFailure};
+use crate::admin::error::{PageError, PageFailure};
 use crate::admin::pages::layout;
 use crate::admin::pages::sign_in::set_cookie;
-use crate::admin::pages::viewer::{Place, SignedIn as _};
+use crate::admin::pages::viewer::{CsrfForm, Place, SignedIn as _};
 use crate::auth::is_same;
 use crate::auth::token::{Token, random_token};
 use crate::config::{Config, Role};
@@ -28,11 +27,6 @@ use crate::state::AppState;
 const FORM_COOKIE: &str = "florin_staff_form";
 /// Where the browser sends it.
 const FORM_PATH: &str = "/staff/open";
-
-#[derive(Deserialize)]
-pub(super) struct TokenForm {
-    csrf: String,
-}
 
 /// GET /staff/open/{token}: who the link is for, and a button.
 pub(super) async fn page(
@@ -79,7 +73,7 @@ pub(super) async fn open(
     State(app): State<Arc<AppState>>,
     Path(token): Path<String>,
     headers: HeaderMap,
-    form: Result<Form<TokenForm>, FormRejection>,
+    form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let Form(form) = form?;
     let cookies = headers.typed_get::<Cookie>();
@@ -108,7 +102,7 @@ pub(super) async fn sign_out(
     State(app): State<Arc<AppState>>,
     member: Member,
     headers: HeaderMap,
-    form: Result<Form<TokenForm>, FormRejection>,
+    form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let Form(form) = form?;
     if !is_same(&member.viewer().csrf, &form.csrf) {

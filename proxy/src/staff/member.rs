@@ -9,8 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use florin_storage::{Actor, StaffAccess, StoreScope};
 use headers::{Cookie, HeaderMapExt as _};
 
-use crate::admin::error::OperatorError;
-use crate::admin::pages::error::{PageError, PageFailure};
+use crate::admin::error::{OperatorError, PageError, PageFailure};
 use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
 use crate::auth::token::{Token, has_key};
 use crate::config::{Config, Role, Store};

@@ -10,8 +10,7 @@ use florin_storage::{Actor, NewDecision, OrderHistory, OrderSearch, StoreScope};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::admin::api::records::{AttemptJson, AuditJson, EventJson, ObservationJson, OrderJson};
-use crate::admin::api::{Reader, Writer, page_size, reason, search_text};
+use crate::admin::api::{Reader, Writer, page_size, reason, records, search_text};
 use crate::admin::error::OperatorError;
 use crate::state::AppState;
 
@@ -75,9 +74,8 @@ pub(crate) async fn list(
     let is_full = found.len() == search.limit as usize;
     let pages_on = is_full && !waiting && search.text.is_none();
     let next = found.last().filter(|_| pages_on);
-    let orders: Vec<OrderJson> = found.iter().map(OrderJson::of).collect();
     Ok(Json(json!({
-        "orders": orders,
+        "orders": found.iter().map(records::order).collect::<Value>(),
         "next": next.map(|last| last.order.id.to_string()),
     })))
 }
@@ -89,23 +87,7 @@ pub(crate) async fn show(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, OperatorError> {
     let history = history(&app, &StoreScope::All, &id).await?;
-    let OrderHistory {
-        aggregate,
-        observations,
-        events,
-        audit,
-    } = &history;
-    let attempts: Vec<_> = aggregate.attempts.iter().map(AttemptJson::of).collect();
-    let observations: Vec<_> = observations.iter().map(ObservationJson::of).collect();
-    let events: Vec<_> = events.iter().map(EventJson::of).collect();
-    let audit: Vec<_> = audit.iter().map(AuditJson::of).collect();
-    Ok(Json(json!({
-        "order": OrderJson::of(aggregate),
-        "attempts": attempts,
-        "observations": observations,
-        "events": events,
-        "audit": audit,
-    })))
+    Ok(Json(records::history(&history)))
 }
 
 pub(crate) async fn history(
@@ -139,7 +121,7 @@ pub(crate) async fn decide(
     let Json(request) = request?;
     decide_as(&app, actor, &id, request).await?;
     let history = history(&app, &StoreScope::All, &id).await?;
-    Ok(Json(json!({ "order": OrderJson::of(&history.aggregate) })))
+    Ok(Json(json!({ "order": records::order(&history.aggregate) })))
 }
 
 pub(crate) async fn decide_as(
@@ -194,9 +176,8 @@ pub(crate) async fn audit(
     let limit = page_size(query.limit)?;
     let found = app.deps.storage.audit_log(query.after, limit).await?;
     let next = found.last().filter(|_| found.len() == limit as usize);
-    let entries: Vec<AuditJson> = found.iter().map(AuditJson::of).collect();
     Ok(Json(json!({
-        "entries": entries,
+        "entries": found.iter().map(records::audit).collect::<Value>(),
         "next": next.map(|last| last.position),
     })))
 }

@@ -10,9 +10,8 @@ use maud::{Markup, html};
 
 use crate::admin::attention::{GIVEN_UP_EVENT, disabled_webhook};
 use crate::admin::conditions::{Finding, conditions};
-use crate::admin::error::OperatorError;
+use crate::admin::error::{OperatorError, PageError};
 use crate::admin::pages::decision::{causes, decision_form};
-use crate::admin::pages::error::PageError;
 use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
 use crate::admin::pages::{layout, timeline};
 use crate::state::AppState;

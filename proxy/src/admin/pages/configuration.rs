@@ -6,7 +6,7 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::SignedInOperator;
+use crate::admin::pages::sign_in::SignedInOperator;
 use crate::admin::pages::viewer::SignedIn as _;
 use crate::config::{Config, Setting};
 use crate::state::AppState;

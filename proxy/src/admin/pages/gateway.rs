@@ -6,9 +6,9 @@ use axum::extract::State;
 use maud::{Markup, html};
 
 use crate::admin::conditions::MAX_LAG;
-use crate::admin::pages::error::PageError;
+use crate::admin::error::PageError;
 use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::SignedInOperator;
+use crate::admin::pages::sign_in::SignedInOperator;
 use crate::admin::pages::viewer::SignedIn as _;
 use crate::clock::MAX_SKEW;
 use crate::payments::currencies::Currencies;

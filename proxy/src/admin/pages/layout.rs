@@ -137,6 +137,19 @@ fn document(place: Place, title: &str, body: &Markup) -> Markup {
     PreEscaped(page.into_string().chars().map(visible).collect())
 }
 
+/// The head of a table. Numbers are aligned to the right.
+pub(crate) fn head(columns: &[&str], numbers: &[&str]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for column in columns {
+                    th.number[numbers.contains(column)] scope="col" { (column) }
+                }
+            }
+        }
+    }
+}
+
 pub(crate) fn time(at: Timestamp) -> Markup {
     html! {
         time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M:%S")) }

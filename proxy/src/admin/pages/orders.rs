@@ -15,9 +15,8 @@ use url::form_urlencoded;
 use crate::admin::api::deliveries::redeliver_as;
 use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide_as, history};
 use crate::admin::api::page_size;
-use crate::admin::error::OperatorError;
+use crate::admin::error::{OperatorError, PageError};
 use crate::admin::pages::decision::{causes, decision_form};
-use crate::admin::pages::error::PageError;
 use crate::admin::pages::viewer::{SignedIn, Viewer};
 use crate::admin::pages::{layout, timeline};
 use crate::state::AppState;
@@ -99,18 +98,13 @@ fn select(name: &str, label: &str, chosen: Option<&str>, options: &[String]) -> 
 }
 
 fn table(viewer: &Viewer, found: &[Aggregate]) -> Markup {
+    let mut columns = vec!["Order", "Status", "Price", "Asset", "Opened, UTC"];
+    if viewer.sees_all() {
+        columns.insert(4, "Store");
+    }
     html! {
         table.list {
-            thead {
-                tr {
-                    th scope="col" { "Order" }
-                    th scope="col" { "Status" }
-                    th.number scope="col" { "Price" }
-                    th scope="col" { "Asset" }
-                    @if viewer.sees_all() { th scope="col" { "Store" } }
-                    th scope="col" { "Opened, UTC" }
-                }
-            }
+            (layout::head(&columns, &["Price"]))
             tbody { @for aggregate in found { (row(viewer, aggregate)) } }
         }
     }
@@ -288,15 +282,7 @@ pub(crate) async fn audit<V: SignedIn>(
             p.notice { "The log is empty: every decision, redelivery and test will be here." }
         } @else {
             table.list {
-                thead {
-                    tr {
-                        th scope="col" { "When, UTC" }
-                        th scope="col" { "Who" }
-                        th scope="col" { "What" }
-                        th scope="col" { "About" }
-                        th scope="col" { "Reason" }
-                    }
-                }
+                (layout::head(&["When, UTC", "Who", "What", "About", "Reason"], &[]))
                 tbody { @for entry in &found { (audit_row(entry)) } }
             }
         }

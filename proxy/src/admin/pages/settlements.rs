@@ -16,8 +16,7 @@ use jiff::{Timestamp, ToSpan as _};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::error::OperatorError;
-use crate::admin::pages::error::PageError;
+use crate::admin::error::{OperatorError, PageError};
 use crate::admin::pages::layout;
 use crate::admin::pages::viewer::SignedIn;
 use crate::state::AppState;
@@ -137,15 +136,7 @@ pub(crate) async fn page<V: SignedIn>(
             p.notice { "No order was credited on this day." }
         } @else {
             table.list {
-                thead {
-                    tr {
-                        th scope="col" { "Store" }
-                        th scope="col" { "Asset" }
-                        th.number scope="col" { "Orders" }
-                        th.number scope="col" { "Received" }
-                        th.number scope="col" { "Credited" }
-                    }
-                }
+                (layout::head(&["Store", "Asset", "Orders", "Received", "Credited"], &["Orders", "Received", "Credited"]))
                 tbody {
                     @for ((store, asset, currency), total) in &totals {
                         tr {

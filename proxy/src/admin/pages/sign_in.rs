@@ -1,22 +1,23 @@
-//! Signing in and out.
+//! Signing in and out, and the operator who is signed in, by the cookie of the session.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::rejection::FormRejection;
-use axum::extract::{ConnectInfo, Form, State};
+use axum::extract::{ConnectInfo, Form, FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
+use florin_storage::Actor;
 use headers::{Cookie, HeaderMapExt as _};
 use maud::{Markup, html};
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::admin::pages::error::PageError;
+use crate::admin::error::PageError;
 use crate::admin::pages::layout;
-use crate::admin::pages::signed_in::{COOKIE, SignedInOperator, session_token};
-use crate::admin::pages::viewer::{Place, SignedIn as _};
+use crate::admin::pages::viewer::{CsrfForm, Place, SignedIn, Viewer};
 use crate::auth::is_same;
 use crate::auth::operator::by_password;
 use crate::auth::operator_session::SignInAttempt;
@@ -29,6 +30,50 @@ const FORM_COOKIE: &str = "florin_form";
 /// The cookie of a browser that has signed in.
 const BROWSER_COOKIE: &str = "florin_browser";
 const BROWSER_COOKIE_SECONDS: u32 = 365 * 24 * 60 * 60;
+
+/// The cookie of a session.
+const COOKIE: &str = "florin_operator";
+
+fn session_token(headers: &HeaderMap) -> Option<String> {
+    let cookies = headers.typed_get::<Cookie>()?;
+    cookies.get(COOKIE).map(str::to_owned)
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct SignedInOperator(Viewer);
+
+impl SignedIn for SignedInOperator {
+    fn viewer(self) -> Viewer {
+        self.0
+    }
+}
+
+impl FromRequestParts<Arc<AppState>> for SignedInOperator {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, Response> {
+        let token = session_token(&parts.headers);
+        let session = token.and_then(|token| app.operator_sessions.find(&token, app.now()));
+        let config = app.config();
+        let operators = &config.operators;
+        let operator = session.as_ref().and_then(|session| {
+            let mut operators = operators.iter();
+            operators.find(|operator| {
+                operator.name == session.operator && session.is_of(operator.password_hash.as_ref())
+            })
+        });
+        match (session, operator) {
+            (Some(session), Some(operator)) => Ok(Self(Viewer {
+                place: Place::Operator,
+                shop: None,
+                actor: Actor::operator(session.operator),
+                role: operator.role,
+                csrf: session.csrf,
+            })),
+            _ => Err(Redirect::to("/login").into_response()),
+        }
+    }
+}
 
 pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
@@ -177,16 +222,11 @@ pub(crate) async fn sign_in(
     Ok(response)
 }
 
-#[derive(Deserialize)]
-pub(crate) struct SignOutForm {
-    csrf: String,
-}
-
 pub(crate) async fn sign_out(
     State(app): State<Arc<AppState>>,
     operator: SignedInOperator,
     headers: HeaderMap,
-    form: Result<Form<SignOutForm>, FormRejection>,
+    form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let Form(form) = form?;
     if !is_same(&operator.viewer().csrf, &form.csrf) {

@@ -8,12 +8,11 @@ use axum::response::Redirect;
 use florin_orders::StoreId;
 use florin_storage::AuditAction;
 use maud::{Markup, html};
-use serde::Deserialize;
 
 use crate::admin::api::deliveries::{outcome, record, test_as};
-use crate::admin::pages::error::PageError;
+use crate::admin::error::PageError;
 use crate::admin::pages::layout;
-use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
+use crate::admin::pages::viewer::{CsrfForm, Place, SignedIn, Viewer};
 use crate::config::{Origin, Role, Store};
 use crate::state::AppState;
 
@@ -92,17 +91,12 @@ fn button(viewer: &Viewer, store: &StoreId, action: &str, name: &str) -> Markup 
     }
 }
 
-#[derive(Deserialize)]
-pub(crate) struct StoreForm {
-    csrf: String,
-}
-
 /// POST /stores/{id}/test: sends a test event and shows what the store responded.
 pub(crate) async fn test<V: SignedIn>(
     State(app): State<Arc<AppState>>,
     visitor: V,
     Path(id): Path<String>,
-    form: Result<Form<StoreForm>, FormRejection>,
+    form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Markup, PageError> {
     let viewer = visitor.viewer();
     let Form(form) = form?;
@@ -118,7 +112,7 @@ pub(crate) async fn enable<V: SignedIn>(
     State(app): State<Arc<AppState>>,
     visitor: V,
     Path(id): Path<String>,
-    form: Result<Form<StoreForm>, FormRejection>,
+    form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Redirect, PageError> {
     let viewer = visitor.viewer();
     let Form(form) = form?;

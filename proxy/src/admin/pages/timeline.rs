@@ -120,13 +120,7 @@ fn compared(members: &[Member], observation: &StoredObservation) -> Markup {
     html! {
         @if data.is_some() {
             table.compared {
-                thead {
-                    tr {
-                        th scope="col" { "Member" }
-                        th scope="col" { "Requested" }
-                        th scope="col" { "The gateway says" }
-                    }
-                }
+                (layout::head(&["Member", "Requested", "The gateway says"], &[]))
                 tbody {
                     @for member in members {
                         @let value = reported(member.name);

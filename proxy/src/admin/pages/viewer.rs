@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use florin_orders::StoreId;
 use florin_storage::{Actor, StoreScope};
+use serde::Deserialize;
 
-use crate::admin::error::OperatorError;
-use crate::admin::pages::error::PageError;
+use crate::admin::error::{OperatorError, PageError};
 use crate::auth::is_same;
 use crate::config::{Config, Role, Store};
 use crate::state::AppState;
@@ -37,6 +37,12 @@ pub(crate) struct Viewer {
     pub(crate) actor: Actor,
     pub(crate) role: Role,
     /// What each form must send back.
+    pub(crate) csrf: String,
+}
+
+/// A form that only shows where it comes from.
+#[derive(Deserialize)]
+pub(crate) struct CsrfForm {
     pub(crate) csrf: String,
 }
 
