@@ -56,11 +56,11 @@ enum Command {
     /// Asks a running proxy for its health and conditions. Exits with 0 if it is ready, with 1 if it is not or does not answer.
     Health(commands::health::Health),
     /// Lists and shows the orders of a running proxy, and decides about them, as an operator.
-    Orders(commands::orders::Orders),
+    Orders(commands::operator::Orders),
     /// Lists what a running proxy has sent to the stores, and sends it again, as an operator.
-    Deliveries(commands::deliveries::Deliveries),
+    Deliveries(commands::operator::Deliveries),
     /// Tests the stores' endpoints from a running proxy, as an operator.
-    Webhooks(commands::deliveries::Webhooks),
+    Webhooks(commands::operator::Webhooks),
     /// Reports everything that is wrong with the configuration, by key, and exits with 2.
     CheckConfig(commands::check::Check),
     /// Examines what a payment needs: gateway, clock, webhook endpoints, database and `public_url`.
@@ -105,7 +105,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Some(Command::HelpReference) => {
-            print!("{}", commands::reference::reference(Arguments::command()));
+            print!("{}", commands::reference(Arguments::command()));
             ExitCode::SUCCESS
         }
         Some(Command::Init(init)) => ended(commands::init::run(&init, file, json)),
@@ -115,13 +115,13 @@ fn main() -> ExitCode {
             ended(commands::health::run(&health, admin_listen, json))
         }
         Some(Command::Orders(orders)) => operate(&orders.connection, file, |client| {
-            commands::orders::run(&orders, client, json)
+            commands::operator::orders(&orders, client, json)
         }),
         Some(Command::Deliveries(deliveries)) => operate(&deliveries.connection, file, |client| {
-            commands::deliveries::deliveries(&deliveries, client, json)
+            commands::operator::deliveries(&deliveries, client, json)
         }),
         Some(Command::Webhooks(webhooks)) => operate(&webhooks.connection, file, |client| {
-            commands::deliveries::webhooks(&webhooks, client, json)
+            commands::operator::webhooks(&webhooks, client, json)
         }),
         Some(Command::CheckConfig(check)) => {
             commands::check::run(&check, load(file, &variables()), json)

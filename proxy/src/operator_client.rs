@@ -12,7 +12,6 @@ use florin_checkout_api::is_obeyed;
 use florin_proxy::config::{admin_address, operator_token};
 use reqwest::{Method, Response, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
@@ -61,18 +60,7 @@ pub(crate) struct OperatorClient {
 
 pub(crate) struct AdminResponse {
     pub(crate) text: String,
-    value: Value,
-}
-
-impl AdminResponse {
-    /// Its members, typed.
-    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, CommandError> {
-        serde_json::from_value(self.value).map_err(|error| {
-            CommandError::Failed(format!(
-                "the proxy answers in another form ({error}): has it the version of this program?"
-            ))
-        })
-    }
+    pub(crate) value: Value,
 }
 
 impl OperatorClient {

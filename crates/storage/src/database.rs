@@ -1,6 +1,6 @@
 //! The database that a URL names: opened, checked and copied.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
@@ -121,19 +121,6 @@ pub async fn backup(url: &str, environment: &str, to: &Path) -> Result<Verified,
             .to_owned());
     }
     sqlite::backup(url, environment, to).await
-}
-
-/// The file that [`backup`] writes before it has its name: a copy of the file that is growing.
-pub fn backup_part(to: &Path) -> PathBuf {
-    sqlite::backup_part(to)
-}
-
-/// The file that [`backup`] copies; `None` if the URL names none.
-pub fn backup_source(url: &str) -> Option<PathBuf> {
-    if is_postgres(url) {
-        return None;
-    }
-    sqlite::backup_source(url)
 }
 
 /// Reads a whole database and checks it: that each row points to

@@ -42,8 +42,7 @@ mod verified;
 
 pub use copy::{CopiedTable, CopyError, CopyStep, OnCopyStep, copy};
 pub use database::{
-    Database, backup, backup_part, backup_source, check_database, check_place, is_postgres,
-    network_volume, verify,
+    Database, backup, check_database, check_place, is_postgres, network_volume, verify,
 };
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,

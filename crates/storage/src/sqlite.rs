@@ -55,7 +55,7 @@ use sqlx::Sqlite;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
-pub(crate) use self::backup::{backup, part as backup_part, source as backup_source, verify};
+pub(crate) use self::backup::{backup, verify};
 use self::file::DatabaseFile;
 pub(crate) use self::open::check_database;
 pub(crate) use self::writer::WriteTransaction;

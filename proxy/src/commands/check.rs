@@ -18,22 +18,23 @@ pub(crate) struct Check {
 
 /// Reports the problems and the warnings. Nothing is started, and no order is written.
 pub(crate) fn run(check: &Check, loaded: Result<Config, Problems>, json: bool) -> ExitCode {
-    let checked = loaded.and_then(|mut config| {
-        let asked = examine(check, &config);
-        let found = asked.unwrap_or_else(|message| vec![problem("database_url", message)]);
-        let (failed, warnings): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|(is_failed, _)| *is_failed);
-        let bare = |found: Vec<(bool, Problem)>| found.into_iter().map(|(_, problem)| problem);
-        config.warnings.extend(bare(warnings));
-        if failed.is_empty() {
-            Ok(config)
-        } else {
-            Err(Problems(bare(failed).collect()))
-        }
-    });
-    let (problems, warnings, stores) = match checked {
-        Ok(config) => (Vec::new(), config.warnings, Some(config.stores.len())),
+    let (problems, warnings, stores) = match loaded {
         Err(problems) => (problems.0, Vec::new(), None),
+        Ok(config) => {
+            let found = examine(check, &config);
+            let found = found.unwrap_or_else(|message| vec![Finding::unusable_database(message)]);
+            let of = |status| {
+                let found = found.iter().filter(move |finding| finding.status == status);
+                found.map(Finding::problem)
+            };
+            match of(Status::Failed).collect::<Vec<_>>() {
+                failed if failed.is_empty() => {
+                    let warnings = config.warnings.into_iter().chain(of(Status::Warning));
+                    (failed, warnings.collect(), Some(config.stores.len()))
+                }
+                failed => (failed, Vec::new(), None),
+            }
+        }
     };
     if json {
         let report = json!({
@@ -66,9 +67,8 @@ fn listed(problems: &[Problem]) -> Vec<Value> {
     problems.iter().map(entry).collect()
 }
 
-/// The configuration is valid by itself; an existing database must fit it, and online also the rest of the world. Each
-/// problem with `true` if it is more than a warning.
-fn examine(check: &Check, config: &Config) -> Result<Vec<(bool, Problem)>, String> {
+/// The configuration is valid by itself; an existing database must fit it, and online also the rest of the world.
+fn examine(check: &Check, config: &Config) -> Result<Vec<Finding>, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -79,30 +79,7 @@ fn examine(check: &Check, config: &Config) -> Result<Vec<(bool, Problem)>, Strin
         if !check.online {
             return Ok(Vec::new());
         }
-        let findings = essentials(config)
-            .await
-            .map_err(|error| error.to_string())?;
-        let problems = findings
-            .into_iter()
-            .filter(|finding| finding.status != Status::Ok);
-        Ok(problems.map(described).collect())
+        let findings = essentials(config).await;
+        findings.map_err(|error| error.to_string())
     })
-}
-
-/// A finding as a problem: its sentence, then its remedy.
-fn described(finding: Finding) -> (bool, Problem) {
-    let message = match finding.remedy {
-        Some(remedy) => format!("{}. Remedy: {remedy}", finding.message),
-        None => finding.message,
-    };
-    let problem = Problem {
-        key: finding.key,
-        message,
-    };
-    (finding.status == Status::Failed, problem)
-}
-
-fn problem(key: &str, message: String) -> (bool, Problem) {
-    let key = key.to_owned();
-    (true, Problem { key, message })
 }

@@ -57,11 +57,7 @@ pub(crate) fn run(config: &Config, action: Action, json: bool) -> anyhow::Result
             let url = &config.database_url;
             let progress = Progress::new("Copying", json);
             let backup = florin_storage::backup(url, environment, &to);
-            let copied = runtime()?.block_on(progress.while_growing(
-                &florin_storage::backup_part(&to),
-                florin_storage::backup_source(url).as_deref(),
-                backup,
-            ));
+            let copied = runtime()?.block_on(backup);
             drop(progress);
             let copied =
                 copied.map_err(|reason| anyhow::anyhow!("nothing was copied: {reason}"))?;

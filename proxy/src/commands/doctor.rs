@@ -67,6 +67,26 @@ impl Finding {
         }
     }
 
+    /// A database that cannot be used; its message has the remedy.
+    pub(crate) fn unusable_database(message: String) -> Self {
+        Self {
+            status: Status::Failed,
+            ..Self::ok("database_url", message)
+        }
+    }
+
+    /// Its sentence, then its remedy.
+    pub(crate) fn problem(&self) -> Problem {
+        let message = match &self.remedy {
+            Some(remedy) => format!("{}. Remedy: {remedy}", self.message),
+            None => self.message.clone(),
+        };
+        Problem {
+            key: self.key.clone(),
+            message,
+        }
+    }
+
     fn failed(
         key: impl Into<String>,
         message: impl Into<String>,
@@ -294,17 +314,14 @@ fn endpoint(key: String, sent: SendOutcome) -> Finding {
 
 /// Checks the rights and the content of a file, which a running proxy has to itself.
 async fn database_file(config: &Config) -> Finding {
-    let (url, key) = (&config.database_url, "database_url");
+    let url = &config.database_url;
     let checked = match check_place(url) {
         Ok(()) => check_database(url, config.environment.as_str()).await,
         Err(reason) => Err(reason),
     };
     match checked {
-        Ok(()) => Finding::ok(key, "the file can be written, and is Florin's"),
-        Err(message) => Finding {
-            status: Status::Failed,
-            ..Finding::ok(key, message)
-        },
+        Ok(()) => Finding::ok("database_url", "the file can be written, and is Florin's"),
+        Err(message) => Finding::unusable_database(message),
     }
 }
 
@@ -406,7 +423,7 @@ struct Validity {
 }
 
 impl Validity {
-    /// Reads a certificate in DER; `None` for what is none. Source: RFC 5280, section 4.1.2.5.
+    /// Reads a certificate in DER; `None` for other bytes. Source: RFC 5280, section 4.1.2.5.
     fn of(der: &[u8], now: Timestamp) -> Option<Self> {
         let certificate = Certificate::from_der(der).ok()?;
         let until = certificate.tbs_certificate().validity().not_after;

@@ -84,35 +84,18 @@ impl Language {
 /// The sku of the product that the file sells.
 const SKU: &str = "mug";
 
-/// With `--secrets`: a secret's key, the key of its file, and the file's name in deploy/systemd/florin-proxy.service.
-const SECRET_FILES: [(&str, &str, &str); 6] = [
-    ("gateway.api_key", "gateway.api_key_file", "api_key"),
-    (
-        "gateway.api_secret",
-        "gateway.api_secret_file",
-        "api_secret",
-    ),
-    (
-        "gateway.callback_token",
-        "gateway.callback_token_file",
-        "callback_token",
-    ),
-    (
-        "store.secret_key",
-        "store.secret_key_file",
-        "store_secret_key",
-    ),
-    (
-        "store.webhook.secret",
-        "store.webhook.secret_file",
-        "store_webhook_secret",
-    ),
-    (
-        "store.token_keys.secret",
-        "store.token_keys.secret_file",
-        "store_token_key",
-    ),
-];
+/// With `--secrets`: of a secret's key the key of its file, and the file's name in deploy/systemd/florin-proxy.service.
+fn secret_file(key: &str) -> Option<(&'static str, &'static str)> {
+    Some(match key {
+        "gateway.api_key" => ("gateway.api_key_file", "api_key"),
+        "gateway.api_secret" => ("gateway.api_secret_file", "api_secret"),
+        "gateway.callback_token" => ("gateway.callback_token_file", "callback_token"),
+        "store.secret_key" => ("store.secret_key_file", "store_secret_key"),
+        "store.webhook.secret" => ("store.webhook.secret_file", "store_webhook_secret"),
+        "store.token_keys.secret" => ("store.token_keys.secret_file", "store_token_key"),
+        _ => return None,
+    })
+}
 
 /// Where the sandbox listens by default.
 const DEFAULT_SANDBOX: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8090);
@@ -244,72 +227,64 @@ impl Init {
     }
 
     fn values(&self, addresses: &Addresses, file: &Path) -> anyhow::Result<Vec<Given>> {
+        let Addresses {
+            origin,
+            public_url,
+            webhook_url,
+            gateway_url,
+        } = addresses;
+        let (public_url, gateway_url) = (public_url.as_str(), gateway_url.as_str());
         let environment = if self.sandbox { "test" } else { "production" };
-        let mut values = vec![
-            ("environment", environment.to_owned()),
-            ("public_url", addresses.public_url.clone()),
-        ];
-        if self.sandbox {
-            let folder = file.parent().unwrap_or(Path::new(""));
-            let folder = if folder.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                folder
-            };
-            let folder = folder.canonicalize().with_context(|| {
-                format!("the folder {} does not exist: create it", folder.display())
-            })?;
-            values.push(("database_url", database_url(&folder)));
+        let mut values = vec![("environment", environment), ("public_url", public_url)];
+        let database_url = if self.sandbox {
+            database_url(file)?
         } else {
-            values.push(("listen", "127.0.0.1:8080".to_owned()));
-            values.push((
-                "database_url",
-                "sqlite:///var/lib/florin/florin.db".to_owned(),
-            ));
-        }
-        values.push(("gateway.url", addresses.gateway_url.clone()));
+            values.push(("listen", "127.0.0.1:8080"));
+            "sqlite:///var/lib/florin/florin.db".to_owned()
+        };
         // The sandbox's own, which are public: no money moves.
         let (key, secret) = if self.sandbox {
             ("florin_sandbox_key", "florin_sandbox_secret")
         } else {
             (PLACEHOLDER, PLACEHOLDER)
         };
-        values.push(("gateway.api_key", key.to_owned()));
-        values.push(("gateway.api_secret", secret.to_owned()));
-        values.push(("gateway.callback_token", Kind::CallbackToken.draw()));
-        if let Some(base) = addresses
-            .gateway_url
-            .strip_suffix("/api")
-            .filter(|_| self.sandbox)
-        {
-            values.push(("gateway.checkout_url", format!("{base}/checkout")));
+        let token = Kind::CallbackToken.draw();
+        values.extend([
+            ("database_url", database_url.as_str()),
+            ("gateway.url", gateway_url),
+            ("gateway.api_key", key),
+            ("gateway.api_secret", secret),
+            ("gateway.callback_token", token.as_str()),
+        ]);
+        let base = gateway_url.strip_suffix("/api");
+        let checkout_url = base.map(|base| format!("{base}/checkout"));
+        if let Some(checkout_url) = checkout_url.as_deref().filter(|_| self.sandbox) {
+            values.push(("gateway.checkout_url", checkout_url));
         }
-        let store = [
-            ("store.id", self.store.clone()),
-            ("store.name", self.name.clone()),
-            ("store.origins", addresses.origin.clone()),
-            ("store.currency", "USD".to_owned()),
-            ("store.secret_key", Kind::SecretKey.draw()),
-            ("store.webhook.url", addresses.webhook_url.clone()),
-            ("store.webhook.secret", Kind::WebhookSecret.draw()),
-        ];
-        values.extend(store);
+        let [secret_key, webhook_secret, token_key] =
+            [Kind::SecretKey, Kind::WebhookSecret, Kind::TokenKey].map(Kind::draw);
+        values.extend([
+            ("store.id", self.store.as_str()),
+            ("store.name", self.name.as_str()),
+            ("store.origins", origin.as_str()),
+            ("store.currency", "USD"),
+            ("store.secret_key", secret_key.as_str()),
+            ("store.webhook.url", webhook_url.as_str()),
+            ("store.webhook.secret", webhook_secret.as_str()),
+        ]);
         if self.sandbox {
-            values.push((
-                "store.webhook.dangerous_allow_private_targets",
-                "true".to_owned(),
-            ));
+            values.push(("store.webhook.dangerous_allow_private_targets", "true"));
         }
-        let rest = [
-            ("store.token_keys.kid", "k1".to_owned()),
-            ("store.token_keys.secret", Kind::TokenKey.draw()),
-            ("store.product.sku", SKU.to_owned()),
-            ("store.product.title", "A mug".to_owned()),
-            ("store.product.price", "12.00".to_owned()),
-            ("store.product.max_quantity", "5".to_owned()),
-        ];
-        values.extend(rest);
-        Ok(values)
+        values.extend([
+            ("store.token_keys.kid", "k1"),
+            ("store.token_keys.secret", token_key.as_str()),
+            ("store.product.sku", SKU),
+            ("store.product.title", "A mug"),
+            ("store.product.price", "12.00"),
+            ("store.product.max_quantity", "5"),
+        ]);
+        let values = values.into_iter();
+        Ok(values.map(|(key, value)| (key, value.to_owned())).collect())
     }
 
     fn tag(&self, addresses: &Addresses) -> (String, String) {
@@ -391,32 +366,39 @@ fn write_secrets(
         .create(folder);
     let made = made.and_then(|()| folder.canonicalize());
     let folder = made.with_context(|| format!("the folder {} cannot be made", folder.display()))?;
-    for (_, _, name) in SECRET_FILES {
+    let secrets = values.iter().filter_map(|(key, _)| secret_file(key));
+    for (_, name) in secrets {
         require_new(&folder.join(name))?;
     }
     let mut files = BTreeMap::new();
     for (key, value) in values {
-        let listed = SECRET_FILES.iter().find(|(secret, _, _)| secret == key);
-        let Some((secret, file_key, name)) = listed else {
+        let Some((file_key, name)) = secret_file(key) else {
             continue;
         };
         let file = folder.join(name);
         write_new(&file, &format!("{value}\n"), 0o600)?;
-        for problem in missing.iter_mut().filter(|problem| problem.key == *secret) {
+        for problem in missing.iter_mut().filter(|problem| problem.key == *key) {
             let message = format!("{} (the file {})", problem.message, file.display());
             problem.message = message;
         }
+        files.insert(*key, file.clone());
         (*key, *value) = (file_key, file.display().to_string());
-        files.insert(*secret, file);
     }
     Ok(files)
 }
 
-/// The address of a file in a folder. The database's library reads `%`, `?` and `#` as parts of an address.
-fn database_url(folder: &Path) -> String {
-    let path = folder.join("florin.db").display().to_string();
+/// The address of the database beside the configuration. Its library reads `%`, `?` and `#` as parts of an address.
+fn database_url(file: &Path) -> anyhow::Result<String> {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let whole = folder
+        .canonicalize()
+        .with_context(|| format!("the folder {} does not exist: create it", folder.display()))?;
+    let path = whole.join("florin.db").display().to_string();
     let path = path.replace('%', "%25").replace('?', "%3f");
-    format!("sqlite://{}", path.replace('#', "%23"))
+    Ok(format!("sqlite://{}", path.replace('#', "%23")))
 }
 
 /// What the owner must still write or prepare. Any other problem is one of the arguments.

@@ -30,7 +30,7 @@ pub(crate) async fn backup(url: &str, environment: &str, to: &Path) -> Result<Ve
         ));
     }
     // Beside its place, so that a file of this name is always whole.
-    let part = part(to);
+    let part = PathBuf::from(format!("{}.part", to.display()));
     let failed = |reason: String| format!("{}: {reason}", part.display());
     let created = OpenOptions::new()
         .write(true)
@@ -58,17 +58,6 @@ pub(crate) async fn backup(url: &str, environment: &str, to: &Path) -> Result<Ve
     let verified = placed.map_err(failed)?;
     removed.map_err(|error| failed(error.to_string()))?;
     Ok(verified)
-}
-
-/// The file that a backup is written to, before it gets its name.
-pub(crate) fn part(to: &Path) -> PathBuf {
-    PathBuf::from(format!("{}.part", to.display()))
-}
-
-/// The file that a URL names.
-pub(crate) fn source(url: &str) -> Option<PathBuf> {
-    let options = SqliteConnectOptions::from_str(url).ok()?;
-    Some(options.get_filename().to_path_buf())
 }
 
 /// Source: sqlite.org, "VACUUM INTO": the target must not exist, or be empty.
