@@ -59,7 +59,7 @@ impl Page {
         self.enter().await;
         let panel = "const panel = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[part=diagnostics]');
             return panel && [panel.querySelector('p').textContent, panel.querySelector('code')?.textContent ?? '']";
-        let found = self.browser.wait_until("the panel", panel, &[]).await;
+        let found = self.browser.wait_until("the panel", panel).await;
         let part = |place: usize| found[place].as_str().unwrap().to_owned();
         (part(0), part(1))
     }
@@ -70,15 +70,9 @@ impl Page {
         self.enter().await;
         let ready = "const inside = document.querySelector('florin-checkout')?.shadowRoot;
             return Boolean(inside?.querySelector('.fl-place:not(.fl-wait):not([hidden])') ?? inside?.querySelector('[data-testid=status-open]'))";
-        self.browser
-            .wait_for_result(advice, ready, &json!(true))
-            .await;
+        self.browser.wait_for_result(advice, ready, true).await;
         let panel = "return document.querySelector('florin-checkout').shadowRoot.querySelector('[part=diagnostics]')?.textContent ?? null";
-        assert_eq!(
-            self.browser.evaluate(panel, &[]).await,
-            json!(null),
-            "{advice}"
-        );
+        assert_eq!(self.browser.evaluate(panel).await, json!(null), "{advice}");
     }
 
     /// Shows another page of the same shop.
@@ -300,7 +294,7 @@ async fn where_nothing_can_be_pasted_the_cause_is_named() {
             page.site.serve("", &format!("{loader}<florin-checkout store=\"demo\" {attributes} display=\"{display}\"></florin-checkout>"));
             page.browser.goto(page.site.url()).await;
             if *display == "modal" {
-                wait_for_value(&page.browser, "the dialog opens", OPENS, &json!(true)).await;
+                wait_for_value(&page.browser, "the dialog opens", OPENS, true).await;
             }
             let (sentence, _) = page.advice().await;
             assert!(sentence.contains(reason), "{display}: {sentence}");

@@ -38,7 +38,7 @@ pub(crate) async fn open_choice(change: &str) -> (World, Browser) {
 /// Moves the page's clock forward, so that the quotes on the screen expire.
 pub(crate) async fn move_clock(browser: &Browser, seconds: u32) {
     let script = format!("window.later += {seconds} * 1000");
-    browser.evaluate(&script, &[]).await;
+    browser.evaluate(&script).await;
 }
 
 const DEARER: &str = "window.change = quotes => quotes.map(quote => quote.asset === 'BTC' ? { ...quote, amount_in_crypto: '0.00099999' } : quote)";
@@ -51,7 +51,7 @@ async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
     browser.fill("search", "bitcoin").await;
     wait_until_announced(&browser, "Search currencies: 2").await;
     read_inside(&browser, "for (const row of inside.querySelectorAll('.option')) row.same = true; scrollTo(0, 120); window.was = scrollY").await;
-    browser.evaluate(DEARER, &[]).await;
+    browser.evaluate(DEARER).await;
     move_clock(&browser, 120).await;
     browser.wait_for_text("asset-BTC", "0.00099999").await;
     let kept = "return [named('search').value, rows, scrollY === window.was, window.was > 0, [...inside.querySelectorAll('.option')].every(row => row.same)]";
@@ -76,7 +76,7 @@ async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
     // The same with the focus on an asset.
     read_inside(&browser, "named('asset-BTC').focus()").await;
     browser
-        .evaluate(&DEARER.replace("0.00099999", "0.00088888"), &[])
+        .evaluate(&DEARER.replace("0.00099999", "0.00088888"))
         .await;
     move_clock(&browser, 120).await;
     browser.wait_for_text("asset-BTC", "0.00088888").await;
@@ -111,16 +111,16 @@ async fn changed_prices_are_announced_once_a_minute() {
     })
     .await;
     // Unchanged prices are not announced.
-    browser.evaluate("const change = window.change; window.asked = 0; window.change = quotes => { window.asked++; window.count--; return change(quotes); }", &[]).await;
+    browser.evaluate("const change = window.change; window.asked = 0; window.change = quotes => { window.asked++; window.count--; return change(quotes); }").await;
     move_clock(&browser, 70).await;
     eventually("they were requested", async || {
-        let asked = browser.evaluate("return window.asked", &[]).await;
+        let asked = browser.evaluate("return window.asked").await;
         (asked.as_u64()? > 0).then_some(())
     })
     .await;
     assert_eq!(times().await, 1);
     assert!(!browser.is_visible("prices-fresh").await);
-    browser.evaluate("window.change = (change => quotes => { window.count += 2; return change(quotes); })(window.change)", &[]).await;
+    browser.evaluate("window.change = (change => quotes => { window.count += 2; return change(quotes); })(window.change)").await;
     move_clock(&browser, 70).await;
     eventually("it is announced again", async || {
         (times().await == 2).then_some(())
@@ -131,7 +131,7 @@ async fn changed_prices_are_announced_once_a_minute() {
 
 /// Deletes the page's order, so that the proxy opens another.
 pub(crate) async fn open_second_purchase(browser: &Browser) {
-    browser.evaluate("sessionStorage.clear()", &[]).await;
+    browser.evaluate("sessionStorage.clear()").await;
     browser.reload().await;
     browser.wait_for("asset-BTC").await;
 }
@@ -156,7 +156,7 @@ async fn the_last_choice_comes_first_and_is_not_preselected() {
     // Only a crypto code is kept beyond the tab.
     let kept = "return Object.entries(localStorage)";
     assert_eq!(
-        browser.evaluate(kept, &[]).await,
+        browser.evaluate(kept).await,
         json!([["florin:asset", "LTC"]])
     );
     // An unavailable one keeps its place.
@@ -206,7 +206,7 @@ fn without_timers(times: &str) -> String {
 
 async fn release(browser: &Browser) {
     eventually("the prices are shown", async || {
-        let release = browser.evaluate("window.release?.(); return Boolean(window.release)", &[]);
+        let release = browser.evaluate("window.release?.(); return Boolean(window.release)");
         (release.await == true).then_some(())
     })
     .await;
@@ -240,6 +240,6 @@ async fn the_first_screen_includes_prices_that_arrive_in_time() {
     pause(Duration::from_millis(1500)).await;
     release(&browser).await;
     browser.wait_for("asset-BTC").await;
-    assert_eq!(browser.evaluate("return window.first", &[]).await, 9);
+    assert_eq!(browser.evaluate("return window.first").await, 9);
     end(world, browser).await;
 }

@@ -48,7 +48,7 @@ const PARTS: &str = "
 async fn wait_until_shown(browser: &Browser, count: usize) {
     let are_shown = [PARTS, "return parts().length === arguments[0];"].concat();
     browser
-        .wait_until("the checkouts are shown", &are_shown, &[json!(count)])
+        .wait_until_with("the checkouts are shown", &are_shown, &[json!(count)])
         .await;
 }
 
@@ -68,7 +68,7 @@ async fn sizes(browser: &Browser, what: &str) -> Vec<(i64, i64)> {
             clearInterval(timer);
             done([isStill, seen.at(-1), seen.map(([[, height]]) => height)]);
         }, 100);";
-    let found = browser.evaluate_async(&[PARTS, SAMPLE].concat(), &[]).await;
+    let found = browser.evaluate_async(&[PARTS, SAMPLE].concat()).await;
     assert_eq!(found[0], true, "{what}: the heights are {}", found[2]);
     serde_json::from_value(found[1].clone()).unwrap()
 }
@@ -76,7 +76,7 @@ async fn sizes(browser: &Browser, what: &str) -> Vec<(i64, i64)> {
 /// How far the page or frame scrolls, in pixels.
 async fn scroll_range(browser: &Browser) -> Value {
     let scroll = "scrollTo(0, 9999); const range = scrollY; scrollTo(0, 0); return range";
-    browser.evaluate(scroll, &[]).await
+    browser.evaluate(scroll).await
 }
 
 /// Checks that the frame shows all of the checkout, and little below it.
@@ -84,7 +84,7 @@ async fn check_frame_is_full(browser: &Browser, what: &str) {
     browser.enter_checkout().await;
     assert_eq!(scroll_range(browser).await, 0, "{what}: a part is cut off");
     let rest = "return innerHeight - document.querySelector('florin-checkout').offsetHeight";
-    let rest = browser.evaluate(rest, &[]).await.as_f64().unwrap();
+    let rest = browser.evaluate(rest).await.as_f64().unwrap();
     // The program's list may be a line lower than the first one.
     assert!(rest <= 60.0, "{what}: {rest} px are empty");
     browser.leave_checkout().await;
@@ -304,17 +304,17 @@ async fn check_styles_of_the_page(engines: &[Engine]) {
         browser.press("asset-DOGE").await;
         browser.wait_for("address").await;
         let keep = [STYLES, "window.before = styles; return styles.length"].concat();
-        let count = browser.evaluate(&keep, &[]).await;
+        let count = browser.evaluate(&keep).await;
         assert!(count.as_u64() > Some(10), "{engine:?}: {count}");
         let set = "document.body.style.cssText = arguments[0]";
-        browser.evaluate(set, &[json!(INHERITED)]).await;
+        browser.evaluate_with(set, &[json!(INHERITED)]).await;
         let changed = [
             STYLES,
             "return styles.flatMap(([name, style], place) => Object.keys(style)
                 .filter((key) => style[key] !== window.before[place][1][key] && !/^(width|height|(block|inline)-size)$|-origin$/.test(key))
                 .map((key) => `${name} ${key}: ${window.before[place][1][key]}, then ${style[key]}`))",
         ];
-        let changed = browser.evaluate(&changed.concat(), &[]).await;
+        let changed = browser.evaluate(&changed.concat()).await;
         assert_eq!(changed, json!([]), "{engine:?}");
         browser.end().await;
     }

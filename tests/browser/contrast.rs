@@ -49,7 +49,7 @@ const TEXTS: [&str; 18] = [
 
 /// Checks that each of these pairs has at least this contrast on the page that is shown.
 async fn check_contrast(browser: &Browser, pairs: &[&str], least: f64, what: &str) {
-    let contrasts: Value = browser.evaluate(CONTRASTS, &[json!(pairs)]).await;
+    let contrasts: Value = browser.evaluate_with(CONTRASTS, &[json!(pairs)]).await;
     for pair in pairs {
         let contrast = contrasts[pair].as_f64();
         assert!(

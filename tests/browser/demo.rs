@@ -19,17 +19,13 @@ async fn one_press_and_a_confirmation_in_the_wallet_pay_usdt_in_the_demo() {
     browser.press("wallet-Demo Wallet").await;
     let count = "return window.questions.length";
     browser
-        .wait_for_result(
-            "the wallet has asked to connect and to send",
-            count,
-            &json!(2),
-        )
+        .wait_for_result("the wallet has asked to connect and to send", count, 2)
         .await;
     browser.wait_for("status-processing").await;
     demo.mine(5).await;
     browser.wait_for("status-paid").await;
-    assert_eq!(browser.evaluate(count, &[]).await, json!(2));
-    let asked = browser.evaluate("return window.questions[1]", &[]).await;
+    assert_eq!(browser.evaluate(count).await, json!(2));
+    let asked = browser.evaluate("return window.questions[1]").await;
     let asked = asked.as_str().unwrap();
     assert!(asked.contains(" units of the token\n"), "{asked}");
     browser.end().await;

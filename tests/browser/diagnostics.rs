@@ -61,7 +61,7 @@ impl Shop {
             Outcome::Link => {
                 eventually("the link to the checkout's own page", async || {
                     let link = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a')?.href";
-                    let link = self.browser.evaluate(link, &[]).await;
+                    let link = self.browser.evaluate(link).await;
                     let page = format!("{}/pay?store=demo#", self.world.proxy_url());
                     link.as_str()?.starts_with(&page).then_some(())
                 })
@@ -105,7 +105,7 @@ async fn an_unlisted_origin_is_named_and_a_link_remains() {
     for display in ["frame", "inline", "modal"] {
         shop.open_page("", display).await;
         if display == "modal" {
-            wait_for_value(&shop.browser, "the dialog opens", OPENS, &json!(true)).await;
+            wait_for_value(&shop.browser, "the dialog opens", OPENS, true).await;
         }
         shop.wait_until(Outcome::Link).await;
         let line = format!(
@@ -162,7 +162,7 @@ async fn an_element_that_swallows_the_rest_of_the_page_is_named() {
     assert!(console.contains("<florin-checkout /> needs"), "{console}");
     let named =
         "inside?.querySelector('[part=diagnostics]')?.textContent.includes('<florin-checkout />')";
-    wait_for_value(&shop.browser, "the panel", named, &json!(true)).await;
+    wait_for_value(&shop.browser, "the panel", named, true).await;
     shop.wait_until(Outcome::Frame).await;
     // The shop's own content, and a page that continues after it.
     let page = format!("{script}{element}><p>Wait</p></florin-checkout><p>Terms</p>");
@@ -189,7 +189,7 @@ async fn a_sandbox_that_hides_wallets_is_named() {
     shop.browser.goto(shop.site.url()).await;
     shop.browser.enter_frame("framed").await;
     let named = "inside?.querySelector('[part=diagnostics]')?.textContent.includes('sandbox=\"allow-scripts allow-same-origin')";
-    wait_for_value(&shop.browser, "the attribute", named, &json!(true)).await;
+    wait_for_value(&shop.browser, "the attribute", named, true).await;
     shop.browser.leave_checkout().await;
     shop.end().await;
 }
@@ -217,23 +217,21 @@ async fn a_link_that_a_sandbox_forbids_opens_a_new_tab_and_the_sandbox_is_named(
         shop.browser.goto(shop.site.url()).await;
         shop.browser.enter_frame("framed").await;
         let is_ready = "Boolean(inside?.querySelector('a')) && performance.getEntriesByType('resource').some(({ name, responseEnd }) => name.includes('diagnostics-') && responseEnd)";
-        wait_for_value(&shop.browser, "the link", is_ready, &json!(true)).await;
+        wait_for_value(&shop.browser, "the link", is_ready, true).await;
         let focus =
             "document.querySelector('florin-checkout').shadowRoot.querySelector('a').focus()";
-        shop.browser.evaluate(focus, &[]).await;
+        shop.browser.evaluate(focus).await;
         shop.browser.type_keys(thirtyfour::Key::Enter).await;
         if seen == Value::Null {
             shop.browser.leave_checkout().await;
             let path = "return location.pathname";
             let what = "the whole window";
-            shop.browser
-                .wait_for_result(what, path, &json!("/pay"))
-                .await;
+            shop.browser.wait_for_result(what, path, "/pay").await;
             continue;
         }
         let named = "inside.querySelector('[part=diagnostics]')?.textContent.includes('allow-top-navigation-by-user-activation')";
-        wait_for_value(&shop.browser, "the attribute", named, &json!(true)).await;
-        wait_for_value(&shop.browser, "the new tab", "parent.seen", &seen).await;
+        wait_for_value(&shop.browser, "the attribute", named, true).await;
+        wait_for_value(&shop.browser, "the new tab", "parent.seen", seen).await;
     }
     shop.end().await;
 }
@@ -272,13 +270,13 @@ async fn a_working_checkout_loads_no_diagnostics_and_reports_no_height_before_it
     ] {
         shop.open_page(policy, display).await;
         let is_reported = "window.heights.length > 0";
-        wait_for_value(&shop.browser, "a height", is_reported, &json!(true)).await;
-        let heights = shop.browser.evaluate("return window.heights", &[]).await;
+        wait_for_value(&shop.browser, "a height", is_reported, true).await;
+        let heights = shop.browser.evaluate("return window.heights").await;
         let heights = heights.as_array().unwrap();
         let tall = |height: &Value| height.as_u64().is_some_and(|height| height > 100);
         assert!(heights.iter().all(tall), "{display}: {heights:?}");
         let loaded = "return performance.getEntriesByType('resource').some(({ name }) => name.includes('diagnostics'))";
-        assert_eq!(shop.browser.evaluate(loaded, &[]).await, false, "{display}");
+        assert_eq!(shop.browser.evaluate(loaded).await, false, "{display}");
     }
     shop.end().await;
 }
@@ -317,11 +315,11 @@ async fn a_frame_works_in_a_broken_page_and_inline_falls_back_to_it() {
             } else {
                 "Boolean(inside?.querySelector('[part=button]'))"
             };
-            wait_for_value(&browser, display, there, &json!(true)).await;
+            wait_for_value(&browser, display, there, true).await;
         }
         let named =
             format!("inside.querySelector('[part=diagnostics]')?.textContent.includes('{part}')");
-        wait_for_value(&browser, part, &named, &json!(true)).await;
+        wait_for_value(&browser, part, &named, true).await;
         let console = browser.console_warnings().await.join("\n");
         assert!(console.contains(part), "{console}");
         browser.end().await;

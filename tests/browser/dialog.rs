@@ -22,24 +22,24 @@ async fn a_link_or_script_around_the_element_takes_no_press_of_it() {
     let (site, world) = page_with(&card("modal")).await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
-    wait_for_value(&browser, "the button", HAS_BUTTON, &json!(true)).await;
+    wait_for_value(&browser, "the button", HAS_BUTTON, true).await;
     browser.press("word").await;
-    wait_for_value(&browser, "the dialog is open", IS_OPEN, &json!(true)).await;
+    wait_for_value(&browser, "the dialog is open", IS_OPEN, true).await;
     browser.click_at(4, 500).await;
-    wait_for_value(&browser, "a press beside it closes", IS_OPEN, &json!(false)).await;
+    wait_for_value(&browser, "a press beside it closes", IS_OPEN, false).await;
     let taken = "[location.pathname, window.taken ?? false]";
-    wait_for_value(&browser, "the page stays", taken, &json!(["/", false])).await;
+    wait_for_value(&browser, "the page stays", taken, json!(["/", false])).await;
     let script = format!(
         "<script src=\"{}/florin.js\" async></script>",
         world.proxy_url()
     );
     site.serve("", &[&script, &*card("redirect")].concat());
     browser.goto(site.url()).await;
-    wait_for_value(&browser, "the link", HAS_BUTTON, &json!(true)).await;
+    wait_for_value(&browser, "the link", HAS_BUTTON, true).await;
     browser.press("word").await;
     let path = "return location.pathname";
     browser
-        .wait_for_result("the checkout's page", path, &json!("/pay"))
+        .wait_for_result("the checkout's page", path, "/pay")
         .await;
     end(world, browser).await;
 }
@@ -50,21 +50,15 @@ async fn a_dialog_sends_no_request_before_it_opens_and_keeps_its_invoice_when_cl
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     let listen = "window.closings = 0; addEventListener('florin-close', () => window.closings++)";
-    browser.evaluate(listen, &[]).await;
+    browser.evaluate(listen).await;
     let words = "element.textContent";
-    wait_for_value(&browser, "the shop's own words", words, &json!("Pay now")).await;
+    wait_for_value(&browser, "the shop's own words", words, "Pay now").await;
     let frames = "inside?.querySelectorAll('iframe').length";
-    wait_for_value(&browser, "no frame yet", frames, &json!(0)).await;
+    wait_for_value(&browser, "no frame yet", frames, 0).await;
     assert_eq!(orders(&world).await, [] as [Value; 0]);
     open_dialog(&browser).await;
     let locked = "getComputedStyle(document.documentElement).overflow";
-    wait_for_value(
-        &browser,
-        "the page behind stands still",
-        locked,
-        &json!("hidden"),
-    )
-    .await;
+    wait_for_value(&browser, "the page behind stands still", locked, "hidden").await;
     browser.enter_checkout().await;
     browser.press("asset-BTC").await;
     let address = browser.text("address").await;
@@ -72,22 +66,16 @@ async fn a_dialog_sends_no_request_before_it_opens_and_keeps_its_invoice_when_cl
     // The key is pressed inside the frame and handled outside.
     browser.type_keys(Key::Escape).await;
     browser.leave_checkout().await;
-    wait_for_value(&browser, "Escape closes", IS_OPEN, &json!(false)).await;
+    wait_for_value(&browser, "Escape closes", IS_OPEN, false).await;
     let focused = "inside.activeElement.getAttribute('part')";
     wait_for_value(
         &browser,
         "the focus is back on the button",
         focused,
-        &json!("button"),
+        "button",
     )
     .await;
-    wait_for_value(
-        &browser,
-        "the page scrolls again",
-        locked,
-        &json!("visible"),
-    )
-    .await;
+    wait_for_value(&browser, "the page scrolls again", locked, "visible").await;
 
     // The frame is kept and shows the same invoice.
     open_dialog(&browser).await;
@@ -95,26 +83,26 @@ async fn a_dialog_sends_no_request_before_it_opens_and_keeps_its_invoice_when_cl
     assert_eq!(browser.text("address").await, address);
     browser.leave_checkout().await;
     browser.click_at(4, 500).await;
-    wait_for_value(&browser, "a click beside it closes", IS_OPEN, &json!(false)).await;
+    wait_for_value(&browser, "a click beside it closes", IS_OPEN, false).await;
     browser
-        .evaluate("document.querySelector('florin-checkout').open()", &[])
+        .evaluate("document.querySelector('florin-checkout').open()")
         .await;
-    wait_for_value(&browser, "open() opens", IS_OPEN, &json!(true)).await;
+    wait_for_value(&browser, "open() opens", IS_OPEN, true).await;
     let press = "document.querySelector('florin-checkout').shadowRoot.querySelector('[aria-label=Close]').click()";
-    browser.evaluate(press, &[]).await;
-    wait_for_value(&browser, "the button closes", IS_OPEN, &json!(false)).await;
+    browser.evaluate(press).await;
+    wait_for_value(&browser, "the button closes", IS_OPEN, false).await;
     browser
-        .evaluate("document.querySelector('florin-checkout').open()", &[])
+        .evaluate("document.querySelector('florin-checkout').open()")
         .await;
     browser
-        .evaluate("document.querySelector('florin-checkout').close()", &[])
+        .evaluate("document.querySelector('florin-checkout').close()")
         .await;
-    wait_for_value(&browser, "close() closes", IS_OPEN, &json!(false)).await;
+    wait_for_value(&browser, "close() closes", IS_OPEN, false).await;
     wait_for_value(
         &browser,
         "the page received each event",
         "window.closings",
-        &json!(4),
+        4,
     )
     .await;
     assert_eq!(orders(&world).await.len(), 1);
@@ -123,8 +111,8 @@ async fn a_dialog_sends_no_request_before_it_opens_and_keeps_its_invoice_when_cl
     // Removed while it is open, it locks nothing.
     open_dialog(&browser).await;
     let remove = "document.querySelector('florin-checkout').remove()";
-    browser.evaluate(remove, &[]).await;
-    wait_for_value(&browser, "the page scrolls", locked, &json!("visible")).await;
+    browser.evaluate(remove).await;
+    wait_for_value(&browser, "the page scrolls", locked, "visible").await;
     end(world, browser).await;
 }
 
@@ -144,14 +132,14 @@ async fn a_dialog_fills_a_phone_and_leaves_a_margin_on_a_desktop() {
             &browser,
             &format!("the place at {width}"),
             place,
-            &json!(expected),
+            json!(expected),
         )
         .await;
         browser.enter_checkout().await;
         browser.wait_for("status-open").await;
         let wide = "return document.documentElement.scrollWidth - innerWidth";
         assert!(
-            browser.evaluate(wide, &[]).await.as_f64().unwrap() <= 0.0,
+            browser.evaluate(wide).await.as_f64().unwrap() <= 0.0,
             "{width}"
         );
         browser.leave_checkout().await;

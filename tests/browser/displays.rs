@@ -20,18 +20,18 @@ async fn a_redirect_leads_to_the_checkouts_own_page() {
     ] {
         browser.goto(site.url()).await;
         let ready = "inside?.querySelector('a')?.textContent";
-        wait_for_value(&browser, "the link", ready, &json!("Pay with crypto")).await;
-        browser.evaluate(press, &[]).await;
+        wait_for_value(&browser, "the link", ready, "Pay with crypto").await;
+        browser.evaluate(press).await;
         browser
             .wait_for_result(
                 "the checkout's own page",
                 "return location.pathname",
-                &json!("/pay"),
+                "/pay",
             )
             .await;
         browser.wait_for("status-open").await;
         let theme = "inside.querySelector('.theme').dataset.theme";
-        wait_for_value(&browser, "the shop's theme", theme, &json!("dark")).await;
+        wait_for_value(&browser, "the shop's theme", theme, "dark").await;
     }
     end(world, browser).await;
 }
@@ -49,13 +49,13 @@ async fn a_hidden_frame_gets_the_height_of_its_content() {
     })
     .await;
     browser
-        .evaluate("document.querySelector('div').hidden = false", &[])
+        .evaluate("document.querySelector('div').hidden = false")
         .await;
     browser.enter_checkout().await;
     browser.wait_for("status-open").await;
     let beyond = "return document.documentElement.scrollHeight - innerHeight";
     eventually("the frame has grown", async || {
-        (browser.evaluate(beyond, &[]).await.as_i64()? <= 0).then_some(())
+        (browser.evaluate(beyond).await.as_i64()? <= 0).then_some(())
     })
     .await;
     browser.leave_checkout().await;
@@ -86,14 +86,8 @@ async fn the_loader_can_be_imported_without_a_page() {
         const source = `try { importScripts('${proxy}/florin.js'); postMessage('read') } catch (error) { postMessage(String(error)) }`;
         window.received = '';
         new Worker(URL.createObjectURL(new Blob([source]))).onmessage = ({ data }) => (window.received = data);";
-    browser.evaluate(work, &[json!(proxy)]).await;
-    wait_for_value(
-        &browser,
-        "a worker reads it",
-        "window.received",
-        &json!("read"),
-    )
-    .await;
+    browser.evaluate_with(work, &[json!(proxy)]).await;
+    wait_for_value(&browser, "a worker reads it", "window.received", "read").await;
     assert_eq!(browser.console_warnings().await, [""; 0]);
     let loader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/florin.js");
     if let Ok(run) = Command::new("node").arg(loader).output() {
@@ -111,12 +105,12 @@ async fn several_elements_share_one_program() {
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     let both = "[...document.querySelectorAll('florin-checkout')].filter((one) => one.shadowRoot?.querySelector('[data-testid=status-open]')).length";
-    wait_for_value(&browser, "both are shown", both, &json!(2)).await;
+    wait_for_value(&browser, "both are shown", both, 2).await;
     for file in ["florin.js", "host-", "widget_bg-", "widget-", "florin-"] {
         let times = format!(
             "performance.getEntriesByType('resource').filter(({{ name }}) => name.includes('/{file}') || name.includes('/assets/{file}')).length"
         );
-        wait_for_value(&browser, file, &times, &json!(1)).await;
+        wait_for_value(&browser, file, &times, 1).await;
     }
     end(world, browser).await;
 }
@@ -233,18 +227,18 @@ async fn a_removed_element_frees_everything() {
     for turn in 0..10 {
         let what = format!("the checkout, {turn} times removed");
         let one = json!(1);
-        let opening = wait_for_value(&browser, &what, open, &one);
+        let opening = wait_for_value(&browser, &what, open, one);
         // One that is refused its stream asks again after 30 seconds.
         let opened = tokio::time::timeout(Duration::from_secs(20), opening).await;
         opened.expect("the stream begins at once");
         browser
-            .evaluate("document.querySelector('florin-checkout').remove()", &[])
+            .evaluate("document.querySelector('florin-checkout').remove()")
             .await;
         let rest = "[window.held().streams, window.held().timers]";
-        wait_for_value(&browser, "nothing is active", rest, &json!([0, 0])).await;
-        after.push(browser.evaluate("return window.held()", &[]).await);
+        wait_for_value(&browser, "nothing is active", rest, json!([0, 0])).await;
+        after.push(browser.evaluate("return window.held()").await);
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
-        browser.evaluate(again, &[json!(element)]).await;
+        browser.evaluate_with(again, &[json!(element)]).await;
     }
     // The first rounds fill what the page keeps: the program and its memory.
     assert_eq!(after[3], after[9], "{after:#?}");
@@ -270,12 +264,12 @@ async fn an_element_removed_by_its_first_event_frees_everything() {
     let mut after = Vec::new();
     for turn in 1..=12 {
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
-        browser.evaluate(again, &[json!(INLINE)]).await;
+        browser.evaluate_with(again, &[json!(INLINE)]).await;
         let removed = format!("the element is removed {turn} times");
-        wait_for_value(&browser, &removed, "window.removed", &json!(turn)).await;
+        wait_for_value(&browser, &removed, "window.removed", json!(turn)).await;
         let rest = "[window.held().streams, window.held().timers]";
-        wait_for_value(&browser, "nothing is active", rest, &json!([0, 0])).await;
-        let held = browser.evaluate("return window.held()", &[]).await;
+        wait_for_value(&browser, "nothing is active", rest, json!([0, 0])).await;
+        let held = browser.evaluate("return window.held()").await;
         after.push((held, browser.nodes_and_listeners().await));
     }
     // The first rounds fill what the page keeps.

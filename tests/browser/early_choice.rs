@@ -59,24 +59,21 @@ async fn load_state(world: &World, browser: &Browser, state: &str, more: &str) {
 }
 
 async fn release(browser: &Browser) {
-    browser.evaluate("window.release()", &[]).await;
+    browser.evaluate("window.release()").await;
     browser
-        .wait_for_result("the program runs", "return window.isReady", &json!(true))
+        .wait_for_result("the program runs", "return window.isReady", true)
         .await;
 }
 
 async fn plain(browser: &Browser) -> Vec<String> {
-    let lines = browser.evaluate("return window.plain()", &[]).await;
+    let lines = browser.evaluate("return window.plain()").await;
     serde_json::from_value(lines).unwrap()
 }
 
 /// Waits for the list, which is there without the program.
 async fn wait_for_list(browser: &Browser) {
     browser.wait_for("status-open").await;
-    assert_eq!(
-        browser.evaluate("return window.isReady", &[]).await,
-        Value::Null
-    );
+    assert_eq!(browser.evaluate("return window.isReady").await, Value::Null);
 }
 
 #[tokio::test]
@@ -106,7 +103,7 @@ async fn every_choice_is_shown_early_as_the_program_shows_it() {
             assert!(!early.concat().contains('\u{202e}'));
             release(&browser).await;
             assert_eq!(early, plain(&browser).await, "{state}{more}");
-            let opacity = browser.evaluate("return window.opacity", &[]).await;
+            let opacity = browser.evaluate("return window.opacity").await;
             assert_eq!(opacity, "1", "the list does not fade in again");
         }
     }
@@ -119,7 +116,7 @@ async fn the_last_choice_is_first_in_the_early_list_too() {
     load_state(&world, &browser, "none", "").await;
     for (state, last) in [("choosing", "LTC"), ("choosing_many", "USDTTRC20")] {
         let keep = format!("localStorage.setItem('florin:asset', '{last}')");
-        browser.evaluate(&keep, &[]).await;
+        browser.evaluate(&keep).await;
         load_state(&world, &browser, state, "").await;
         wait_for_list(&browser).await;
         let first = read_inside(&browser, "return rows[0]").await;
@@ -143,17 +140,17 @@ async fn a_state_without_a_choice_has_no_early_list() {
         load_state(&world, &browser, state, "").await;
         let is_loading = "return Boolean(document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[aria-busy=true]'))";
         browser
-            .wait_for_result("the skeleton", is_loading, &json!(true))
+            .wait_for_result("the skeleton", is_loading, true)
             .await;
         // Order, prices, texts and style are there: only the program is missing.
         let all = "return performance.getEntriesByType('resource').filter(({ name, responseEnd }) => responseEnd && /florin-\\w+\\.css|theme-|\\/en-/.test(name)).length";
         eventually("the files", async || {
-            (browser.evaluate(all, &[]).await.as_u64() >= Some(3)).then_some(())
+            (browser.evaluate(all).await.as_u64() >= Some(3)).then_some(())
         })
         .await;
         // Time for a list that must not appear.
         support::pause(std::time::Duration::from_millis(200)).await;
-        assert_eq!(browser.evaluate(is_loading, &[]).await, true, "{state}");
+        assert_eq!(browser.evaluate(is_loading).await, true, "{state}");
         release(&browser).await;
     }
     end(world, browser).await;
@@ -217,7 +214,7 @@ async fn focus_and_typed_text_stay_when_the_program_takes_over() {
                 .all(|row| row.as_str().unwrap().contains("USDT")),
         "{rows:?}"
     );
-    browser.evaluate("sessionStorage.clear()", &[]).await;
+    browser.evaluate("sessionStorage.clear()").await;
     browser.reload().await;
     wait_for_list(&browser).await;
     browser.tab_to("asset-LTC").await;
@@ -253,10 +250,10 @@ async fn the_program_waits_for_a_press_that_has_begun() {
 async fn an_element_that_is_removed_shows_nothing_when_the_program_comes() {
     let (world, browser) = open_order(&[]).await;
     let remove = "window.element = document.querySelector('florin-checkout'); window.element.remove(); window.release()";
-    browser.evaluate(remove, &[]).await;
+    browser.evaluate(remove).await;
     // Time for a screen that must not appear.
     support::pause(std::time::Duration::from_millis(500)).await;
     let left = "return [window.isReady ?? false, window.element.shadowRoot.querySelectorAll('.option').length]";
-    assert_eq!(browser.evaluate(left, &[]).await, json!([false, 0]));
+    assert_eq!(browser.evaluate(left).await, json!([false, 0]));
     end(world, browser).await;
 }

@@ -64,7 +64,7 @@ async fn in_a_frame(browser: &Browser) {
     buy(&world, browser).await;
     browser.leave_checkout().await;
     eventually("the shop's page got the event", async || {
-        let announced = browser.evaluate("return window.announced", &[]).await;
+        let announced = browser.evaluate("return window.announced").await;
         let ends_well = announced
             .as_array()?
             .ends_with(&[json!("paid"), json!("paid event")]);
@@ -75,7 +75,7 @@ async fn in_a_frame(browser: &Browser) {
     browser.press("return").await;
     browser.leave_checkout().await;
     eventually("the customer is back in the shop", async || {
-        let place = browser.evaluate("return location.href", &[]).await;
+        let place = browser.evaluate("return location.href").await;
         let thanks = format!("{}/thanks?", world.shop_url());
         place.as_str()?.starts_with(&thanks).then_some(())
     })

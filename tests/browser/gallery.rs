@@ -86,7 +86,7 @@ impl Gallery {
             // A changing value, so that a state that is already shown is rendered again.
             location.hash = `gallery=${state}${more}&at=${performance.now()}`;";
         let arguments = [json!(state), json!(more)];
-        self.browser.evaluate(GO, &arguments).await;
+        self.browser.evaluate_with(GO, &arguments).await;
         self.wait_until_settled(state).await;
     }
 
@@ -94,7 +94,9 @@ impl Gallery {
         let shown =
             "return document.querySelector('florin-checkout')?.dataset.shown === arguments[0]";
         let what = format!("the gallery shows {state}");
-        self.browser.wait_until(&what, shown, &[json!(state)]).await;
+        self.browser
+            .wait_until_with(&what, shown, &[json!(state)])
+            .await;
     }
 
     pub(crate) async fn end(self) {
@@ -132,7 +134,7 @@ async fn the_gallery_shows_all_states_by_keyboard_and_survives_a_reload() {
     browser.goto(&url).await;
     let reads = async |title: &str| {
         let heading = "inside?.querySelector('h1')?.textContent";
-        wait_for_value(browser, title, heading, &json!(title)).await;
+        wait_for_value(browser, title, heading, json!(title)).await;
     };
     reads("Loading").await;
     browser.type_keys(thirtyfour::Key::Right).await;
@@ -158,7 +160,7 @@ async fn the_gallery_shows_all_states_by_keyboard_and_survives_a_reload() {
     browser.goto(&gallery.world.checkout_page()).await;
     browser.wait_for("status-open").await;
     let loaded = "return performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.includes('/gallery/'))";
-    assert_eq!(browser.evaluate(loaded, &[]).await, json!([]));
+    assert_eq!(browser.evaluate(loaded).await, json!([]));
     gallery.end().await;
 }
 

@@ -13,7 +13,7 @@ const INSIDE: &str = "
 
 /// Runs a script in the checkout: `inside` is its shadow root, `named(testid)` an element, `rows` the assets on the screen.
 pub(crate) async fn read_inside(browser: &Browser, script: &str) -> Value {
-    browser.evaluate(&[INSIDE, script].concat(), &[]).await
+    browser.evaluate(&[INSIDE, script].concat()).await
 }
 
 /// Returns the focused element of the checkout: its `data-testid`, else its text.
@@ -70,7 +70,7 @@ pub(crate) async fn another_site() -> (StoreSite, World, String) {
 /// Returns the client token that the page keeps for its order.
 pub(crate) async fn token_of(browser: &Browser) -> String {
     let find = "return Object.entries(sessionStorage).find(([key]) => key.startsWith('florin') && !key.startsWith('florin:sent:'))?.[1]";
-    let token = browser.evaluate(find, &[]).await;
+    let token = browser.evaluate(find).await;
     token.as_str().expect("the page keeps a token").to_owned()
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn open_ebook_checkout(world: &World, browser: &Browser) {
 
 /// Opens the e-book's dialog in the demo shop, once the loader has made its button.
 pub(crate) async fn open_ebook_dialog(browser: &Browser) {
-    wait_for_value(browser, "the button is there", HAS_BUTTON, &json!(true)).await;
+    wait_for_value(browser, "the button is there", HAS_BUTTON, true).await;
     browser.press("pay-ebook").await;
     browser.enter_checkout().await;
 }
@@ -152,7 +152,12 @@ pub(crate) async fn orders(world: &World) -> Vec<Value> {
 }
 
 /// Waits until an expression has this value; `element` and `inside` are the checkout and its shadow root.
-pub(crate) async fn wait_for_value(browser: &Browser, what: &str, expression: &str, value: &Value) {
+pub(crate) async fn wait_for_value(
+    browser: &Browser,
+    what: &str,
+    expression: &str,
+    value: impl Into<Value>,
+) {
     let script = format!(
         "const element = document.querySelector('florin-checkout');
          const inside = element?.shadowRoot;
@@ -163,10 +168,10 @@ pub(crate) async fn wait_for_value(browser: &Browser, what: &str, expression: &s
 
 /// Presses the element's button by the keyboard.
 pub(crate) async fn open_dialog(browser: &Browser) {
-    wait_for_value(browser, "the button is there", HAS_BUTTON, &json!(true)).await;
-    browser.evaluate("document.querySelector('florin-checkout').shadowRoot.querySelector('[part=button]').focus()", &[]).await;
+    wait_for_value(browser, "the button is there", HAS_BUTTON, true).await;
+    browser.evaluate("document.querySelector('florin-checkout').shadowRoot.querySelector('[part=button]').focus()").await;
     browser.type_keys(Key::Enter).await;
-    wait_for_value(browser, "the dialog is open", IS_OPEN, &json!(true)).await;
+    wait_for_value(browser, "the dialog is open", IS_OPEN, true).await;
 }
 
 /// Records the texts of the checkout's live region in `announced`; `regions()` counts the live regions.
@@ -187,7 +192,7 @@ pub(crate) const RECORD_ANNOUNCEMENTS: &str = "(() => {
 
 /// Returns the announcements so far, which [`RECORD_ANNOUNCEMENTS`] recorded.
 pub(crate) async fn announced(browser: &Browser) -> Vec<String> {
-    let announced = browser.evaluate("return window.announced", &[]).await;
+    let announced = browser.evaluate("return window.announced").await;
     let texts = announced.as_array().into_iter().flatten();
     texts.filter_map(Value::as_str).map(str::to_owned).collect()
 }
@@ -196,5 +201,7 @@ pub(crate) async fn announced(browser: &Browser) -> Vec<String> {
 pub(crate) async fn wait_until_announced(browser: &Browser, words: &str) {
     let what = format!("announcement of {words:?}");
     let is_last = "return window.announced?.at(-1) === arguments[0]";
-    browser.wait_until(&what, is_last, &[json!(words)]).await;
+    browser
+        .wait_until_with(&what, is_last, &[json!(words)])
+        .await;
 }

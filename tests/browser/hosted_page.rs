@@ -24,7 +24,7 @@ async fn open_hosted_checkout(world: &World, display: &str) -> Browser {
                 const link = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('a');
                 link?.focus();
                 return Boolean(link)";
-            (browser.evaluate(link, &[]).await == true).then_some(())
+            (browser.evaluate(link).await == true).then_some(())
         })
         .await;
         browser.type_keys(thirtyfour::Key::Enter).await;
@@ -56,7 +56,7 @@ async fn a_payment_on_the_hosted_page_in_a_frame_is_shown_by_the_checkout() {
     let beyond =
         "const page = document.documentElement; return page.scrollHeight - page.clientHeight";
     browser
-        .wait_for_result("the frame has the height of its content", beyond, &json!(0))
+        .wait_for_result("the frame has the height of its content", beyond, 0)
         .await;
     browser.enter_frame("hosted-frame").await;
     browser.press("hosted-DOGE").await;
@@ -82,7 +82,7 @@ async fn a_closed_hosted_page_can_be_opened_again() {
     assert!(words.contains("You haven’t paid yet"), "{words}");
     // The shop's page is unchanged: the framed page may not navigate it.
     browser.leave_checkout().await;
-    let at = browser.evaluate("return location.pathname", &[]).await;
+    let at = browser.evaluate("return location.pathname").await;
     assert!(at.as_str().unwrap().starts_with("/cart/"), "{at}");
     browser.enter_checkout().await;
     browser.press("new-session").await;
@@ -106,7 +106,7 @@ async fn in_the_whole_window_the_customer_goes_there_and_back() {
     let id = order["id"].as_str().unwrap();
     browser.press("hosted-link").await;
     eventually("the window shows the hosted page", async || {
-        let at = browser.evaluate("return location.href", &[]).await;
+        let at = browser.evaluate("return location.href").await;
         at.as_str()?.starts_with(&world.sandbox_url()).then_some(())
     })
     .await;

@@ -36,12 +36,12 @@ async fn tab_to(browser: &Browser, name: &str) {
         pause(Duration::from_millis(40)).await;
         // A loaded machine draws the ring later.
         let ringed = within(Duration::from_secs(2), async || {
-            let stop = browser.evaluate(FOCUS_STATE, &[]).await;
+            let stop = browser.evaluate(FOCUS_STATE).await;
             (stop[1] != "has no ring").then_some(stop)
         });
         let stop = match ringed.await {
             Some(stop) => stop,
-            None => browser.evaluate(FOCUS_STATE, &[]).await,
+            None => browser.evaluate(FOCUS_STATE).await,
         };
         if stop[1] != "elsewhere" {
             assert_eq!(stop[1], "seen", "{stop} on the way to {name}");
@@ -58,7 +58,7 @@ async fn tab_to(browser: &Browser, name: &str) {
 async fn assert_focus_visible(browser: &Browser, name: &str) {
     let last = RefCell::default();
     let stands = within(Duration::from_secs(20), async || {
-        let stop = browser.evaluate(FOCUS_STATE, &[]).await;
+        let stop = browser.evaluate(FOCUS_STATE).await;
         let stands = stop == json!([name, "seen"]);
         last.replace(stop);
         stands.then_some(())
@@ -76,7 +76,7 @@ async fn a_purchase_needs_only_the_keyboard() {
     })
     .await;
     browser.goto(&world.shop_url()).await;
-    wait_for_value(&browser, "the button is there", HAS_BUTTON, &json!(true)).await;
+    wait_for_value(&browser, "the button is there", HAS_BUTTON, true).await;
     browser.tab_to("pay-ebook").await;
     browser.type_keys(Key::Enter).await;
     browser.enter_checkout().await;
@@ -111,11 +111,11 @@ async fn a_purchase_needs_only_the_keyboard() {
     assert_focus_visible(&browser, &heading(&browser).await).await;
     // The receipt, without the system's print dialog, which no test can close; then the link back.
     let noted = "window.printed = 0; window.print = () => { window.printed += 1; };";
-    browser.evaluate(noted, &[]).await;
+    browser.evaluate(noted).await;
     tab_to(&browser, "print-receipt").await;
     browser.type_keys(Key::Enter).await;
     browser
-        .wait_for_result("the receipt is printed", "return window.printed", &json!(1))
+        .wait_for_result("the receipt is printed", "return window.printed", 1)
         .await;
     tab_to(&browser, "return").await;
     browser.type_keys(Key::Enter).await;
@@ -124,7 +124,7 @@ async fn a_purchase_needs_only_the_keyboard() {
         .wait_for_result(
             "the customer is back in the shop",
             "return location.pathname",
-            &json!("/thanks"),
+            "/thanks",
         )
         .await;
     end(world, browser).await;
@@ -186,6 +186,6 @@ async fn a_page_without_an_order_shows_it_and_opens_none() {
     let words = browser.text("status-stopped").await;
     assert!(words.contains("no longer available"), "{words}");
     let asked = "return performance.getEntriesByType('resource').filter(e => e.name.includes('/v1/')).length";
-    assert_eq!(browser.evaluate(asked, &[]).await, 0);
+    assert_eq!(browser.evaluate(asked).await, 0);
     end(world, browser).await;
 }

@@ -23,7 +23,7 @@ fn languages() -> BTreeMap<String, Value> {
 async fn shown(browser: &Browser) -> (String, String, String) {
     let script = "const root = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.florin[dir]'); \
         return [root?.lang ?? '', root?.dir ?? '', root?.querySelector('h2')?.textContent ?? '']";
-    let seen = browser.evaluate(script, &[]).await;
+    let seen = browser.evaluate(script).await;
     let text = |index: usize| seen[index].as_str().unwrap_or_default().to_owned();
     (text(0), text(1), text(2))
 }
@@ -35,7 +35,7 @@ async fn every_language_is_supported_and_has_its_plural_forms() {
     for (tag, words) in languages() {
         let script = "return [Intl.PluralRules.supportedLocalesOf(arguments[0]).length, \
             new Intl.PluralRules(arguments[0]).resolvedOptions().pluralCategories.sort()]";
-        let known = browser.evaluate(script, &[json!(tag)]).await;
+        let known = browser.evaluate_with(script, &[json!(tag)]).await;
         let mut forms: Vec<&String> = words["later"]["confirmations"]
             .as_object()
             .unwrap()
@@ -92,7 +92,7 @@ async fn the_closest_match_of_the_shops_language_is_used() {
         );
         assert!(lang.ends_with("-u-nu-latn"), "{requested}: {lang}");
         let root = browser
-            .evaluate("return document.documentElement.lang", &[])
+            .evaluate("return document.documentElement.lang")
             .await;
         assert_eq!(root, file, "{requested}");
     }
@@ -107,16 +107,14 @@ async fn numbers_use_the_browsers_format_after_every_reload() {
         eventually("the price is written", async || {
             let script = "const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme'); \
                 return place?.dataset.theme === arguments[0] ? place.querySelector('.price')?.textContent ?? null : null";
-            let price = browser.evaluate(script, &[json!(theme)]).await;
+            let price = browser.evaluate_with(script, &[json!(theme)]).await;
             price.as_str().map(str::to_owned)
         })
         .await
     };
     let first = price("auto").await;
     assert!(first.contains("19.90"), "{first}");
-    browser
-        .evaluate("location.hash += '&theme=paper'", &[])
-        .await;
+    browser.evaluate("location.hash += '&theme=paper'").await;
     assert_eq!(price("paper").await, first);
     end(world, browser).await;
 }
@@ -217,7 +215,7 @@ async fn check_dialog(engines: &[Engine]) {
         let browser = Browser::open_engine(*engine, BrowserOptions::default()).await;
         browser.goto(site.url()).await;
         let label = |key| json!(text("de", "loader", key));
-        wait_for_value(&browser, "the button", BUTTON, &label("pay")).await;
+        wait_for_value(&browser, "the button", BUTTON, label("pay")).await;
         open_dialog(&browser).await;
         for (what, expression, key) in [
             (
@@ -236,7 +234,7 @@ async fn check_dialog(engines: &[Engine]) {
                 "checkout",
             ),
         ] {
-            wait_for_value(&browser, what, expression, &label(key)).await;
+            wait_for_value(&browser, what, expression, label(key)).await;
         }
         end(world, browser).await;
     }
@@ -260,13 +258,13 @@ async fn a_link_without_its_language_file_is_in_english() {
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     let label = |tag| json!(text(tag, "loader", "pay"));
-    wait_for_value(&browser, "the link", BUTTON, &label("fr")).await;
+    wait_for_value(&browser, "the link", BUTTON, label("fr")).await;
     // Only the loader itself may load.
     let loader = format!("{}/florin.js", world.proxy_url());
     let script = format!("<script src=\"{loader}\" async></script>");
     site.serve(&format!("script-src {loader}"), &[script, link].concat());
     browser.goto(site.url()).await;
-    wait_for_value(&browser, "the link", BUTTON, &label("en")).await;
+    wait_for_value(&browser, "the link", BUTTON, label("en")).await;
     end(world, browser).await;
 }
 
@@ -288,10 +286,10 @@ async fn load_errors_are_in_the_merchants_and_the_customers_language() {
     ]
     .concat();
     let notice = "inside?.querySelector('.fl-notice')?.textContent";
-    wait_for_value(&browser, "the notice", notice, &json!(failed)).await;
+    wait_for_value(&browser, "the notice", notice, json!(failed)).await;
     let title = text("ja", "diagnostics", "title");
     let panel = "inside.querySelector('[part=diagnostics]')?.ariaLabel";
-    wait_for_value(&browser, "the panel", panel, &json!(title)).await;
+    wait_for_value(&browser, "the panel", panel, json!(title)).await;
     let console = browser.console_warnings().await.join("\n");
     let text = text("ja", "diagnostics", "origin_not_allowed");
     let begin = text.split_once('{').unwrap().0;

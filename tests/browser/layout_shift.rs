@@ -53,11 +53,11 @@ async fn shifts(browser: &Browser) -> Value {
         const [done] = [...arguments].slice(-1);
         requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(window.shifts))));";
     eventually("the page is painted", async || {
-        let paints = browser.evaluate("return window.paints()", &[]).await;
+        let paints = browser.evaluate("return window.paints()").await;
         (paints.as_u64() > Some(0)).then_some(())
     })
     .await;
-    browser.evaluate_async(READ, &[]).await
+    browser.evaluate_async(READ).await
 }
 
 /// `display` is one of the element's, or `page`: the checkout's own.
@@ -159,10 +159,10 @@ async fn nothing_moves_when_an_order_arrives_late() {
     browser.goto(&world.checkout_page()).await;
     eventually("the screens have started without the order", async || {
         let begun = "return Boolean(document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.summary .live .bar'))";
-        (browser.evaluate(begun, &[]).await == true).then_some(())
+        (browser.evaluate(begun).await == true).then_some(())
     })
     .await;
-    browser.evaluate("window.release()", &[]).await;
+    browser.evaluate("window.release()").await;
     browser.wait_for("asset-BTC").await;
     // Time for a shift that must not happen: the observer is called after the paint.
     pause(Duration::from_millis(500)).await;

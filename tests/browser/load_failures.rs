@@ -58,8 +58,8 @@ async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
         browser.goto(site.url()).await;
         let code = "window.detail?.code";
         let invalid = json!("invalid_attributes");
-        wait_for_value(&browser, "the error", code, &invalid).await;
-        let message = browser.evaluate("return window.detail.message", &[]).await;
+        wait_for_value(&browser, "the error", code, invalid).await;
+        let message = browser.evaluate("return window.detail.message").await;
         let message = message.as_str().unwrap().to_owned();
         let shown = read_inside(&browser, "return inside.textContent").await;
         let text = browser.console_warnings().await;
@@ -74,7 +74,7 @@ async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
             }
         }
         let asked = "performance.getEntriesByType('resource').filter(({ name }) => /\\/v1\\/|\\/pay|host-|widget/.test(name)).length";
-        wait_for_value(&browser, "no request was sent", asked, &json!(0)).await;
+        wait_for_value(&browser, "no request was sent", asked, 0).await;
     }
     assert_eq!(orders(&world).await, [] as [Value; 0]);
     end(world, browser).await;
@@ -89,14 +89,14 @@ async fn an_unreachable_proxy_is_retried_until_it_answers() {
         &browser,
         "the button is there",
         "Boolean(inside?.querySelector('[part=button]'))",
-        &json!(true),
+        true,
     )
     .await;
     world.front_link.cut().await;
     open_dialog(&browser).await;
     // Nothing but the loader has been loaded.
     let text = "inside.querySelector('.fl-notice')?.textContent.includes('couldn’t be loaded') && inside.querySelector('.fl-notice button').textContent";
-    wait_for_value(&browser, "the next step", text, &json!("Try again")).await;
+    wait_for_value(&browser, "the next step", text, "Try again").await;
     world.front_link.restore().await;
     browser.enter_checkout().await;
     browser.wait_for("status-open").await;
@@ -105,7 +105,7 @@ async fn an_unreachable_proxy_is_retried_until_it_answers() {
         &browser,
         "the notice is gone",
         "inside.querySelector('.fl-notice')",
-        &Value::Null,
+        Value::Null,
     )
     .await;
     end(world, browser).await;
@@ -136,18 +136,18 @@ async fn a_frame_that_shows_something_else_is_tried_again_and_no_origin_is_named
     for status in ["502 Bad Gateway", "200 OK"] {
         browser.goto(site.url()).await;
         let is_fetched = "performance.getEntriesByType('resource').some(({ name, responseEnd }) => name.includes('dialog-') && responseEnd)";
-        wait_for_value(&browser, "the dialog's script", is_fetched, &json!(true)).await;
+        wait_for_value(&browser, "the dialog's script", is_fetched, true).await;
         let (other, serving) = something_else(status).await;
         world.front_link.redirect(other).await;
         open_dialog(&browser).await;
         let is_loaded =
             "performance.getEntriesByType('resource').some(({ name }) => name.includes('/pay?'))";
-        wait_for_value(&browser, "the frame's page", is_loaded, &json!(true)).await;
+        wait_for_value(&browser, "the frame's page", is_loaded, true).await;
         // Before the element asks why the frame is silent.
         world.front_link.redirect(world.listen_address()).await;
         serving.abort();
         let notice = "inside.querySelector('.fl-notice')?.textContent.includes('Trying again in 2 seconds.')";
-        wait_for_value(&browser, "the next try", notice, &json!(true)).await;
+        wait_for_value(&browser, "the next try", notice, true).await;
         browser.enter_checkout().await;
         browser.wait_for("status-open").await;
         browser.leave_checkout().await;
@@ -238,9 +238,9 @@ async fn a_browser_without_parts_of_its_own_shows_the_checkout_or_says_that_it_c
         addEventListener('florin-error', ({ detail }) => (window.code = detail.code));";
     browser.run_before_every_page(fails).await;
     browser.goto(&world.checkout_page()).await;
-    wait_for_value(&browser, "the event", "window.code", &json!("load_failed")).await;
+    wait_for_value(&browser, "the event", "window.code", "load_failed").await;
     let button = "inside.querySelector('.fl-notice button')?.textContent";
-    wait_for_value(&browser, "the button", button, &json!("Try again")).await;
+    wait_for_value(&browser, "the button", button, "Try again").await;
     end(world, browser).await;
 }
 
@@ -268,20 +268,17 @@ async fn a_missing_file_is_requested_again_with_growing_pauses() {
         "Trying again in 8 seconds.",
     ] {
         let text = format!("window.notices.includes('{pause}')");
-        wait_for_value(&browser, pause, &text, &json!(true)).await;
+        wait_for_value(&browser, pause, &text, true).await;
     }
     browser
-        .evaluate(
-            "window.heals = performance.now(); dispatchEvent(new Event('online'))",
-            &[],
-        )
+        .evaluate("window.heals = performance.now(); dispatchEvent(new Event('online'))")
         .await;
     browser.wait_for("status-open").await;
     wait_for_value(
         &browser,
         "it was asked at once",
         "window.again < 1500",
-        &json!(true),
+        true,
     )
     .await;
     assert_eq!(orders(&world).await.len(), 1, "one order, however often");
@@ -315,17 +312,17 @@ async fn an_unreachable_proxy_is_retried_automatically() {
     .await;
     let has_tried = "return tries.length > 3";
     browser
-        .wait_for_result("it has tried four times", has_tried, &json!(true))
+        .wait_for_result("it has tried four times", has_tried, true)
         .await;
     let last_pause = "return tries[3] - tries[2] >= 4000";
-    let last_pause = browser.evaluate(last_pause, &[]).await;
+    let last_pause = browser.evaluate(last_pause).await;
     assert_eq!(last_pause, true, "it tries more and more rarely");
     assert!(browser.is_visible("status-stopped").await);
     let no_network = "There’s no connection right now. Check your network and try again.";
     assert_eq!(announced(&browser).await, [no_network], "announced once");
     // The pauses are long by now: the browser's `online` event causes a retry at once.
     browser
-        .evaluate("down = false; dispatchEvent(new Event('online'))", &[])
+        .evaluate("down = false; dispatchEvent(new Event('online'))")
         .await;
     let soon = Duration::from_millis(2_500);
     let back = within(soon, async || {
@@ -336,10 +333,10 @@ async fn an_unreachable_proxy_is_retried_automatically() {
         "it waits although the network is back"
     );
     // Without the event, the next retry finds the proxy.
-    browser.evaluate("sessionStorage.clear()", &[]).await;
+    browser.evaluate("sessionStorage.clear()").await;
     browser.reload().await;
     browser.wait_for("status-stopped").await;
-    browser.evaluate("down = false", &[]).await;
+    browser.evaluate("down = false").await;
     browser.wait_for("status-open").await;
     end(world, browser).await;
 }
@@ -364,7 +361,7 @@ async fn a_page_of_another_version_asks_for_a_reload() {
         "{words}"
     );
     browser
-        .evaluate("sessionStorage.setItem('mended', 1)", &[])
+        .evaluate("sessionStorage.setItem('mended', 1)")
         .await;
     browser.press("retry").await;
     browser.wait_for("status-open").await;

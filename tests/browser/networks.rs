@@ -51,7 +51,7 @@ async fn an_asset_that_becomes_unavailable_during_the_confirmation_cannot_be_ope
     let (world, browser) = open_choice(AS_THEY_ARE).await;
     browser.press("asset-USDTTRC20").await;
     browser.wait_for("network").await;
-    browser.evaluate("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))", &[]).await;
+    browser.evaluate("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))").await;
     move_clock(&browser, 120).await;
     browser
         .wait_for_text("network", "Temporarily unavailable")
@@ -75,12 +75,12 @@ async fn a_preselected_asset_is_confirmed_and_not_stored_as_the_customers_choice
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
     browser.press("network-back").await;
     wait_for_focus(&browser, "networks-USDT").await;
-    browser.evaluate("sessionStorage.clear()", &[]).await;
+    browser.evaluate("sessionStorage.clear()").await;
     browser.goto("about:blank").await;
     browser.goto(&format!("{page}&asset=LTC")).await;
     browser.wait_for("status-awaiting_payment").await;
     let stored = "return localStorage.length";
-    assert_eq!(browser.evaluate(stored, &[]).await, json!(0));
+    assert_eq!(browser.evaluate(stored).await, json!(0));
     end(world, browser).await;
 }
 

@@ -91,7 +91,7 @@ async fn page_with(react: React, program: &str) -> (StoreSite, Browser) {
 async fn wait_until_started(browser: &Browser) {
     let started = "return window.started";
     browser
-        .wait_for_result("the page has started", started, &json!(true))
+        .wait_for_result("the page has started", started, true)
         .await;
 }
 
@@ -138,7 +138,7 @@ async fn a_component_calls_its_latest_handlers_and_none_after_unmount() {
         let announcements = json!(["first: florin-paid a", "second: florin-paid b"]);
         let seen = json!(["florin-checkout", true, "3"]);
         assert_eq!(
-            browser.evaluate(script, &[]).await,
+            browser.evaluate(script).await,
             json!([announcements, seen, null]),
             "{react:?}"
         );
@@ -150,51 +150,51 @@ async fn a_component_calls_its_latest_handlers_and_none_after_unmount() {
 async fn a_component_without_its_script_shows_it_and_retries_while_it_is_mounted() {
     let (site, browser) = page_with(React::V19, SHOP).await;
     let sets = "sets('shop', { src: '/florin.js' })";
-    browser.evaluate(sets, &[]).await;
+    browser.evaluate(sets).await;
     let words = "return checkout.current.textContent";
     browser
         .wait_for_result(
             "the page shows that the checkout is missing",
             words,
-            &json!("The checkout could not be loaded. Trying again…"),
+            "The checkout could not be loaded. Trying again…",
         )
         .await;
-    let announcements = browser.evaluate("return received", &[]).await;
+    let announcements = browser.evaluate("return received").await;
     assert_eq!(announcements, json!(["shop: florin-error load_failed"]));
     let own_words = "sets('shop', { src: '/florin.js', failure: 'Write to us.' })";
-    browser.evaluate(own_words, &[]).await;
-    assert_eq!(browser.evaluate(words, &[]).await, "Write to us.");
+    browser.evaluate(own_words).await;
+    assert_eq!(browser.evaluate(words).await, "Write to us.");
     site.set_script("florin.js", Some(STAND_IN));
     eventually("the checkout is shown", async || {
         let there = "return checkout.current.matches(':defined')";
-        let there = browser.evaluate(there, &[]).await;
-        let text = browser.evaluate(words, &[]).await;
+        let there = browser.evaluate(there).await;
+        let text = browser.evaluate(words).await;
         (there == true && text == "Loading").then_some(())
     })
     .await;
 
     site.set_script("florin.js", None);
     start_again(&browser).await;
-    browser.evaluate(sets, &[]).await;
+    browser.evaluate(sets).await;
     browser
-        .wait_for_result("the script is missing", "return received.length", &json!(1))
+        .wait_for_result("the script is missing", "return received.length", 1)
         .await;
-    browser.evaluate("sets('none', null)", &[]).await;
+    browser.evaluate("sets('none', null)").await;
     site.set_script("florin.js", Some(STAND_IN));
     // Time for a retry that must not happen: the first comes after 2 seconds.
     pause(Duration::from_millis(2500)).await;
     let defined = "return customElements.get('florin-checkout') !== undefined";
-    assert_eq!(browser.evaluate(defined, &[]).await, false);
+    assert_eq!(browser.evaluate(defined).await, false);
 
     // An invalid attribute is reported in the same task in which the element is connected.
     start_again(&browser).await;
     let script = format!("{STAND_IN} renders('first', {{}});");
-    browser.evaluate(&script, &[]).await;
+    browser.evaluate(&script).await;
     browser
         .wait_for_result(
             "the first event is received",
             "return received",
-            &json!(["first: florin-error at_once"]),
+            json!(["first: florin-error at_once"]),
         )
         .await;
     browser.end().await;
@@ -238,12 +238,12 @@ async fn a_script_is_loaded_once_and_a_load_error_names_the_reason_and_can_be_re
             format!("florin: {silent} did not arrive within 0.3 seconds."),
         ),
     ] {
-        let text = browser.evaluate(&format!("return loads({call})"), &[]).await;
+        let text = browser.evaluate(&format!("return loads({call})")).await;
         assert_eq!(text, why);
-        assert_eq!(browser.evaluate("return tags()", &[]).await, 0, "{why}");
+        assert_eq!(browser.evaluate("return tags()").await, 0, "{why}");
     }
     site.set_script("florin.js", Some(STAND_IN));
-    let again = browser.evaluate("return loads('/florin.js')", &[]).await;
+    let again = browser.evaluate("return loads('/florin.js')").await;
     assert_eq!(again, true);
 
     // It is loaded once, and from one proxy.
@@ -256,14 +256,14 @@ async fn a_script_is_loaded_once_and_a_load_error_names_the_reason_and_can_be_re
         "florin: this page has its checkout from {url}/florin.js, and can have none from \
          https://other.example/florin.js beside it."
     );
-    let responses = browser.evaluate(script, &[]).await;
+    let responses = browser.evaluate(script).await;
     assert_eq!(responses, json!([true, true, refused, true, 1]));
 
     // An element that is already defined is returned.
     start_again(&browser).await;
     let script =
         format!("{STAND_IN} return loads('/florin.js').then((loaded) => [loaded, tags()])");
-    let response = browser.evaluate(&script, &[]).await;
+    let response = browser.evaluate(&script).await;
     assert_eq!(response, json!([true, 0]));
     browser.end().await;
 }
@@ -290,7 +290,7 @@ async fn a_strict_page_loads_the_script_by_nonce_and_checks_it() {
         json!({ "nonce": "r4nd0m", "integrity": wrong }),
     ] {
         let refused = browser
-            .evaluate(loads, &[json!(florin), options.clone()])
+            .evaluate_with(loads, &[json!(florin), options.clone()])
             .await;
         let refused = refused.as_str().expect("the error has a message");
         assert!(refused.contains("Content-Security-Policy"), "{refused}");
@@ -299,7 +299,9 @@ async fn a_strict_page_loads_the_script_by_nonce_and_checks_it() {
     }
     let options = json!({ "nonce": "r4nd0m", "integrity": right });
     assert_eq!(
-        browser.evaluate(loads, &[json!(florin), options]).await,
+        browser
+            .evaluate_with(loads, &[json!(florin), options])
+            .await,
         true
     );
     end(world, browser).await;

@@ -67,7 +67,7 @@ async fn sign_in(browser: &Browser, world: &World) {
 pub(crate) async fn wait_for_heading(browser: &Browser, text: &str) {
     eventually(&format!("the page {text}"), async || {
         let heading = "return document.querySelector('h1')?.textContent";
-        (browser.evaluate(heading, &[]).await == text).then_some(())
+        (browser.evaluate(heading).await == text).then_some(())
     })
     .await;
 }
@@ -101,15 +101,15 @@ async fn axe_finds_nothing_on_any_page_of_the_operator() {
 pub(crate) async fn accept_by_keyboard(browser: &Browser, page: &str) {
     browser.goto(page).await;
     let scripts = "return document.scripts.length";
-    assert_eq!(browser.evaluate(scripts, &[]).await, 0);
+    assert_eq!(browser.evaluate(scripts).await, 0);
     let focus = "document.querySelector('textarea').focus()";
-    browser.evaluate(focus, &[]).await;
+    browser.evaluate(focus).await;
     // The text, Tab to the first button, Enter.
     let keys = "the rest came by bank\u{e004}\u{e007}";
     browser.type_keys(keys).await;
     eventually("the order is paid", async || {
         let badge = "return document.querySelector('main .badge')?.textContent";
-        (browser.evaluate(badge, &[]).await == "paid").then_some(())
+        (browser.evaluate(badge).await == "paid").then_some(())
     })
     .await;
 }

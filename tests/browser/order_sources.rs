@@ -47,7 +47,7 @@ async fn an_order_token_is_removed_from_the_url_and_survives_a_reload() {
     let page = format!("{}/pay#order_token={token}", world.proxy_url());
     browser.goto(&page).await;
     browser.wait_for("status-open").await;
-    let address = browser.evaluate("return location.href", &[]).await;
+    let address = browser.evaluate("return location.href").await;
     assert!(!address.as_str().unwrap().contains(&token), "{address}");
     browser.reload().await;
     browser.wait_for("status-open").await;
@@ -137,7 +137,7 @@ async fn a_lost_response_opens_no_second_order() {
     .await;
     browser.press("retry").await;
     browser.wait_for("status-stopped").await;
-    browser.evaluate("localStorage.heals = 'yes'", &[]).await;
+    browser.evaluate("localStorage.heals = 'yes'").await;
     browser.reload().await;
     browser.wait_for("status-open").await;
     let known = orders(&world).await;
@@ -145,7 +145,7 @@ async fn a_lost_response_opens_no_second_order() {
     let kept =
         "return Object.keys(sessionStorage).filter(key => key.startsWith('idempotency:')).length";
     assert_eq!(
-        browser.evaluate(kept, &[]).await,
+        browser.evaluate(kept).await,
         json!(0),
         "the next purchase is another order"
     );
@@ -264,11 +264,11 @@ async fn a_suggested_amount_is_one_press_and_shown_as_pressed() {
             ["give-10.00", "false"]
         ])
     };
-    wait_for_value(&browser, "none is pressed", pressed, &expected("false")).await;
+    wait_for_value(&browser, "none is pressed", pressed, expected("false")).await;
     browser.tab_to("give-5.00").await;
     browser.type_keys(Key::Space).await;
-    wait_for_value(&browser, "it is pressed", pressed, &expected("true")).await;
-    browser.evaluate("window.goOn()", &[]).await;
+    wait_for_value(&browser, "it is pressed", pressed, expected("true")).await;
+    browser.evaluate("window.goOn()").await;
     browser.wait_for("status-open").await;
     assert_eq!(orders(&world).await[0]["amount"], "5.00");
     end(world, browser).await;

@@ -51,7 +51,7 @@ async fn open_checkout(world: &World, scripts: &[&str]) -> Browser {
 }
 
 async fn steps(browser: &Browser) -> Value {
-    browser.evaluate("return window.steps", &[]).await
+    browser.evaluate("return window.steps").await
 }
 
 #[tokio::test]
@@ -89,13 +89,13 @@ async fn a_missing_file_is_retried_automatically_and_by_a_button() {
         let text = browser.text("status-next_step").await;
         assert!(text.contains("The next step couldn’t be loaded."), "{text}");
         assert!(text.contains("Try again"), "{text}");
-        browser.evaluate("window.heals = true", &[]).await;
+        browser.evaluate("window.heals = true").await;
         if is_pressed {
             // A pause before the next try by itself would hide a button that does nothing.
             let tries = "return window.steps.length";
-            let before = browser.evaluate(tries, &[]).await;
+            let before = browser.evaluate(tries).await;
             browser.press("retry").await;
-            let after = browser.evaluate(tries, &[]).await;
+            let after = browser.evaluate(tries).await;
             assert!(after.as_u64() > before.as_u64(), "{before} {after}");
         }
         browser.wait_for("status-awaiting_payment").await;
@@ -115,7 +115,7 @@ async fn after_try_again_the_focus_is_on_the_heading_of_the_new_step() {
     browser.run_before_every_page(LOSE).await;
     browser.reload().await;
     browser.wait_for("retry").await;
-    browser.evaluate("window.heals = true", &[]).await;
+    browser.evaluate("window.heals = true").await;
     browser.press("retry").await;
     browser.wait_for("status-awaiting_payment").await;
     wait_for_focus(&browser, "Pay with Bitcoin").await;

@@ -63,7 +63,7 @@ async fn two_devices_follow_one_order() {
     phone.goto(&link).await;
     phone.wait_for("status-awaiting_payment").await;
     assert_eq!(phone.text("address").await, attempt["address"]);
-    let here = phone.evaluate("return location.href", &[]).await;
+    let here = phone.evaluate("return location.href").await;
     assert!(!here.as_str().unwrap().contains("token"), "{here}");
 
     // After closing, the link is not on the page.
@@ -108,7 +108,7 @@ async fn in_the_last_minute_a_new_quote_is_offered_before_the_address() {
     assert!(left.contains("0:"), "{left}");
     // The focus is not lost when the address disappears.
     let focused = "inside.activeElement?.tagName";
-    wait_for_value(&browser, "the guard has the focus", focused, &json!("H3")).await;
+    wait_for_value(&browser, "the guard has the focus", focused, "H3").await;
     browser.press("guard-anyway").await;
     assert_eq!(browser.text("address").await, checkout.address().await);
     wait_for_focus(&browser, "copy-amount").await;
@@ -140,13 +140,7 @@ async fn a_stored_email_reaches_the_gateway_and_is_not_requested_again() {
     assert!(!browser.is_visible("email").await);
     browser.press("email-change").await;
     let focused = "inside.activeElement?.id";
-    wait_for_value(
-        &browser,
-        "the field has the focus",
-        focused,
-        &json!("email"),
-    )
-    .await;
+    wait_for_value(&browser, "the field has the focus", focused, "email").await;
     // An empty field deletes nothing.
     browser.press("i-have-paid").await;
     browser.wait_for("status-checking").await;
@@ -167,7 +161,7 @@ async fn the_whole_screen_fits_into_the_frame_of_a_shop() {
     let height = "return document.documentElement.scrollHeight";
     for asset in ["USDTTRC20", "BTC"] {
         choose_asset(&world, &browser, asset).await;
-        assert_eq!(browser.evaluate(height, &[]).await, json!(740), "{asset}");
+        assert_eq!(browser.evaluate(height).await, json!(740), "{asset}");
         browser.press("other-asset").await;
     }
     end(world, browser).await;

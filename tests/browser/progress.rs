@@ -19,7 +19,7 @@ async fn every_step_of_a_purchase_is_announced_once_and_in_order() {
         world.sandbox().mine(1).await;
         wait_until_announced(&browser, words).await;
     }
-    assert_eq!(browser.evaluate("return regions()", &[]).await, 1);
+    assert_eq!(browser.evaluate("return regions()").await, 1);
     let whole = [
         found,
         "1 of 3 confirmations",
@@ -49,17 +49,17 @@ async fn a_page_that_becomes_visible_sends_a_request_at_once() {
         window.asked = () => performance.getEntriesByType('resource')
             .filter(({ name }) => name.endsWith('/v1/checkout')).length;
         looks('hidden');";
-    browser.evaluate(looks, &[]).await;
+    browser.evaluate(looks).await;
     // Time for a request that is under way.
     pause(Duration::from_secs(1)).await;
-    let before = browser.evaluate("return asked()", &[]).await;
+    let before = browser.evaluate("return asked()").await;
     // Time for a request that must not be sent.
     pause(Duration::from_secs(5)).await;
-    let hidden = browser.evaluate("return asked()", &[]).await;
+    let hidden = browser.evaluate("return asked()").await;
     assert_eq!(hidden, before, "a hidden page sends no request");
-    browser.evaluate("looks('visible')", &[]).await;
+    browser.evaluate("looks('visible')").await;
     let read_field = within(Duration::from_secs(2), async || {
-        (browser.evaluate("return asked()", &[]).await != before).then_some(())
+        (browser.evaluate("return asked()").await != before).then_some(())
     });
     assert!(read_field.await.is_some(), "it waits for its turn");
     end(world, browser).await;
@@ -90,7 +90,7 @@ async fn focus_elsewhere_on_the_shops_page_is_kept_and_the_change_announced() {
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
     let focused = eventually("the heading has the focus", async || {
-        let focus = browser.evaluate(FOCUS, &[]).await;
+        let focus = browser.evaluate(FOCUS).await;
         let focus = focus.as_str()?.to_owned();
         focus.starts_with("H2 ").then_some(focus)
     })
@@ -103,7 +103,7 @@ async fn focus_elsewhere_on_the_shops_page_is_kept_and_the_change_announced() {
     // The heading is announced when the focus does not move to it.
     let found = "Payment found. The network is confirming it. There’s nothing more you need to do.";
     wait_until_announced(&browser, found).await;
-    let focus = browser.evaluate(FOCUS, &[]).await;
+    let focus = browser.evaluate(FOCUS).await;
     assert!(focus.as_str().unwrap().starts_with("TEXTAREA"), "{focus}");
     end(world, browser).await;
 }
@@ -128,11 +128,11 @@ const TRANSLATE: &str = "
 async fn texts_change_on_a_translated_page() {
     let (world, browser, checkout) = open_payment("BTC", &[]).await;
     browser.wait_for_text("countdown", "Price held for").await;
-    browser.evaluate(TRANSLATE, &[]).await;
+    browser.evaluate(TRANSLATE).await;
     browser.wait_for_text("countdown", "«Price held for").await;
     // The computer was asleep: the time left is another one, until the next response has the exact one.
     let slept = "const now = Date.now; Date.now = () => now() + 720_000;";
-    browser.evaluate(slept, &[]).await;
+    browser.evaluate(slept).await;
     eventually("the countdown continues", async || {
         let left = browser.text("countdown").await;
         left.starts_with("Price held for").then_some(())
@@ -143,7 +143,7 @@ async fn texts_change_on_a_translated_page() {
     browser
         .wait_for_text("confirmations", "Confirming 1 of 3")
         .await;
-    browser.evaluate(TRANSLATE, &[]).await;
+    browser.evaluate(TRANSLATE).await;
     browser
         .wait_for_text("confirmations", "«Confirming 1 of 3»")
         .await;

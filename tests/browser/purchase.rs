@@ -58,7 +58,7 @@ async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
     browser.leave_checkout().await;
     // The dialog prevents scrolling of the page behind it.
     let close = "document.querySelector('florin-checkout').close()";
-    browser.evaluate(close, &[]).await;
+    browser.evaluate(close).await;
     eventually("the shop's page shows paid", async || {
         let row = browser.text(&format!("order-{}", checkout.order)).await;
         (row.contains("Paid") && !row.contains("Not paid")).then_some(())

@@ -11,7 +11,7 @@ use crate::helpers::{end, open_payment, read_inside, wait_for_value};
 /// Waits until the focus is on this element: its `data-testid`, else its class.
 async fn wait_for_class_in_focus(browser: &Browser, name: &str) {
     let focus = "inside.activeElement?.dataset.testid || inside.activeElement?.className || null";
-    wait_for_value(browser, name, focus, &json!(name)).await;
+    wait_for_value(browser, name, focus, json!(name)).await;
 }
 
 #[tokio::test]

@@ -28,10 +28,10 @@ async fn a_frame_prints_only_the_receipt_and_the_store_verifies_its_code() {
         !browser.is_visible("receipt").await,
         "on the screen there is a button"
     );
-    browser.evaluate(PRINTS, &[]).await;
+    browser.evaluate(PRINTS).await;
     browser.press("print-receipt").await;
     browser
-        .wait_for_result("it is printed", "return window.printed", &json!(1))
+        .wait_for_result("it is printed", "return window.printed", 1)
         .await;
 
     browser.emulate_print(true).await;
@@ -76,25 +76,25 @@ async fn inline_the_shops_page_is_hidden_while_the_receipt_is_printed() {
     let page = format!("{}/inline?product=mug", world.shop_url());
     browser.goto(&page).await;
     pay(&world, &browser).await;
-    browser.evaluate(PRINTS, &[]).await;
+    browser.evaluate(PRINTS).await;
     browser.wait_for("print-receipt").await;
     browser.press("print-receipt").await;
     browser
-        .wait_for_result("it is printed", "return window.printed", &json!(1))
+        .wait_for_result("it is printed", "return window.printed", 1)
         .await;
     browser.emulate_print(true).await;
     browser.wait_for("receipt").await;
     let shops = "return [...document.querySelectorAll('header, footer, h1, img, p')].filter(at => at.checkVisibility()).length";
-    assert_eq!(browser.evaluate(shops, &[]).await, 0);
+    assert_eq!(browser.evaluate(shops).await, 0);
     browser.emulate_print(false).await;
     browser
-        .evaluate("window.dispatchEvent(new Event('afterprint'))", &[])
+        .evaluate("window.dispatchEvent(new Event('afterprint'))")
         .await;
-    assert!(browser.evaluate(shops, &[]).await.as_u64().unwrap() > 3);
+    assert!(browser.evaluate(shops).await.as_u64().unwrap() > 3);
     let marks = "return document.querySelectorAll('[data-florin-printed]').length + document.adoptedStyleSheets.length";
-    assert_eq!(browser.evaluate(marks, &[]).await, 0);
+    assert_eq!(browser.evaluate(marks).await, 0);
     // The shop's own print shows the shop's page.
     browser.emulate_print(true).await;
-    assert!(browser.evaluate(shops, &[]).await.as_u64().unwrap() > 3);
+    assert!(browser.evaluate(shops).await.as_u64().unwrap() > 3);
     end(world, browser).await;
 }

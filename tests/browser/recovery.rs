@@ -66,7 +66,7 @@ async fn a_page_without_a_network_shows_it_and_recovers() {
     let lost = "You’re offline. The amount and the address stay valid until the time is up.";
     let back = "You’re back online.";
     assert_eq!(announced(&browser).await, [lost, back]);
-    assert_eq!(browser.evaluate("return regions()", &[]).await, 1);
+    assert_eq!(browser.evaluate("return regions()").await, 1);
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(3).await;
     browser.wait_for("status-paid").await;
@@ -173,10 +173,10 @@ async fn an_unreadable_response_is_requested_again_without_its_etag() {
             const spoiled = new Response('{}', { headers: { etag: 'unread' } });
             return window.tags.length > 1 ? response : spoiled;
         };";
-    browser.evaluate(spoil_one_response, &[]).await;
+    browser.evaluate(spoil_one_response).await;
     let wake = "window.dispatchEvent(new Event('focus')); return window.tags[1] ?? null";
     let second = within(Duration::from_secs(10), async || {
-        let tag = browser.evaluate(wake, &[]).await;
+        let tag = browser.evaluate(wake).await;
         (!tag.is_null()).then_some(tag)
     })
     .await;
@@ -206,7 +206,7 @@ async fn a_slow_response_does_not_restore_a_replaced_address() {
             return response;
         };
         window.dispatchEvent(new Event('focus'));";
-    browser.evaluate(hold_one_response, &[]).await;
+    browser.evaluate(hold_one_response).await;
     let change = "inside.querySelector('.screen > button.plain').click();";
     read_inside(&browser, change).await;
     browser.press("asset-LTC").await;
@@ -214,7 +214,7 @@ async fn a_slow_response_does_not_restore_a_replaced_address() {
     let address = browser.text("address").await;
     assert_ne!(address, replaced);
     let arrived = within(Duration::from_secs(10), async || {
-        let held = browser.evaluate("return window.held", &[]).await;
+        let held = browser.evaluate("return window.held").await;
         assert_ne!(browser.text("address").await, replaced);
         (held == 2).then_some(())
     })

@@ -30,15 +30,15 @@ async fn a_response_for_a_previous_order_changes_nothing() {
     pay_in_full(&world, &checkout).await;
     browser.wait_for("status-paid").await;
     browser
-        .evaluate("held = true; dispatchEvent(new Event('focus'))", &[])
+        .evaluate("held = true; dispatchEvent(new Event('focus'))")
         .await;
     browser
-        .wait_for_result("a response is held", "return waiting > 0", &json!(true))
+        .wait_for_result("a response is held", "return waiting > 0", true)
         .await;
     let again = "[...inside.querySelectorAll('button')].find((button) => button.textContent.includes('ew purchase')).click()";
     read_inside(&browser, again).await;
     browser.wait_for("status-open").await;
-    browser.evaluate("held = false; release()", &[]).await;
+    browser.evaluate("held = false; release()").await;
     // Time for the held response, which must not change the screen.
     support::pause(Duration::from_millis(800)).await;
     assert!(
@@ -90,7 +90,7 @@ const LOSE: &str = "(() => {
 async fn lose(browser: &Browser, path: &str, kind: &str, losses: u32) {
     let set = "[window.lost, window.kind, window.losses] = arguments";
     let arguments = [json!(path), json!(kind), json!(losses)];
-    browser.evaluate(set, &arguments).await;
+    browser.evaluate_with(set, &arguments).await;
 }
 
 /// A press ends in what was asked, whatever happened to its first response.
@@ -109,7 +109,7 @@ async fn a_press_survives_a_lost_response() {
         browser.wait_for("status-checking").await;
         browser.wait_until_gone("press-again").await;
         // The next order.
-        browser.evaluate("sessionStorage.clear()", &[]).await;
+        browser.evaluate("sessionStorage.clear()").await;
         browser.reload().await;
     }
     end(world, browser).await;
@@ -133,9 +133,7 @@ async fn a_press_without_a_result_is_reported_until_it_is_done() {
     };
     banner().await;
     // Reads and prices arrive; the report stays, also while the press is tried again.
-    browser
-        .evaluate("dispatchEvent(new Event('focus'))", &[])
-        .await;
+    browser.evaluate("dispatchEvent(new Event('focus'))").await;
     support::pause(Duration::from_secs(3)).await;
     banner().await;
     // Something else is done: the press is given up.
@@ -163,7 +161,7 @@ async fn another_amount_at_the_same_address_is_shown() {
     let (world, browser, _) = open_payment("BTC", &[&change_responses(other)]).await;
     let address = browser.text("address").await;
     browser
-        .evaluate("other = true; dispatchEvent(new Event('focus'))", &[])
+        .evaluate("other = true; dispatchEvent(new Event('focus'))")
         .await;
     eventually("the new amount is shown", async || {
         (browser.text("amount").await == "0.5").then_some(())
@@ -197,7 +195,7 @@ async fn after_sleep_the_countdown_is_correct_before_the_next_response() {
     // Neither a poll nor the event stream may bring the exact time.
     world.front_link.freeze();
     let slept = "const now = Date.now; Date.now = () => now() + 3_600_000;";
-    browser.evaluate(slept, &[]).await;
+    browser.evaluate(slept).await;
     eventually("the countdown has ended", async || {
         let screen = browser.text("status-awaiting_payment").await;
         screen.starts_with("Time is up").then_some(())
@@ -248,7 +246,7 @@ async fn a_shops_caching_service_worker_keeps_no_status_back() {
     let is_controlled = "return Boolean(navigator.serviceWorker.controller)";
     browser.goto(site.url()).await;
     browser
-        .wait_for_result("the worker runs", is_controlled, &json!(true))
+        .wait_for_result("the worker runs", is_controlled, true)
         .await;
     browser.reload().await;
     let checkout = choose_asset(&world, &browser, "BTC").await;

@@ -104,10 +104,10 @@ async fn markup_from_the_network_is_shown_and_never_run() {
     browser.press(&format!("invoice-{session}")).await;
     shows(&browser, "log", "onerror").await;
     let open = "for (const line of document.querySelectorAll('#log details')) line.open = true; return null";
-    browser.evaluate(open, &[]).await;
+    browser.evaluate(open).await;
     let made =
         "return [window.ran ?? null, document.querySelectorAll('main img, main script').length]";
-    assert_eq!(browser.evaluate(made, &[]).await, json!([null, 0]));
+    assert_eq!(browser.evaluate(made).await, json!([null, 0]));
     let complaints = browser.console_warnings().await;
     let is_blocked = |line: &String| line.contains("Content Security Policy");
     assert!(!complaints.iter().any(is_blocked), "{complaints:?}");
@@ -122,7 +122,7 @@ async fn a_fault_is_injected_counted_down_and_removed() {
         kind.value = [...kind.options].find((option) => option.text === '503').value;
         document.querySelector('[data-testid=fault-times]').value = '2';
         return null";
-    browser.evaluate(choose, &[]).await;
+    browser.evaluate(choose).await;
     browser.press("inject").await;
     shows(&browser, "faults", "503 · any · 2 left").await;
     let prices = format!("{}/api/prices", world.sandbox_url());
@@ -153,7 +153,7 @@ async fn at_every_width_nothing_runs_out_of_the_page() {
         browser.emulate(look).await;
         let beyond = "const all = [...document.querySelectorAll('main *')];
             return all.filter((node) => node.checkVisibility() && node.getBoundingClientRect().right > innerWidth + 1).map((node) => node.outerHTML.slice(0, 80))";
-        assert_eq!(browser.evaluate(beyond, &[]).await, json!([]), "{width}");
+        assert_eq!(browser.evaluate(beyond).await, json!([]), "{width}");
     }
     end(world, browser).await;
 }

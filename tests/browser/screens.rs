@@ -168,7 +168,7 @@ async fn a_press_copies_the_bare_value_or_selects_it_and_says_so() {
     let gallery = Gallery::open().await;
     let browser = &gallery.browser;
     let note = "navigator.clipboard.writeText = async (text) => { window.copied = text; }";
-    browser.evaluate(note, &[]).await;
+    browser.evaluate(note).await;
     let tether = |member| Gallery::attempt("paying_tether", member);
     for (state, name, value) in [
         ("paying_tether", "amount", tether("amount_in_crypto")),
@@ -180,20 +180,20 @@ async fn a_press_copies_the_bare_value_or_selects_it_and_says_so() {
         gallery.show(state, "").await;
         let width = format!("return named('{name}').offsetWidth");
         let before = read_inside(browser, &width).await;
-        browser.evaluate("window.copied = null", &[]).await;
+        browser.evaluate("window.copied = null").await;
         browser.press(name).await;
         let copied = "return window.copied";
         browser
-            .wait_for_result(&format!("{name} copies"), copied, &json!(value))
+            .wait_for_result(&format!("{name} copies"), copied, json!(value))
             .await;
         if name == "copy-address" {
             let is_confirmed = "inside.querySelector('#copy-address').dataset.copied";
-            wait_for_value(browser, "it says so", is_confirmed, &json!("true")).await;
+            wait_for_value(browser, "it says so", is_confirmed, "true").await;
             assert_eq!(read_inside(browser, &width).await, before);
         }
     }
     let deny = "navigator.clipboard.writeText = () => Promise.reject(new Error('denied'))";
-    browser.evaluate(deny, &[]).await;
+    browser.evaluate(deny).await;
     gallery.show("awaiting_payment", "").await;
     browser.press("copy-address").await;
     browser
@@ -201,7 +201,7 @@ async fn a_press_copies_the_bare_value_or_selects_it_and_says_so() {
         .await;
     let selected = "return document.getSelection().toString().replace(/\\s/g, '')";
     let address = Gallery::attempt("awaiting_payment", "address");
-    assert_eq!(browser.evaluate(selected, &[]).await, address);
+    assert_eq!(browser.evaluate(selected).await, address);
     gallery.end().await;
 }
 
@@ -284,7 +284,7 @@ async fn an_invalid_email_is_reported_at_its_field() {
     assert!(browser.is_visible("status-awaiting_payment").await);
     browser.fill("email", "me@nowhere.example").await;
     let words = "inside.querySelector('#email-wrong').textContent";
-    wait_for_value(browser, "nothing is wrong any more", words, &json!("")).await;
+    wait_for_value(browser, "nothing is wrong any more", words, "").await;
     browser.press("i-have-paid").await;
     browser.wait_for("status-checking").await;
 
@@ -302,7 +302,7 @@ async fn an_invalid_email_is_reported_at_its_field() {
         } else {
             browser.wait_for("address").await;
             let focused = "inside.activeElement?.tagName";
-            wait_for_value(browser, "the heading has the focus", focused, &json!("H2")).await;
+            wait_for_value(browser, "the heading has the focus", focused, "H2").await;
         }
     }
     gallery.end().await;
@@ -394,7 +394,7 @@ async fn an_asset_is_searched_for_by_its_common_names() {
     assert!(screen.contains(nothing), "{screen}");
     // Escape clears the field and closes no dialog; in an empty field it closes the dialog.
     let record = "window.pressed = []; addEventListener('keydown', event => window.pressed.push(event), true)";
-    browser.evaluate(record, &[]).await;
+    browser.evaluate(record).await;
     let all = "return [named('search').value, rows.length, window.pressed.map(event => event.defaultPrevented)]";
     for prevented in [&[true][..], &[true, false]] {
         browser.type_keys(Key::Escape).await;

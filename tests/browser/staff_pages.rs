@@ -27,7 +27,7 @@ async fn sign_in(browser: &Browser, world: &World) {
     let shop = world.shop_url().replace("127.0.0.1", "localhost");
     browser.goto(&shop).await;
     let go = "location.assign(arguments[0])";
-    browser.evaluate(go, &[json!(link(world).await)]).await;
+    browser.evaluate_with(go, &[json!(link(world).await)]).await;
     wait_for_heading(browser, "Quiet Goods").await;
     // The button has the focus.
     browser.type_keys("\u{e007}".to_owned()).await;
@@ -66,6 +66,6 @@ async fn staff_comes_from_the_shops_site_and_decides_by_keyboard() {
     accept_by_keyboard(&browser, &page).await;
     // The cookie is out of reach of scripts, and no page of the checkout gets it.
     let cookies = "return document.cookie";
-    assert_eq!(browser.evaluate(cookies, &[]).await, "");
+    assert_eq!(browser.evaluate(cookies).await, "");
     end(world, browser).await;
 }

@@ -104,7 +104,7 @@ impl Found {
     }
 
     async fn check_layout(&mut self, place: &str, browser: &Browser) {
-        match browser.evaluate(IS_LAID_OUT, &[]).await.as_bool() {
+        match browser.evaluate(IS_LAID_OUT).await.as_bool() {
             Some(true) => self.codes += 1,
             Some(false) => {
                 let _ = writeln!(
@@ -118,9 +118,9 @@ impl Found {
 
     /// Checks the state that the gallery shows, in a wide window and in light colours.
     async fn check_wide(&mut self, state: &str, browser: &Browser) {
-        let line = browser.evaluate(SHOWN, &[]).await;
+        let line = browser.evaluate(SHOWN).await;
         let _ = writeln!(self.shown, "{state} | {}", line.as_str().unwrap());
-        self.add(state, &browser.evaluate(TOO_SMALL, &[]).await);
+        self.add(state, &browser.evaluate(TOO_SMALL).await);
         self.check_layout(state, browser).await;
         self.add_axe(state, browser).await;
     }
@@ -128,14 +128,14 @@ impl Found {
     /// Checks the same state in narrower windows, of which two are the wide one at 200 and 400 percent.
     async fn check_narrow(&mut self, state: &str, browser: &Browser) {
         browser.emulate(wide(1280)).await;
-        let whole = browser.evaluate(READABLE, &[]).await;
+        let whole = browser.evaluate(READABLE).await;
         for width in [768, 640, 500, 320] {
             browser.emulate(wide(width)).await;
             let place = format!("{state} at {width}");
             self.check_layout(&place, browser).await;
-            self.add(&place, &browser.evaluate(TOO_SMALL, &[]).await);
-            self.add(&place, &browser.evaluate(OUTSIDE, &[]).await);
-            let read = browser.evaluate(READABLE, &[]).await;
+            self.add(&place, &browser.evaluate(TOO_SMALL).await);
+            self.add(&place, &browser.evaluate(OUTSIDE).await);
+            let read = browser.evaluate(READABLE).await;
             let read = read.as_array().unwrap();
             let lost = whole.as_array().unwrap().iter();
             for text in lost.filter(|text| !read.contains(text)) {
@@ -189,7 +189,7 @@ async fn check_nothing_moves(is_wanted: impl Fn(usize, u32) -> bool) {
         let states = Gallery::settled_states().into_iter().enumerate();
         for (_, state) in states.filter(|(number, _)| is_wanted(*number, width)) {
             gallery.load(&state).await;
-            let moved = gallery.browser.evaluate_async(MOVED, &[]).await;
+            let moved = gallery.browser.evaluate_async(MOVED).await;
             if moved != json!([]) {
                 let _ = writeln!(found, "{state} at {width}: {moved}");
             }

@@ -40,7 +40,7 @@ pub(crate) async fn world_of(site: &StoreSite, theme: &str, theme_tokens: &str) 
 
 pub(crate) async fn style(browser: &Browser, selector: &str, property: &str) -> Value {
     browser
-        .evaluate(STYLE, &[json!(selector), json!(property)])
+        .evaluate_with(STYLE, &[json!(selector), json!(property)])
         .await
 }
 
@@ -88,7 +88,7 @@ async fn the_page_does_not_flash_light_before_a_dark_theme() {
         "rgb(16, 19, 42)"
     );
     let accent = "return getComputedStyle(document.querySelector('florin-checkout').shadowRoot.querySelector('.florin')).getPropertyValue('--accent')";
-    assert_eq!(browser.evaluate(accent, &[]).await, "#ffd400");
+    assert_eq!(browser.evaluate(accent).await, "#ffd400");
     end(world, browser).await;
 }
 
@@ -150,7 +150,7 @@ async fn an_invalid_token_value_does_not_reach_the_frame() {
     browser.enter_checkout().await;
     browser.wait_for("asset-BTC").await;
     let set = "return [...document.querySelector('florin-checkout').style].filter((name) => name.startsWith('--florin-'))";
-    let taken = browser.evaluate(set, &[]).await;
+    let taken = browser.evaluate(set).await;
     assert_eq!(
         taken,
         json!(["--florin-text", "--florin-text-muted", "--florin-border"])
@@ -158,7 +158,7 @@ async fn an_invalid_token_value_does_not_reach_the_frame() {
     // Resolved in the shop's page: the frame receives only the value.
     let text =
         "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-text')";
-    assert_eq!(browser.evaluate(text, &[]).await, "red");
+    assert_eq!(browser.evaluate(text).await, "red");
     assert!(has_warning(&browser, "--florin-background cannot be").await);
 
     // Set directly, without the loader.
@@ -169,7 +169,7 @@ async fn an_invalid_token_value_does_not_reach_the_frame() {
         .await;
     browser.wait_for("asset-BTC").await;
     let set = "return document.querySelector('florin-checkout').style.cssText";
-    let taken = browser.evaluate(set, &[]).await;
+    let taken = browser.evaluate(set).await;
     assert!(taken.as_str().unwrap().contains("#0b6e52"), "{taken}");
     assert!(!taken.as_str().unwrap().contains("var("), "{taken}");
     assert!(!taken.as_str().unwrap().contains("rl("), "{taken}");
@@ -231,7 +231,7 @@ async fn density_changes_distances_and_keeps_target_sizes() {
         let low = "const root = document.querySelector('florin-checkout').shadowRoot; \
                    return [...root.querySelectorAll('button, .primary')].filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 44).map((it) => it.outerHTML)";
         browser
-            .wait_for_result("every control is 44 px high", low, &json!([]))
+            .wait_for_result("every control is 44 px high", low, json!([]))
             .await;
     }
     end(world, browser).await;
@@ -284,13 +284,12 @@ async fn the_theme_builders_snippet_gives_the_shown_theme() {
         ("token-radius", "5"),
         ("token-density", "0.8"),
     ] {
-        browser.evaluate(SET, &[json!(control), json!(value)]).await;
+        browser
+            .evaluate_with(SET, &[json!(control), json!(value)])
+            .await;
     }
     browser
-        .evaluate(
-            "document.querySelector('[data-testid=theme-paper]').click()",
-            &[],
-        )
+        .evaluate("document.querySelector('[data-testid=theme-paper]').click()")
         .await;
     eventually("the builder's checkout has the theme", async || {
         let ground = style(&browser, ".florin", "backgroundColor").await;
@@ -335,7 +334,7 @@ async fn the_theme_builders_snippet_gives_the_shown_theme() {
     assert_eq!(looks().await, in_the_builder, "{toml}");
     // Around the checkout too.
     let around = "return getComputedStyle(document.documentElement).backgroundColor";
-    assert_eq!(browser.evaluate(around, &[]).await, "rgb(253, 250, 243)");
+    assert_eq!(browser.evaluate(around).await, "rgb(253, 250, 243)");
     other.end().await;
     end(world, browser).await;
 }

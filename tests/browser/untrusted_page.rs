@@ -11,7 +11,7 @@ async fn token_value(browser: &Browser, token: &str) -> Value {
     let script = format!(
         "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-{token}')"
     );
-    browser.evaluate(&script, &[]).await
+    browser.evaluate(&script).await
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn pages_in_one_tab_keep_their_tokens_separate() {
         browser.goto("about:blank").await;
         browser.goto(&page).await;
         browser.wait_for("status-open").await;
-        addresses.push(browser.evaluate("return location.href", &[]).await);
+        addresses.push(browser.evaluate("return location.href").await);
     }
     assert!(
         addresses
@@ -124,14 +124,10 @@ async fn attributes_set_later_clear_an_earlier_error() {
     let browser = Browser::open().await;
     browser.goto(&url).await;
     browser
-        .wait_for_result(
-            "the checkout is shown",
-            "return window.isReady",
-            &json!(true),
-        )
+        .wait_for_result("the checkout is shown", "return window.isReady", true)
         .await;
     let seen = "return [errors, !!document.querySelector('florin-checkout').shadowRoot.querySelector('iframe')]";
-    assert_eq!(browser.evaluate(seen, &[]).await, json!([[], true]));
+    assert_eq!(browser.evaluate(seen).await, json!([[], true]));
     end(world, browser).await;
 }
 
@@ -171,13 +167,11 @@ async fn check_trusted_types(engine: Engine) {
     let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
     browser.goto(&world.checkout_page()).await;
     browser.wait_for("status-open").await;
-    let inert = browser.evaluate(SETS, &[json!(INERT)]).await;
+    let inert = browser.evaluate_with(SETS, &[json!(INERT)]).await;
     assert_eq!(inert, json!(INERT), "{engine:?}");
-    let knows = browser
-        .evaluate("return 'trustedTypes' in window", &[])
-        .await;
+    let knows = browser.evaluate("return 'trustedTypes' in window").await;
     if knows == true {
-        let refused = browser.evaluate(SETS, &[json!(ACTIVE)]).await;
+        let refused = browser.evaluate_with(SETS, &[json!(ACTIVE)]).await;
         assert_eq!(
             refused,
             Value::from(vec!["refused"; ACTIVE.len()]),
@@ -195,7 +189,7 @@ async fn check_trusted_types(engine: Engine) {
             ),
         ] {
             let tried = format!("try {{ {script}; return 'done' }} catch {{ return 'refused' }}");
-            let outcome = browser.evaluate(&tried, &[]).await;
+            let outcome = browser.evaluate(&tried).await;
             assert_eq!(outcome, Value::from("refused"), "{engine:?}: {what}");
         }
     }

@@ -107,12 +107,12 @@ async fn render_state(gallery: &Gallery, state: &str, text: &str) -> Value {
         location.hash = new URLSearchParams({ gallery: state, text, at: performance.now() });";
     gallery
         .browser
-        .evaluate(go, &[json!(state), json!(text)])
+        .evaluate_with(go, &[json!(state), json!(text)])
         .await;
     gallery.wait_until_settled(state).await;
     gallery
         .browser
-        .evaluate(RENDER_STATE, &[json!(shown(text))])
+        .evaluate_with(RENDER_STATE, &[json!(shown(text))])
         .await
 }
 
@@ -151,7 +151,7 @@ async fn check_is_text(is_wanted: impl Fn(usize, usize) -> bool) {
             for link in links.filter(|link| !is_known_link(link)) {
                 let _ = writeln!(found, "{what} in {state} leads to {link}");
             }
-            let outside = gallery.browser.evaluate(OUTSIDE, &[]).await;
+            let outside = gallery.browser.evaluate(OUTSIDE).await;
             for one in outside.as_array().unwrap() {
                 let _ = writeln!(found, "{what} in {state} sticks out: {one}");
             }
@@ -195,7 +195,7 @@ async fn a_shops_title_sent_by_the_proxy_is_text() {
         browser.goto(&page).await;
         browser.wait_for("asset-BTC").await;
         let become_ = browser
-            .evaluate(RENDER_STATE, &[json!(shown(&title))])
+            .evaluate_with(RENDER_STATE, &[json!(shown(&title))])
             .await;
         assert_eq!(become_["shown"], 1, "{title:?}: {become_}");
         assert_eq!(become_["hacked"], Value::Null, "{title:?}");
@@ -206,7 +206,7 @@ async fn a_shops_title_sent_by_the_proxy_is_text() {
         }
         let links = become_["links"].as_array().unwrap();
         assert!(links.iter().all(is_known_link), "{links:?}");
-        assert_eq!(browser.evaluate(OUTSIDE, &[]).await, json!([]), "{title:?}");
+        assert_eq!(browser.evaluate(OUTSIDE).await, json!([]), "{title:?}");
     }
     end(world, browser).await;
 }

@@ -48,7 +48,7 @@ async fn pays_within_a_frame(engine: Engine, display: &str) {
     browser.enter_checkout().await;
     // As extensions are: in the frame too, and there before the asset is chosen.
     browser.wait_for("asset-ETH").await;
-    browser.evaluate(&chain.wallet(), &[]).await;
+    browser.evaluate(&chain.wallet()).await;
     let checkout = choose_asset(&world, &browser, "USDTERC20").await;
     let view = checkout.view().await;
     let attempt = &view["attempt"];
@@ -56,7 +56,7 @@ async fn pays_within_a_frame(engine: Engine, display: &str) {
     confirm(&chain, &browser).await;
     assert_eq!(chain.sent().await, 1);
     browser.leave_checkout().await;
-    let received = browser.evaluate("return received.join()", &[]).await;
+    let received = browser.evaluate("return received.join()").await;
     let received = received.as_str().unwrap();
     assert!(received.contains("status"), "{received}");
     for secret in [
@@ -68,9 +68,7 @@ async fn pays_within_a_frame(engine: Engine, display: &str) {
         let secret = secret.as_str().unwrap();
         assert!(!received.contains(secret), "{secret}: {received}");
     }
-    let asked = browser
-        .evaluate("return testWallet.asked.length", &[])
-        .await;
+    let asked = browser.evaluate("return testWallet.asked.length").await;
     assert_eq!(asked, 0, "the wallet of the page around is not asked");
     end(world, browser).await;
 }
@@ -99,10 +97,10 @@ async fn a_frame_without_a_wallet_leads_to_the_page_of_the_payment() {
     let checkout = choose_asset(&world, &browser, "ETH").await;
     let address = checkout.address().await;
     browser
-        .evaluate("window.open = (url) => { window.opened = url; }", &[])
+        .evaluate("window.open = (url) => { window.opened = url; }")
         .await;
     browser.press("wallet-page").await;
-    let link = browser.evaluate("return window.opened", &[]).await;
+    let link = browser.evaluate("return window.opened").await;
     let link = link.as_str().unwrap().to_owned();
     // The wallet that is there finds the same payment.
     browser.leave_checkout().await;

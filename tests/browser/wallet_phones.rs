@@ -70,7 +70,7 @@ async fn a_phone_has_its_own_handler_first_then_apps_then_code_and_address() {
     // One that opens late.
     let leave = "Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
         document.dispatchEvent(new Event('visibilitychange'));";
-    browser.evaluate(leave, &[]).await;
+    browser.evaluate(leave).await;
     assert!(!browser.is_visible("wallet-none").await);
     end(world, browser).await;
 }
@@ -107,7 +107,7 @@ async fn a_wallets_own_browser_offers_that_wallet_first_and_no_app() {
         const top = (selector) => inside.querySelector(selector).getBoundingClientRect().top;
         return ['[data-testid=address]', '[data-testid=qr]', 'a.wallet'].every((other) => top('.wallet-button') < top(other));
     })()";
-    wait_for_value(browser, "the wallet is first", first, &json!(true)).await;
+    wait_for_value(browser, "the wallet is first", first, true).await;
     gallery.end().await;
 }
 

@@ -38,10 +38,10 @@ async fn a_payment_of_the_asset_before_does_not_mark_the_one_that_is_shown() {
     wait_for_state(&browser, "confirm").await;
     browser.press("other-asset").await;
     choose_asset(&world, &browser, "BTC").await;
-    browser.evaluate("release()", &[]).await;
+    browser.evaluate("release()").await;
     let passed_on = "return performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/v1/checkout/paid'))";
     browser
-        .wait_for_result("the transaction is passed on", passed_on, &json!(true))
+        .wait_for_result("the transaction is passed on", passed_on, true)
         .await;
     let view = checkout.view().await;
     assert_eq!(view["status"], "awaiting_payment");
@@ -72,7 +72,7 @@ async fn a_reload_while_the_wallet_is_open_warns_before_a_second_payment() {
     assert_eq!(asked(&browser, "eth_requestAccounts").await, 0);
     // To decline another one says nothing of the first.
     let declines = "Object.assign(testWallet, { before: {}, errors: { eth_sendTransaction: Object.assign(new Error('no'), { code: 4001 }) } })";
-    browser.evaluate(declines, &[]).await;
+    browser.evaluate(declines).await;
     browser.press(WALLET).await;
     wait_for_state(&browser, "refused").await;
     browser.reload().await;
@@ -88,19 +88,21 @@ async fn a_second_page_of_the_browser_does_not_ask_at_the_same_time() {
     // As another page holds it while its wallet is open.
     let hold = "navigator.locks.request('florin:sent:' + arguments[0], () => new Promise((done) => (window.letGo = done)))";
     browser
-        .evaluate(&format!("void {hold}"), std::slice::from_ref(&order))
+        .evaluate_with(&format!("void {hold}"), std::slice::from_ref(&order))
         .await;
     browser.press(WALLET).await;
     wait_for_state(&browser, "pending").await;
     assert_eq!(asked(&browser, "eth_sendTransaction").await, 0);
     // That page has been asked for a payment whose outcome is not known; here, the first press says so.
     let keep = "letGo(); localStorage.setItem('florin:sent:' + arguments[0], JSON.stringify({ key: 'other', address: 'other', wallet: 'test.florin.wallet', name: 'Test Wallet', at: 1 }))";
-    browser.evaluate(keep, std::slice::from_ref(&order)).await;
+    browser
+        .evaluate_with(keep, std::slice::from_ref(&order))
+        .await;
     browser.press(WALLET).await;
     wait_for_state(&browser, "unclear").await;
     // Its owner declines there.
     let decline = "localStorage.removeItem('florin:sent:' + arguments[0]); dispatchEvent(new StorageEvent('storage'))";
-    browser.evaluate(decline, &[order]).await;
+    browser.evaluate_with(decline, &[order]).await;
     wait_for_state(&browser, "").await;
     assert_eq!(asked(&browser, "eth_sendTransaction").await, 0);
     assert_eq!(chain.sent().await, 0);
@@ -125,7 +127,7 @@ async fn a_smart_accounts_call_that_no_block_has_gives_way_to_other_wallets_and_
     assert_eq!(asked(&browser, "wallet_sendCalls").await, 1);
     assert_eq!(asked(&browser, "eth_sendTransaction").await, 0);
     let later = "const now = Date.now; Date.now = () => now() + 6 * 60 * 1000";
-    browser.evaluate(later, &[]).await;
+    browser.evaluate(later).await;
     wait_for_state(&browser, "unseen").await;
     let text = browser.text("wallet-status").await;
     assert!(text.contains("Don’t pay again"), "{text}");
@@ -155,7 +157,7 @@ async fn a_payment_confirmed_after_its_time_is_shown_before_another_one() {
     .await;
     world.sandbox().expire(&checkout).await;
     browser.wait_for("new-quote").await;
-    browser.evaluate("release()", &[]).await;
+    browser.evaluate("release()").await;
     eventually("the payment is sent", async || {
         (chain.sent().await == 1).then_some(())
     })
@@ -200,37 +202,37 @@ async fn a_wallet_that_does_not_answer_gives_way_after_its_time() {
         (asked(&browser, "eth_requestAccounts").await == 1).then_some(())
     })
     .await;
-    browser.evaluate("advance(60000)", &[]).await;
+    browser.evaluate("advance(60000)").await;
     wait_for_state(&browser, "none").await;
     assert_eq!(read_inside(&browser, is_waiting).await, Value::Null);
     // Its late answer sends nothing.
-    browser.evaluate("release()", &[]).await;
+    browser.evaluate("release()").await;
     assert_eq!(chain.sent().await, 0);
 
     // To the payment it has five minutes.
     let wait = waits_before("eth_sendTransaction");
     let wait = format!("testWallet.before = {{}}; {wait}");
-    browser.evaluate(&wait, &[]).await;
+    browser.evaluate(&wait).await;
     browser.press(WALLET).await;
     eventually("the wallet is asked to send", async || {
         (asked(&browser, "eth_sendTransaction").await == 1).then_some(())
     })
     .await;
-    browser.evaluate("advance(60000)", &[]).await;
+    browser.evaluate("advance(60000)").await;
     wait_for_state(&browser, "confirm").await;
     assert_eq!(read_inside(&browser, is_waiting).await, "true");
-    browser.evaluate("advance(239999)", &[]).await;
+    browser.evaluate("advance(239999)").await;
     wait_for_state(&browser, "confirm").await;
     let press = "inside.querySelector('.wallet-button').click()";
     read_inside(&browser, press).await;
     assert_eq!(asked(&browser, "eth_requestAccounts").await, 2);
-    browser.evaluate("advance(1)", &[]).await;
+    browser.evaluate("advance(1)").await;
     // What it was asked for may still be sent: the customer reads so, and can choose.
     wait_for_state(&browser, "unclear").await;
     assert_eq!(read_inside(&browser, is_waiting).await, Value::Null);
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
     // It answers after all: the payment counts.
-    browser.evaluate("release()", &[]).await;
+    browser.evaluate("release()").await;
     confirm(&chain, &browser).await;
     assert_eq!(chain.sent().await, 1);
     end(world, browser).await;

@@ -123,7 +123,7 @@ async fn a_wallet_of_tron_that_declines_or_is_on_another_network_sends_nothing()
         let set = format!(
             "Object.assign(testWallet, {{ errors: {{}}, balance: 1e8, chain: '0x2b6653dc', sent: () => ({{ result: true }}) }}); testWallet.{member} = {value}"
         );
-        browser.evaluate(&set, &[]).await;
+        browser.evaluate(&set).await;
         browser.press(TRON_WALLET).await;
         wait_for_state(&browser, state).await;
         let text = browser.text("wallet-status").await;
@@ -136,7 +136,7 @@ async fn a_wallet_of_tron_that_declines_or_is_on_another_network_sends_nothing()
     assert_eq!(axe_findings(&browser).await, "");
     // Something other than the account's coins may pay the fee.
     let relay = "testWallet.sent = (transaction) => ({ result: true })";
-    browser.evaluate(relay, &[]).await;
+    browser.evaluate(relay).await;
     browser.press("wallet-anyway").await;
     wait_until_sent(&browser).await;
     end(world, browser).await;
@@ -180,7 +180,7 @@ async fn a_transaction_of_tron_that_has_expired_can_be_made_again() {
     node.hide();
     // Four minutes later, by this clock and by the chain's.
     let later = "const now = Date.now; Date.now = () => now() + 4 * 60 * 1000";
-    browser.evaluate(later, &[]).await;
+    browser.evaluate(later).await;
     wait_for_state(&browser, "failed").await;
     let text = browser.text("wallet-status").await;
     assert!(text.contains("nothing was paid"), "{text}");

@@ -72,7 +72,7 @@ pub(crate) async fn ether(set: &str) -> (StoreSite, Chain, World, Browser, Check
 pub(crate) async fn wait_for_state(browser: &Browser, state: &str) {
     let what = format!("the wallet's state is {state}");
     let read = "inside?.querySelector('[data-testid=wallet-status]')?.dataset.state";
-    wait_for_value(browser, &what, read, &json!(state)).await;
+    wait_for_value(browser, &what, read, json!(state)).await;
 }
 
 /// Waits for the screen after a payment: the sandbox may see it in the block that is being made, before the page asks.
@@ -87,7 +87,7 @@ pub(crate) async fn wait_until_sent(browser: &Browser) {
 /// How many requests the wallet got by this method.
 pub(crate) async fn asked(browser: &Browser, method: &str) -> u64 {
     let count = "return testWallet.asked.filter(({ method }) => method === arguments[0]).length";
-    let asked = browser.evaluate(count, &[json!(method)]).await;
+    let asked = browser.evaluate_with(count, &[json!(method)]).await;
     asked.as_u64().unwrap()
 }
 
@@ -107,7 +107,7 @@ async fn wait_for_text_in_focus(browser: &Browser, text: &str) {
         while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
         return at?.textContent.trim()";
     browser
-        .wait_for_result(&format!("the focus is on {text}"), focused, &json!(text))
+        .wait_for_result(&format!("the focus is on {text}"), focused, json!(text))
         .await;
 }
 
@@ -121,7 +121,7 @@ async fn the_keyboard_pays_usdt_by_a_wallet(engine: Engine) {
     browser.goto(site.url()).await;
     browser.wait_for("asset-USDTERC20").await;
     let loaded = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('wallets')).length";
-    assert_eq!(browser.evaluate(loaded, &[]).await, 0, "before the choice");
+    assert_eq!(browser.evaluate(loaded).await, 0, "before the choice");
     browser.tab_to("asset-USDTERC20").await;
     browser.type_keys(Key::Enter).await;
     wait_for_text_in_focus(&browser, "Check the network").await;
@@ -140,7 +140,7 @@ async fn the_keyboard_pays_usdt_by_a_wallet(engine: Engine) {
             && top('.wallet-button') < top('[data-testid=qr]');
     })()";
     let what = "its name and icon are above the code";
-    wait_for_value(&browser, what, place, &json!(true)).await;
+    wait_for_value(&browser, what, place, true).await;
     browser.tab_to(WALLET).await;
     // A hurried customer: each key alone is a press.
     browser.type_keys(Key::Enter + Key::Space).await;
@@ -148,8 +148,8 @@ async fn the_keyboard_pays_usdt_by_a_wallet(engine: Engine) {
     wait_for_state(&browser, "confirm").await;
     // The button says that it waits, and keeps the focus.
     let waits = "inside.activeElement === inside.querySelector('.wallet-button') && inside.activeElement.ariaDisabled";
-    wait_for_value(&browser, "the button waits", waits, &json!("true")).await;
-    browser.evaluate("connect()", &[]).await;
+    wait_for_value(&browser, "the button waits", waits, "true").await;
+    browser.evaluate("connect()").await;
     wait_until_sent(&browser).await;
     chain.mine(1).await;
     wait_for_text_in_focus(&browser, "Payment found").await;
@@ -209,7 +209,7 @@ async fn a_wallet_pays_bnb_on_its_chain() {
     assert_eq!(chain.sent().await, 1);
     // The wallet knows the chains of ether alone: it gets the chain from our table.
     let added = "return testWallet.asked.find(({ method }) => method === 'wallet_addEthereumChain').params[0]";
-    let added = browser.evaluate(added, &[]).await;
+    let added = browser.evaluate(added).await;
     assert_eq!(added["chainId"], "0x61");
     assert_eq!(added["nativeCurrency"]["decimals"], 18);
     let hash = checkout.view().await["attempt"]["transaction_hash"].clone();
@@ -242,7 +242,7 @@ async fn a_wallet_that_declines_or_is_on_another_network_sends_nothing() {
         let set = format!(
             "Object.assign(testWallet, {{ errors: {{}}, chain: '0x1' }}); testWallet.{member} = {value}"
         );
-        browser.evaluate(&set, &[]).await;
+        browser.evaluate(&set).await;
         browser.press(WALLET).await;
         wait_for_state(&browser, state).await;
         let text = browser.text("wallet-status").await;
@@ -303,7 +303,7 @@ async fn a_transaction_that_differs_from_the_code_is_offered_to_no_wallet() {
     let (_site, _chain, world, browser, _) = ether(&change_responses(change)).await;
     let loaded = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('.wallets')).length";
     browser
-        .wait_for_result("the wallets are loaded", loaded, &json!(1))
+        .wait_for_result("the wallets are loaded", loaded, 1)
         .await;
     assert!(!browser.is_visible(WALLET).await);
     // No wallet of these pages pays Bitcoin.

@@ -133,7 +133,7 @@ impl Browser {
             let frame = self.try_wait_until(what, script, &[]).await;
             frame.element().ok()?.enter_frame().await.ok()?;
             let inside = "return document.querySelector('florin-checkout') !== null";
-            (self.evaluate(inside, &[]).await == json!(true)).then_some(())
+            (self.evaluate(inside).await == json!(true)).then_some(())
         })
         .await;
     }
@@ -156,7 +156,12 @@ impl Browser {
     ///
     /// The page repeats the script for half a second before it is sent again: a command to the driver takes 10 to 15 ms of the
     /// processor.
-    pub async fn wait_until(&self, what: &str, script: &str, arguments: &[Value]) -> Value {
+    pub async fn wait_until(&self, what: &str, script: &str) -> Value {
+        self.wait_until_with(what, script, &[]).await
+    }
+
+    /// The same with arguments of the script.
+    pub async fn wait_until_with(&self, what: &str, script: &str, arguments: &[Value]) -> Value {
         let found = self.try_wait_until(what, script, arguments).await;
         found.json().clone()
     }
@@ -181,13 +186,12 @@ impl Browser {
     }
 
     /// Waits until a script returns this value in the page or frame.
-    pub async fn wait_for_result(&self, what: &str, script: &str, value: &Value) {
+    pub async fn wait_for_result(&self, what: &str, script: &str, value: impl Into<Value>) {
         let is_it = format!(
             "const read = () => {{ {script} }};
             return JSON.stringify(read() ?? null) === JSON.stringify(arguments[0]);"
         );
-        let value = std::slice::from_ref(value);
-        self.wait_until(what, &is_it, value).await;
+        self.wait_until_with(what, &is_it, &[value.into()]).await;
     }
 
     /// Waits until this is visible: a `data-testid`.
@@ -204,13 +208,13 @@ impl Browser {
         let what = format!("{name} contains {part:?}");
         let script = [FIND, "return found?.textContent.includes(arguments[1]);"].concat();
         let arguments = [json!(name), json!(part)];
-        self.wait_until(&what, &script, &arguments).await;
+        self.wait_until_with(&what, &script, &arguments).await;
     }
 
     /// Waits until this is gone: a `data-testid`.
     pub async fn wait_until_gone(&self, name: &str) {
         let script = [FIND, "return !found;"].concat();
-        self.wait_until(&format!("{name} is gone"), &script, &[json!(name)])
+        self.wait_until_with(&format!("{name} is gone"), &script, &[json!(name)])
             .await;
     }
 
@@ -226,7 +230,7 @@ impl Browser {
         let read = "return arguments[0].textContent";
         let found = self.wait_for(name).await;
         let found = found.to_json().expect("an element is JSON");
-        let text = self.evaluate(read, &[found]).await;
+        let text = self.evaluate_with(read, &[found]).await;
         text.as_str().unwrap_or_default().to_owned()
     }
 
@@ -246,7 +250,7 @@ impl Browser {
     pub async fn scan(&self, name: &str) -> String {
         let found = self.wait_for(name).await;
         let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
-        self.evaluate(script, &[found.to_json().expect("an element is JSON")])
+        self.evaluate_with(script, &[found.to_json().expect("an element is JSON")])
             .await;
         // WebKit paints a frame some time after its scripts have drawn it.
         eventually("a QR code that can be read", async || {
@@ -274,7 +278,7 @@ impl Browser {
     /// Presses Tab until this has the focus (a `data-testid`), inside or outside the frame.
     pub async fn tab_to(&self, name: &str) {
         for _ in 0..60 {
-            if self.evaluate(FOCUSED, &[]).await == name {
+            if self.evaluate(FOCUSED).await == name {
                 return;
             }
             self.type_keys(Key::Tab).await;
@@ -304,7 +308,12 @@ impl Browser {
     }
 
     /// Runs a script in the page or frame.
-    pub async fn evaluate(&self, script: &str, arguments: &[Value]) -> Value {
+    pub async fn evaluate(&self, script: &str) -> Value {
+        self.evaluate_with(script, &[]).await
+    }
+
+    /// The same with arguments of the script.
+    pub async fn evaluate_with(&self, script: &str, arguments: &[Value]) -> Value {
         let response = self.tab.execute(script, arguments.to_vec()).await;
         response.map_or(Value::Null, |response| response.json().clone())
     }

@@ -151,7 +151,7 @@ pub async fn measure_peer(peer: &Peer) -> u64 {
         timestamp(&browser, "choice").await
     })
     .await;
-    let refused = browser.evaluate("return seen.refused", &[]).await;
+    let refused = browser.evaluate("return seen.refused").await;
     let asked = browser.end_and_list_requests("127.0.0.1").await;
     let origin = peer.url().trim_end_matches('/');
     let is_own = |request: &String| {
@@ -181,25 +181,22 @@ async fn slow_phone(note: &str) -> Browser {
 /// Milliseconds from the start of this page or frame.
 async fn timestamp(browser: &Browser, name: &str) -> Option<u64> {
     let script = format!("return seen.{name} ? Math.round(seen.{name}) : null");
-    browser.evaluate(&script, &[]).await.as_u64()
+    browser.evaluate(&script).await.as_u64()
 }
 
 /// When its page or frame began, in milliseconds of the clock.
 async fn origin(browser: &Browser) -> u64 {
     let origin = browser
-        .evaluate("return Math.round(performance.timeOrigin)", &[])
+        .evaluate("return Math.round(performance.timeOrigin)")
         .await;
     origin.as_u64().expect("every page has begun")
 }
 
 async fn requests(browser: &Browser) -> Vec<String> {
     let list = browser
-        .evaluate(
-            "return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+        .evaluate("return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
                 .map(({ name, startTime, responseEnd }) =>
-                    `${String(Math.round(startTime)).padStart(5)} – ${String(Math.round(responseEnd)).padStart(4)} ms  ${new URL(name).pathname}`)",
-            &[],
-        )
+                    `${String(Math.round(startTime)).padStart(5)} – ${String(Math.round(responseEnd)).padStart(4)} ms  ${new URL(name).pathname}`)")
         .await;
     let lines = list.as_array().into_iter().flatten();
     lines.filter_map(Value::as_str).map(str::to_owned).collect()

@@ -129,10 +129,10 @@ impl Browser {
         let hidden = json!({ "hidden": true });
         self.send_cdp("Emulation.setScrollbarsHidden", hidden).await;
         let no_room = "document.documentElement.style.scrollbarGutter = 'auto'";
-        self.evaluate(no_room, &[]).await;
+        self.evaluate(no_room).await;
         let (width, least) = options.size;
         let height = "return document.documentElement.scrollHeight";
-        let height = self.evaluate(height, &[]).await.as_u64().map(u32::try_from);
+        let height = self.evaluate(height).await.as_u64().map(u32::try_from);
         let height = height.and_then(Result::ok).unwrap_or(least).max(least);
         self.set_viewport(width, height).await;
         let picture = self.tab.screenshot_as_png().await;
@@ -142,8 +142,8 @@ impl Browser {
     }
 
     /// Runs an asynchronous script, which calls its last argument with the result.
-    pub async fn evaluate_async(&self, script: &str, arguments: &[Value]) -> Value {
-        let response = self.tab.execute_async(script, arguments.to_vec()).await;
+    pub async fn evaluate_async(&self, script: &str) -> Value {
+        let response = self.tab.execute_async(script, vec![]).await;
         let response = response.unwrap_or_else(|error| panic!("the script does not end: {error}"));
         response.json().clone()
     }

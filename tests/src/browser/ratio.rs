@@ -31,11 +31,11 @@ impl Browser {
         self.set_context("chrome").await;
         let set = "Services.prefs.setStringPref(arguments[0], arguments[1])";
         let arguments = [json!(FIREFOX_RATIO), json!(ratio.to_string())];
-        self.evaluate(set, &arguments).await;
+        self.evaluate_with(set, &arguments).await;
         self.set_context("content").await;
         // Firefox rounds it to a whole part of 60.
         let is_set = "return Math.abs(devicePixelRatio - arguments[0]) < arguments[0] / 30";
-        self.wait_until(&format!("the ratio is {ratio}"), is_set, &[json!(ratio)])
+        self.wait_until_with(&format!("the ratio is {ratio}"), is_set, &[json!(ratio)])
             .await;
     }
 
