@@ -4,7 +4,6 @@
     reason = "a test may panic; the lint only exempts test functions, not their helpers"
 )]
 
-mod advice;
 mod asset_choice;
 mod axe;
 mod circumstances;
