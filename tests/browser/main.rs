@@ -43,8 +43,6 @@ mod states;
 mod themes;
 mod untrusted_page;
 mod untrusted_text;
-mod wallet_displays;
-mod wallet_phones;
 mod wallet_recovery;
 mod wallet_tron;
 mod wallets;

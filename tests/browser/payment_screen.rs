@@ -4,6 +4,7 @@ use serde_json::json;
 use support::{Browser, eventually};
 use thirtyfour::Key;
 
+use crate::gallery::Gallery;
 use crate::helpers::{
     RECORD_ANNOUNCEMENTS, change_responses, checkout_page, choose_asset, end, open_payment,
     read_inside, wait_for_focus, wait_for_value, wait_until_announced,
@@ -27,11 +28,6 @@ async fn on_a_phone_amount_code_and_address_need_no_scrolling() {
         return ['amount', 'qr', 'wallet-link', 'copy-address'].filter((name) => foot(name) > 700)";
     assert_eq!(read_inside(&browser, feet).await, json!([]));
     assert_eq!(browser.scan("qr").await, attempt["qr_string"]);
-    browser.press("qr").await;
-    assert_eq!(browser.scan("qr-large").await, attempt["qr_string"]);
-    browser.press("qr-close").await;
-    browser.wait_until_gone("qr-large").await;
-
     // The button "I have paid" is always visible and covers no focused element.
     let covered = "
         scrollTo(0, 0);
@@ -46,7 +42,70 @@ async fn on_a_phone_amount_code_and_address_need_no_scrolling() {
             return box.bottom > edge.top && box.top < edge.bottom;
         }).map((at) => at.className || at.id)";
     assert_eq!(read_inside(&browser, covered).await, json!([]));
+
+    // An enlarged code closes when the payment is found.
+    browser.press("qr").await;
+    browser.wait_for("qr-large").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    browser.wait_for("status-processing").await;
+    browser.wait_until_gone("qr-large").await;
     end(world, browser).await;
+}
+
+/// Names, upper edges and widths of what a phone offers, in the order of the document.
+const OFFERED: &str = "
+    const all = [...inside.querySelectorAll('.instructions :is(a, button, [data-testid=address])')];
+    return all.filter((at) => at.checkVisibility({ visibilityProperty: true })).map((at) => {
+        const { top, width } = at.getBoundingClientRect();
+        return [at.dataset.testid || at.id, top, width];
+    });";
+
+#[tokio::test]
+async fn a_phone_has_its_own_handler_first_then_apps_then_code_and_address() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    browser.emulate_touch().await;
+    gallery.show("paying_phone", "").await;
+    let links = "return ['wallet-link', 'wallet-app-MetaMask'].map((name) => named(name).getAttribute('href'))";
+    let code = Gallery::attempt("paying_phone", "qr_string");
+    let app = code.replace("ethereum:", "https://link.metamask.io/send/");
+    assert_eq!(read_inside(browser, links).await, json!([code, app]));
+    for width in [320, 390, 768] {
+        browser.set_viewport(width, 844).await;
+        let offered = read_inside(browser, OFFERED).await;
+        let offered = offered.as_array().unwrap();
+        let place = |name: &str| offered.iter().position(|one| one[0] == name).unwrap();
+        let number = |name: &str, member: usize| offered[place(name)][member].as_f64().unwrap();
+        let order = ["wallet-link", "wallet-app-MetaMask", "copy-address"];
+        assert!(order.is_sorted_by_key(|name| place(name)), "{offered:?}");
+        // Two of the first are beside each other where there is room.
+        let tops = order.map(|name| number(name, 1));
+        assert!(tops.is_sorted(), "{offered:?}");
+        for other in ["address", "copy-amount"] {
+            assert!(tops[1] < number(other, 1), "{other}");
+        }
+        for name in &order[..2] {
+            assert!(number(name, 2) > 200.0, "{name}: {offered:?}");
+        }
+    }
+    browser.tab_to("wallet-link").await;
+    browser.type_keys(Key::Tab).await;
+    wait_for_focus(browser, "wallet-app-MetaMask").await;
+    // No program of this machine opens the link; then one opens late.
+    gallery.show("paying_phone_none", "").await;
+    let leave = "Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));";
+    browser.evaluate(leave).await;
+    assert!(!browser.is_visible("wallet-none").await);
+    // In a wallet's own browser, that wallet is the way.
+    gallery.show("paying_wallet_phone", "").await;
+    assert!(!browser.is_visible("wallet-app-MetaMask").await);
+    let is_first = "(() => {
+        const top = (selector) => inside.querySelector(selector).getBoundingClientRect().top;
+        return ['[data-testid=address]', '[data-testid=qr]', 'a.wallet'].every((other) => top('.wallet-button') < top(other));
+    })()";
+    wait_for_value(browser, "the wallet is first", is_first, true).await;
+    gallery.end().await;
 }
 
 #[tokio::test]
@@ -124,7 +183,7 @@ async fn after_a_payment_no_new_quote_is_offered() {
     world.sandbox().pay(&checkout, "half").await;
     browser.wait_for("remaining").await;
     assert!(!browser.is_visible("guard").await);
-    assert_eq!(browser.text("address").await, checkout.address().await);
+    browser.wait_for("address").await;
     end(world, browser).await;
 }
 

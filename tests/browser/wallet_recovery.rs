@@ -6,7 +6,7 @@ use support::{Browser, Chain, Checkout, StoreSite, World, eventually};
 
 use crate::helpers::{choose_asset, end, read_inside};
 use crate::wallets::{
-    WALLET, asked, confirm, ether, serve_with_wallet, wait_for_state, wait_until_sent,
+    WALLET, asked, choose, confirm, serve_with_wallet, wait_for_state, wait_until_sent,
 };
 
 /// The wallet waits for `release()` before this request.
@@ -14,11 +14,7 @@ fn waits_before(method: &str) -> String {
     format!("testWallet.before.{method} = new Promise((done) => (window.release = done));")
 }
 
-/// As `ether`, where the gateway sees nothing of the chain: the page knows the transaction by the wallet alone.
-async fn ether_unseen(set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
-    unseen("ETH", set).await
-}
-
+/// As `choose`, where the gateway sees nothing of the chain: the page knows the transaction by the wallet alone.
 async fn unseen(asset: &str, set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
     let site = StoreSite::open().await;
     let chain = Chain::start().await;
@@ -30,10 +26,13 @@ async fn unseen(asset: &str, set: &str) -> (StoreSite, Chain, World, Browser, Ch
     (site, chain, world, browser, checkout)
 }
 
+/// How the wallet's button looks.
+const LOOK: &str = "return inside.querySelector('.wallet-button').className.split(' ')[0]";
+
 #[tokio::test]
 async fn a_payment_of_the_asset_before_does_not_mark_the_one_that_is_shown() {
     let wait = waits_before("eth_sendTransaction");
-    let (_site, chain, world, browser, checkout) = ether_unseen(&wait).await;
+    let (_site, chain, world, browser, checkout) = unseen("ETH", &wait).await;
     browser.press(WALLET).await;
     wait_for_state(&browser, "confirm").await;
     browser.press("other-asset").await;
@@ -52,7 +51,11 @@ async fn a_payment_of_the_asset_before_does_not_mark_the_one_that_is_shown() {
     browser.press("other-asset").await;
     choose_asset(&world, &browser, "USDTERC20").await;
     wait_for_state(&browser, "again").await;
-    assert!(browser.is_visible(WALLET).await);
+    let text = browser.text("wallet-status").await;
+    assert!(text.contains("already sent a payment"), "{text}");
+    // To pay again is possible, and not the main action.
+    browser.wait_for(WALLET).await;
+    assert_eq!(read_inside(&browser, LOOK).await, "secondary");
     assert_eq!(chain.sent().await, 1);
     end(world, browser).await;
 }
@@ -60,7 +63,7 @@ async fn a_payment_of_the_asset_before_does_not_mark_the_one_that_is_shown() {
 #[tokio::test]
 async fn a_reload_while_the_wallet_is_open_warns_before_a_second_payment() {
     let wait = waits_before("eth_sendTransaction");
-    let (_site, chain, world, browser, _) = ether(&wait).await;
+    let (_site, chain, world, browser, _) = choose("ETH", &wait).await;
     browser.press(WALLET).await;
     eventually("the wallet is asked", async || {
         (asked(&browser, "eth_sendTransaction").await == 1).then_some(())
@@ -83,7 +86,7 @@ async fn a_reload_while_the_wallet_is_open_warns_before_a_second_payment() {
 
 #[tokio::test]
 async fn a_second_page_of_the_browser_does_not_ask_at_the_same_time() {
-    let (_site, chain, world, browser, checkout) = ether("").await;
+    let (_site, chain, world, browser, checkout) = choose("ETH", "").await;
     let order = checkout.view().await["id"].clone();
     // As another page holds it while its wallet is open.
     let hold = "navigator.locks.request('florin:sent:' + arguments[0], () => new Promise((done) => (window.letGo = done)))";
@@ -108,9 +111,6 @@ async fn a_second_page_of_the_browser_does_not_ask_at_the_same_time() {
     assert_eq!(chain.sent().await, 0);
     end(world, browser).await;
 }
-
-/// How the wallet's button looks.
-const LOOK: &str = "return inside.querySelector('.wallet-button').className.split(' ')[0]";
 
 #[tokio::test]
 async fn a_smart_accounts_call_that_no_block_has_gives_way_to_other_wallets_and_still_pays() {
@@ -145,32 +145,6 @@ async fn a_smart_accounts_call_that_no_block_has_gives_way_to_other_wallets_and_
     end(world, browser).await;
 }
 
-#[tokio::test]
-async fn a_payment_confirmed_after_its_time_is_shown_before_another_one() {
-    let wait = waits_before("eth_sendTransaction");
-    let (_site, chain, world, browser, checkout) = ether_unseen(&wait).await;
-    assert_eq!(read_inside(&browser, LOOK).await, "primary");
-    browser.press(WALLET).await;
-    eventually("the wallet is asked to send", async || {
-        (asked(&browser, "eth_sendTransaction").await == 1).then_some(())
-    })
-    .await;
-    world.sandbox().expire(&checkout).await;
-    browser.wait_for("new-quote").await;
-    browser.evaluate("release()").await;
-    eventually("the payment is sent", async || {
-        (chain.sent().await == 1).then_some(())
-    })
-    .await;
-    browser.press("new-quote").await;
-    browser.wait_for("status-awaiting_payment").await;
-    wait_for_state(&browser, "again").await;
-    let text = browser.text("wallet-status").await;
-    assert!(text.contains("already sent a payment"), "{text}");
-    assert_eq!(read_inside(&browser, LOOK).await, "secondary");
-    end(world, browser).await;
-}
-
 /// Waits of a minute and more end by `advance(ms)` alone; shorter ones by the browser's clock.
 const LONG_WAITS: &str = "
     const usual = setTimeout;
@@ -195,7 +169,7 @@ const LONG_WAITS: &str = "
 #[tokio::test]
 async fn a_wallet_that_does_not_answer_gives_way_after_its_time() {
     let set = format!("{LONG_WAITS}{}", waits_before("eth_requestAccounts"));
-    let (_site, chain, world, browser, checkout) = ether(&set).await;
+    let (_site, chain, world, browser, checkout) = choose("ETH", &set).await;
     let is_waiting = "return inside.querySelector('.wallet-button').getAttribute('aria-disabled')";
     browser.press(WALLET).await;
     eventually("the wallet is asked to connect", async || {

@@ -1,5 +1,5 @@
-//! Payment by a wallet of the browser, on a real chain, with the keyboard and a screen reader. `tests/wallet` has every answer of
-//! a wallet, and the gallery has the words of each state.
+//! Payment by a wallet of the browser, on a real chain, in each engine and display, with the keyboard and a screen reader.
+//! `tests/wallet` has every answer of a wallet, and the gallery has the words of each state.
 
 use serde_json::{Value, json};
 use support::{
@@ -9,13 +9,13 @@ use thirtyfour::Key;
 
 use crate::axe::axe_findings;
 use crate::helpers::{
-    announced, change_responses, choose_asset, end, only_order, read_inside, wait_for_value,
+    announced, change_responses, choose_asset, end, only_order, open_dialog, wait_for_value,
 };
 
 pub(crate) const WALLET: &str = "wallet-Test Wallet";
 
 /// A chain, and a world whose invoices it pays.
-pub(crate) async fn world_with_chain(origins: Vec<String>) -> (Chain, World) {
+async fn world_with_chain(origins: Vec<String>) -> (Chain, World) {
     let chain = Chain::start().await;
     let world = world_of(&chain, origins).await;
     (chain, world)
@@ -31,7 +31,7 @@ async fn world_of(chain: &Chain, origins: Vec<String>) -> World {
 }
 
 /// A page with the checkout, and the wallet beside it; `set` changes `testWallet` before.
-pub(crate) async fn shop_with_wallet(set: &str) -> (StoreSite, Chain, World) {
+async fn shop_with_wallet(set: &str) -> (StoreSite, Chain, World) {
     let site = StoreSite::open().await;
     let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
     serve_with_wallet(&site, &chain, &world, set);
@@ -60,12 +60,12 @@ pub(crate) async fn confirm(chain: &Chain, browser: &Browser) {
     browser.wait_for("status-paid").await;
 }
 
-/// A page with ether chosen, in Chromium; `set` changes `testWallet` before.
-pub(crate) async fn ether(set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
+/// A page with this asset chosen, in Chromium; `set` changes `testWallet` before.
+pub(crate) async fn choose(asset: &str, set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
     let (site, chain, world) = shop_with_wallet(set).await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
-    let checkout = choose_asset(&world, &browser, "ETH").await;
+    let checkout = choose_asset(&world, &browser, asset).await;
     (site, chain, world, browser, checkout)
 }
 
@@ -220,63 +220,60 @@ async fn a_wallet_pays_bnb_on_its_chain() {
 }
 
 #[tokio::test]
-async fn a_wallet_that_declines_or_is_on_another_network_sends_nothing() {
-    let (_site, chain, world, browser, checkout) = ether("").await;
-    let error =
-        |code: i32, text: &str| format!("Object.assign(new Error({text:?}), {{ code: {code} }})");
-    let cases = [
-        ("errors.eth_requestAccounts", error(4001, "no"), "refused"),
+async fn a_wallet_that_declines_sends_nothing_and_too_little_for_the_fee_is_advice() {
+    let low = "testWallet.answers.eth_getBalance = '0x1';";
+    let (_site, chain, world, browser, checkout) = choose("USDTERC20", low).await;
+    for (answer, state, part) in [
         (
-            "errors.wallet_switchEthereumChain",
-            error(-32603, "?"),
+            "errors: { eth_requestAccounts: Object.assign(new Error('no'), { code: 4001 }) }",
+            "refused",
+            "",
+        ),
+        // The test network by its name, not by that of the order.
+        (
+            "chain: '0x1', errors: { wallet_switchEthereumChain: Object.assign(new Error('?'), { code: -32603 }) }",
             "network",
+            "Sepolia",
         ),
-        (
-            "errors.eth_sendTransaction",
-            error(-32603, "Internal error"),
-            "unclear",
-        ),
-        ("errors.eth_sendTransaction", error(4001, "no"), "refused"),
-    ];
-    for (member, value, state) in cases {
-        let set = format!(
-            "Object.assign(testWallet, {{ errors: {{}}, chain: '0x1' }}); testWallet.{member} = {value}"
-        );
+        ("errors: {}", "gas", ""),
+    ] {
+        let set = format!("Object.assign(testWallet, {{ {answer} }})");
         browser.evaluate(&set).await;
         browser.press(WALLET).await;
         wait_for_state(&browser, state).await;
-        let text = browser.text("wallet-status").await;
-        assert!(text.len() > 20, "{member}: {text}");
-        // The test network by its name, not by that of the order.
-        assert!(state != "network" || text.contains("Sepolia"), "{text}");
+        browser.wait_for_text("wallet-status", part).await;
     }
     assert_eq!(chain.sent().await, 0);
     assert_eq!(checkout.view().await["status"], "awaiting_payment");
     assert_eq!(axe_findings(&browser).await, "");
-    end(world, browser).await;
-}
-
-#[tokio::test]
-async fn too_little_for_the_fee_of_a_token_is_advice() {
-    let (site, chain, world) = shop_with_wallet("testWallet.answers.eth_getBalance = '0x1';").await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
-    choose_asset(&world, &browser, "USDTERC20").await;
-    browser.press(WALLET).await;
-    wait_for_state(&browser, "gas").await;
-    assert_eq!(chain.sent().await, 0);
     browser.press("wallet-anyway").await;
     confirm(&chain, &browser).await;
     assert_eq!(chain.sent().await, 1);
     end(world, browser).await;
 }
 
+/// Sends from an account of the node, without a wallet.
+async fn send(chain: &Chain, transaction: Value) {
+    chain
+        .call("eth_sendTransaction", json!([transaction]))
+        .await;
+}
+
 #[tokio::test]
 async fn a_reorganisation_takes_the_payment_back_and_a_replacement_pays() {
-    let (_site, chain, world, browser, checkout) = ether("").await;
+    let (chain, world) = world_with_chain(Vec::new()).await;
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("ETH").await;
+    let from = chain.call("eth_accounts", json!([])).await[0].clone();
+    let (to, value) = {
+        let attempt = checkout.view().await["attempt"].take();
+        let transaction = &attempt["evm_transaction"];
+        (transaction["to"].clone(), transaction["value"].clone())
+    };
     let before = chain.call("evm_snapshot", json!([])).await;
-    browser.press(WALLET).await;
-    browser.wait_for("status-processing").await;
+    let paid = json!({ "from": from, "to": to, "value": value });
+    send(&chain, paid).await;
+    checkout.wait_for("processing").await;
     // The block is gone, and with it the payment.
     chain.call("evm_revert", json!([before])).await;
     eventually("the payment is taken back", async || {
@@ -284,32 +281,170 @@ async fn a_reorganisation_takes_the_payment_back_and_a_replacement_pays() {
         (received == "0").then_some(())
     })
     .await;
-    // The wallet sends it again with another fee: another transaction, the same payment.
-    let view = checkout.view().await;
-    let transaction = &view["attempt"]["evm_transaction"];
-    let from = chain.call("eth_accounts", json!([])).await[0].clone();
-    let replaced = json!([{
-        "from": from, "to": transaction["to"], "value": transaction["value"], "gasPrice": "0x2540be400",
-    }]);
-    chain.call("eth_sendTransaction", replaced).await;
+    // With another fee: another transaction, the same payment.
+    let replaced = json!({ "from": from, "to": to, "value": value, "gasPrice": "0x2540be400" });
+    send(&chain, replaced).await;
+    checkout.wait_for("processing").await;
+    chain.mine(2).await;
+    checkout.wait_for("paid").await;
+    world.end().await;
+}
+
+/// The second account of every anvil.
+const ANOTHER_ACCOUNT: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+
+#[tokio::test]
+async fn a_wallet_of_the_browser_pays_the_rest_and_no_more() {
+    let (_site, chain, world, browser, checkout) = choose("ETH", "").await;
+    let amount = async || {
+        let attempt = checkout.view().await["attempt"].take();
+        let value = attempt["evm_transaction"]["value"].as_str()?.to_owned();
+        u128::from_str_radix(value.trim_start_matches("0x"), 16).ok()
+    };
+    let whole = amount().await.expect("a transaction");
+    let to = checkout.address().await;
+    let third = format!("{:#x}", whole / 3);
+    let part = json!({ "from": ANOTHER_ACCOUNT, "to": to, "value": third });
+    send(&chain, part).await;
+    chain.mine(3).await;
+    browser.wait_for("status-underpaid").await;
+    let rest = amount().await.expect("a transaction of the rest");
+    assert!(rest < whole, "{rest} of {whole}");
+    browser.press(WALLET).await;
     confirm(&chain, &browser).await;
-    assert_eq!(checkout.view().await["status"], "paid");
+    assert_eq!(chain.sent().await, 1);
+    let attempt = checkout.view().await["attempt"].take();
+    assert_eq!(attempt["received_in_crypto"], attempt["amount_in_crypto"]);
     end(world, browser).await;
 }
 
 #[tokio::test]
 async fn a_transaction_that_differs_from_the_code_is_offered_to_no_wallet() {
     let change = "order.attempt?.evm_transaction && (order.attempt.evm_transaction.value = '0x1')";
-    let (_site, _chain, world, browser, _) = ether(&change_responses(change)).await;
+    let (_site, _chain, world, browser, _) = choose("ETH", &change_responses(change)).await;
     let loaded = "return performance.getEntriesByType('resource').filter(({ name }) => name.includes('.wallets')).length";
     browser
         .wait_for_result("the wallets are loaded", loaded, 1)
         .await;
     assert!(!browser.is_visible(WALLET).await);
-    // No wallet of these pages pays Bitcoin.
-    browser.press("other-asset").await;
-    choose_asset(&world, &browser, "BTC").await;
-    let buttons = "return inside.querySelectorAll('.wallet-button').length";
-    assert_eq!(read_inside(&browser, buttons).await, 0);
+    end(world, browser).await;
+}
+
+/// The page of a shop that records all that it can learn of the frame, and disturbs it.
+const HOSTILE: &str = "<script>
+    window.received = [];
+    addEventListener('message', ({ data }) => data?.florin && received.push(JSON.stringify(data)));
+    setInterval(() => {
+        const frame = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('iframe');
+        if (!frame) return;
+        try { received.push(frame.contentDocument?.body?.textContent ?? ''); } catch {}
+        try { received.push(frame.contentWindow.ethereum ?? ''); } catch {}
+        const order = { florin: 1, type: 'sent', detail: { to: '0x' + '11'.repeat(20), value: '0x1' } };
+        frame.contentWindow?.postMessage(order, '*');
+    }, 50);
+</script>";
+
+/// A shop's page with the checkout in this display. `before` is a script before the wallet's.
+async fn hostile_shop(display: &str, before: &str) -> (StoreSite, Chain, World) {
+    let site = StoreSite::open().await;
+    let (chain, world) = world_with_chain(vec![site.url().to_owned()]).await;
+    let proxy = world.proxy_url();
+    // As the background of an extension, the page carries the requests of the wallet in the frame.
+    let wallet = format!("{before}\n{}", chain.wallet());
+    site.set_script("wallet.js", Some(&wallet));
+    site.serve(
+        "",
+        &format!(
+            "{HOSTILE}<script src=\"/wallet.js\"></script><script src=\"{proxy}/florin.js\" async></script>
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\"></florin-checkout>"
+        ),
+    );
+    (site, chain, world)
+}
+
+/// Pays USDT within the frame of a display; the page around it learns nothing of the payment.
+async fn pays_within_a_frame(engine: Engine, display: &str) {
+    let (site, chain, world) = hostile_shop(display, "").await;
+    let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
+    browser.goto(site.url()).await;
+    if display == "modal" {
+        open_dialog(&browser).await;
+    }
+    browser.enter_checkout().await;
+    // As extensions are: in the frame too, and there before the asset is chosen.
+    browser.wait_for("asset-ETH").await;
+    browser.evaluate(&chain.wallet()).await;
+    let checkout = choose_asset(&world, &browser, "USDTERC20").await;
+    let view = checkout.view().await;
+    let attempt = &view["attempt"];
+    browser.press(WALLET).await;
+    confirm(&chain, &browser).await;
+    assert_eq!(chain.sent().await, 1);
+    browser.leave_checkout().await;
+    let received = browser.evaluate("return received.join()").await;
+    let received = received.as_str().unwrap();
+    assert!(received.contains("status"), "{received}");
+    for secret in [
+        &attempt["address"],
+        &attempt["amount_in_crypto"],
+        &attempt["evm_transaction"]["data"],
+        &attempt["qr_string"],
+    ] {
+        let secret = secret.as_str().unwrap();
+        assert!(!received.contains(secret), "{secret}: {received}");
+    }
+    let asked = browser.evaluate("return testWallet.asked.length").await;
+    assert_eq!(asked, 0, "the wallet of the page around is not asked");
+    end(world, browser).await;
+}
+
+#[tokio::test]
+async fn a_wallet_within_the_frame_pays_and_the_page_learns_nothing() {
+    pays_within_a_frame(Engine::Chromium, "frame").await;
+}
+
+#[tokio::test]
+#[ignore = "long: run by cargo xtask test --long"]
+async fn a_wallet_pays_within_the_frame_and_the_dialog_of_each_engine() {
+    for engine in Engine::ALL {
+        for display in ["frame", "modal"] {
+            pays_within_a_frame(engine, display).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_frame_without_a_wallet_leads_to_the_page_of_the_payment() {
+    let (site, _chain, world) = hostile_shop("frame", "").await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    browser.enter_checkout().await;
+    let checkout = choose_asset(&world, &browser, "ETH").await;
+    let address = checkout.address().await;
+    browser
+        .evaluate("window.open = (url) => { window.opened = url; }")
+        .await;
+    browser.press("wallet-page").await;
+    let link = browser.evaluate("return window.opened").await;
+    let link = link.as_str().unwrap().to_owned();
+    // The wallet that is there finds the same payment.
+    browser.leave_checkout().await;
+    browser.goto(&link).await;
+    browser.wait_for("status-awaiting_payment").await;
+    let shown = browser.text("address").await;
+    assert_eq!(shown.replace(char::is_whitespace, ""), address);
+    end(world, browser).await;
+}
+
+#[tokio::test]
+async fn a_wallet_that_announces_nothing_pays() {
+    let (site, chain, world) =
+        hostile_shop("inline", "globalThis.florinSilentWallet = true;").await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    choose_asset(&world, &browser, "ETH").await;
+    browser.press("wallet-Web3").await;
+    confirm(&chain, &browser).await;
+    assert_eq!(chain.sent().await, 1);
     end(world, browser).await;
 }
