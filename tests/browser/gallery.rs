@@ -104,7 +104,7 @@ impl Gallery {
     }
 }
 
-fn table() -> Value {
+pub(crate) fn table() -> Value {
     serde_json::from_str(include_str!("../../widget/gallery/states.json")).unwrap()
 }
 

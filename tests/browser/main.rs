@@ -14,7 +14,6 @@ mod dialog;
 mod displays;
 mod early_choice;
 mod engines;
-mod final_states;
 mod gallery;
 mod helpers;
 mod hosted_page;

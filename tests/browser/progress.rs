@@ -5,7 +5,8 @@ use std::time::Duration;
 use support::{Browser, StoreSite, World, eventually, pause, within};
 
 use crate::helpers::{
-    RECORD_ANNOUNCEMENTS, announced, end, only_order, open_payment, wait_until_announced,
+    RECORD_ANNOUNCEMENTS, announced, change_responses, end, only_order, open_payment,
+    wait_for_value, wait_until_announced,
 };
 
 #[tokio::test]
@@ -37,8 +38,35 @@ async fn every_step_of_a_purchase_is_announced_once_and_in_order() {
 }
 
 #[tokio::test]
+async fn a_second_payment_is_shown_to_its_sender_and_announced_once() {
+    let (world, browser, checkout) = open_payment("BTC", &[RECORD_ANNOUNCEMENTS]).await;
+    let first = world.sandbox().invoice_of(&checkout.address().await).await;
+    checkout.choose("LTC").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
+    browser.wait_for("status-paid").await;
+    assert!(!browser.is_visible("second_payment").await && !browser.is_visible("late").await);
+    world.sandbox().pay_invoice(&first, "exact").await;
+    world.sandbox().mine(3).await;
+    eventually("the proxy reports it", async || {
+        (checkout.view().await["late_payment"] == "second").then_some(())
+    })
+    .await;
+    browser.wait_for("second_payment").await;
+    let announced = announced(&browser).await;
+    let spoken = announced.concat();
+    assert_eq!(
+        spoken.matches("Another payment for this order").count(),
+        1,
+        "{announced:?}"
+    );
+    end(world, browser).await;
+}
+
+#[tokio::test]
 async fn a_page_that_becomes_visible_sends_a_request_at_once() {
-    let (world, browser, _) = open_payment("BTC", &[]).await;
+    let often = change_responses("order.next_poll_seconds = 1");
+    let (world, browser, _) = open_payment("BTC", &[&often]).await;
     let looks = "
         let state = 'visible';
         Object.defineProperty(document, 'visibilityState', { get: () => state });
@@ -54,7 +82,7 @@ async fn a_page_that_becomes_visible_sends_a_request_at_once() {
     pause(Duration::from_secs(1)).await;
     let before = browser.evaluate("return asked()").await;
     // Time for a request that must not be sent.
-    pause(Duration::from_secs(5)).await;
+    pause(Duration::from_secs(3)).await;
     let hidden = browser.evaluate("return asked()").await;
     assert_eq!(hidden, before, "a hidden page sends no request");
     browser.evaluate("looks('visible')").await;
@@ -148,12 +176,8 @@ async fn texts_change_on_a_translated_page() {
         .wait_for_text("confirmations", "«Confirming 1 of 3»")
         .await;
     world.sandbox().mine(1).await;
-    eventually("the next confirmation is shown", async || {
-        let text = browser.text("confirmations").await;
-        (text == "Confirming 2 of 3").then_some(())
-    })
-    .await;
-    world.sandbox().mine(1).await;
-    browser.wait_for("status-paid").await;
+    let text = "inside.querySelector('[data-testid=confirmations]').textContent";
+    let next = "Confirming 2 of 3";
+    wait_for_value(&browser, "the next confirmation", text, next).await;
     end(world, browser).await;
 }
