@@ -2,10 +2,10 @@
 //! stands still, nothing is cut off, and no style of the page changes how an address is read.
 
 use serde_json::{Value, json};
-use support::circumstances::{Kind, TABLE};
+use support::circumstances::{Circumstance, Kind, TABLE};
 use support::{Browser, BrowserOptions, Engine, StoreSite, World};
 
-use crate::helpers::{choose_asset, end, open_dialog};
+use crate::helpers::open_dialog;
 
 /// Screens, settings of systems, and zooms of browsers and styles.
 const RATIOS: [f64; 12] = [
@@ -123,9 +123,28 @@ async fn check_chromium(zooms: usize) {
             _ => vec![String::new(), SCALES[0].to_owned()],
         };
         check_styles(&world, &site, &browser, &styles).await;
+        check_nothing_scrolls(&world, &site, &browser, ratio).await;
         browser.end().await;
     }
     world.end().await;
+}
+
+/// A dialog or window has a height: where the checkout fits into it, there is nothing to scroll.
+async fn check_nothing_scrolls(world: &World, site: &StoreSite, browser: &Browser, ratio: f64) {
+    browser.set_viewport(1280, 1000).await;
+    let modal = ELEMENTS.replace("inline", "modal");
+    let (_, modal) = modal.split_once('\n').unwrap();
+    let (policy, body) = Kind::Before("").page(&world.proxy_url(), modal);
+    site.serve(&policy, &body);
+    browser.goto(site.url()).await;
+    open_dialog(browser).await;
+    browser.enter_checkout().await;
+    browser.wait_for("asset-BTC").await;
+    assert_eq!(scroll_range(browser).await, 0, "modal at {ratio}");
+    browser.leave_checkout().await;
+    browser.goto(&world.checkout_page()).await;
+    browser.wait_for("asset-BTC").await;
+    assert_eq!(scroll_range(browser).await, 0, "page at {ratio}");
 }
 
 #[tokio::test]
@@ -141,8 +160,9 @@ async fn heights_stand_still_at_every_ratio_and_zoom_in_chromium() {
 
 #[tokio::test]
 #[ignore = "long: run by cargo xtask test --long"]
-async fn heights_stand_still_at_every_ratio_and_zoom_in_firefox() {
+async fn heights_stand_still_at_every_ratio_and_zoom_in_firefox_and_webkit() {
     let (site, world) = shop(Kind::Before(""), ELEMENTS).await;
+    let scales = SCALES.map(str::to_owned);
     let browser = Browser::open_engine(Engine::Firefox, PHONE).await;
     browser.goto(site.url()).await;
     wait_until_shown(&browser, 2).await;
@@ -153,46 +173,13 @@ async fn heights_stand_still_at_every_ratio_and_zoom_in_firefox() {
         check_frame_is_full(&browser, &what).await;
     }
     browser.set_ratio(1.0).await;
-    check_styles(&world, &site, &browser, &SCALES.map(str::to_owned)).await;
-    end(world, browser).await;
-}
-
-/// A window of GTK has a whole ratio.
-#[tokio::test]
-#[ignore = "long: run by cargo xtask test --long"]
-async fn heights_stand_still_at_every_zoom_in_webkit() {
-    let (site, world) = shop(Kind::Before(""), ELEMENTS).await;
+    check_styles(&world, &site, &browser, &scales).await;
+    browser.end().await;
+    // A window of GTK has a whole ratio.
     for ratio in [1.0, 2.0] {
         let options = BrowserOptions { ratio, ..PHONE };
         let browser = Browser::open_engine(Engine::WebKit, options).await;
-        check_styles(&world, &site, &browser, &SCALES.map(str::to_owned)).await;
-        browser.end().await;
-    }
-    world.end().await;
-}
-
-/// Their window or dialog has a height: where the checkout fits into it, there is nothing to scroll.
-#[tokio::test]
-async fn a_dialog_and_a_page_do_not_scroll_at_any_ratio() {
-    let modal =
-        "<florin-checkout store=\"demo\" product=\"ebook\" display=\"modal\"></florin-checkout>";
-    let (site, world) = shop(Kind::Before(""), modal).await;
-    for ratio in STARTED {
-        let laptop = BrowserOptions {
-            size: (1280, 1000),
-            ratio,
-            ..PHONE
-        };
-        let browser = Browser::open_with(laptop).await;
-        browser.goto(site.url()).await;
-        open_dialog(&browser).await;
-        browser.enter_checkout().await;
-        browser.wait_for("asset-BTC").await;
-        assert_eq!(scroll_range(&browser).await, 0, "modal at {ratio}");
-        browser.leave_checkout().await;
-        browser.goto(&world.checkout_page()).await;
-        browser.wait_for("asset-BTC").await;
-        assert_eq!(scroll_range(&browser).await, 0, "page at {ratio}");
+        check_styles(&world, &site, &browser, &scales).await;
         browser.end().await;
     }
     world.end().await;
@@ -200,21 +187,24 @@ async fn a_dialog_and_a_page_do_not_scroll_at_any_ratio() {
 
 async fn check_every_circumstance(engine: Engine, is_checked: impl Fn(Kind) -> bool) {
     let (site, world) = shop(Kind::Before(""), ELEMENTS).await;
-    for (name, source, kind) in TABLE.iter().filter(|line| is_checked(line.2)) {
-        let what = format!("{engine:?}, {name} ({source})");
-        let (policy, body) = kind.page(&world.proxy_url(), ELEMENTS);
-        site.serve(&policy, &body);
-        let browser = Browser::open_engine(engine, kind.screen()).await;
-        browser.goto(site.url()).await;
-        wait_until_shown(&browser, 2).await;
-        for (width, height) in sizes(&browser, &what).await {
-            // Two of them share a row or a line.
-            assert!(
-                width >= 6_000 && height >= 7_000,
-                "{what}: {width} × {height}"
-            );
+    let lines: Vec<_> = TABLE.iter().filter(|line| is_checked(line.2)).collect();
+    let is_of_a_screen = |line: &&Circumstance| matches!(line.2, Kind::Ratio(_) | Kind::Dark);
+    // Each screen needs a browser; one browser shows all pages.
+    for lines in lines.chunk_by(|one, next| !is_of_a_screen(one) && !is_of_a_screen(next)) {
+        let browser = Browser::open_engine(engine, lines[0].2.screen()).await;
+        for (name, source, kind) in lines {
+            let what = format!("{engine:?}, {name} ({source})");
+            let (policy, body) = kind.page(&world.proxy_url(), ELEMENTS);
+            site.serve(&policy, &body);
+            browser.goto(site.url()).await;
+            wait_until_shown(&browser, 2).await;
+            for (width, height) in sizes(&browser, &what).await {
+                // Two of them share a row or a line.
+                let is_whole = width >= 6_000 && height >= 7_000;
+                assert!(is_whole, "{what}: {width} × {height}");
+            }
+            check_frame_is_full(&browser, &what).await;
         }
-        check_frame_is_full(&browser, &what).await;
         browser.end().await;
     }
     world.end().await;
@@ -233,45 +223,34 @@ async fn a_checkout_is_as_wide_as_its_place_in_firefox_and_webkit() {
     }
 }
 
-#[test]
-fn every_circumstance_names_its_report() {
-    for (name, source, _) in TABLE {
-        let (repository, number) = source.split_once('#').unwrap();
-        let is_one = number.parse::<u32>().is_ok() && repository.split('/').count() == 2;
-        assert!(is_one, "{name}: {source}");
-    }
-}
-
 #[tokio::test]
 async fn a_phone_that_is_turned_while_paying_has_no_empty_room_below() {
+    let (site, world) = shop(Kind::Before(""), "").await;
     for display in ["frame", "inline"] {
         let element = format!(
             "<meta name=\"viewport\" content=\"width=device-width\">
-             <florin-checkout store=\"demo\" product=\"ebook\" display=\"{display}\"></florin-checkout>"
+             <florin-checkout store=\"demo\" product=\"ebook\" asset=\"BTC\" display=\"{display}\"></florin-checkout>"
         );
-        let (site, world) = shop(Kind::Before(""), &element).await;
+        let (_, body) = Kind::Before("").page(&world.proxy_url(), &element);
+        site.serve("", &body);
         let browser = Browser::open_with(PHONE).await;
         browser.set_viewport(447, 900).await;
         browser.goto(site.url()).await;
         if display == "frame" {
             browser.enter_checkout().await;
         }
-        choose_asset(&world, &browser, "BTC").await;
+        browser.wait_for("status-awaiting_payment").await;
         browser.leave_checkout().await;
-        let [(_, upright)] = sizes(&browser, display).await[..] else {
-            panic!("{display}: one checkout");
-        };
+        let upright = sizes(&browser, display).await[0].1;
         browser.set_viewport(1250, 447).await;
-        let [(_, turned)] = sizes(&browser, display).await[..] else {
-            panic!("{display}: one checkout");
-        };
+        let turned = sizes(&browser, display).await[0].1;
         assert!(
             upright > 9_000 && turned < 7_600,
             "{display}: {upright}, then {turned}"
         );
         browser.end().await;
-        world.end().await;
     }
+    world.end().await;
 }
 
 /// Every inherited property that changes how a text looks or is read, as a page may set it.

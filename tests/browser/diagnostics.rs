@@ -1,14 +1,11 @@
 //! Diagnostics in a real browser: what blocks a display is named, each line that is printed works once it is pasted, and the
 //! next display is used meanwhile; also on shop pages whose scripts have broken built-in functions.
 
-use std::cell::RefCell;
-use std::time::Duration;
-
 use serde_json::{Value, json};
-use support::{Browser, StoreSite, World, WorldConfig, within};
+use support::{Browser, StoreSite, World, WorldConfig};
 use thirtyfour::Key;
 
-use crate::helpers::{OPENS, end, orders, read_inside, wait_for_value};
+use crate::helpers::{OPENS, end, orders, read_inside, wait_for_value, wait_for_warning};
 
 /// A shop page, which is shown again after each change.
 struct Shop {
@@ -113,19 +110,7 @@ impl Shop {
 
     /// Waits until the console has this line; returns what it has.
     async fn wait_for_line(&self, line: &str) -> String {
-        let console = RefCell::new(String::new());
-        let found = within(Duration::from_secs(45), async || {
-            let warnings = self.browser.console_warnings().await.join("\n");
-            // The driver writes strings as JSON.
-            let warnings = warnings.replace("\\\"", "\"").replace("\\n", "\n");
-            let warnings = warnings.replace("\\u003C", "<");
-            console.borrow_mut().push_str(&warnings);
-            console.borrow().contains(line).then_some(())
-        })
-        .await;
-        let console = console.into_inner();
-        assert!(found.is_some(), "{line} is nowhere in {console}");
-        console
+        wait_for_warning(&self.browser, line).await
     }
 
     async fn end(self) {
@@ -201,6 +186,9 @@ async fn a_line_for_the_headers_works_once_it_is_sent() {
         shop.set(policy, &ebook(display)).await;
         let (_, line) = shop.advice().await;
         shop.wait_for_line(&line).await;
+        if display == "inline" {
+            shop.wait_for_frame().await;
+        }
         let (directive, _) = line.split_once(' ').unwrap();
         let kept = shop.policy.split("; ");
         let kept = kept.filter(|known| !known.starts_with(directive));

@@ -1,8 +1,11 @@
 //! Helpers that many tests share: in the demo shop, in a shop page with given elements, and with a screen reader.
 
+use std::cell::RefCell;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use support::circumstances::drawn_page;
-use support::{Browser, Checkout, StoreSite, World, WorldConfig, eventually};
+use support::{Browser, Checkout, StoreSite, World, WorldConfig, eventually, within};
 use thirtyfour::Key;
 
 /// Prefix of scripts: `inside` is the checkout's shadow root, `rows` the assets on its screen.
@@ -204,4 +207,22 @@ pub(crate) async fn wait_until_announced(browser: &Browser, words: &str) {
     browser
         .wait_until_with(&what, is_last, &[json!(words)])
         .await;
+}
+
+/// Waits until a warning of the console contains this text; returns the warnings that came until then, as they are written.
+pub(crate) async fn wait_for_warning(browser: &Browser, text: &str) -> String {
+    let console = RefCell::new(String::new());
+    let found = within(Duration::from_secs(45), async || {
+        let warnings = browser.console_warnings().await.join("\n");
+        // The driver writes strings as JSON.
+        let warnings = warnings.replace("\\\"", "\"").replace("\\n", "\n");
+        console
+            .borrow_mut()
+            .push_str(&warnings.replace("\\u003C", "<"));
+        console.borrow().contains(text).then_some(())
+    })
+    .await;
+    let console = console.into_inner();
+    assert!(found.is_some(), "{text} is nowhere in {console}");
+    console
 }

@@ -7,7 +7,6 @@
 mod asset_choice;
 mod axe;
 mod circumstances;
-mod contrast;
 mod demo;
 mod diagnostics;
 mod dialog;
