@@ -68,13 +68,8 @@ async fn a_dialog_sends_no_request_before_it_opens_and_keeps_its_invoice_when_cl
     browser.leave_checkout().await;
     wait_for_value(&browser, "Escape closes", IS_OPEN, false).await;
     let focused = "inside.activeElement.getAttribute('part')";
-    wait_for_value(
-        &browser,
-        "the focus is back on the button",
-        focused,
-        "button",
-    )
-    .await;
+    let what = "the focus is back on the button";
+    wait_for_value(&browser, what, focused, "button").await;
     wait_for_value(&browser, "the page scrolls again", locked, "visible").await;
 
     // The frame is kept and shows the same invoice.
@@ -84,27 +79,18 @@ async fn a_dialog_sends_no_request_before_it_opens_and_keeps_its_invoice_when_cl
     browser.leave_checkout().await;
     browser.click_at(4, 500).await;
     wait_for_value(&browser, "a click beside it closes", IS_OPEN, false).await;
-    browser
-        .evaluate("document.querySelector('florin-checkout').open()")
-        .await;
+    let open = "document.querySelector('florin-checkout').open()";
+    browser.evaluate(open).await;
     wait_for_value(&browser, "open() opens", IS_OPEN, true).await;
     let press = "document.querySelector('florin-checkout').shadowRoot.querySelector('[aria-label=Close]').click()";
     browser.evaluate(press).await;
     wait_for_value(&browser, "the button closes", IS_OPEN, false).await;
-    browser
-        .evaluate("document.querySelector('florin-checkout').open()")
-        .await;
-    browser
-        .evaluate("document.querySelector('florin-checkout').close()")
-        .await;
+    browser.evaluate(open).await;
+    let close = "document.querySelector('florin-checkout').close()";
+    browser.evaluate(close).await;
     wait_for_value(&browser, "close() closes", IS_OPEN, false).await;
-    wait_for_value(
-        &browser,
-        "the page received each event",
-        "window.closings",
-        4,
-    )
-    .await;
+    let closings = "window.closings";
+    wait_for_value(&browser, "an event for each", closings, 4).await;
     assert_eq!(orders(&world).await.len(), 1);
     assert_eq!(browser.console_warnings().await, [""; 0]);
 
@@ -128,20 +114,12 @@ async fn a_dialog_fills_a_phone_and_leaves_a_margin_on_a_desktop() {
         browser.goto(site.url()).await;
         open_dialog(&browser).await;
         let place = "(({ left, top, right, bottom }) => [left, top, right, bottom])(inside.querySelector('iframe').getBoundingClientRect())";
-        wait_for_value(
-            &browser,
-            &format!("the place at {width}"),
-            place,
-            json!(expected),
-        )
-        .await;
+        let what = format!("the place at {width}");
+        wait_for_value(&browser, &what, place, json!(expected)).await;
         browser.enter_checkout().await;
         browser.wait_for("status-open").await;
-        let wide = "return document.documentElement.scrollWidth - innerWidth";
-        assert!(
-            browser.evaluate(wide).await.as_f64().unwrap() <= 0.0,
-            "{width}"
-        );
+        let fits = "return document.documentElement.scrollWidth <= innerWidth";
+        assert_eq!(browser.evaluate(fits).await, true, "{width}");
         browser.leave_checkout().await;
     }
     end(world, browser).await;

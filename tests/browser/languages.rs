@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Engine, StoreSite, World, eventually};
+use support::{Browser, StoreSite, World};
 
+use crate::gallery::Gallery;
 use crate::helpers::{checkout_page, end, open_dialog, page_with, read_inside, wait_for_value};
 
 /// Returns the sections of each language file by its tag.
@@ -20,43 +21,31 @@ fn languages() -> BTreeMap<String, Value> {
     files.map(|file| read(file.unwrap())).collect()
 }
 
-async fn shown(browser: &Browser) -> (String, String, String) {
-    let script = "const root = document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.florin[dir]'); \
-        return [root?.lang ?? '', root?.dir ?? '', root?.querySelector('h2')?.textContent ?? '']";
-    let seen = browser.evaluate(script).await;
-    let text = |index: usize| seen[index].as_str().unwrap_or_default().to_owned();
-    (text(0), text(1), text(2))
-}
+/// The heading of the screen.
+const HEADING: &str = "return inside.querySelector('h2').textContent";
 
 #[tokio::test]
 async fn every_language_is_supported_and_has_its_plural_forms() {
     let browser = Browser::open().await;
-    let mut unknown = Vec::new();
+    let supported = "return [Intl.PluralRules.supportedLocalesOf(arguments[0]).length,
+        new Intl.PluralRules(arguments[0]).resolvedOptions().pluralCategories.sort()]";
     for (tag, words) in languages() {
-        let script = "return [Intl.PluralRules.supportedLocalesOf(arguments[0]).length, \
-            new Intl.PluralRules(arguments[0]).resolvedOptions().pluralCategories.sort()]";
-        let known = browser.evaluate_with(script, &[json!(tag)]).await;
-        let mut forms: Vec<&String> = words["later"]["confirmations"]
-            .as_object()
-            .unwrap()
-            .keys()
-            .collect();
-        forms.sort();
-        if known[0] == 0 {
-            unknown.push(tag);
-        } else {
-            assert_eq!(known[1], json!(forms), "{tag}");
+        // Chromium has no data for Icelandic: its texts are shown with the number format of the browser's language.
+        if tag == "is" {
+            continue;
         }
+        let forms = words["later"]["confirmations"].as_object().unwrap();
+        let mut forms: Vec<&String> = forms.keys().collect();
+        forms.sort();
+        let known = browser.evaluate_with(supported, &[json!(tag)]).await;
+        assert_eq!(known, json!([1, forms]), "{tag}");
     }
-    // Chromium has no data for Icelandic: its texts are shown with the number format of the browser's language.
-    assert!(unknown.iter().all(|tag| tag == "is"), "{unknown:?}");
     browser.end().await;
 }
 
 #[tokio::test]
 async fn the_closest_match_of_the_shops_language_is_used() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let gallery = Gallery::open().await;
     let languages = languages();
     for (requested, file, direction) in [
         ("de-CH", "de", "ltr"),
@@ -72,50 +61,32 @@ async fn the_closest_match_of_the_shops_language_is_used() {
         ("tlh", "en", "ltr"),
         ("not a tag", "en", "ltr"),
     ] {
-        browser.goto("about:blank").await;
-        let fragment = "store=demo&product=ebook";
-        let page = format!(
-            "{}/pay?store=demo#{fragment}&locale={requested}",
-            world.proxy_url()
-        );
-        browser.goto(&page).await;
-        browser.wait_for("asset-BTC").await;
-        let heading = languages[file]["first"]["choose"]
-            .as_str()
-            .unwrap()
-            .to_owned();
-        let (lang, dir, heading_text) = shown(&browser).await;
-        assert_eq!(
-            (dir.as_str(), heading_text),
-            (direction, heading),
-            "{requested}"
-        );
-        assert!(lang.ends_with("-u-nu-latn"), "{requested}: {lang}");
-        let root = browser
-            .evaluate("return document.documentElement.lang")
-            .await;
-        assert_eq!(root, file, "{requested}");
+        let locale = format!("&locale={requested}");
+        gallery.show("choosing", &locale).await;
+        let shown = "const { lang, dir } = inside.querySelector('.florin[dir]');
+            return [lang.endsWith('-u-nu-latn'), dir, inside.querySelector('h2').textContent, document.documentElement.lang]";
+        let shown = read_inside(&gallery.browser, shown).await;
+        let heading = &languages[file]["first"]["choose"];
+        let expected = json!([true, direction, heading, file]);
+        assert_eq!(shown, expected, "{requested}");
     }
-    end(world, browser).await;
+    gallery.end().await;
 }
 
 #[tokio::test]
 async fn numbers_use_the_browsers_format_after_every_reload() {
     let swiss = "Object.defineProperty(navigator, 'languages', { get: () => ['de-CH', 'en'] })";
     let (world, browser) = checkout_page(&[swiss]).await;
-    let price = async |theme: &str| {
-        eventually("the price is written", async || {
-            let script = "const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme'); \
-                return place?.dataset.theme === arguments[0] ? place.querySelector('.price')?.textContent ?? null : null";
-            let price = browser.evaluate_with(script, &[json!(theme)]).await;
-            price.as_str().map(str::to_owned)
-        })
-        .await
-    };
-    let first = price("auto").await;
-    assert!(first.contains("19.90"), "{first}");
-    browser.evaluate("location.hash += '&theme=paper'").await;
-    assert_eq!(price("paper").await, first);
+    for theme in ["auto", "paper"] {
+        let hash = format!("location.hash += '&theme={theme}'");
+        browser.evaluate(&hash).await;
+        let price = format!(
+            "const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme');
+             return place?.dataset.theme === '{theme}' && place.querySelector('.price')?.textContent"
+        );
+        let price = browser.wait_until("the price", &price).await;
+        assert!(price.as_str().unwrap().contains("19.90"), "{price}");
+    }
     end(world, browser).await;
 }
 
@@ -127,22 +98,14 @@ async fn changing_the_language_keeps_the_order_and_the_choice() {
     let choose = "const menu = inside.querySelector('.language'); menu.focus(); menu.value = 'ja'; \
         menu.dispatchEvent(new Event('change')); return [...menu.options].map((one) => one.text)";
     let offered = read_inside(&browser, choose).await;
-    let offered: Vec<&str> = offered
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let offered = offered.as_array().unwrap();
     assert_eq!(offered.len(), 50);
     for name in ["Deutsch", "日本語", "العربية", "Français"] {
-        assert!(offered.contains(&name), "{name} in {offered:?}");
+        assert!(offered.contains(&json!(name)), "{name} in {offered:?}");
     }
-    let japanese = &languages()["ja"];
-    let marked = japanese["later"]["i_have_paid"].as_str().unwrap();
-    eventually("the checkout is in Japanese", async || {
-        (browser.text("i-have-paid").await == marked).then_some(())
-    })
-    .await;
+    let marked = text("ja", "later", "i_have_paid");
+    let button = "inside.querySelector('[data-testid=i-have-paid]')?.textContent";
+    wait_for_value(&browser, "the checkout is in Japanese", button, &*marked).await;
     assert_eq!(browser.text("address").await, address);
     let focused = "return inside.activeElement?.className";
     assert_eq!(read_inside(&browser, focused).await, "language");
@@ -173,7 +136,7 @@ async fn a_shop_overrides_texts_that_lead_nowhere_and_a_link_overrides_none() {
     browser.goto(site.url()).await;
     browser.enter_checkout().await;
     browser.wait_for("asset-BTC").await;
-    let (_, _, heading) = shown(&browser).await;
+    let heading = read_inside(&browser, HEADING).await;
     assert_eq!(heading, "Which coin, <b>friend</b>?");
     let complaints = browser.console_warnings().await.join("\n");
     for left in [
@@ -193,7 +156,7 @@ async fn a_shop_overrides_texts_that_lead_nowhere_and_a_link_overrides_none() {
     let page = format!("{}&locale=en&words={words}", world.checkout_page());
     browser.goto(&page).await;
     browser.wait_for("asset-BTC").await;
-    let (_, _, heading) = shown(&browser).await;
+    let heading = read_inside(&browser, HEADING).await;
     assert_eq!(heading, languages()["en"]["first"]["choose"]);
     end(world, browser).await;
 }
@@ -209,46 +172,18 @@ fn element(attributes: &str) -> String {
 
 const BUTTON: &str = "inside?.querySelector('[part=button] slot')?.textContent";
 
-async fn check_dialog(engines: &[Engine]) {
-    for engine in engines {
-        let (site, world) = page_with(&element("display=\"modal\" locale=\"de-AT\"")).await;
-        let browser = Browser::open_engine(*engine, BrowserOptions::default()).await;
-        browser.goto(site.url()).await;
-        let label = |key| json!(text("de", "loader", key));
-        wait_for_value(&browser, "the button", BUTTON, label("pay")).await;
-        open_dialog(&browser).await;
-        for (what, expression, key) in [
-            (
-                "the dialog",
-                "inside.querySelector('dialog').ariaLabel",
-                "checkout",
-            ),
-            (
-                "its button",
-                "inside.querySelector('[part=close]').ariaLabel",
-                "close",
-            ),
-            (
-                "the frame",
-                "inside.querySelector('iframe')?.title",
-                "checkout",
-            ),
-        ] {
-            wait_for_value(&browser, what, expression, label(key)).await;
-        }
-        end(world, browser).await;
-    }
-}
-
 #[tokio::test]
 async fn a_dialog_uses_the_shops_language() {
-    check_dialog(&[Engine::Chromium]).await;
-}
-
-#[tokio::test]
-#[ignore = "long: run by cargo xtask test --long"]
-async fn a_dialog_uses_the_shops_language_in_firefox_and_webkit() {
-    check_dialog(&[Engine::Firefox, Engine::WebKit]).await;
+    let (site, world) = page_with(&element("display=\"modal\" locale=\"de-AT\"")).await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    let label = |key| text("de", "loader", key);
+    wait_for_value(&browser, "the button", BUTTON, label("pay")).await;
+    open_dialog(&browser).await;
+    let labels = "[inside.querySelector('dialog').ariaLabel, inside.querySelector('[part=close]').ariaLabel, inside.querySelector('iframe')?.title]";
+    let expected = json!(["checkout", "close", "checkout"].map(label));
+    wait_for_value(&browser, "dialog, button and frame", labels, expected).await;
+    end(world, browser).await;
 }
 
 #[tokio::test]
@@ -257,7 +192,7 @@ async fn a_link_without_its_language_file_is_in_english() {
     let (site, world) = page_with(&link).await;
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
-    let label = |tag| json!(text(tag, "loader", "pay"));
+    let label = |tag| text(tag, "loader", "pay");
     wait_for_value(&browser, "the link", BUTTON, label("fr")).await;
     // Only the loader itself may load.
     let loader = format!("{}/florin.js", world.proxy_url());
@@ -271,8 +206,7 @@ async fn a_link_without_its_language_file_is_in_english() {
 #[tokio::test]
 async fn load_errors_are_in_the_merchants_and_the_customers_language() {
     // The proxy rejects the page's origin.
-    let site = support::StoreSite::open().await;
-    let world = World::start().await;
+    let (site, world) = (StoreSite::open().await, World::start().await);
     let script = format!(
         "<script src=\"{}/florin.js\" async></script>",
         world.proxy_url()
@@ -286,10 +220,10 @@ async fn load_errors_are_in_the_merchants_and_the_customers_language() {
     ]
     .concat();
     let notice = "inside?.querySelector('.fl-notice')?.textContent";
-    wait_for_value(&browser, "the notice", notice, json!(failed)).await;
+    wait_for_value(&browser, "the notice", notice, failed).await;
     let title = text("ja", "diagnostics", "title");
     let panel = "inside.querySelector('[part=diagnostics]')?.ariaLabel";
-    wait_for_value(&browser, "the panel", panel, json!(title)).await;
+    wait_for_value(&browser, "the panel", panel, title).await;
     let console = browser.console_warnings().await.join("\n");
     let text = text("ja", "diagnostics", "origin_not_allowed");
     let begin = text.split_once('{').unwrap().0;

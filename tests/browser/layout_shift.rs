@@ -113,18 +113,9 @@ const LAPTOP: (u32, u32) = (1280, 1100);
 const PHONE: (u32, u32) = (500, 844);
 
 #[tokio::test]
-async fn nothing_moves_in_a_frame_on_a_phone() {
+async fn nothing_moves_in_a_frame_on_a_phone_and_inline_on_a_laptop() {
     check_purchase_has_no_shift("frame", PHONE).await;
-}
-
-#[tokio::test]
-async fn nothing_moves_inline_on_a_laptop() {
     check_purchase_has_no_shift("inline", LAPTOP).await;
-}
-
-#[tokio::test]
-async fn nothing_moves_in_a_dialog_on_a_laptop() {
-    check_purchase_has_no_shift("modal", LAPTOP).await;
 }
 
 #[tokio::test]

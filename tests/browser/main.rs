@@ -12,7 +12,6 @@ mod diagnostics;
 mod dialog;
 mod displays;
 mod early_choice;
-mod engines;
 mod gallery;
 mod helpers;
 mod hosted_page;

@@ -1,8 +1,8 @@
 //! The payment module (the screens after the asset choice): prefetched during the choice, with retries when it is
 //! missing.
 
-use serde_json::{Value, json};
-use support::{Browser, World, eventually};
+use serde_json::json;
+use support::{Browser, World};
 
 use crate::helpers::{end, wait_for_focus};
 
@@ -21,8 +21,8 @@ const RECORD: &str = "
         return fetched(request, options);
     };";
 
-/// The files of the module: program, style, texts.
-const KINDS: [&str; 3] = ["wasm", "css", "json"];
+/// Program and style of the module; the gallery has what is shown without its texts.
+const KINDS: [&str; 2] = ["wasm", "css"];
 
 /// Drops requests of the file until `window.healed`.
 const LOSE: &str = "window.breaks = (url, fetched) => {
@@ -50,39 +50,33 @@ async fn open_checkout(world: &World, scripts: &[&str]) -> Browser {
     browser
 }
 
-async fn steps(browser: &Browser) -> Value {
-    browser.evaluate("return window.steps").await
-}
+const STEPS: &str = "return window.steps";
 
 #[tokio::test]
 async fn the_module_is_loaded_during_the_choice_and_at_once_for_a_paid_order() {
     let world = World::start().await;
     let browser = open_checkout(&world, &[RECORD]).await;
-    eventually("the module is requested", async || {
-        (steps(&browser).await == json!(["ready", "module"])).then_some(())
-    })
-    .await;
+    let expected = json!(["ready", "module"]);
+    browser
+        .wait_for_result("the module is requested", STEPS, expected)
+        .await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
     browser.reload().await;
     browser.wait_for("status-awaiting_payment").await;
-    assert_eq!(steps(&browser).await, json!(["module", "ready"]));
+    assert_eq!(browser.evaluate(STEPS).await, json!(["module", "ready"]));
     end(world, browser).await;
 }
 
 #[tokio::test]
 async fn a_missing_file_is_retried_automatically_and_by_a_button() {
     let world = World::start().await;
-    for (kind, is_pressed) in KINDS.into_iter().zip([true, false, true]) {
+    for (kind, is_pressed) in KINDS.into_iter().zip([true, false]) {
         let browser = open_checkout(&world, &[&lost(kind), RECORD, LOSE]).await;
-        eventually("it was requested more than once", async || {
-            steps(&browser)
-                .await
-                .as_array()
-                .filter(|steps| steps.len() > 2)
-                .map(|_| ())
-        })
-        .await;
+        let is_repeated = "return window.steps.length > 2";
+        browser
+            .wait_for_result("a second try", is_repeated, true)
+            .await;
         // Nothing is shown while nothing is missing.
         assert!(browser.is_visible("asset-BTC").await);
         browser.press("asset-BTC").await;
