@@ -35,7 +35,6 @@ mod recovery;
 mod responses;
 mod sandbox;
 mod screens;
-mod staff_pages;
 mod states;
 mod themes;
 mod untrusted_page;

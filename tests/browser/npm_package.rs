@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use sha2::{Digest as _, Sha384};
-use support::{Browser, NpmProject, React, StoreSite, World, eventually, pause};
+use support::{Browser, NpmProject, React, StoreSite, World, pause};
 use tokio::net::TcpListener;
 
 use crate::helpers::{choose_asset, end};
@@ -48,12 +48,8 @@ async fn check_example_sells(react: React) {
     world.sandbox().mine(3).await;
     browser.wait_for("status-paid").await;
     browser.leave_checkout().await;
-    eventually("the shop says thank you", async || {
-        let text = browser.text("message").await;
-        text.contains(&format!("Order {} is paid", checkout.order))
-            .then_some(())
-    })
-    .await;
+    let thanks = format!("Order {} is paid", checkout.order);
+    browser.wait_for_text("message", &thanks).await;
     // React warns about every difference from the server's markup.
     assert_eq!(browser.console_warnings().await, [""; 0]);
     end(world, browser).await;
@@ -90,9 +86,7 @@ async fn page_with(react: React, program: &str) -> (StoreSite, Browser) {
 
 async fn wait_until_started(browser: &Browser) {
     let started = "return window.started";
-    browser
-        .wait_for_result("the page has started", started, true)
-        .await;
+    browser.wait_until("the page has started", started).await;
 }
 
 async fn start_again(browser: &Browser) {
@@ -152,12 +146,9 @@ async fn a_component_without_its_script_shows_it_and_retries_while_it_is_mounted
     let sets = "sets('shop', { src: '/florin.js' })";
     browser.evaluate(sets).await;
     let words = "return checkout.current.textContent";
+    let missing = "The checkout could not be loaded. Trying again…";
     browser
-        .wait_for_result(
-            "the page shows that the checkout is missing",
-            words,
-            "The checkout could not be loaded. Trying again…",
-        )
+        .wait_for_result("the sentence", words, missing)
         .await;
     let announcements = browser.evaluate("return received").await;
     assert_eq!(announcements, json!(["shop: florin-error load_failed"]));
@@ -165,19 +156,16 @@ async fn a_component_without_its_script_shows_it_and_retries_while_it_is_mounted
     browser.evaluate(own_words).await;
     assert_eq!(browser.evaluate(words).await, "Write to us.");
     site.set_script("florin.js", Some(STAND_IN));
-    eventually("the checkout is shown", async || {
-        let there = "return checkout.current.matches(':defined')";
-        let there = browser.evaluate(there).await;
-        let text = browser.evaluate(words).await;
-        (there == true && text == "Loading").then_some(())
-    })
-    .await;
+    let there =
+        "return checkout.current.matches(':defined') && checkout.current.textContent === 'Loading'";
+    browser.wait_until("the checkout is shown", there).await;
 
     site.set_script("florin.js", None);
     start_again(&browser).await;
     browser.evaluate(sets).await;
+    let is_missing = "return received.length === 1";
     browser
-        .wait_for_result("the script is missing", "return received.length", 1)
+        .wait_until("the script is missing", is_missing)
         .await;
     browser.evaluate("sets('none', null)").await;
     site.set_script("florin.js", Some(STAND_IN));
@@ -190,12 +178,9 @@ async fn a_component_without_its_script_shows_it_and_retries_while_it_is_mounted
     start_again(&browser).await;
     let script = format!("{STAND_IN} renders('first', {{}});");
     browser.evaluate(&script).await;
+    let first = json!(["first: florin-error at_once"]);
     browser
-        .wait_for_result(
-            "the first event is received",
-            "return received",
-            json!(["first: florin-error at_once"]),
-        )
+        .wait_for_result("the first event", "return received", first)
         .await;
     browser.end().await;
 }
@@ -231,7 +216,9 @@ async fn a_script_is_loaded_once_and_a_load_error_names_the_reason_and_can_be_re
         ),
         (
             "'/other.js'".to_owned(),
-            format!("florin: {url}/other.js defines no <florin-checkout>: it is not the script of a proxy."),
+            format!(
+                "florin: {url}/other.js defines no <florin-checkout>: it is not the script of a proxy."
+            ),
         ),
         (
             format!("'{silent}', {{ timeoutMs: 300 }}"),

@@ -1,5 +1,5 @@
-//! The operator's pages: no finding of axe-core on any of them, in both colour schemes and from a phone to a desktop, and a decision
-//! by keyboard. They have no script, and their policy admits none.
+//! The pages of the operator and of a store's staff: no finding of axe-core on any of them, in both colour schemes and from a
+//! phone to a desktop, and a decision by keyboard. They have no script, and their policy admits none.
 
 use serde_json::json;
 use support::{Browser, BrowserOptions, World, eventually, secrets};
@@ -17,7 +17,7 @@ const PAGES: [&str; 7] = [
     "/configuration",
 ];
 
-pub(crate) fn options(width: u32, dark: bool) -> BrowserOptions {
+fn options(width: u32, dark: bool) -> BrowserOptions {
     BrowserOptions {
         size: (width, 800),
         dark,
@@ -26,7 +26,7 @@ pub(crate) fn options(width: u32, dark: bool) -> BrowserOptions {
 }
 
 /// Opens orders of which one is underpaid, one needs review and one is paid. Returns the id of the first.
-pub(crate) async fn with_orders(world: &World) -> String {
+async fn with_orders(world: &World) -> String {
     world.expect_error("a payment needs review");
     let underpaid = world.customer().open("ebook").await;
     underpaid.choose("BTC").await;
@@ -64,16 +64,13 @@ async fn sign_in(browser: &Browser, world: &World) {
     wait_for_heading(browser, "Needs a person").await;
 }
 
-pub(crate) async fn wait_for_heading(browser: &Browser, text: &str) {
-    eventually(&format!("the page {text}"), async || {
-        let heading = "return document.querySelector('h1')?.textContent";
-        (browser.evaluate(heading).await == text).then_some(())
-    })
-    .await;
+async fn wait_for_heading(browser: &Browser, text: &str) {
+    let heading = "return document.querySelector('h1')?.textContent";
+    browser.wait_for_result("the page", heading, text).await;
 }
 
 #[tokio::test]
-async fn axe_finds_nothing_on_any_page_of_the_operator() {
+async fn axe_finds_nothing_on_any_page_of_the_operator_who_decides_by_keyboard() {
     let world = World::start().await;
     let order = with_orders(&world).await;
     let browser = Browser::open_with(BrowserOptions::default()).await;
@@ -94,11 +91,15 @@ async fn axe_finds_nothing_on_any_page_of_the_operator() {
         }
     }
     assert!(found.is_empty(), "{found:#?}");
+    let page = format!("{}/orders/{order}", world.admin_url());
+    accept_by_keyboard(&browser, &page).await;
+    let ada = world.operator(secrets::OPERATOR_TOKEN);
+    assert_eq!(ada.order(&order).await["decision"]["outcome"], "accepted");
     end(world, browser).await;
 }
 
 /// Accepts an order by keyboard on its page, which has no script.
-pub(crate) async fn accept_by_keyboard(browser: &Browser, page: &str) {
+async fn accept_by_keyboard(browser: &Browser, page: &str) {
     browser.goto(page).await;
     let scripts = "return document.scripts.length";
     assert_eq!(browser.evaluate(scripts).await, 0);
@@ -107,22 +108,61 @@ pub(crate) async fn accept_by_keyboard(browser: &Browser, page: &str) {
     // The text, Tab to the first button, Enter.
     let keys = "the rest came by bank\u{e004}\u{e007}";
     browser.type_keys(keys).await;
-    eventually("the order is paid", async || {
-        let badge = "return document.querySelector('main .badge')?.textContent";
-        (browser.evaluate(badge).await == "paid").then_some(())
-    })
-    .await;
+    let badge = "return document.querySelector('main .badge')?.textContent";
+    browser
+        .wait_for_result("the order is paid", badge, "paid")
+        .await;
+}
+
+const STAFF_PAGES: [&str; 4] = [
+    "/staff/",
+    "/staff/orders",
+    "/staff/settlements",
+    "/staff/stores",
+];
+
+/// A link for a person who may decide.
+async fn link(world: &World) -> String {
+    let wanted = json!({ "person": "Zoë", "role": "write" });
+    let made = world.store().post("/v1/staff_links", &wanted).await;
+    made.with(201).text_at("/url")
+}
+
+/// Follows the link from a page of another site, as in a shop's back office, and presses its button by keyboard.
+async fn sign_in_staff(browser: &Browser, world: &World) {
+    let shop = world.shop_url().replace("127.0.0.1", "localhost");
+    browser.goto(&shop).await;
+    let go = "location.assign(arguments[0])";
+    browser.evaluate_with(go, &[json!(link(world).await)]).await;
+    wait_for_heading(browser, "Quiet Goods").await;
+    // The button has the focus.
+    browser.type_keys("\u{e007}".to_owned()).await;
+    wait_for_heading(browser, "Needs a person").await;
 }
 
 #[tokio::test]
-async fn an_operator_decides_by_keyboard_on_a_page_without_scripts() {
+async fn axe_finds_nothing_on_any_page_of_staff_that_comes_from_the_shop_and_decides_by_keyboard() {
     let world = World::start().await;
     let order = with_orders(&world).await;
     let browser = Browser::open_with(BrowserOptions::default()).await;
-    sign_in(&browser, &world).await;
-    let page = format!("{}/orders/{order}", world.admin_url());
+    sign_in_staff(&browser, &world).await;
+    let order = format!("/staff/orders/{order}");
+    let unopened = link(&world).await.replace(&world.proxy_url(), "");
+    let more = [&*order, &*unopened, "/staff/open/0"];
+    let mut found = Vec::new();
+    for (width, dark) in [(390, false), (390, true), (1270, false), (1270, true)] {
+        browser.emulate(options(width, dark)).await;
+        for page in STAFF_PAGES.into_iter().chain(more) {
+            browser.goto(&format!("{}{page}", world.proxy_url())).await;
+            let name = format!("{page} at {width}, dark {dark}");
+            found.extend(page_findings(&browser, &name).await);
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    let page = format!("{}{order}", world.proxy_url());
     accept_by_keyboard(&browser, &page).await;
-    let ada = world.operator(secrets::OPERATOR_TOKEN);
-    assert_eq!(ada.order(&order).await["decision"]["outcome"], "accepted");
+    // The cookie is out of reach of scripts, and no page of the checkout gets it.
+    let cookies = "return document.cookie";
+    assert_eq!(browser.evaluate(cookies).await, "");
     end(world, browser).await;
 }

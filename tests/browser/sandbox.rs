@@ -2,12 +2,12 @@
 //! runs as markup. `crates/sandbox/tests` has every scenario.
 
 use serde_json::json;
-use support::{Browser, BrowserOptions, Checkout, World, eventually, secrets};
+use support::{Browser, BrowserOptions, Checkout, World, secrets};
 
 use crate::helpers::end;
 
-async fn page(world: &World, look: BrowserOptions) -> Browser {
-    let browser = Browser::open_with(look).await;
+async fn page(world: &World) -> Browser {
+    let browser = Browser::open_with(BrowserOptions::default()).await;
     browser
         .goto(&format!("{}/sandbox", world.sandbox_url()))
         .await;
@@ -31,13 +31,11 @@ async fn shows(browser: &Browser, name: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn a_scenario_reaches_its_state_in_the_proxy() {
+async fn scenarios_and_payments_reach_the_proxy_and_nothing_runs_out_of_the_page() {
     let world = World::start().await;
-    let browser = page(&world, BrowserOptions::default()).await;
+    let browser = page(&world).await;
     for (scenario, status, shown) in [
-        ("paid", "paid", "COMPLETED"),
         ("late", "paid", "COMPLETED"),
-        ("reorg", "checking", "CHECKING"),
         ("failed", "failed", "FAILED"),
     ] {
         let (checkout, id) = order(&world, &browser).await;
@@ -45,19 +43,11 @@ async fn a_scenario_reaches_its_state_in_the_proxy() {
         shows(&browser, &format!("status-{id}"), shown).await;
         checkout.wait_for(status).await;
     }
-    assert_eq!(browser.console_warnings().await, [""; 0]);
-    end(world, browser).await;
-}
-
-#[tokio::test]
-async fn a_wallet_pays_any_amount_and_mines_its_blocks() {
-    let world = World::start().await;
-    let browser = page(&world, BrowserOptions::default()).await;
+    // A wallet pays any amount, and mines its blocks.
     let (checkout, id) = order(&world, &browser).await;
     browser.fill(&format!("amount-{id}"), "0.00001").await;
     browser.press(&format!("pay-{id}")).await;
     shows(&browser, &format!("sentence-{id}"), "is missing").await;
-    checkout.wait_for("checking").await;
     browser.press(&format!("pay-rest-{id}")).await;
     shows(&browser, &format!("sentence-{id}"), "paid exactly").await;
     for _ in 0..3 {
@@ -65,6 +55,18 @@ async fn a_wallet_pays_any_amount_and_mines_its_blocks() {
     }
     shows(&browser, &format!("status-{id}"), "COMPLETED").await;
     checkout.wait_for("paid").await;
+    for (width, height) in [(500, 844), (768, 1024), (1280, 900), (1920, 1080)] {
+        let look = BrowserOptions {
+            size: (width, height),
+            dark: width == 768,
+            ..BrowserOptions::default()
+        };
+        browser.emulate(look).await;
+        let beyond = "const all = [...document.querySelectorAll('main *')];
+            return all.filter((node) => node.checkVisibility() && node.getBoundingClientRect().right > innerWidth + 1).map((node) => node.outerHTML.slice(0, 80))";
+        assert_eq!(browser.evaluate(beyond).await, json!([]), "{width}");
+    }
+    assert_eq!(browser.console_warnings().await, [""; 0]);
     end(world, browser).await;
 }
 
@@ -74,7 +76,7 @@ const MARKUP: &str = "<img src=x onerror=\"window.ran=1\"><script>window.ran=1</
 #[tokio::test]
 async fn markup_from_the_network_is_shown_and_never_run() {
     let world = World::start().await;
-    let browser = page(&world, BrowserOptions::default()).await;
+    let browser = page(&world).await;
     let sandbox = world.sandbox_url();
     let body = json!({
         "client_email_id": format!("{MARKUP}@shop.example"),
@@ -117,7 +119,7 @@ async fn markup_from_the_network_is_shown_and_never_run() {
 #[tokio::test]
 async fn a_fault_is_injected_counted_down_and_removed() {
     let world = World::start().await;
-    let browser = page(&world, BrowserOptions::default()).await;
+    let browser = page(&world).await;
     let choose = "const kind = document.querySelector('[data-testid=fault-kind]');
         kind.value = [...kind.options].find((option) => option.text === '503').value;
         document.querySelector('[data-testid=fault-times]').value = '2';
@@ -130,30 +132,10 @@ async fn a_fault_is_injected_counted_down_and_removed() {
     assert_eq!(call.unwrap().status(), 503);
     shows(&browser, "faults", "503 · any · 1 left").await;
     browser.press("clear-faults").await;
-    eventually("no fault is left", async || {
-        (!browser.is_visible("clear-faults").await).then_some(())
-    })
-    .await;
+    let is_hidden =
+        "return !document.querySelector('[data-testid=clear-faults]')?.checkVisibility()";
+    browser.wait_until("no fault is left", is_hidden).await;
     let call = world.http().get(&prices).send().await;
     assert_eq!(call.unwrap().status(), 401);
-    end(world, browser).await;
-}
-
-#[tokio::test]
-async fn at_every_width_nothing_runs_out_of_the_page() {
-    let world = World::start().await;
-    let browser = page(&world, BrowserOptions::default()).await;
-    order(&world, &browser).await;
-    for (width, height) in [(500, 844), (768, 1024), (1280, 900), (1920, 1080)] {
-        let look = BrowserOptions {
-            size: (width, height),
-            dark: width == 768,
-            ..BrowserOptions::default()
-        };
-        browser.emulate(look).await;
-        let beyond = "const all = [...document.querySelectorAll('main *')];
-            return all.filter((node) => node.checkVisibility() && node.getBoundingClientRect().right > innerWidth + 1).map((node) => node.outerHTML.slice(0, 80))";
-        assert_eq!(browser.evaluate(beyond).await, json!([]), "{width}");
-    }
     end(world, browser).await;
 }
