@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use support::Browser;
 use thirtyfour::Key;
 
-use crate::helpers::{HAS_BUTTON, IS_OPEN, end, open_dialog, orders, page_with, wait_for_value};
+use crate::helpers::{
+    HAS_BUTTON, IS_OPEN, end, open_dialog, orders, page_with, shop_page, wait_for_value,
+};
 
 /// An element on a page that scrolls.
 pub(crate) const MODAL: &str = "<p>Above</p><florin-checkout store=\"demo\" product=\"ebook\" display=\"modal\">Pay <b>now</b>\
@@ -19,9 +21,7 @@ async fn a_link_or_script_around_the_element_takes_no_press_of_it() {
                  </florin-checkout></div></a>"
         )
     };
-    let (site, world) = page_with(&card("modal")).await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
+    let (site, world, browser) = shop_page(&card("modal")).await;
     wait_for_value(&browser, "the button", HAS_BUTTON, true).await;
     browser.press("word").await;
     wait_for_value(&browser, "the dialog is open", IS_OPEN, true).await;
@@ -46,9 +46,7 @@ async fn a_link_or_script_around_the_element_takes_no_press_of_it() {
 
 #[tokio::test]
 async fn a_dialog_sends_no_request_before_it_opens_and_keeps_its_invoice_when_closed() {
-    let (site, world) = page_with(MODAL).await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
+    let (_site, world, browser) = shop_page(MODAL).await;
     let listen = "window.closings = 0; addEventListener('florin-close', () => window.closings++)";
     browser.evaluate(listen).await;
     let words = "element.textContent";

@@ -2,19 +2,16 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{Browser, eventually};
 
-use crate::helpers::{end, orders, page_with, read_inside, wait_for_value};
+use crate::helpers::{end, orders, page_with, read_inside, shop_page, wait_for_value};
 
 #[tokio::test]
 async fn a_redirect_leads_to_the_checkouts_own_page() {
     let element = "<florin-checkout store=\"demo\" product=\"ebook\" display=\"redirect\" theme=\"dark\"></florin-checkout>";
-    let (site, world) = page_with(element).await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
+    let (_site, world, browser) = shop_page(element).await;
     let ready = "inside?.querySelector('a')?.textContent";
     wait_for_value(&browser, "the link", ready, "Pay with crypto").await;
     browser
@@ -95,9 +92,8 @@ const INLINE: &str =
 
 #[tokio::test]
 async fn several_elements_share_one_program() {
-    let (site, world) = page_with(&[INLINE, &INLINE.replace("ebook", "mug")].concat()).await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
+    let (_site, world, browser) =
+        shop_page(&[INLINE, &INLINE.replace("ebook", "mug")].concat()).await;
     let both = "[...document.querySelectorAll('florin-checkout')].filter((one) => one.shadowRoot?.querySelector('[data-testid=status-open]')).length";
     wait_for_value(&browser, "both are shown", both, 2).await;
     for file in ["florin.js", "host-", "widget_bg-", "widget-", "florin-"] {
@@ -204,37 +200,47 @@ const COUNT: &str = r"
         memory: window.program?.buffer.byteLength,
     });";
 
-#[tokio::test]
-async fn a_removed_element_frees_everything() {
-    // With an attempt there is a stream.
-    let element = INLINE.replace("display", "asset=\"BTC\" display");
-    let (site, world) = page_with(&element).await;
+/// Shows the element eight times on one page whose script removes it; returns what is held after each, with nodes and listeners.
+async fn held_after_removals(element: &str, removes: &str) -> Vec<(Value, (u64, u64))> {
+    let (site, world) = page_with("").await;
     let browser = Browser::open().await;
+    // The script's own timer is not counted.
+    browser.run_before_every_page(removes).await;
     browser.run_before_every_page(COUNT).await;
     browser.goto(site.url()).await;
-    let open =
-        "inside?.querySelector('[data-testid=status-awaiting_payment]') && window.held().streams";
     let mut after = Vec::new();
-    for turn in 0..6 {
-        let what = format!("the checkout, {turn} times removed");
-        let one = json!(1);
-        let opening = wait_for_value(&browser, &what, open, one);
-        // One that is refused its stream asks again after 30 seconds.
-        let opened = tokio::time::timeout(Duration::from_secs(20), opening).await;
-        opened.expect("the stream begins at once");
-        browser
-            .evaluate("document.querySelector('florin-checkout').remove()")
-            .await;
-        let rest = "[window.held().streams, window.held().timers]";
-        wait_for_value(&browser, "nothing is active", rest, json!([0, 0])).await;
-        after.push(browser.evaluate("return window.held()").await);
+    for turn in 1..=8 {
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
         browser.evaluate_with(again, &[json!(element)]).await;
+        let removed = format!("the element is removed {turn} times");
+        wait_for_value(&browser, &removed, "window.removed", turn).await;
+        let rest = "[window.held().streams, window.held().timers]";
+        wait_for_value(&browser, "nothing is active", rest, json!([0, 0])).await;
+        let held = browser.evaluate("return window.held()").await;
+        after.push((held, browser.nodes_and_listeners().await));
     }
-    // The first rounds fill what the page keeps: the program and its memory.
-    assert_eq!(after[3], after[5], "{after:#?}");
-    assert!(after[3]["memory"].is_number(), "{after:#?}");
     end(world, browser).await;
+    after
+}
+
+/// Removes each element once its payment and the stream about it are there.
+const REMOVE_WITH_STREAM: &str = "
+    window.removed = 0;
+    setInterval(() => {
+        const element = document.querySelector('florin-checkout');
+        const isThere = element?.shadowRoot?.querySelector('[data-testid=status-awaiting_payment]');
+        if (!isThere || !held().streams) return;
+        element.remove();
+        removed += 1;
+    }, 20);";
+
+#[tokio::test]
+async fn a_removed_element_frees_everything() {
+    let element = INLINE.replace("display", "asset=\"BTC\" display");
+    let after = held_after_removals(&element, REMOVE_WITH_STREAM).await;
+    // The first rounds fill what the page keeps: the program and its memory.
+    assert_eq!(after[3].0, after[7].0, "{after:#?}");
+    assert!(after[3].0["memory"].is_number(), "{after:#?}");
 }
 
 /// Removes each element at its first status event, while its first screen is still being built.
@@ -242,33 +248,16 @@ const REMOVE_AT_ONCE: &str = "
     window.removed = 0;
     addEventListener('florin-status', ({ target }) => {
         target.remove();
-        window.removed += 1;
+        removed += 1;
     });";
 
 #[tokio::test]
 async fn an_element_removed_by_its_first_event_frees_everything() {
-    let (site, world) = page_with("").await;
-    let browser = Browser::open().await;
-    browser.run_before_every_page(COUNT).await;
-    browser.run_before_every_page(REMOVE_AT_ONCE).await;
-    browser.goto(site.url()).await;
-    let mut after = Vec::new();
-    for turn in 1..=8 {
-        let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
-        browser.evaluate_with(again, &[json!(INLINE)]).await;
-        let removed = format!("the element is removed {turn} times");
-        wait_for_value(&browser, &removed, "window.removed", json!(turn)).await;
-        let rest = "[window.held().streams, window.held().timers]";
-        wait_for_value(&browser, "nothing is active", rest, json!([0, 0])).await;
-        let held = browser.evaluate("return window.held()").await;
-        after.push((held, browser.nodes_and_listeners().await));
-    }
-    // The first rounds fill what the page keeps.
+    let after = held_after_removals(INLINE, REMOVE_AT_ONCE).await;
     let (held, (nodes, listeners)) = &after[3];
     let (held_at_last, (nodes_at_last, listeners_at_last)) = &after[7];
     assert_eq!(held, held_at_last, "{after:#?}");
     // Four elements that leak would hold hundreds of nodes and dozens of listeners.
     assert!(nodes_at_last < &(nodes + 50), "{after:#?}");
     assert!(listeners_at_last < &(listeners + 4), "{after:#?}");
-    end(world, browser).await;
 }

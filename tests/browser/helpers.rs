@@ -148,6 +148,14 @@ pub(crate) async fn page_with(elements: &str) -> (StoreSite, World) {
     (site, world)
 }
 
+/// As [`page_with`], opened in a browser.
+pub(crate) async fn shop_page(elements: &str) -> (StoreSite, World, Browser) {
+    let (site, world) = page_with(elements).await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    (site, world, browser)
+}
+
 /// Returns the orders of the store.
 pub(crate) async fn orders(world: &World) -> Vec<Value> {
     let orders = world.store().get("/v1/orders").await.with(200).body;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use support::{Browser, StoreSite, World};
 
 use crate::gallery::Gallery;
-use crate::helpers::{checkout_page, end, open_dialog, page_with, read_inside, wait_for_value};
+use crate::helpers::{checkout_page, end, open_dialog, read_inside, shop_page, wait_for_value};
 
 /// Returns the sections of each language file by its tag.
 fn languages() -> BTreeMap<String, Value> {
@@ -174,9 +174,7 @@ const BUTTON: &str = "inside?.querySelector('[part=button] slot')?.textContent";
 
 #[tokio::test]
 async fn a_dialog_uses_the_shops_language() {
-    let (site, world) = page_with(&element("display=\"modal\" locale=\"de-AT\"")).await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
+    let (_site, world, browser) = shop_page(&element("display=\"modal\" locale=\"de-AT\"")).await;
     let label = |key| text("de", "loader", key);
     wait_for_value(&browser, "the button", BUTTON, label("pay")).await;
     open_dialog(&browser).await;
@@ -189,9 +187,7 @@ async fn a_dialog_uses_the_shops_language() {
 #[tokio::test]
 async fn a_link_without_its_language_file_is_in_english() {
     let link = element("display=\"redirect\" locale=\"fr\"");
-    let (site, world) = page_with(&link).await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
+    let (site, world, browser) = shop_page(&link).await;
     let label = |tag| text(tag, "loader", "pay");
     wait_for_value(&browser, "the link", BUTTON, label("fr")).await;
     // Only the loader itself may load.

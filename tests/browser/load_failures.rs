@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use crate::dialog::MODAL;
 use crate::helpers::{
     HAS_BUTTON, RECORD_ANNOUNCEMENTS, announced, checkout_page, end, open_dialog, orders,
-    page_with, read_inside, wait_for_value,
+    page_with, read_inside, shop_page, wait_for_value,
 };
 
 #[tokio::test]
@@ -77,9 +77,7 @@ async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
 
 #[tokio::test]
 async fn an_unreachable_proxy_is_retried_until_it_answers() {
-    let (site, mut world) = page_with(MODAL).await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
+    let (_site, mut world, browser) = shop_page(MODAL).await;
     wait_for_value(&browser, "the button is there", HAS_BUTTON, true).await;
     world.front_link.cut().await;
     open_dialog(&browser).await;

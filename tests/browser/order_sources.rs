@@ -8,29 +8,6 @@ use crate::gallery::Gallery;
 use crate::helpers::{checkout_page, choose_asset, end, orders, read_inside, wait_for_value};
 
 #[tokio::test]
-async fn an_order_token_in_the_shop_opens_one_order_that_a_reload_finds() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser.goto(&world.shop_url()).await;
-    browser.press("to-members").await;
-    browser.enter_checkout().await;
-    browser.press("asset-LTC").await;
-    browser.wait_for("status-awaiting_payment").await;
-    let address = browser.text("address").await;
-    browser.reload().await;
-    browser.enter_checkout().await;
-    browser.wait_for("status-awaiting_payment").await;
-    assert_eq!(browser.text("address").await, address);
-    let known = orders(&world).await;
-    let [order] = &known[..] else {
-        panic!("one order: {known:?}")
-    };
-    assert_eq!(order["amount"], "10.00");
-    assert_eq!(order["price_source"], "order_token");
-    end(world, browser).await;
-}
-
-#[tokio::test]
 async fn an_order_token_is_removed_from_the_url_and_survives_a_reload() {
     let world = World::start().await;
     let browser = Browser::open().await;

@@ -86,10 +86,10 @@ async fn a_page_that_becomes_visible_sends_a_request_at_once() {
     let hidden = browser.evaluate("return asked()").await;
     assert_eq!(hidden, before, "a hidden page sends no request");
     browser.evaluate("looks('visible')").await;
-    let read_field = within(Duration::from_secs(2), async || {
+    let sends = within(Duration::from_secs(2), async || {
         (browser.evaluate("return asked()").await != before).then_some(())
     });
-    assert!(read_field.await.is_some(), "it waits for its turn");
+    assert!(sends.await.is_some(), "it waits for its turn");
     end(world, browser).await;
 }
 

@@ -68,23 +68,6 @@ async fn a_late_response_restores_no_replaced_address_and_no_previous_order() {
     end(world, browser).await;
 }
 
-#[tokio::test]
-async fn a_refusal_that_passes_is_repeated_automatically() {
-    let busy = "(() => {
-        const fetched = window.fetch;
-        let refused = 0;
-        window.fetch = async (request, options) => {
-            if (options?.method !== 'POST' || refused++) return fetched(request, options);
-            const body = { error: { code: 'request_in_progress', message: 'Still at work.', request_id: 'req_1' } };
-            return new Response(JSON.stringify(body), { status: 409 });
-        };
-    })();";
-    let (world, browser) = checkout_page(&[busy]).await;
-    browser.wait_for("status-stopped").await;
-    browser.wait_for("status-open").await;
-    end(world, browser).await;
-}
-
 /// Loses or replaces the responses to so many POST requests, `losses`, of the path `lost`, by `kind`.
 const LOSE: &str = "(() => {
     const fetched = window.fetch;

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, Engine, World, eventually};
 
-use crate::helpers::{another_site, end};
+use crate::gallery::Gallery;
+use crate::helpers::{end, shop_page, wait_for_warning};
 
 /// Returns the value of a theme token of the checkout.
 async fn token_value(browser: &Browser, token: &str) -> Value {
@@ -20,19 +21,12 @@ async fn a_page_of_one_store_shows_no_order_of_another() {
     let browser = Browser::open().await;
     let checkout = world.customer().open("ebook").await;
     let page = |store: &str| {
-        let token = checkout.token();
-        format!(
-            "{}/pay?store={store}#client_token={token}",
-            world.proxy_url()
-        )
+        let (proxy, token) = (world.proxy_url(), checkout.token());
+        format!("{proxy}/pay?store={store}#client_token={token}")
     };
     browser.goto(&page("other")).await;
     browser.wait_for("status-stopped").await;
-    let complaints = browser.console_warnings().await.join("\n");
-    assert!(
-        complaints.contains("This order is not of the store other."),
-        "{complaints}"
-    );
+    wait_for_warning(&browser, "This order is not of the store other.").await;
     browser.goto(&page("demo")).await;
     browser.wait_for("status-open").await;
     end(world, browser).await;
@@ -40,33 +34,21 @@ async fn a_page_of_one_store_shows_no_order_of_another() {
 
 #[tokio::test]
 async fn colours_of_a_link_that_hide_the_text_are_not_applied() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    let page = world.checkout_page();
-    browser
-        .goto(&format!(
-            "{page}&--florin-warning=transparent&--florin-accent=%23123456"
-        ))
-        .await;
-    browser.wait_for("status-open").await;
-    assert_eq!(
-        token_value(&browser, "warning").await,
-        "",
-        "what shows through hides"
-    );
-    assert_eq!(token_value(&browser, "accent").await, "#123456");
-    browser.goto("about:blank").await;
-    browser
-        .goto(&format!(
-            "{page}&--florin-text=%23fafafa&--florin-accent=%23123456"
-        ))
-        .await;
-    browser.wait_for("status-open").await;
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    let accent = "&--florin-accent=%23123456";
+    let transparent = format!("&--florin-warning=transparent{accent}");
+    gallery.show("choosing", &transparent).await;
+    assert_eq!(token_value(browser, "accent").await, "#123456");
+    let warning = token_value(browser, "warning").await;
+    assert_eq!(warning, "", "what shows through hides");
+    let white = format!("&--florin-text=%23fafafa{accent}");
+    gallery.show("choosing", &white).await;
     eventually("white on white is removed", async || {
-        (token_value(&browser, "text").await == "").then_some(())
+        (token_value(browser, "text").await == "").then_some(())
     })
     .await;
-    end(world, browser).await;
+    gallery.end().await;
 }
 
 #[tokio::test]
@@ -79,21 +61,15 @@ async fn pages_in_one_tab_keep_their_tokens_separate() {
     ];
     let mut addresses = Vec::new();
     for checkout in [&first, &second] {
-        let page = format!(
-            "{}/pay#client_token={}",
-            world.proxy_url(),
-            checkout.token()
-        );
+        let (proxy, token) = (world.proxy_url(), checkout.token());
+        let page = format!("{proxy}/pay#client_token={token}");
         browser.goto("about:blank").await;
         browser.goto(&page).await;
         browser.wait_for("status-open").await;
         addresses.push(browser.evaluate("return location.href").await);
     }
-    assert!(
-        addresses
-            .iter()
-            .all(|address| !address.to_string().contains("client_token"))
-    );
+    let has_token = |address: &Value| address.to_string().contains("client_token");
+    assert!(!addresses.iter().any(has_token), "{addresses:?}");
     browser.goto("about:blank").await;
     browser.goto(addresses[0].as_str().unwrap()).await;
     browser.press("asset-BTC").await;
@@ -104,28 +80,22 @@ async fn pages_in_one_tab_keep_their_tokens_separate() {
 
 #[tokio::test]
 async fn attributes_set_later_clear_an_earlier_error() {
-    let (site, world, url) = another_site().await;
-    let proxy = world.proxy_url();
-    site.serve(
-        "",
-        &format!("<script src=\"{proxy}/florin.js\"></script><script src=\"late.js\"></script>"),
-    );
     // As after a request of the shop: the element is invalid at first and valid later.
-    let late = "window.errors = [];
-        const element = document.createElement('florin-checkout');
-        element.addEventListener('florin-error', ({ detail }) => errors.push(detail.code));
-        element.addEventListener('florin-ready', () => { window.isReady = true; });
-        document.currentScript.after(element);
-        setTimeout(() => {
-            element.setAttribute('store', 'demo');
-            element.setAttribute('product', 'ebook');
-        });";
-    site.set_script("late.js", Some(late));
-    let browser = Browser::open().await;
-    browser.goto(&url).await;
-    browser
-        .wait_for_result("the checkout is shown", "return window.isReady", true)
-        .await;
+    let late = "<script>
+        window.errors = [];
+        customElements.whenDefined('florin-checkout').then(() => {
+            const element = document.createElement('florin-checkout');
+            element.addEventListener('florin-error', ({ detail }) => errors.push(detail.code));
+            element.addEventListener('florin-ready', () => { window.isReady = true; });
+            document.body.append(element);
+            setTimeout(() => {
+                element.setAttribute('store', 'demo');
+                element.setAttribute('product', 'ebook');
+            });
+        });</script>";
+    let (_site, world, browser) = shop_page(late).await;
+    let is_ready = "return window.isReady";
+    browser.wait_until("the checkout is shown", is_ready).await;
     let seen = "return [errors, !!document.querySelector('florin-checkout').shadowRoot.querySelector('iframe')]";
     assert_eq!(browser.evaluate(seen).await, json!([[], true]));
     end(world, browser).await;

@@ -4,10 +4,8 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use support::{Browser, World};
 
 use crate::gallery::{Gallery, wide};
-use crate::helpers::end;
 use crate::states::OUTSIDE;
 
 /// Markup, addresses, and characters that browsers obey.
@@ -171,42 +169,4 @@ async fn every_text_is_text_in_some_field_of_every_state() {
 #[ignore = "long: run by cargo xtask test --long"]
 async fn every_text_is_text_in_every_field() {
     check_is_text(|_, _| true).await;
-}
-
-#[tokio::test]
-async fn a_shops_title_sent_by_the_proxy_is_text() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser.emulate(wide(320)).await;
-    // The longest title of an order token.
-    let titles = corpus()
-        .into_iter()
-        .filter(|text| text.chars().count() <= 120);
-    // The states above have the others.
-    let titles = titles.step_by(3);
-    for (number, title) in titles.enumerate() {
-        let mut claims = world
-            .token_signer()
-            .claims(&format!("hostile-{number}"), "19.90");
-        claims["title"] = json!(title);
-        let token = world.token_signer().sign(&claims);
-        browser.goto("about:blank").await;
-        let page = format!("{}/pay#order_token={token}", world.proxy_url());
-        browser.goto(&page).await;
-        browser.wait_for("asset-BTC").await;
-        let become_ = browser
-            .evaluate_with(RENDER_STATE, &[json!(shown(&title))])
-            .await;
-        assert_eq!(become_["shown"], 1, "{title:?}: {become_}");
-        assert_eq!(become_["hacked"], Value::Null, "{title:?}");
-        assert_eq!(become_["turned"], json!([]), "{title:?}");
-        let elements = become_["elements"].as_str().unwrap();
-        for strange in ["IMG", "SCRIPT", "STYLE"] {
-            assert!(!elements.contains(strange), "{title:?}: {elements}");
-        }
-        let links = become_["links"].as_array().unwrap();
-        assert!(links.iter().all(is_known_link), "{links:?}");
-        assert_eq!(browser.evaluate(OUTSIDE).await, json!([]), "{title:?}");
-    }
-    end(world, browser).await;
 }

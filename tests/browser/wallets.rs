@@ -72,7 +72,7 @@ pub(crate) async fn choose(asset: &str, set: &str) -> (StoreSite, Chain, World, 
 pub(crate) async fn wait_for_state(browser: &Browser, state: &str) {
     let what = format!("the wallet's state is {state}");
     let read = "inside?.querySelector('[data-testid=wallet-status]')?.dataset.state";
-    wait_for_value(browser, &what, read, json!(state)).await;
+    wait_for_value(browser, &what, read, state).await;
 }
 
 /// Waits for the screen after a payment: the sandbox may see it in the block that is being made, before the page asks.
@@ -106,9 +106,8 @@ async fn wait_for_text_in_focus(browser: &Browser, text: &str) {
     let focused = "let at = document.activeElement;
         while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
         return at?.textContent.trim()";
-    browser
-        .wait_for_result(&format!("the focus is on {text}"), focused, json!(text))
-        .await;
+    let what = format!("the focus is on {text}");
+    browser.wait_for_result(&what, focused, text).await;
 }
 
 /// The whole way of a payment, with the keyboard and a screen reader alone.
