@@ -13,7 +13,7 @@ use florin_storage::{
     DueDelivery, EndpointStatus, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid,
     NamedTransaction, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
     OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, OrderVersion,
-    PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, SettledOrder,
+    PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, Result, SettledOrder,
     SharedStorage, SqliteStorage, StaffAccess, StaffStorage, StaticFile, Storage, StorageError,
     StoreScope, StoredResponse, TokenGrant, Totals,
 };
@@ -227,59 +227,59 @@ macro_rules! with_faults {
 with_faults! {
     OperatorStorage;
     async fn decide(&self, order: &OrderId, decision: &NewDecision, now: Timestamp) -> Result<Snapshot, DecideError>;
-    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError>;
-    async fn orders_for_attention(&self, scope: &StoreScope, limit: u32) -> Result<Vec<Aggregate>, StorageError>;
-    async fn order_history(&self, scope: &StoreScope, order: &OrderId) -> Result<Option<OrderHistory>, StorageError>;
-    async fn given_up_events(&self, scope: &StoreScope, limit: u32) -> Result<Vec<GivenUpEvent>, StorageError>;
-    async fn event(&self, scope: &StoreScope, event: &EventId) -> Result<Option<Event>, StorageError>;
-    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError>;
-    async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>, StorageError>;
+    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>>;
+    async fn orders_for_attention(&self, scope: &StoreScope, limit: u32) -> Result<Vec<Aggregate>>;
+    async fn order_history(&self, scope: &StoreScope, order: &OrderId) -> Result<Option<OrderHistory>>;
+    async fn given_up_events(&self, scope: &StoreScope, limit: u32) -> Result<Vec<GivenUpEvent>>;
+    async fn event(&self, scope: &StoreScope, event: &EventId) -> Result<Option<Event>>;
+    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<()>;
+    async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>>;
     async fn settled_orders(
         &self, scope: &StoreScope, from: Timestamp, until: Timestamp, after: Option<&SettledOrder>, limit: u32,
-    ) -> Result<Vec<SettledOrder>, StorageError>;
+    ) -> Result<Vec<SettledOrder>>;
 }
 
 with_faults! {
     StaffStorage;
     async fn add_staff_link(
         &self, token: TokenHash, access: &StaffAccess, expires_at: Timestamp,
-    ) -> Result<(), StorageError>;
-    async fn staff_link(&self, token: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>, StorageError>;
+    ) -> Result<()>;
+    async fn staff_link(&self, token: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>>;
     async fn open_staff_session(
         &self, link: TokenHash, session: TokenHash, now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError>;
-    async fn staff_session(&self, session: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>, StorageError>;
-    async fn end_staff_session(&self, session: TokenHash) -> Result<(), StorageError>;
-    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64, StorageError>;
+    ) -> Result<Option<StaffAccess>>;
+    async fn staff_session(&self, session: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>>;
+    async fn end_staff_session(&self, session: TokenHash) -> Result<()>;
+    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64>;
 }
 
 with_faults! {
     Storage;
-    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError>;
-    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError>;
-    async fn invalidate_prices(&self) -> Result<(), StorageError>;
-    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;
+    async fn keep_prices(&self, prices: &PriceList) -> Result<()>;
+    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>>;
+    async fn invalidate_prices(&self) -> Result<()>;
+    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64>;
     async fn open_order(
         &self, id: &OrderId, terms: &NewOrder, token: TokenHash, token_expires_at: Timestamp, now: Timestamp,
     ) -> Result<Opened, OpenError>;
     async fn add_token(
         &self, order: &OrderId, token: TokenHash, token_expires_at: Timestamp,
-    ) -> Result<(), StorageError>;
+    ) -> Result<()>;
     async fn claim_request(
         &self, request: RequestId, fingerprint: Fingerprint, now: Timestamp, lease_until: Timestamp,
-    ) -> Result<Claim, StorageError>;
+    ) -> Result<Claim>;
     async fn store_response(
         &self, request: RequestId, lease_until: Timestamp, response: &StoredResponse, kept_until: Timestamp,
-    ) -> Result<bool, StorageError>;
-    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<(), StorageError>;
-    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
-    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>, StorageError>;
-    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError>;
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError>;
-    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>, StorageError>;
+    ) -> Result<bool>;
+    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<()>;
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64>;
+    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>>;
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>>;
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>>;
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>>;
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, OrderOperationError>;
-    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError>;
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError>;
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64>;
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>>;
     async fn begin_attempt(
         &self, order: &OrderId, terms: &NewAttempt, now: Timestamp,
     ) -> Result<Attempt, OrderOperationError>;
@@ -288,55 +288,55 @@ with_faults! {
     ) -> Result<(), OpenAttemptError>;
     async fn abandon_attempt(
         &self, attempt: &AttemptId, reason: Abandoned, now: Timestamp,
-    ) -> Result<(), StorageError>;
-    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64, StorageError>;
+    ) -> Result<()>;
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64>;
     async fn mark_as_paid(
         &self, order: &OrderId, named: Option<&NamedTransaction>, now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError>;
     async fn keep_receipt_email(
         &self, order: &OrderId, email: Option<&str>, now: Timestamp,
-    ) -> Result<Option<KeptEmail>, StorageError>;
+    ) -> Result<Option<KeptEmail>>;
     async fn due_attempts(
         &self, poll_priority: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
-    ) -> Result<Vec<DueAttempt>, StorageError>;
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
+    ) -> Result<Vec<DueAttempt>>;
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool>;
     async fn schedule_polls_of_order(
         &self, order: &OrderId, pause: SignedDuration, now: Timestamp,
-    ) -> Result<bool, StorageError>;
-    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError>;
-    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError>;
-    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
-    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool, StorageError>;
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;
-    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp, now: Timestamp) -> Result<(), StorageError>;
-    async fn record_observation(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<RecordedObservation>, StorageError>;
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError>;
+    ) -> Result<bool>;
+    async fn replan_future(&self, now: Timestamp) -> Result<u64>;
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue>;
+    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool>;
+    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool>;
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>>;
+    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp, now: Timestamp) -> Result<()>;
+    async fn record_observation(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<RecordedObservation>>;
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>>;
     async fn events(
         &self, store: &StoreId, after: Option<&EventId>, limit: u32,
-    ) -> Result<Option<Vec<Event>>, StorageError>;
+    ) -> Result<Option<Vec<Event>>>;
     async fn due_deliveries(
         &self, store: &StoreId, now: Timestamp, lease_until: Timestamp, limit: u32,
-    ) -> Result<Vec<DueDelivery>, StorageError>;
-    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<(), StorageError>;
+    ) -> Result<Vec<DueDelivery>>;
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()>;
     async fn deliveries(
         &self, store: &StoreId, filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError>;
-    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool, StorageError>;
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError>;
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
-    async fn backlog(&self) -> Result<u64, StorageError>;
+    ) -> Result<Option<Vec<RecordedDelivery>>>;
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool>;
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus>;
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool>;
+    async fn backlog(&self) -> Result<u64>;
 }
 
 with_faults! {
     SharedStorage;
-    async fn totals(&self) -> Result<Totals, StorageError>;
-    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<(), StorageError>;
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError>;
-    async fn check_database(&self) -> Result<(), StorageError>;
-    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
+    async fn totals(&self) -> Result<Totals>;
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()>;
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>>;
+    async fn check_database(&self) -> Result<()>;
+    async fn check_writing(&self, now: Timestamp) -> Result<()>;
     {
         /// Where several proxies write, every write gives every order another version.
-        async fn versions(&self, orders: &[OrderId]) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+        async fn versions(&self, orders: &[OrderId]) -> Result<Vec<(OrderId, OrderVersion)>> {
             let world = &self.process.world;
             self.process.wait_while_frozen().await;
             if world.proxies == 1 {

@@ -16,7 +16,7 @@ use sqlx::{AssertSqlSafe, PgConnection, Row as _, SqliteConnection};
 
 use self::tables::{Table, tables};
 use crate::sqlite::WriteTransaction;
-use crate::{PostgresStorage, SqliteStorage, StorageError};
+use crate::{PostgresStorage, Result, SqliteStorage, StorageError};
 
 /// Lines are sent in pieces of this size.
 const PIECE: usize = 64 * 1024;
@@ -277,7 +277,7 @@ async fn read_back(table: &Table, to: &mut PgTransaction<'_>) -> Result<CopiedTa
 }
 
 /// Writes a value as `COPY` writes it. Source: PostgreSQL, "COPY", "Text Format".
-fn write_value(line: &mut String, kind: &str, value: &str) -> Result<(), StorageError> {
+fn write_value(line: &mut String, kind: &str, value: &str) -> Result<()> {
     match kind {
         "text" => {
             for character in value.chars() {
@@ -306,7 +306,7 @@ fn write_value(line: &mut String, kind: &str, value: &str) -> Result<(), Storage
     Ok(())
 }
 
-fn write_time(line: &mut String, millis: &str) -> Result<(), StorageError> {
+fn write_time(line: &mut String, millis: &str) -> Result<()> {
     let time = millis.parse().ok().map(Timestamp::from_millisecond);
     let Some(Ok(time)) = time else {
         return Err(StorageError::Corrupt(format!("the time {millis:?}")));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sqlx::postgres::PgConnectOptions;
 
 use crate::{
-    LeaseClock, PostgresOptions, PostgresStorage, SqliteStorage, Storage, StorageError, Verified,
+    LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage, Verified,
     postgres, sqlite,
 };
 
@@ -25,7 +25,7 @@ impl Database {
     ///
     /// # Errors
     /// Those of [`SqliteStorage::open`] and [`PostgresStorage::open`].
-    pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
+    pub async fn open(url: &str, environment: &str) -> Result<Self> {
         Self::open_limited(url, None, environment, &PostgresOptions::DEFAULT).await
     }
 
@@ -39,7 +39,7 @@ impl Database {
         direct_url: Option<&str>,
         environment: &str,
         limits: &PostgresOptions,
-    ) -> Result<Self, StorageError> {
+    ) -> Result<Self> {
         if is_postgres(url) {
             let clock = LeaseClock::Server;
             let opened = PostgresStorage::open_limited(url, direct_url, environment, clock, limits);

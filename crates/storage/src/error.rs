@@ -3,6 +3,9 @@
 use florin_orders::{InvoiceId, Order, OrderId, OrderStatus};
 use sqlx::postgres::PgDatabaseError;
 
+/// What the storage returns.
+pub type Result<T, E = StorageError> = std::result::Result<T, E>;
+
 /// The database failed. "Not there" is never an error: that is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {

@@ -49,7 +49,7 @@ pub use delivery::{
     RecordedDelivery, Retry,
 };
 pub use error::{
-    FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, StorageError,
+    FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, Result, StorageError,
 };
 pub use idempotency::{Claim, Fingerprint, RequestId, StoredResponse};
 pub use lease::LeaseClock;

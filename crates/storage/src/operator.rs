@@ -9,7 +9,7 @@ use florin_orders::{
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr};
 
-use crate::{Actor, RecordedDelivery, StorageError, StoreScope};
+use crate::{Actor, RecordedDelivery, Result, StorageError, StoreScope};
 
 /// A person's decision about an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -281,45 +281,29 @@ pub trait OperatorStorage: Send + Sync + std::fmt::Debug {
     ) -> Result<Snapshot, DecideError>;
 
     /// Orders, newest first.
-    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError>;
+    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>>;
 
     /// The orders that wait for a person, the longest first.
-    async fn orders_for_attention(
-        &self,
-        scope: &StoreScope,
-        limit: u32,
-    ) -> Result<Vec<Aggregate>, StorageError>;
+    async fn orders_for_attention(&self, scope: &StoreScope, limit: u32) -> Result<Vec<Aggregate>>;
 
     /// One order with all that happened; `None` for an unknown one.
     async fn order_history(
         &self,
         scope: &StoreScope,
         order: &OrderId,
-    ) -> Result<Option<OrderHistory>, StorageError>;
+    ) -> Result<Option<OrderHistory>>;
 
     /// The latest events that were given up.
-    async fn given_up_events(
-        &self,
-        scope: &StoreScope,
-        limit: u32,
-    ) -> Result<Vec<GivenUpEvent>, StorageError>;
+    async fn given_up_events(&self, scope: &StoreScope, limit: u32) -> Result<Vec<GivenUpEvent>>;
 
     /// An event; `None` for an unknown one.
-    async fn event(
-        &self,
-        scope: &StoreScope,
-        event: &EventId,
-    ) -> Result<Option<Event>, StorageError>;
+    async fn event(&self, scope: &StoreScope, event: &EventId) -> Result<Option<Event>>;
 
     /// Appends to the audit log. A repetition with the same id does nothing.
-    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError>;
+    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<()>;
 
     /// A page of the audit log, the latest entry first, behind the position `after`.
-    async fn audit_log(
-        &self,
-        after: Option<i64>,
-        limit: u32,
-    ) -> Result<Vec<AuditEntry>, StorageError>;
+    async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>>;
 
     /// The orders that were credited at or after `from` and before `until`, the first ones first, behind the order `after`
     /// of that list.
@@ -330,7 +314,7 @@ pub trait OperatorStorage: Send + Sync + std::fmt::Debug {
         until: Timestamp,
         after: Option<&SettledOrder>,
         limit: u32,
-    ) -> Result<Vec<SettledOrder>, StorageError>;
+    ) -> Result<Vec<SettledOrder>>;
 }
 
 impl OrderSearch {

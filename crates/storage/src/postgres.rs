@@ -73,7 +73,7 @@ pub use self::storage::PostgresStorage;
 pub(crate) use self::verify::verify;
 use crate::limits::BATCH;
 use crate::{
-    ChangeListener, Changed, Commits, LimitKey, OrderVersion, PoolState, ServerState,
+    ChangeListener, Changed, Commits, LimitKey, OrderVersion, PoolState, Result, ServerState,
     SharedStorage, StaticFile, StorageError, Totals,
 };
 
@@ -83,14 +83,14 @@ impl PostgresStorage {
     pub(crate) async fn attempt(
         &self,
         id: &florin_orders::AttemptId,
-    ) -> Result<florin_orders::Attempt, StorageError> {
+    ) -> Result<florin_orders::Attempt> {
         read!(self, |reader| orders::attempt(reader, id))
     }
 }
 
 #[async_trait]
 impl SharedStorage for PostgresStorage {
-    async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
+    async fn server_state(&self) -> Result<Option<ServerState>> {
         read!(self, |reader| server::state(reader)).map(Some)
     }
 
@@ -98,14 +98,11 @@ impl SharedStorage for PostgresStorage {
         self.timeouts.of(&self.reader, &self.writer)
     }
 
-    async fn versions(
-        &self,
-        orders: &[OrderId],
-    ) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+    async fn versions(&self, orders: &[OrderId]) -> Result<Vec<(OrderId, OrderVersion)>> {
         read!(self, |reader| versions::versions(reader, orders))
     }
 
-    async fn announce(&self, changed: &Changed) -> Result<(), StorageError> {
+    async fn announce(&self, changed: &Changed) -> Result<()> {
         read!(self, |reader| announcements::announce(
             reader,
             &self.holder,
@@ -113,7 +110,7 @@ impl SharedStorage for PostgresStorage {
         ))
     }
 
-    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
+    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>> {
         let options = (*self.options.0).clone();
         let announcing = (self.reader.clone(), self.pooler.clone());
         let listener =
@@ -127,7 +124,7 @@ impl SharedStorage for PostgresStorage {
         key: LimitKey,
         each: SignedDuration,
         now: Timestamp,
-    ) -> Result<Option<SignedDuration>, StorageError> {
+    ) -> Result<Option<SignedDuration>> {
         let clock = self.clock(now);
         transaction!(self, Fail, [], |tx| shared::count_request(
             tx, key, each, clock
@@ -135,7 +132,7 @@ impl SharedStorage for PostgresStorage {
         .await)
     }
 
-    async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64> {
         let clock = self.clock(now);
         transaction!(self, Fail, [], |tx| shared::delete_unused_counts(
             tx, clock, BATCH
@@ -143,7 +140,7 @@ impl SharedStorage for PostgresStorage {
         .await)
     }
 
-    async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool, StorageError> {
+    async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool> {
         let (holder, clock) = (&self.holder, self.clock(now));
         transaction!(self, Repeat, [holder], |tx| shared::share_delay(
             tx, &holder, is_delayed, clock
@@ -151,11 +148,7 @@ impl SharedStorage for PostgresStorage {
         .await)
     }
 
-    async fn keep_static_files(
-        &self,
-        files: &[StaticFile],
-        now: Timestamp,
-    ) -> Result<(), StorageError> {
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
         let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock(now));
         transaction!(self, Repeat, [files], |tx| shared::keep_static_files(
             tx, &files, clock
@@ -163,11 +156,11 @@ impl SharedStorage for PostgresStorage {
         .await)
     }
 
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError> {
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
         read!(self, |reader| shared::static_file(reader, name))
     }
 
-    async fn totals(&self) -> Result<Totals, StorageError> {
+    async fn totals(&self) -> Result<Totals> {
         Ok(Totals {
             needing_review: read!(self, |reader| totals::needing_review(reader))?,
             outboxes: read!(self, |reader| totals::outboxes(reader))?,
@@ -178,12 +171,12 @@ impl SharedStorage for PostgresStorage {
         })
     }
 
-    async fn check_database(&self) -> Result<(), StorageError> {
+    async fn check_database(&self) -> Result<()> {
         // A server has no file to watch: the checks are those of writing.
         Ok(())
     }
 
-    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
+    async fn check_writing(&self, now: Timestamp) -> Result<()> {
         self.write_check(now).await
     }
 }

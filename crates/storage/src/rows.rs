@@ -11,7 +11,7 @@ use std::str::FromStr;
 use florin_orders::EventType;
 use jiff::Timestamp;
 
-use crate::StorageError;
+use crate::{Result, StorageError};
 
 pub(crate) use self::event::{
     credit, delivery, disabled_endpoint, due_delivery, event, outbox, recorded_event,
@@ -35,55 +35,52 @@ pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
 /// A row of either database. A column of another type, or without the value that is asked for, is an error.
 pub(crate) trait Record {
     /// A text, or NULL.
-    fn maybe_text(&self, column: &str) -> Result<Option<&str>, StorageError>;
+    fn maybe_text(&self, column: &str) -> Result<Option<&str>>;
 
     /// A whole number, or NULL.
-    fn maybe_integer(&self, column: &str) -> Result<Option<i64>, StorageError>;
+    fn maybe_integer(&self, column: &str) -> Result<Option<i64>>;
 
     /// A time, or NULL.
-    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StorageError>;
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>>;
 
     /// A truth value.
-    fn flag(&self, column: &str) -> Result<bool, StorageError>;
+    fn flag(&self, column: &str) -> Result<bool>;
 
     /// Bytes.
-    fn bytes(&self, column: &str) -> Result<&[u8], StorageError>;
+    fn bytes(&self, column: &str) -> Result<&[u8]>;
 
     /// A text.
-    fn text(&self, column: &str) -> Result<&str, StorageError> {
+    fn text(&self, column: &str) -> Result<&str> {
         self.maybe_text(column)?.ok_or_else(|| no_value(column))
     }
 
     /// A copy of a text.
-    fn string(&self, column: &str) -> Result<String, StorageError> {
+    fn string(&self, column: &str) -> Result<String> {
         self.text(column).map(str::to_owned)
     }
 
     /// A copy of a text, or NULL.
-    fn maybe_string(&self, column: &str) -> Result<Option<String>, StorageError> {
+    fn maybe_string(&self, column: &str) -> Result<Option<String>> {
         Ok(self.maybe_text(column)?.map(str::to_owned))
     }
 
     /// A whole number.
-    fn integer(&self, column: &str) -> Result<i64, StorageError> {
+    fn integer(&self, column: &str) -> Result<i64> {
         self.maybe_integer(column)?.ok_or_else(|| no_value(column))
     }
 
     /// A time.
-    fn time(&self, column: &str) -> Result<Timestamp, StorageError> {
+    fn time(&self, column: &str) -> Result<Timestamp> {
         self.maybe_time(column)?.ok_or_else(|| no_value(column))
     }
 
     /// A whole number within the limits of its type.
-    fn number<T: TryFrom<i64, Error: Display>>(&self, column: &str) -> Result<T, StorageError> {
+    fn number<T: TryFrom<i64, Error: Display>>(&self, column: &str) -> Result<T> {
         read(column, T::try_from(self.integer(column)?))
     }
 
     /// A whole number within the limits of its type, or NULL.
-    fn maybe_number<T: TryFrom<i64, Error: Display>>(
-        &self,
-        column: &str,
-    ) -> Result<Option<T>, StorageError> {
+    fn maybe_number<T: TryFrom<i64, Error: Display>>(&self, column: &str) -> Result<Option<T>> {
         let number = self.maybe_integer(column)?;
         read(column, number.map(T::try_from).transpose())
     }
@@ -93,7 +90,7 @@ pub(crate) trait Record {
         &'r self,
         column: &str,
         parse: impl FnOnce(&'r str) -> Result<T, E>,
-    ) -> Result<T, StorageError> {
+    ) -> Result<T> {
         read(column, parse(self.text(column)?))
     }
 
@@ -102,38 +99,38 @@ pub(crate) trait Record {
         &'r self,
         column: &str,
         parse: impl FnOnce(&'r str) -> Result<T, E>,
-    ) -> Result<Option<T>, StorageError> {
+    ) -> Result<Option<T>> {
         read(column, self.maybe_text(column)?.map(parse).transpose())
     }
 
     /// A word of a list.
-    fn word<T: FromStr>(&self, column: &str) -> Result<T, StorageError> {
+    fn word<T: FromStr>(&self, column: &str) -> Result<T> {
         word(self.text(column)?)
     }
 
     /// A word of a list, or NULL.
-    fn maybe_word<T: FromStr>(&self, column: &str) -> Result<Option<T>, StorageError> {
+    fn maybe_word<T: FromStr>(&self, column: &str) -> Result<Option<T>> {
         self.maybe_text(column)?.map(word).transpose()
     }
 
     /// The type of an event.
-    fn event_type(&self, column: &str) -> Result<EventType, StorageError> {
+    fn event_type(&self, column: &str) -> Result<EventType> {
         event_type(self.text(column)?)
     }
 }
 
 /// The value, or which stored value cannot be parsed and why.
-pub(crate) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T, StorageError> {
+pub(crate) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T> {
     parsed.map_err(|error| StorageError::Corrupt(format!("{what} ({error})")))
 }
 
 /// A word of a list.
-pub(crate) fn word<T: FromStr>(text: &str) -> Result<T, StorageError> {
+pub(crate) fn word<T: FromStr>(text: &str) -> Result<T> {
     text.parse().map_err(|_| corrupt_word(text))
 }
 
 /// The type of an event.
-pub(crate) fn event_type(text: &str) -> Result<EventType, StorageError> {
+pub(crate) fn event_type(text: &str) -> Result<EventType> {
     EventType::parse(text).ok_or_else(|| corrupt_word(text))
 }
 

@@ -7,7 +7,7 @@ use florin_orders::OrderId;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 
-use crate::{StorageError, Totals};
+use crate::{Result, Totals};
 
 /// Which orders changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub trait ChangeListener: Send + fmt::Debug {
     ///
     /// # Errors
     /// The connection was lost. A connection that is silently dead is noticed within 7 seconds.
-    async fn next(&mut self) -> Result<Changed, StorageError>;
+    async fn next(&mut self) -> Result<Changed>;
 }
 
 /// A file whose name changes with its content.
@@ -128,7 +128,7 @@ pub trait SharedStorage: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`StorageError`]
-    async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
+    async fn server_state(&self) -> Result<Option<ServerState>> {
         Ok(None)
     }
 
@@ -138,20 +138,17 @@ pub trait SharedStorage: fmt::Debug + Send + Sync {
     }
 
     /// The versions of orders, unknown ones left out. A database without other writers has none.
-    async fn versions(
-        &self,
-        _orders: &[OrderId],
-    ) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+    async fn versions(&self, _orders: &[OrderId]) -> Result<Vec<(OrderId, OrderVersion)>> {
         Ok(Vec::new())
     }
 
     /// Announces committed changes to the other processes, without a promise that it arrives.
-    async fn announce(&self, _changed: &Changed) -> Result<(), StorageError> {
+    async fn announce(&self, _changed: &Changed) -> Result<()> {
         Ok(())
     }
 
     /// Begins to listen to the announcements of the other processes; `None` for a database without other writers.
-    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
+    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>> {
         Ok(None)
     }
 
@@ -163,38 +160,34 @@ pub trait SharedStorage: fmt::Debug + Send + Sync {
         _key: LimitKey,
         _each: SignedDuration,
         _now: Timestamp,
-    ) -> Result<Option<SignedDuration>, StorageError> {
+    ) -> Result<Option<SignedDuration>> {
         Ok(None)
     }
 
     /// Deletes a batch of the counts of keys whose allowance is full again. Returns their number; 0 if none is left.
-    async fn delete_unused_counts(&self, _now: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_unused_counts(&self, _now: Timestamp) -> Result<u64> {
         Ok(0)
     }
 
     /// Reports whether this process finds payments later than planned; the report counts for [`crate::DELAY_REPORT`]. Returns
     /// `true` if another process does.
-    async fn share_delay(&self, _is_delayed: bool, _now: Timestamp) -> Result<bool, StorageError> {
+    async fn share_delay(&self, _is_delayed: bool, _now: Timestamp) -> Result<bool> {
         Ok(false)
     }
 
     /// Keeps the files of this process's version for processes of other versions, at the same time or later, and deletes those
     /// that no process has kept for 30 days.
-    async fn keep_static_files(
-        &self,
-        files: &[StaticFile],
-        now: Timestamp,
-    ) -> Result<(), StorageError>;
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()>;
 
     /// A file that a process of another version has kept.
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError>;
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>>;
 
     /// Totals for the operator. Costs a few rows for each store, however many orders there are.
-    async fn totals(&self) -> Result<Totals, StorageError>;
+    async fn totals(&self) -> Result<Totals>;
 
     /// Checks that the database is still the one that was opened, and that the latest commit succeeded. Writes nothing.
-    async fn check_database(&self) -> Result<(), StorageError>;
+    async fn check_database(&self) -> Result<()>;
 
     /// Writes a row to the disk and reads it, as an order would be written.
-    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError>;
+    async fn check_writing(&self, now: Timestamp) -> Result<()>;
 }

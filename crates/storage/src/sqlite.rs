@@ -62,7 +62,7 @@ pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
 use crate::lease::{Lease, LeaseClock};
 use crate::rows::Time;
-use crate::{Outage, SharedStorage, StaticFile, StorageError, Totals};
+use crate::{Outage, Result, SharedStorage, StaticFile, StorageError, Totals};
 
 /// The name of the one process in its leases.
 const HOLDER: &str = "file";
@@ -84,7 +84,7 @@ impl SqliteStorage {
     }
 
     /// A connection that reads.
-    async fn connection(&self) -> Result<PoolConnection<Sqlite>, StorageError> {
+    async fn connection(&self) -> Result<PoolConnection<Sqlite>> {
         if let Some(idle) = self.reader.try_acquire() {
             return Ok(idle);
         }
@@ -94,7 +94,7 @@ impl SqliteStorage {
     }
 
     /// Records damage that a reader met: an order that cannot be read shows that the next one cannot be stored safely.
-    fn checked<T>(&self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+    fn checked<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result
             && error.outage() == Some(Outage::Damaged)
         {
@@ -106,7 +106,7 @@ impl SqliteStorage {
     }
 
     /// A transaction that holds the write lock from its start, so that what it reads stays true until it commits.
-    pub(crate) async fn begin(&self) -> Result<WriteTransaction, StorageError> {
+    pub(crate) async fn begin(&self) -> Result<WriteTransaction> {
         self.writer.begin().await
     }
 
@@ -139,7 +139,7 @@ impl SqliteStorage {
     pub(crate) async fn attempt(
         &self,
         id: &florin_orders::AttemptId,
-    ) -> Result<florin_orders::Attempt, StorageError> {
+    ) -> Result<florin_orders::Attempt> {
         read!(self, |reader| orders::attempt(reader, id))
     }
 }
@@ -168,11 +168,7 @@ impl SharedStorage for SqliteStorage {
         false
     }
 
-    async fn keep_static_files(
-        &self,
-        files: &[StaticFile],
-        now: Timestamp,
-    ) -> Result<(), StorageError> {
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
         let recent = read!(self, |reader| static_files::recent(reader, now))?;
         if files.iter().all(|file| recent.contains(&file.name)) {
             return Ok(());
@@ -182,11 +178,11 @@ impl SharedStorage for SqliteStorage {
         tx.commit().await
     }
 
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError> {
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
         read!(self, |reader| static_files::find(reader, name))
     }
 
-    async fn totals(&self) -> Result<Totals, StorageError> {
+    async fn totals(&self) -> Result<Totals> {
         Ok(Totals {
             needing_review: read!(self, |reader| totals::needing_review(reader))?,
             outboxes: read!(self, |reader| totals::outboxes(reader))?,
@@ -196,7 +192,7 @@ impl SharedStorage for SqliteStorage {
         })
     }
 
-    async fn check_database(&self) -> Result<(), StorageError> {
+    async fn check_database(&self) -> Result<()> {
         self.recheck();
         self.file.verify()?;
         match self.writer.failure() {
@@ -205,7 +201,7 @@ impl SharedStorage for SqliteStorage {
         }
     }
 
-    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
+    async fn check_writing(&self, now: Timestamp) -> Result<()> {
         let now = now.as_millisecond();
         let mut tx = self.begin().await?;
         let written = sqlx::query_scalar::<_, i64>(

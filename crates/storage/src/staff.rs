@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use florin_orders::{StoreId, TokenHash};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::StorageError;
+use crate::Result;
 
 /// Links and sessions of a store. Those that end first make room for a new one.
 pub const MAX_STAFF_ACCESS_PER_STORE: u32 = 200;
@@ -78,14 +78,10 @@ pub trait StaffStorage: Send + Sync + std::fmt::Debug {
         token: TokenHash,
         access: &StaffAccess,
         expires_at: Timestamp,
-    ) -> Result<(), StorageError>;
+    ) -> Result<()>;
 
     /// What a link gives access to; `None` for one that is unknown, opened or expired.
-    async fn staff_link(
-        &self,
-        token: TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError>;
+    async fn staff_link(&self, token: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>>;
 
     /// Replaces a link by the session that it opens; of concurrent calls one alone does. `None` for a link that is unknown,
     /// opened or expired. A repetition with the same session returns the same.
@@ -94,20 +90,20 @@ pub trait StaffStorage: Send + Sync + std::fmt::Debug {
         link: TokenHash,
         session: TokenHash,
         now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError>;
+    ) -> Result<Option<StaffAccess>>;
 
     /// What a session gives access to; `None` for one that is unknown or over.
     async fn staff_session(
         &self,
         session: TokenHash,
         now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError>;
+    ) -> Result<Option<StaffAccess>>;
 
     /// Ends a session.
-    async fn end_staff_session(&self, session: TokenHash) -> Result<(), StorageError>;
+    async fn end_staff_session(&self, session: TokenHash) -> Result<()>;
 
     /// Deletes a batch of expired links and sessions. Returns their number; 0 if none is left.
-    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64, StorageError>;
+    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64>;
 }
 
 #[cfg(test)]

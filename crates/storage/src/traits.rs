@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, Fingerprint,
     OpenAttemptError, OpenError, OperatorStorage, OrderOperationError, PriceList, RecordedDelivery,
-    RequestId, SharedStorage, StaffStorage, StorageError, StoredResponse,
+    RequestId, Result, SharedStorage, StaffStorage, StoredResponse,
 };
 
 /// An opened order.
@@ -177,16 +177,16 @@ pub struct Credit {
 #[async_trait]
 pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
     /// Stores prices of the gateway, so that every process honours what was quoted from them, also after a restart.
-    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError>;
+    async fn keep_prices(&self, prices: &PriceList) -> Result<()>;
 
     /// The prices that were fetched after a time, oldest first.
-    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError>;
+    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>>;
 
     /// Deletes all prices, after the gateway rejected one of them.
-    async fn invalidate_prices(&self) -> Result<(), StorageError>;
+    async fn invalidate_prices(&self) -> Result<()>;
 
     /// Deletes a batch of the prices that were fetched until a time. Returns their number; 0 if none is left.
-    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError>;
+    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64>;
 
     /// Opens an order, or finds the one that the reference names, and grants `token` access to it
     /// until `token_expires_at`.
@@ -208,7 +208,7 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         order: &OrderId,
         token: TokenHash,
         token_expires_at: Timestamp,
-    ) -> Result<(), StorageError>;
+    ) -> Result<()>;
 
     /// Claims a request with an idempotency key until `lease_until`, or returns its state. An
     /// expired lease is taken over, so that a crash blocks no key for ever.
@@ -218,7 +218,7 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         fingerprint: Fingerprint,
         now: Timestamp,
         lease_until: Timestamp,
-    ) -> Result<Claim, StorageError>;
+    ) -> Result<Claim>;
 
     /// Stores the response of the request that was claimed until `lease_until`. Returns `true` if
     /// the claim still held.
@@ -228,37 +228,25 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         lease_until: Timestamp,
         response: &StoredResponse,
         kept_until: Timestamp,
-    ) -> Result<bool, StorageError>;
+    ) -> Result<bool>;
 
     /// Releases the claim that holds until `lease_until`.
-    async fn release_request(
-        &self,
-        request: RequestId,
-        lease_until: Timestamp,
-    ) -> Result<(), StorageError>;
+    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<()>;
 
     /// Deletes a batch of expired requests and claims. Returns their number; 0 if none is left.
-    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError>;
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64>;
 
     /// The order that a client token opens; `None` for an unknown or expired token.
-    async fn order_of_token(
-        &self,
-        token: TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<Snapshot>, StorageError>;
+    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>>;
 
     /// What a client token opens, also after its expiry; `None` for an unknown or deleted token.
-    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError>;
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>>;
 
     /// One order.
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError>;
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>>;
 
     /// A page of a store's orders, newest first.
-    async fn orders(
-        &self,
-        store: &StoreId,
-        filter: &OrderFilter,
-    ) -> Result<Vec<Snapshot>, StorageError>;
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>>;
 
     /// Cancels an order for which no payment was detected.
     ///
@@ -271,10 +259,10 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
     ) -> Result<Snapshot, OrderOperationError>;
 
     /// Deletes a batch of expired client tokens. Returns their number; 0 if none is left.
-    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError>;
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64>;
 
     /// Expires a batch of the orders without an attempt whose time is over. Returns their ids; none if none is left.
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError>;
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>>;
 
     /// Writes the row of an attempt, before the gateway is asked for its invoice.
     ///
@@ -306,15 +294,11 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         attempt: &AttemptId,
         reason: Abandoned,
         now: Timestamp,
-    ) -> Result<(), StorageError>;
+    ) -> Result<()>;
 
     /// Abandons, as [`Abandoned::OutcomeUnknown`], a batch of the attempts begun before `begun_before` that are still
     /// being created: the process that was to request the invoice has ended. Returns their number; 0 if none is left.
-    async fn abandon_stale_attempts(
-        &self,
-        begun_before: Timestamp,
-        now: Timestamp,
-    ) -> Result<u64, StorageError>;
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64>;
 
     /// Records that the customer reports the payment, and the transaction that their wallet named, in place of an earlier
     /// one. A repetition changes nothing else, and of concurrent calls one alone is the first. A credited order keeps no
@@ -336,7 +320,7 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         order: &OrderId,
         email: Option<&str>,
         now: Timestamp,
-    ) -> Result<Option<KeptEmail>, StorageError>;
+    ) -> Result<Option<KeptEmail>>;
 
     /// Leases up to `limit` due attempts of a priority, the longest due first.
     async fn due_attempts(
@@ -345,11 +329,11 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueAttempt>, StorageError>;
+    ) -> Result<Vec<DueAttempt>>;
 
     /// Schedules a poll of an order's current attempt at `at`, unless one is due before. Returns
     /// `true` if the schedule changed.
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError>;
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool>;
 
     /// Schedules a poll of every attempt of an order `pause` after its last one, unless one is due before. Returns `true` if
     /// a schedule changed. An attempt whose address was changed keeps its schedule.
@@ -358,35 +342,27 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         order: &OrderId,
         pause: SignedDuration,
         now: Timestamp,
-    ) -> Result<bool, StorageError>;
+    ) -> Result<bool>;
 
     /// Makes polls and deliveries due now whose times were computed while the clock was ahead: polls of attempts that were opened
     /// or polled after `now`, and deliveries that were planned or begun after it, each by more than 5 seconds. Such invoices are
     /// treated as opened now. On a server `now` is its time if that is later. Returns the number of polls and deliveries.
-    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError>;
+    async fn replan_future(&self, now: Timestamp) -> Result<u64>;
 
     /// The polls that are due by `until`, counted up to `most` per priority.
-    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError>;
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue>;
 
     /// Brings the next poll of an invoice forward to `at`, after a callback; two seconds after the
     /// last poll at the earliest. Returns `false` for an unknown invoice.
-    async fn schedule_poll_of_invoice(
-        &self,
-        invoice: &InvoiceId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError>;
+    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool>;
 
     /// Brings the next poll of a settled invoice forward to `at`, after a callback that contradicts
     /// the settlement; a minute after the last poll at the earliest. Returns `false` for any other
     /// invoice.
-    async fn schedule_recheck(
-        &self,
-        invoice: &InvoiceId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError>;
+    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool>;
 
     /// The store whose order has or had an invoice; `None` for an unknown one.
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError>;
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>>;
 
     /// Reschedules a poll that failed at `now`, with its priority or a higher one that was requested
     /// meanwhile.
@@ -395,7 +371,7 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         due: &DueAttempt,
         until: Timestamp,
         now: Timestamp,
-    ) -> Result<(), StorageError>;
+    ) -> Result<()>;
 
     /// Records an observation and everything that follows from it: state, credit and events, in one
     /// transaction. `None` if a later poll has been recorded.
@@ -403,10 +379,10 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         &self,
         due: &DueAttempt,
         observation: &Observation,
-    ) -> Result<Option<RecordedObservation>, StorageError>;
+    ) -> Result<Option<RecordedObservation>>;
 
     /// The credit of an order.
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError>;
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>>;
 
     /// A page of a store's events in the order in which they happened, behind the event `after`; `None` when
     /// the store has no such event.
@@ -415,7 +391,7 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         store: &StoreId,
         after: Option<&EventId>,
         limit: u32,
-    ) -> Result<Option<Vec<Event>>, StorageError>;
+    ) -> Result<Option<Vec<Event>>>;
 
     /// Leases events of a store that are due for delivery, at most `limit`. An event that failed is due when its retry is, after
     /// its endpoint has accepted another one, or in its turn: while it has money, one such event is tried every
@@ -429,14 +405,10 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueDelivery>, StorageError>;
+    ) -> Result<Vec<DueDelivery>>;
 
     /// Records a delivery and its outcome.
-    async fn record_delivery(
-        &self,
-        delivery: &Delivery,
-        outcome: DeliveryOutcome,
-    ) -> Result<(), StorageError>;
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()>;
 
     /// A page of a store's deliveries, latest first; `None` when the store has no such event or
     /// delivery as the filter names.
@@ -444,24 +416,19 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
         &self,
         store: &StoreId,
         filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError>;
+    ) -> Result<Option<Vec<RecordedDelivery>>>;
 
     /// Schedules a redelivery of an event, with all its retries. Returns `true` if the store has
     /// such an event.
-    async fn redeliver(
-        &self,
-        store: &StoreId,
-        event: &EventId,
-        now: Timestamp,
-    ) -> Result<bool, StorageError>;
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool>;
 
     /// The status of a store's webhook.
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError>;
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus>;
 
     /// Enables a disabled endpoint: all waiting events are delivered from now on, with all their
     /// retries. Returns `true` if it was disabled.
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError>;
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool>;
 
     /// The number of events that wait for delivery, for the operator.
-    async fn backlog(&self) -> Result<u64, StorageError>;
+    async fn backlog(&self) -> Result<u64>;
 }

@@ -20,7 +20,7 @@ use florin_storage::{
     Claim, Credit, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
     EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError,
     OpenError, Opened, OrderFilter, OrderOperationError, PollQueue, PriceList, RecordedDelivery,
-    RecordedObservation, RequestId, Storage, StorageError, StoredResponse, TokenGrant,
+    RecordedObservation, RequestId, Result, Storage, StoredResponse, TokenGrant,
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -69,19 +69,19 @@ fn of(order: &OrderId) -> Scope {
 
 #[async_trait]
 impl Storage for TrackedStorage {
-    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
+    async fn keep_prices(&self, prices: &PriceList) -> Result<()> {
         self.inner.keep_prices(prices).await
     }
 
-    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError> {
+    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>> {
         self.inner.prices(fetched_after).await
     }
 
-    async fn invalidate_prices(&self) -> Result<(), StorageError> {
+    async fn invalidate_prices(&self) -> Result<()> {
         self.inner.invalidate_prices().await
     }
 
-    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64> {
         self.inner.delete_expired_prices(fetched_until).await
     }
 
@@ -107,7 +107,7 @@ impl Storage for TrackedStorage {
         order: &OrderId,
         token: TokenHash,
         token_expires_at: Timestamp,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         self.inner.add_token(order, token, token_expires_at).await
     }
 
@@ -117,7 +117,7 @@ impl Storage for TrackedStorage {
         fingerprint: Fingerprint,
         now: Timestamp,
         lease_until: Timestamp,
-    ) -> Result<Claim, StorageError> {
+    ) -> Result<Claim> {
         let claimed = self
             .inner
             .claim_request(request, fingerprint, now, lease_until);
@@ -130,47 +130,35 @@ impl Storage for TrackedStorage {
         lease_until: Timestamp,
         response: &StoredResponse,
         kept_until: Timestamp,
-    ) -> Result<bool, StorageError> {
+    ) -> Result<bool> {
         let stored = self
             .inner
             .store_response(request, lease_until, response, kept_until);
         self.recorded("store_response", stored).await
     }
 
-    async fn release_request(
-        &self,
-        request: RequestId,
-        lease_until: Timestamp,
-    ) -> Result<(), StorageError> {
+    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<()> {
         self.inner.release_request(request, lease_until).await
     }
 
-    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64> {
         self.inner.delete_expired_requests(now).await
     }
 
-    async fn order_of_token(
-        &self,
-        token: TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<Snapshot>, StorageError> {
+    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>> {
         let found = self.inner.order_of_token(token, now);
         self.recorded("order_of_token", found).await
     }
 
-    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>> {
         self.inner.token_grant(token).await
     }
 
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>> {
         self.recorded("snapshot", self.inner.snapshot(id)).await
     }
 
-    async fn orders(
-        &self,
-        store: &StoreId,
-        filter: &OrderFilter,
-    ) -> Result<Vec<Snapshot>, StorageError> {
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>> {
         self.inner.orders(store, filter).await
     }
 
@@ -185,11 +173,11 @@ impl Storage for TrackedStorage {
         self.write("cancel_order", of(id), work, |_| false).await
     }
 
-    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64> {
         self.inner.delete_expired_tokens(now).await
     }
 
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError> {
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>> {
         let work = |storage: Arc<dyn Storage>| async move { storage.expire_orders(now).await };
         self.write_found(work, |writing, expired| {
             for order in expired {
@@ -243,7 +231,7 @@ impl Storage for TrackedStorage {
         attempt: &AttemptId,
         reason: Abandoned,
         now: Timestamp,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         let (scope, id) = (self.scope_of(attempt), attempt.clone());
         let work = |storage: Arc<dyn Storage>| async move {
             storage.abandon_attempt(&id, reason, now).await
@@ -255,11 +243,7 @@ impl Storage for TrackedStorage {
         abandoned
     }
 
-    async fn abandon_stale_attempts(
-        &self,
-        begun_before: Timestamp,
-        now: Timestamp,
-    ) -> Result<u64, StorageError> {
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64> {
         let work = |storage: Arc<dyn Storage>| async move {
             storage.abandon_stale_attempts(begun_before, now).await
         };
@@ -287,7 +271,7 @@ impl Storage for TrackedStorage {
         order: &OrderId,
         email: Option<&str>,
         now: Timestamp,
-    ) -> Result<Option<KeptEmail>, StorageError> {
+    ) -> Result<Option<KeptEmail>> {
         let (id, email) = (order.clone(), email.map(ToOwned::to_owned));
         let work = |storage: Arc<dyn Storage>| async move {
             storage.keep_receipt_email(&id, email.as_deref(), now).await
@@ -302,7 +286,7 @@ impl Storage for TrackedStorage {
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueAttempt>, StorageError> {
+    ) -> Result<Vec<DueAttempt>> {
         let work = |storage: Arc<dyn Storage>| async move {
             let due = storage.due_attempts(priority, now, lease_until, limit);
             due.await
@@ -318,7 +302,7 @@ impl Storage for TrackedStorage {
         .await
     }
 
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool> {
         let (id, scope) = (order.clone(), of(order));
         let work = |storage: Arc<dyn Storage>| async move { storage.schedule_poll(&id, at).await };
         self.schedule("schedule_poll", work, move |changes, _| {
@@ -332,7 +316,7 @@ impl Storage for TrackedStorage {
         order: &OrderId,
         pause: SignedDuration,
         now: Timestamp,
-    ) -> Result<bool, StorageError> {
+    ) -> Result<bool> {
         let (id, scope) = (order.clone(), of(order));
         let work = |storage: Arc<dyn Storage>| async move {
             storage.schedule_polls_of_order(&id, pause, now).await
@@ -343,7 +327,7 @@ impl Storage for TrackedStorage {
         .await
     }
 
-    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn replan_future(&self, now: Timestamp) -> Result<u64> {
         let work = |storage: Arc<dyn Storage>| async move { storage.replan_future(now).await };
         self.write("replan_future", Scope::All, work, |done| {
             matches!(done, Ok(0))
@@ -351,28 +335,20 @@ impl Storage for TrackedStorage {
         .await
     }
 
-    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue> {
         self.inner.poll_queue(until, most).await
     }
 
     // A callback brings a poll forward. A view that was read before asks for the poll again at most, which changes nothing.
-    async fn schedule_poll_of_invoice(
-        &self,
-        invoice: &InvoiceId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
+    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
         self.inner.schedule_poll_of_invoice(invoice, at).await
     }
 
-    async fn schedule_recheck(
-        &self,
-        invoice: &InvoiceId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
+    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
         self.inner.schedule_recheck(invoice, at).await
     }
 
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>> {
         self.inner.store_of_invoice(invoice).await
     }
 
@@ -381,7 +357,7 @@ impl Storage for TrackedStorage {
         due: &DueAttempt,
         until: Timestamp,
         now: Timestamp,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         let (due, scope) = (due.clone(), of(&due.order_id));
         let work = |storage: Arc<dyn Storage>| async move {
             storage.reschedule_poll(&due, until, now).await
@@ -396,7 +372,7 @@ impl Storage for TrackedStorage {
         &self,
         due: &DueAttempt,
         observation: &Observation,
-    ) -> Result<Option<RecordedObservation>, StorageError> {
+    ) -> Result<Option<RecordedObservation>> {
         let scope = of(&due.order_id);
         let (due, observation) = (due.clone(), observation.clone());
         let work = |storage: Arc<dyn Storage>| async move {
@@ -408,7 +384,7 @@ impl Storage for TrackedStorage {
         .await
     }
 
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError> {
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>> {
         self.inner.credit_of(order).await
     }
 
@@ -417,7 +393,7 @@ impl Storage for TrackedStorage {
         store: &StoreId,
         after: Option<&EventId>,
         limit: u32,
-    ) -> Result<Option<Vec<Event>>, StorageError> {
+    ) -> Result<Option<Vec<Event>>> {
         self.inner.events(store, after, limit).await
     }
 
@@ -427,16 +403,12 @@ impl Storage for TrackedStorage {
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueDelivery>, StorageError> {
+    ) -> Result<Vec<DueDelivery>> {
         let due = self.inner.due_deliveries(store, now, lease_until, limit);
         due.await
     }
 
-    async fn record_delivery(
-        &self,
-        delivery: &Delivery,
-        outcome: DeliveryOutcome,
-    ) -> Result<(), StorageError> {
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()> {
         let recorded = self.inner.record_delivery(delivery, outcome);
         self.recorded("record_delivery", recorded).await
     }
@@ -445,28 +417,23 @@ impl Storage for TrackedStorage {
         &self,
         store: &StoreId,
         filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
+    ) -> Result<Option<Vec<RecordedDelivery>>> {
         self.inner.deliveries(store, filter).await
     }
 
-    async fn redeliver(
-        &self,
-        store: &StoreId,
-        event: &EventId,
-        now: Timestamp,
-    ) -> Result<bool, StorageError> {
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool> {
         self.inner.redeliver(store, event, now).await
     }
 
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError> {
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus> {
         self.inner.endpoint_status(store).await
     }
 
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError> {
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool> {
         self.inner.enable_endpoint(store, now).await
     }
 
-    async fn backlog(&self) -> Result<u64, StorageError> {
+    async fn backlog(&self) -> Result<u64> {
         self.inner.backlog().await
     }
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::postgres::tests::server::{database, pooler, server};
 use crate::{
-    DueDelivery, LeaseClock, PostgresOptions, PostgresStorage, SqliteStorage, Storage, StorageError,
+    DueDelivery, LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage,
 };
 
 /// The store under test.
@@ -69,7 +69,7 @@ impl Test {
     }
 
     /// Closes the store and opens its database for an environment.
-    pub(crate) async fn open_for(&self, environment: &str) -> Result<Store, StorageError> {
+    pub(crate) async fn open_for(&self, environment: &str) -> Result<Store> {
         match &self.database {
             Database::Sqlite(storage, folder) => {
                 storage.close().await;
@@ -134,11 +134,7 @@ impl Test {
 }
 
 /// The tests' clock ends leases as well.
-async fn open(
-    database: &str,
-    pooler: Option<u16>,
-    environment: &str,
-) -> Result<PostgresStorage, StorageError> {
+async fn open(database: &str, pooler: Option<u16>, environment: &str) -> Result<PostgresStorage> {
     let (direct, clock) = (server().url(database), LeaseClock::Caller);
     let Some(pooler) = pooler else {
         return PostgresStorage::open_with(&direct, environment, clock).await;

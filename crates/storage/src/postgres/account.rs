@@ -9,8 +9,8 @@ use sqlx::postgres::PgRow;
 use super::PostgresStorage;
 use super::dead_connections::{Reading, in_time};
 use super::transaction::{OnLoss, Transaction, run};
-use crate::StorageError;
 use crate::rows::Time;
+use crate::{Result, StorageError};
 
 /// The row of an account. Its state is JSON that this crate does not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +59,7 @@ impl PostgresStorage {
     ///
     /// # Errors
     /// [`StorageError`]
-    pub async fn gateway_account(
-        &self,
-        account: &str,
-        now: Timestamp,
-    ) -> Result<GatewayAccount, StorageError> {
+    pub async fn gateway_account(&self, account: &str, now: Timestamp) -> Result<GatewayAccount> {
         let query = "SELECT coalesce($2, clock_timestamp()) AS now, version, state::text AS state
              FROM (SELECT 1) AS one LEFT JOIN gateway_accounts ON account = $1";
         let read = async {
@@ -91,7 +87,7 @@ impl PostgresStorage {
         account: &str,
         now: Timestamp,
         step: GatewayAccountStep,
-    ) -> Result<i64, StorageError> {
+    ) -> Result<i64> {
         let change = Arc::new(Change {
             account: account.to_owned(),
             holder: self.holder.clone(),
@@ -112,7 +108,7 @@ impl PostgresStorage {
 }
 
 impl Change {
-    async fn make(&self, tx: &mut Transaction) -> Result<i64, StorageError> {
+    async fn make(&self, tx: &mut Transaction) -> Result<i64> {
         let mut row = self.lock(tx).await?;
         if row.is_none() {
             self.insert(tx).await?;
@@ -136,7 +132,7 @@ impl Change {
     }
 
     /// The time is read after the lock was waited for.
-    async fn lock(&self, tx: &mut Transaction) -> Result<Option<PgRow>, StorageError> {
+    async fn lock(&self, tx: &mut Transaction) -> Result<Option<PgRow>> {
         let lock = "WITH locked AS MATERIALIZED (
                  SELECT version, state::text AS state, changed_by FROM gateway_accounts WHERE account = $1 FOR UPDATE)
              SELECT coalesce($2, clock_timestamp()) AS now, version, state, changed_by FROM locked";
@@ -148,7 +144,7 @@ impl Change {
         Ok(row)
     }
 
-    async fn insert(&self, tx: &mut Transaction) -> Result<(), StorageError> {
+    async fn insert(&self, tx: &mut Transaction) -> Result<()> {
         sqlx::query("INSERT INTO gateway_accounts (account) VALUES ($1) ON CONFLICT DO NOTHING")
             .bind(&self.account)
             .execute(&mut **tx)
@@ -161,7 +157,7 @@ impl Change {
         tx: &mut Transaction,
         new: &NewGatewayAccount,
         version: i64,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         let update = if new.is_durable { DURABLE } else { QUICK };
         sqlx::query(update)
             .bind(&self.account)

@@ -13,7 +13,7 @@ use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
 
 use super::dead_connections::Reading;
 use super::pooler::Pooler;
-use crate::{ChangeListener, Changed, StorageError};
+use crate::{ChangeListener, Changed, Result, StorageError};
 
 const CHANNEL: &str = "florin_orders";
 /// Source: PostgreSQL, `NOTIFY`: a payload has fewer than 8000 bytes.
@@ -39,7 +39,7 @@ pub(super) async fn announce(
     connection: &mut PgConnection,
     holder: &str,
     changed: &Changed,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     for payload in payloads(holder, changed) {
         sqlx::query("SELECT pg_notify($1, $2)")
             .bind(CHANNEL)
@@ -104,7 +104,7 @@ impl Listener {
         options: PgConnectOptions,
         (reader, pooler): (PgPool, Option<Pooler>),
         holder: Arc<str>,
-    ) -> Result<Self, StorageError> {
+    ) -> Result<Self> {
         let pool = PgPoolOptions::new()
             .max_connections(1)
             .acquire_timeout(ARRIVAL)
@@ -127,7 +127,7 @@ impl Listener {
         Ok(listener)
     }
 
-    async fn ask(&mut self) -> Result<(), StorageError> {
+    async fn ask(&mut self) -> Result<()> {
         let asked = tokio::time::timeout(ARRIVAL, async {
             let mut reading = Reading::begin(&self.reader, self.pooler.as_ref()).await?;
             let nothing = Changed::Orders(Vec::new());
@@ -140,7 +140,7 @@ impl Listener {
         asked
     }
 
-    async fn receive(&mut self) -> Result<Option<Changed>, StorageError> {
+    async fn receive(&mut self) -> Result<Option<Changed>> {
         let timeout = if self.is_asked { ARRIVAL } else { QUIET };
         match tokio::time::timeout(timeout, self.connection.try_recv()).await {
             Ok(Ok(Some(notification))) => {
@@ -165,7 +165,7 @@ fn no_notification() -> StorageError {
 
 #[async_trait]
 impl ChangeListener for Listener {
-    async fn next(&mut self) -> Result<Changed, StorageError> {
+    async fn next(&mut self) -> Result<Changed> {
         loop {
             if let Some(changed) = self.receive().await? {
                 return Ok(changed);

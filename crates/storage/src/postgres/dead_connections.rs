@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::options::Patience;
 use super::pooler::Pooler;
-use crate::StorageError;
+use crate::{Result, StorageError};
 
 /// A living server begins a transaction by then.
 pub(super) const ANSWER: Duration = Duration::from_secs(2);
@@ -30,10 +30,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Takes a connection. A silent one is not taken: the others are tried, and a new one is opened.
-    pub(super) async fn begin(
-        pool: &PgPool,
-        pooler: Option<&Pooler>,
-    ) -> Result<Self, StorageError> {
+    pub(super) async fn begin(pool: &PgPool, pooler: Option<&Pooler>) -> Result<Self> {
         match pooler {
             None => Self::begin_direct(pool).await,
             Some(pooler) => Self::begin_pooled(pool, pooler).await,
@@ -41,7 +38,7 @@ impl Reading {
     }
 
     /// A ping would wait for a connection of the pooler like a transaction, so the transaction itself is the test.
-    async fn begin_pooled(pool: &PgPool, pooler: &Pooler) -> Result<Self, StorageError> {
+    async fn begin_pooled(pool: &PgPool, pooler: &Pooler) -> Result<Self> {
         let mut is_first = true;
         loop {
             let mut reading = Self {
@@ -63,7 +60,7 @@ impl Reading {
         }
     }
 
-    async fn begin_direct(pool: &PgPool) -> Result<Self, StorageError> {
+    async fn begin_direct(pool: &PgPool) -> Result<Self> {
         let taken = tokio::time::timeout(PING, pool.acquire()).await;
         let taken = if let Ok(taken) = taken {
             taken
@@ -110,8 +107,8 @@ impl Drop for Reading {
 /// Waits for what a statement reads.
 pub(super) async fn in_time<T>(
     patience: Patience,
-    read: impl Future<Output = Result<T, StorageError>>,
-) -> Result<T, StorageError> {
+    read: impl Future<Output = Result<T>>,
+) -> Result<T> {
     let read = tokio::time::timeout(patience.read, read).await;
     read.unwrap_or_else(|_| Err(no_response()))
 }

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use crate::lease::Lease;
 use crate::observation::Fence;
 use crate::rows::{self, Time};
-use crate::{DueAttempt, StorageError};
+use crate::{DueAttempt, Result};
 
 pub(super) use super::statements;
 pub(super) use super::storage::PostgresStorage as Store;
@@ -17,10 +17,7 @@ pub(super) type Connection = PgConnection;
 pub(super) type Row = sqlx::postgres::PgRow;
 
 /// Marks a poll as recorded, if no later one is.
-pub(super) async fn mark_poll_as_recorded(
-    tx: &mut Transaction,
-    due: &DueAttempt,
-) -> Result<Fence, StorageError> {
+pub(super) async fn mark_poll_as_recorded(tx: &mut Transaction, due: &DueAttempt) -> Result<Fence> {
     let passed = sqlx::query(
         "UPDATE polls SET recorded_seq = $1, recorded_tx = pg_current_xact_id()
          WHERE attempt_id = $2 AND recorded_seq < $1",
@@ -63,7 +60,7 @@ pub(super) async fn lease_events(
     priority: i64,
     lease: &Lease,
     limit: i64,
-) -> Result<Vec<Row>, StorageError> {
+) -> Result<Vec<Row>> {
     let leased = sqlx::query(
         "WITH due AS (
              SELECT order_id, sequence FROM outbox
@@ -97,7 +94,7 @@ pub(super) async fn restart_events(
     store: &StoreId,
     (after, last): (i64, i64),
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let orders: Vec<String> = sqlx::query_scalar(
         "SELECT id FROM orders WHERE id IN (SELECT order_id FROM outbox
              WHERE state = 'pending' AND store_id = $1 AND position > $2 AND position <= $3)

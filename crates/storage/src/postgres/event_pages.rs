@@ -5,7 +5,7 @@ use std::time::Duration;
 use florin_orders::{Event, EventId, StoreId};
 use sqlx::PgConnection;
 
-use crate::StorageError;
+use crate::Result;
 use crate::rows;
 
 /// How often a reader waits for transactions that began before it.
@@ -21,7 +21,7 @@ pub(super) async fn page(
     store: &StoreId,
     after: Option<&EventId>,
     limit: u32,
-) -> Result<Option<Vec<Event>>, StorageError> {
+) -> Result<Option<Vec<Event>>> {
     let (tx, position) = match after {
         None => ("0".to_owned(), 0),
         Some(after) => {
@@ -56,7 +56,7 @@ pub(super) async fn page(
 }
 
 /// The transaction below which all have ended. Waits a little, so that what was committed before the call is below it.
-async fn horizon(connection: &mut PgConnection) -> Result<String, StorageError> {
+async fn horizon(connection: &mut PgConnection) -> Result<String> {
     let mut waits = tokio::time::interval(WAIT);
     let (mut below, first) = running(connection).await?;
     for _ in 0..WAITS {
@@ -70,7 +70,7 @@ async fn horizon(connection: &mut PgConnection) -> Result<String, StorageError> 
 }
 
 /// The first transaction that runs, and the next that will begin.
-async fn running(connection: &mut PgConnection) -> Result<(u64, u64), StorageError> {
+async fn running(connection: &mut PgConnection) -> Result<(u64, u64)> {
     // Transactions of other databases of the server write no event of this one.
     let (first, next): (String, String) = sqlx::query_as(
         "WITH seen AS MATERIALIZED (SELECT pg_current_snapshot() AS snapshot), running AS (

@@ -13,8 +13,8 @@ use super::failure::Failure as _;
 use super::options::PostgresOptions;
 use super::pooler::Pooler;
 use super::{PostgresStorage, deliveries, polls};
-use crate::StorageError;
 use crate::lease::LeaseClock;
+use crate::{Result, StorageError};
 
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
 const MIGRATION_SETTINGS: [(&str, &str); 2] = [("statement_timeout", "0"), ("lock_timeout", "3s")];
@@ -31,7 +31,7 @@ impl PostgresStorage {
     /// # Errors
     /// [`StorageError::Open`] when the server or the database cannot be reached; [`StorageError::NotMigrated`] until
     /// [`migrate`] was run; [`StorageError::Newer`]; [`StorageError::OtherEnvironment`].
-    pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
+    pub async fn open(url: &str, environment: &str) -> Result<Self> {
         Self::open_with(url, environment, LeaseClock::Server).await
     }
 
@@ -39,11 +39,7 @@ impl PostgresStorage {
     ///
     /// # Errors
     /// Those of [`Self::open`].
-    pub async fn open_with(
-        url: &str,
-        environment: &str,
-        clock: LeaseClock,
-    ) -> Result<Self, StorageError> {
+    pub async fn open_with(url: &str, environment: &str, clock: LeaseClock) -> Result<Self> {
         Self::open_limited(url, None, environment, clock, &PostgresOptions::DEFAULT).await
     }
 
@@ -58,7 +54,7 @@ impl PostgresStorage {
         environment: &str,
         clock: LeaseClock,
         limits: &PostgresOptions,
-    ) -> Result<Self, StorageError> {
+    ) -> Result<Self> {
         let holder = holder()?;
         let named = |url| {
             let options = options(url)?;
@@ -108,7 +104,7 @@ impl PostgresStorage {
     /// Ends the leases of this process and closes its connections.
     pub async fn close(&self) {
         let holder = self.holder.clone();
-        let ended: Result<(), StorageError> = transaction!(self, Fail, [holder], |tx| {
+        let ended: Result<()> = transaction!(self, Fail, [holder], |tx| {
             polls::end_leases(tx, &holder).await?;
             deliveries::end_leases(tx, &holder).await
         });
@@ -124,7 +120,7 @@ impl PostgresStorage {
 ///
 /// # Errors
 /// [`StorageError::Open`]; [`StorageError::Newer`]; [`StorageError::Migrate`]; [`StorageError::OtherEnvironment`].
-pub async fn migrate(url: &str, environment: &str) -> Result<u64, StorageError> {
+pub async fn migrate(url: &str, environment: &str) -> Result<u64> {
     let options = options(url)?
         .application_name("florin-proxy migrate")
         .options(MIGRATION_SETTINGS);
@@ -148,17 +144,14 @@ pub async fn migrate(url: &str, environment: &str) -> Result<u64, StorageError> 
     Ok(applied.count() as u64)
 }
 
-pub(super) fn options(url: &str) -> Result<PgConnectOptions, StorageError> {
+pub(super) fn options(url: &str) -> Result<PgConnectOptions> {
     PgConnectOptions::from_str(url).map_err(|error| StorageError::Open {
         url: shown(url),
         reason: error.to_string(),
     })
 }
 
-pub(super) async fn connect(
-    url: &str,
-    options: &PgConnectOptions,
-) -> Result<PgConnection, StorageError> {
+pub(super) async fn connect(url: &str, options: &PgConnectOptions) -> Result<PgConnection> {
     options.connect().await.map_err(|error| {
         let mut reason = error.to_string();
         // Source: PgBouncer, src/client.c, of `options` and `extra_float_digits`.
@@ -186,7 +179,7 @@ pub(crate) fn shown(url: &str) -> String {
 }
 
 /// A name of this process, different from that of every other one.
-fn holder() -> Result<String, StorageError> {
+fn holder() -> Result<String> {
     let mut bytes = [0; 8];
     let opened = std::fs::File::open("/dev/urandom");
     opened
@@ -200,7 +193,7 @@ pub(super) async fn check(
     connection: &mut PgConnection,
     url: &str,
     environment: &str,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let found = version(connection).await?;
     refuse_newer(connection, found, url).await?;
     if found.is_none_or(|found| found < latest()) {
@@ -221,7 +214,7 @@ fn latest() -> i64 {
 }
 
 /// The schema's version; `None` for a database without our tables.
-async fn version(connection: &mut PgConnection) -> Result<Option<i64>, StorageError> {
+async fn version(connection: &mut PgConnection) -> Result<Option<i64>> {
     let table: Option<String> = sqlx::query_scalar("SELECT to_regclass('_sqlx_migrations')::text")
         .fetch_one(&mut *connection)
         .await?;
@@ -233,11 +226,7 @@ async fn version(connection: &mut PgConnection) -> Result<Option<i64>, StorageEr
 }
 
 /// Refuses a schema of a later version that has removed what this one uses.
-async fn refuse_newer(
-    connection: &mut PgConnection,
-    found: Option<i64>,
-    url: &str,
-) -> Result<(), StorageError> {
+async fn refuse_newer(connection: &mut PgConnection, found: Option<i64>, url: &str) -> Result<()> {
     let Some(found) = found.filter(|found| *found > latest()) else {
         return Ok(());
     };
@@ -265,7 +254,7 @@ async fn refuse_foreign(
     connection: &mut PgConnection,
     url: &str,
     found: Option<i64>,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let tables: i64 =
         sqlx::query_scalar("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()")
             .fetch_one(&mut *connection)
@@ -283,10 +272,7 @@ async fn refuse_foreign(
     })
 }
 
-async fn refuse_other_environment(
-    connection: &mut PgConnection,
-    environment: &str,
-) -> Result<(), StorageError> {
+async fn refuse_other_environment(connection: &mut PgConnection, environment: &str) -> Result<()> {
     let found: Option<String> = sqlx::query_scalar("SELECT environment FROM identity WHERE id = 1")
         .fetch_optional(connection)
         .await?;
@@ -304,7 +290,7 @@ async fn refuse_other_database(
     pooler: &Pooler,
     (url, options): (&str, &PgConnectOptions),
     (direct, connection): (&str, &mut PgConnection),
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let mut through = connect(url, options).await?;
     pooler.begin(&mut through).await?;
     let is_same = identity(&mut through).await? == identity(connection).await?;
@@ -322,7 +308,7 @@ async fn refuse_other_database(
 }
 
 /// Distinguishes databases, and servers with copies of one.
-async fn identity(connection: &mut PgConnection) -> Result<String, StorageError> {
+async fn identity(connection: &mut PgConnection) -> Result<String> {
     let identity = "SELECT pg_postmaster_start_time()::text || ' ' || oid::text FROM pg_database
          WHERE datname = current_database()";
     Ok(sqlx::query_scalar(identity).fetch_one(connection).await?)
@@ -330,7 +316,7 @@ async fn identity(connection: &mut PgConnection) -> Result<String, StorageError>
 
 /// Returns `true` if an event is of a transaction that this server has not begun yet: the database was restored from a
 /// dump, and the server counts its transactions from the start. Readers would not see such an event.
-async fn is_restored(connection: &mut PgConnection) -> Result<bool, StorageError> {
+async fn is_restored(connection: &mut PgConnection) -> Result<bool> {
     let restored =
         "SELECT coalesce((SELECT tx >= pg_snapshot_xmax(pg_current_snapshot()) FROM events
          ORDER BY position DESC LIMIT 1), false)";
@@ -338,7 +324,7 @@ async fn is_restored(connection: &mut PgConnection) -> Result<bool, StorageError
 }
 
 /// Gives all events of a restored database their place in the list again, in the order that readers have seen.
-async fn renumber(connection: &mut PgConnection) -> Result<(), StorageError> {
+async fn renumber(connection: &mut PgConnection) -> Result<()> {
     if !is_restored(connection).await? {
         return Ok(());
     }

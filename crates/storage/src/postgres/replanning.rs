@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use sqlx::PgConnection;
 
-use crate::StorageError;
+use crate::Result;
 use crate::limits::AT_THIS_MOMENT;
 use crate::rows::Time;
 
@@ -12,7 +12,7 @@ pub(super) async fn replan_future(
     tx: &mut PgConnection,
     now: Timestamp,
     clock: Option<Time>,
-) -> Result<u64, StorageError> {
+) -> Result<u64> {
     let now = not_before_the_server(tx, now, clock).await?;
     let polls = replan_polls(tx, now, clock).await?;
     Ok(polls + replan_deliveries(tx, now, clock).await?)
@@ -23,18 +23,14 @@ async fn not_before_the_server(
     tx: &mut PgConnection,
     now: Timestamp,
     clock: Option<Time>,
-) -> Result<Timestamp, StorageError> {
+) -> Result<Timestamp> {
     let later = sqlx::query_scalar("SELECT greatest($1, coalesce($2, clock_timestamp()))");
     let Time(later) = later.bind(Time(now)).bind(clock).fetch_one(tx).await?;
     Ok(later)
 }
 
 /// By the clock that is right, what lies in the future has not happened: it was written by one that was ahead.
-async fn replan_polls(
-    tx: &mut PgConnection,
-    now: Timestamp,
-    clock: Option<Time>,
-) -> Result<u64, StorageError> {
+async fn replan_polls(tx: &mut PgConnection, now: Timestamp, clock: Option<Time>) -> Result<u64> {
     let ahead = Time(now + AT_THIS_MOMENT);
     // The orders first, in the order of their ids.
     sqlx::query(
@@ -82,7 +78,7 @@ async fn replan_deliveries(
     tx: &mut PgConnection,
     now: Timestamp,
     clock: Option<Time>,
-) -> Result<u64, StorageError> {
+) -> Result<u64> {
     let orders: Vec<String> = sqlx::query_scalar(
         "SELECT id FROM orders WHERE id IN (
              SELECT order_id FROM outbox WHERE state = 'pending' AND planned_at > $1)

@@ -7,7 +7,7 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgRow, PgTypeInfo, PgValueFormat, PgValueRef};
 use sqlx::{Postgres, Row as _};
 
-use crate::StorageError;
+use crate::Result;
 use crate::rows::{Record, Time};
 
 /// Source: `pg_type.dat`: `timestamptz`.
@@ -43,11 +43,11 @@ impl<'r> sqlx::Decode<'r, Postgres> for Time {
 }
 
 impl Record for PgRow {
-    fn maybe_text(&self, column: &str) -> Result<Option<&str>, StorageError> {
+    fn maybe_text(&self, column: &str) -> Result<Option<&str>> {
         Ok(self.try_get(column)?)
     }
 
-    fn maybe_integer(&self, column: &str) -> Result<Option<i64>, StorageError> {
+    fn maybe_integer(&self, column: &str) -> Result<Option<i64>> {
         match self.try_get(column) {
             // The type `integer` instead of `bigint`.
             Err(sqlx::Error::ColumnDecode { .. }) => {
@@ -57,16 +57,16 @@ impl Record for PgRow {
         }
     }
 
-    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StorageError> {
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>> {
         let time: Option<Time> = self.try_get(column)?;
         Ok(time.map(|Time(time)| time))
     }
 
-    fn flag(&self, column: &str) -> Result<bool, StorageError> {
+    fn flag(&self, column: &str) -> Result<bool> {
         Ok(self.try_get(column)?)
     }
 
-    fn bytes(&self, column: &str) -> Result<&[u8], StorageError> {
+    fn bytes(&self, column: &str) -> Result<&[u8]> {
         Ok(self.try_get(column)?)
     }
 }

@@ -8,14 +8,14 @@ use sqlx::PgConnection;
 use super::PostgresStorage;
 use super::dead_connections::no_response;
 use crate::rows::Time;
-use crate::{ServerState, Standbys, StorageError};
+use crate::{Result, ServerState, Standbys, StorageError};
 
 /// Readiness fails within five seconds, and says that the server does not answer.
 const LONGEST_CHECK: Duration = Duration::from_millis(2500);
 
 impl PostgresStorage {
     /// Checks that a commit ends.
-    pub(super) async fn write_check(&self, now: Timestamp) -> Result<(), StorageError> {
+    pub(super) async fn write_check(&self, now: Timestamp) -> Result<()> {
         let check = async {
             read!(self, |reader| check_standby(reader))?;
             transaction!(self, Fail, [], |tx| {
@@ -35,7 +35,7 @@ impl PostgresStorage {
 }
 
 /// The schema's version, the time, the oldest transaction that has written, and the standbys.
-pub(super) async fn state(connection: &mut PgConnection) -> Result<ServerState, StorageError> {
+pub(super) async fn state(connection: &mut PgConnection) -> Result<ServerState> {
     let (schema, Time(now), oldest_write_seconds, may_see, connected, synchronous) =
         sqlx::query_as::<_, (i64, Time, i64, bool, i64, i64)>(
             "SELECT (SELECT coalesce(max(version), 0) FROM _sqlx_migrations WHERE success), clock_timestamp(),
@@ -62,7 +62,7 @@ pub(super) async fn state(connection: &mut PgConnection) -> Result<ServerState, 
 
 /// Checks that a commit finds the synchronous standbys that it waits for: while one is missing, no commit ends. A role
 /// without `pg_read_all_stats` sees no standby, and checks nothing.
-async fn check_standby(connection: &mut PgConnection) -> Result<(), StorageError> {
+async fn check_standby(connection: &mut PgConnection) -> Result<()> {
     let missing: Option<String> = sqlx::query_scalar(
         "SELECT current_setting('synchronous_standby_names') WHERE current_setting('synchronous_standby_names') <> ''
              AND NOT pg_is_in_recovery() AND pg_has_role('pg_read_all_stats', 'USAGE')

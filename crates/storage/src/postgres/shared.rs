@@ -7,7 +7,7 @@ use sqlx::{PgConnection, Row as _};
 
 use crate::lease::milliseconds;
 use crate::rows::Time;
-use crate::{DELAY_REPORT, LimitKey, StaticFile, StorageError};
+use crate::{DELAY_REPORT, LimitKey, Result, StaticFile, StorageError};
 
 /// Keeps files of a version, and deletes those that no process has kept for 30 days. During an upgrade, a page of one version
 /// asks a process of another for them.
@@ -15,7 +15,7 @@ pub(super) async fn keep_static_files(
     tx: &mut PgConnection,
     files: &[StaticFile],
     clock: Option<Time>,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let known: Vec<String> = sqlx::query_scalar(
         "UPDATE static_files SET used_at = coalesce($2, clock_timestamp()) WHERE name = ANY($1) RETURNING name",
@@ -49,7 +49,7 @@ pub(super) async fn keep_static_files(
 pub(super) async fn static_file(
     connection: &mut PgConnection,
     name: &str,
-) -> Result<Option<StaticFile>, StorageError> {
+) -> Result<Option<StaticFile>> {
     let found = sqlx::query("SELECT name, whole, brotli FROM static_files WHERE name = $1")
         .bind(name)
         .fetch_optional(connection)
@@ -71,7 +71,7 @@ pub(super) async fn share_delay(
     holder: &str,
     is_delayed: bool,
     clock: Option<Time>,
-) -> Result<bool, StorageError> {
+) -> Result<bool> {
     let report = if is_delayed {
         "INSERT INTO delays (holder, until) VALUES ($1, coalesce($2, clock_timestamp()) + $3 * interval '1 ms')
          ON CONFLICT (holder) DO UPDATE SET until = excluded.until"
@@ -97,7 +97,7 @@ pub(super) async fn count_request(
     key: LimitKey,
     each: SignedDuration,
     clock: Option<Time>,
-) -> Result<Option<SignedDuration>, StorageError> {
+) -> Result<Option<SignedDuration>> {
     let counted: Option<bool> = sqlx::query_scalar(
         "INSERT INTO rate_limits AS known (key, used_until)
          VALUES ($1, coalesce($2, clock_timestamp()) + $3 * interval '1 ms')
@@ -132,7 +132,7 @@ pub(super) async fn delete_unused_counts(
     tx: &mut PgConnection,
     clock: Option<Time>,
     limit: u32,
-) -> Result<u64, StorageError> {
+) -> Result<u64> {
     let deleted = sqlx::query(
         "DELETE FROM rate_limits WHERE key = ANY (ARRAY (SELECT key FROM rate_limits
              WHERE used_until <= coalesce($1, statement_timestamp()) LIMIT $2 FOR UPDATE SKIP LOCKED))",

@@ -4,7 +4,7 @@ use sqlx::{Connection as _, PgConnection};
 
 use super::failure::Failure as _;
 use super::open::{check, connect, options};
-use crate::StorageError;
+use crate::Result;
 use crate::verified::{Verified, count};
 
 /// A row that breaks what every transaction keeps, with a sentence about it. Reading each table also makes the server check
@@ -50,7 +50,7 @@ pub(crate) async fn verify(url: &str, environment: &str) -> Result<Verified, Str
     found.map_err(|error| error.for_postgres().to_string())
 }
 
-async fn read(url: &str, environment: &str) -> Result<Verified, StorageError> {
+async fn read(url: &str, environment: &str) -> Result<Verified> {
     let options = options(url)?.application_name("florin-proxy store verify");
     let mut connection = connect(url, &options).await?;
     check(&mut connection, url, environment).await?;
@@ -72,7 +72,7 @@ async fn read(url: &str, environment: &str) -> Result<Verified, StorageError> {
     Ok(verified)
 }
 
-async fn begin(connection: &mut PgConnection) -> Result<(), StorageError> {
+async fn begin(connection: &mut PgConnection) -> Result<()> {
     let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     sqlx::raw_sql(begin).execute(connection).await?;
     Ok(())

@@ -5,13 +5,13 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use crate::rows::Record as _;
-use crate::{OrderVersion, StorageError};
+use crate::{OrderVersion, Result, StorageError};
 
 /// The versions of orders. `xmin` is the transaction that wrote a row: it changes with every write, whatever wrote it.
 pub(super) async fn versions(
     connection: &mut PgConnection,
     ids: &[OrderId],
-) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+) -> Result<Vec<(OrderId, OrderVersion)>> {
     let ids: Vec<&str> = ids.iter().map(OrderId::as_str).collect();
     let found = sqlx::query(
         "SELECT orders.id, orders.version, orders.xmin::text::bigint AS order_tx,

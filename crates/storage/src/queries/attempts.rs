@@ -15,7 +15,9 @@ use super::polls;
 use crate::lease::milliseconds;
 use crate::limits::MAX_ATTEMPTS_PER_MINUTE;
 use crate::rows::{self, Time, without_nul};
-use crate::{MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, StorageError};
+use crate::{
+    MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, Result, StorageError,
+};
 
 pub(super) async fn begin(
     tx: &mut Transaction,
@@ -56,11 +58,7 @@ pub(super) async fn begin(
     Ok(attempt(tx, &terms.id).await?)
 }
 
-async fn begun_just_now(
-    tx: &mut Connection,
-    order_id: &OrderId,
-    now: Timestamp,
-) -> Result<i64, StorageError> {
+async fn begun_just_now(tx: &mut Connection, order_id: &OrderId, now: Timestamp) -> Result<i64> {
     let count = "SELECT count(*) FROM attempts WHERE order_id = $1 AND begun_at > $2";
     let since = now - SignedDuration::from_mins(1);
     let count = sqlx::query_scalar(count)
@@ -75,7 +73,7 @@ async fn insert(
     terms: &NewAttempt,
     now: Timestamp,
     clock: Option<Time>,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let custom = terms.custom();
     let figure = |read: fn(&Amounts<Amount>) -> Amount| {
         custom.map(|custom| read(&custom.requested.amounts).to_string())
@@ -98,10 +96,7 @@ async fn insert(
 }
 
 /// Locks the order of an attempt; `None` for an unknown attempt. An attempt never changes its order.
-async fn lock_order_of(
-    tx: &mut Connection,
-    id: &AttemptId,
-) -> Result<Option<OrderId>, StorageError> {
+async fn lock_order_of(tx: &mut Connection, id: &AttemptId) -> Result<Option<OrderId>> {
     let order: Option<String> = sqlx::query_scalar("SELECT order_id FROM attempts WHERE id = $1")
         .bind(id.as_str())
         .fetch_optional(&mut *tx)
@@ -134,7 +129,7 @@ async fn holder_of(
     tx: &mut Connection,
     id: &AttemptId,
     invoice: &Invoice,
-) -> Result<Option<OpenAttemptError>, StorageError> {
+) -> Result<Option<OpenAttemptError>> {
     let holder = "SELECT order_id FROM attempts WHERE invoice_id = $1 AND id <> $2";
     let holder: Option<String> = sqlx::query_scalar(holder)
         .bind(invoice.id.as_str())
@@ -155,7 +150,7 @@ async fn store_invoice(
     id: &AttemptId,
     invoice: &Invoice,
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let (address, qr_string, warnings) = match &invoice.destination {
         Destination::Address {
             address,
@@ -206,7 +201,7 @@ pub(super) async fn abandon(
     id: &AttemptId,
     reason: Abandoned,
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     lock_order_of(tx, id).await?;
     let ended = sqlx::query("UPDATE attempts SET state = $1 WHERE id = $2 AND state = 'creating'")
         .bind(<&str>::from(reason))
@@ -233,7 +228,7 @@ pub(super) async fn stale(
     age: SignedDuration,
     clock: Option<Time>,
     limit: u32,
-) -> Result<Vec<AttemptId>, StorageError> {
+) -> Result<Vec<AttemptId>> {
     let ids: Vec<String> = sqlx::query_scalar(statements::STALE_ATTEMPTS)
         .bind(clock)
         .bind(milliseconds(age))

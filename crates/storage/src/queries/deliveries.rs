@@ -10,7 +10,7 @@ use crate::limits::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESE
 use crate::rows::{self, Time, without_nul};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,
-    StorageError,
+    Result, StorageError,
 };
 
 /// Leases due events without a lock of their orders, which `SKIP LOCKED` replaces: it writes the lease alone, and `next_at`,
@@ -21,7 +21,7 @@ pub(super) async fn due(
     store: &StoreId,
     lease: &Lease,
     limit: u32,
-) -> Result<Vec<DueDelivery>, StorageError> {
+) -> Result<Vec<DueDelivery>> {
     if is_disabled(tx, store).await? {
         return Ok(Vec::new());
     }
@@ -58,11 +58,7 @@ pub(super) async fn due(
 }
 
 /// How many deliveries to a store are in progress.
-async fn in_progress(
-    tx: &mut Connection,
-    store: &StoreId,
-    clock: Option<Time>,
-) -> Result<u32, StorageError> {
+async fn in_progress(tx: &mut Connection, store: &StoreId, clock: Option<Time>) -> Result<u32> {
     let in_progress: i64 = sqlx::query_scalar(statements::DELIVERIES_IN_PROGRESS)
         .bind(store.as_str())
         .bind(clock)
@@ -77,7 +73,7 @@ pub(super) async fn may_be_due(
     store: &StoreId,
     now: Timestamp,
     limit: u32,
-) -> Result<bool, StorageError> {
+) -> Result<bool> {
     let least = if limit <= RESERVED_FOR_MONEY {
         MONEY
     } else {
@@ -104,7 +100,7 @@ pub(super) async fn record(
     delivery: &Delivery,
     outcome: DeliveryOutcome,
     holder: &str,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let Some((order, sequence)) = lock_order_of(tx, &delivery.event_id).await? else {
         return Err(StorageError::Corrupt(format!(
             "no event {}",
@@ -154,7 +150,7 @@ pub(super) async fn record(
 }
 
 /// Appends to the list of deliveries.
-async fn note(tx: &mut Connection, delivery: &Delivery) -> Result<(), StorageError> {
+async fn note(tx: &mut Connection, delivery: &Delivery) -> Result<()> {
     sqlx::query(
         "INSERT INTO deliveries (event_id, store_id, number, tried_at, took_ms, http_status, note)
          SELECT $1, (SELECT store_id FROM events WHERE id = $1), count(*) + 1, $2, $3, $4, $5
@@ -171,10 +167,7 @@ async fn note(tx: &mut Connection, delivery: &Delivery) -> Result<(), StorageErr
 }
 
 /// Locks the order of an event; `None` for an unknown event.
-async fn lock_order_of(
-    tx: &mut Connection,
-    event: &EventId,
-) -> Result<Option<(String, i64)>, StorageError> {
+async fn lock_order_of(tx: &mut Connection, event: &EventId) -> Result<Option<(String, i64)>> {
     let place: Option<(String, i64)> =
         sqlx::query_as("SELECT order_id, sequence FROM events WHERE id = $1")
             .bind(event.as_str())
@@ -190,7 +183,7 @@ async fn lock_order_of(
 }
 
 /// Returns `true` if an earlier run of this transaction, whose commit had no response, has recorded a delivery.
-async fn is_recorded(tx: &mut Connection, delivery: &Delivery) -> Result<bool, StorageError> {
+async fn is_recorded(tx: &mut Connection, delivery: &Delivery) -> Result<bool> {
     let recorded = "SELECT EXISTS (SELECT 1 FROM deliveries
          WHERE event_id = $1 AND tried_at = $2 AND took_ms = $3 AND note = $4)";
     let recorded = sqlx::query_scalar(recorded)
@@ -203,7 +196,7 @@ async fn is_recorded(tx: &mut Connection, delivery: &Delivery) -> Result<bool, S
 
 /// Marks which events of an order may be delivered: those with no earlier pending event that the store has not accepted
 /// yet. The others wait for it. Run after each change of a state, with the order locked.
-async fn mark_heads(tx: &mut Connection, order: &str) -> Result<(), StorageError> {
+async fn mark_heads(tx: &mut Connection, order: &str) -> Result<()> {
     sqlx::query(
         "UPDATE outbox SET is_head = may_go FROM (
              SELECT mine.sequence AS head, mine.state = 'pending' AND NOT EXISTS (
@@ -222,7 +215,7 @@ async fn note_as_disabled(
     tx: &mut Connection,
     delivery: &Delivery,
     EndpointHash(endpoint): EndpointHash,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     // Concurrent deliveries may all receive a 410: the first one counts.
     sqlx::query(
         "INSERT INTO disabled_endpoints (store_id, endpoint, event_id, since)
@@ -240,7 +233,7 @@ pub(super) async fn page(
     connection: &mut Connection,
     store: &StoreId,
     filter: &DeliveryFilter,
-) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
+) -> Result<Option<Vec<RecordedDelivery>>> {
     if let Some(event) = &filter.event
         && !belongs_to(connection, store, event).await?
     {
@@ -282,7 +275,7 @@ pub(super) async fn of_event(
     connection: &mut Connection,
     event: &EventId,
     limit: u32,
-) -> Result<Vec<RecordedDelivery>, StorageError> {
+) -> Result<Vec<RecordedDelivery>> {
     let found = sqlx::query(
         "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
          WHERE event_id = $1 ORDER BY number DESC LIMIT $2",
@@ -298,7 +291,7 @@ async fn position(
     connection: &mut Connection,
     store: &StoreId,
     delivery: &DeliveryId,
-) -> Result<Option<i64>, StorageError> {
+) -> Result<Option<i64>> {
     let (event, number) = delivery.parts();
     let known = "SELECT id FROM deliveries WHERE event_id = $1 AND number = CAST($2 AS bigint) AND store_id = $3";
     let known = sqlx::query_scalar(known)
@@ -314,7 +307,7 @@ pub(super) async fn redeliver(
     store: &StoreId,
     event: &EventId,
     now: Timestamp,
-) -> Result<bool, StorageError> {
+) -> Result<bool> {
     if !belongs_to(tx, store, event).await? {
         return Ok(false);
     }
@@ -336,11 +329,7 @@ pub(super) async fn redeliver(
     Ok(true)
 }
 
-async fn belongs_to(
-    connection: &mut Connection,
-    store: &StoreId,
-    event: &EventId,
-) -> Result<bool, StorageError> {
+async fn belongs_to(connection: &mut Connection, store: &StoreId, event: &EventId) -> Result<bool> {
     let known = "SELECT EXISTS (SELECT 1 FROM events WHERE id = $1 AND store_id = $2)";
     let known = sqlx::query_scalar(known)
         .bind(event.as_str())
@@ -348,7 +337,7 @@ async fn belongs_to(
     Ok(known.fetch_one(connection).await?)
 }
 
-pub(super) async fn backlog(connection: &mut Connection) -> Result<u64, StorageError> {
+pub(super) async fn backlog(connection: &mut Connection) -> Result<u64> {
     // A counter would be one row that all transactions of a store wait for. The index has the waiting events alone.
     let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending'";
     let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(connection).await?;
@@ -358,7 +347,7 @@ pub(super) async fn backlog(connection: &mut Connection) -> Result<u64, StorageE
 pub(super) async fn endpoint_status(
     connection: &mut Connection,
     store: &StoreId,
-) -> Result<EndpointStatus, StorageError> {
+) -> Result<EndpointStatus> {
     let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = $1";
     let waiting: i64 = sqlx::query_scalar(waiting)
         .bind(store.as_str())
@@ -376,10 +365,7 @@ pub(super) async fn endpoint_status(
 }
 
 /// Returns `true` if the store's endpoint is disabled.
-pub(super) async fn is_disabled(
-    tx: &mut Connection,
-    store: &StoreId,
-) -> Result<bool, StorageError> {
+pub(super) async fn is_disabled(tx: &mut Connection, store: &StoreId) -> Result<bool> {
     let disabled = "SELECT EXISTS (SELECT 1 FROM disabled_endpoints WHERE store_id = $1)";
     let disabled = sqlx::query_scalar(disabled).bind(store.as_str());
     Ok(disabled.fetch_one(tx).await?)
@@ -393,7 +379,7 @@ pub(super) async fn restart(
     after: i64,
     now: Timestamp,
     limit: u32,
-) -> Result<Option<i64>, StorageError> {
+) -> Result<Option<i64>> {
     let last: Option<i64> = sqlx::query_scalar(
         "SELECT max(position) FROM (SELECT position FROM outbox
              WHERE state = 'pending' AND store_id = $1 AND position > $2 ORDER BY position LIMIT $3) AS batch",
@@ -409,7 +395,7 @@ pub(super) async fn restart(
     Ok(last)
 }
 
-pub(super) async fn enable(tx: &mut Connection, store: &StoreId) -> Result<(), StorageError> {
+pub(super) async fn enable(tx: &mut Connection, store: &StoreId) -> Result<()> {
     sqlx::query("DELETE FROM disabled_endpoints WHERE store_id = $1")
         .bind(store.as_str())
         .execute(tx)
@@ -418,7 +404,7 @@ pub(super) async fn enable(tx: &mut Connection, store: &StoreId) -> Result<(), S
 }
 
 /// Ends the leases of a process that has ended: its events are due at the time that the lease gave them.
-pub(super) async fn end_leases(tx: &mut Connection, holder: &str) -> Result<(), StorageError> {
+pub(super) async fn end_leases(tx: &mut Connection, holder: &str) -> Result<()> {
     sqlx::query(
         "UPDATE outbox SET leased_by = NULL, leased_until = NULL
          WHERE leased_by = $1 AND leased_until IS NOT NULL",

@@ -9,14 +9,14 @@ use jiff::Timestamp;
 
 use super::dialect::{Connection, statements};
 use crate::rows::Time;
-use crate::{Delivery, StorageError};
+use crate::{Delivery, Result};
 
 /// Locks the deliveries of a store. Returns when its endpoint last accepted an event while others waited, and from when waiting
 /// money may be tried early.
 pub(super) async fn lock_store(
     tx: &mut Connection,
     store: &StoreId,
-) -> Result<(Option<Time>, Option<Time>), StorageError> {
+) -> Result<(Option<Time>, Option<Time>)> {
     sqlx::query(
         "INSERT INTO store_deliveries (store_id) VALUES ($1) ON CONFLICT (store_id) DO NOTHING",
     )
@@ -40,7 +40,7 @@ pub(super) async fn make_due(
     accepts: bool,
     limit: i64,
     now: Timestamp,
-) -> Result<bool, StorageError> {
+) -> Result<bool> {
     let made_due = sqlx::query(statements::MAKE_DUE_EARLY)
         .bind(Time(now))
         .bind(accepts)
@@ -58,7 +58,7 @@ pub(super) async fn postpone_probe(
     tx: &mut Connection,
     store: &str,
     until: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "UPDATE store_deliveries SET probe_at = CASE WHEN probe_at > $2 THEN probe_at ELSE $2 END WHERE store_id = $1",
     )
@@ -74,7 +74,7 @@ pub(super) async fn make_due_of_order(
     tx: &mut Connection,
     order: &str,
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "UPDATE outbox SET next_at = $1, planned_at = $1, early_from = NULL
          WHERE order_id = $2 AND state = 'pending' AND early_from <= $1",
@@ -93,7 +93,7 @@ pub(super) async fn note_as_accepting(
     delivery: &Delivery,
     order: &str,
     sequence: i64,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "UPDATE store_deliveries AS store SET accepted_at = $1 FROM outbox AS accepted
          WHERE accepted.order_id = $2 AND accepted.sequence = $3 AND store.store_id = accepted.store_id AND EXISTS (

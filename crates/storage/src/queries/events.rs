@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::dialect::Connection;
 use super::early_tries;
-use crate::StorageError;
+use crate::Result;
 use crate::limits::{MONEY, OTHER};
 use crate::rows::Time;
 
@@ -16,7 +16,7 @@ pub(super) async fn append(
     first: u32,
     events: &[EventType],
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     if events.is_empty() {
         return Ok(());
     }

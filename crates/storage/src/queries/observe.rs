@@ -11,7 +11,7 @@ use super::dialect::{self, Connection, Transaction};
 use super::{events, orders, polls};
 use crate::observation::{Fence, digest, text_of, truncated};
 use crate::rows::{self, Time, without_nul};
-use crate::{Credit, DueAttempt, RecordedObservation, StorageError};
+use crate::{Credit, DueAttempt, RecordedObservation, Result, StorageError};
 
 /// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded: a
 /// response is never overwritten by an earlier one.
@@ -19,7 +19,7 @@ pub(super) async fn record(
     tx: &mut Transaction,
     due: &DueAttempt,
     observation: &Observation,
-) -> Result<Option<RecordedObservation>, StorageError> {
+) -> Result<Option<RecordedObservation>> {
     let now = observation.observed_at;
     let other = || StorageError::Corrupt(format!("{} of another order", due.attempt_id));
     let before = orders::aggregate(tx, &due.order_id).await?;
@@ -100,10 +100,7 @@ pub(super) struct Latest {
     digest: Vec<u8>,
 }
 
-pub(super) async fn latest(
-    tx: &mut Connection,
-    attempt: &AttemptId,
-) -> Result<Option<Latest>, StorageError> {
+pub(super) async fn latest(tx: &mut Connection, attempt: &AttemptId) -> Result<Option<Latest>> {
     let latest = "SELECT id, assessment, digest FROM observations WHERE attempt_id = $1 ORDER BY poll_seq DESC LIMIT 1";
     let row = sqlx::query(latest).bind(attempt.as_str());
     let Some(row) = row.fetch_optional(tx).await? else {
@@ -122,7 +119,7 @@ async fn insert(
     observation: &Observation,
     text: &str,
     digest: &[u8],
-) -> Result<i64, StorageError> {
+) -> Result<i64> {
     let inserted = sqlx::query_scalar(
         "INSERT INTO observations (attempt_id, poll_seq, last_poll_seq, observed_at, last_at, raw, assessment, digest)
          VALUES ($1, $2, $2, $3, $3, $4, $5, $6) RETURNING id",
@@ -144,7 +141,7 @@ async fn count(
     row: i64,
     due: &DueAttempt,
     observation: &Observation,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "UPDATE observations SET times = times + 1, last_poll_seq = $1, last_at = $2 WHERE id = $3",
     )
@@ -162,7 +159,7 @@ async fn save_attempt(
     due: &DueAttempt,
     attempt: &Attempt,
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let Some(invoice) = attempt.invoice() else {
         return Ok(());
     };
@@ -202,7 +199,7 @@ pub(super) async fn credit(
     attempt: &AttemptId,
     observation: i64,
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "INSERT INTO credits (order_id, attempt_id, observation_id, amount, currency, credited_at)
          VALUES ($1, $2, $3, $4, $5, $6)",
@@ -218,10 +215,7 @@ pub(super) async fn credit(
     Ok(())
 }
 
-pub(super) async fn credit_of(
-    connection: &mut Connection,
-    id: &OrderId,
-) -> Result<Option<Credit>, StorageError> {
+pub(super) async fn credit_of(connection: &mut Connection, id: &OrderId) -> Result<Option<Credit>> {
     let row = sqlx::query("SELECT attempt_id, amount, currency FROM credits WHERE order_id = $1")
         .bind(id.as_str())
         .fetch_optional(connection)

@@ -10,7 +10,7 @@ use crate::operator::{DecidedOrder, search_terms};
 use crate::rows::{self, Time};
 use crate::{
     AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, SettledOrder, StorageError, StoreScope,
+    OrderHistory, OrderSearch, Result, SettledOrder, StorageError, StoreScope,
 };
 
 #[async_trait]
@@ -27,15 +27,11 @@ impl OperatorStorage for Store {
         .await)
     }
 
-    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError> {
+    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>> {
         read!(self, |reader| find_orders(reader, search))
     }
 
-    async fn orders_for_attention(
-        &self,
-        scope: &StoreScope,
-        limit: u32,
-    ) -> Result<Vec<Aggregate>, StorageError> {
+    async fn orders_for_attention(&self, scope: &StoreScope, limit: u32) -> Result<Vec<Aggregate>> {
         read!(self, |reader| orders_for_attention(reader, scope, limit))
     }
 
@@ -43,31 +39,23 @@ impl OperatorStorage for Store {
         &self,
         scope: &StoreScope,
         order: &OrderId,
-    ) -> Result<Option<OrderHistory>, StorageError> {
+    ) -> Result<Option<OrderHistory>> {
         read!(self, |reader| order_history(reader, scope, order))
     }
 
-    async fn given_up_events(
-        &self,
-        scope: &StoreScope,
-        limit: u32,
-    ) -> Result<Vec<GivenUpEvent>, StorageError> {
+    async fn given_up_events(&self, scope: &StoreScope, limit: u32) -> Result<Vec<GivenUpEvent>> {
         read!(self, |reader| given_up_events(reader, scope, limit))
     }
 
-    async fn event(&self, scope: &StoreScope, id: &EventId) -> Result<Option<Event>, StorageError> {
+    async fn event(&self, scope: &StoreScope, id: &EventId) -> Result<Option<Event>> {
         read!(self, |reader| event(reader, scope, id))
     }
 
-    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError> {
+    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<()> {
         transaction!(self, Repeat, [entry], |tx| record_audit(tx, &entry).await)
     }
 
-    async fn audit_log(
-        &self,
-        after: Option<i64>,
-        limit: u32,
-    ) -> Result<Vec<AuditEntry>, StorageError> {
+    async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>> {
         read!(self, |reader| audit_log(reader, after, limit))
     }
 
@@ -78,7 +66,7 @@ impl OperatorStorage for Store {
         until: Timestamp,
         after: Option<&SettledOrder>,
         limit: u32,
-    ) -> Result<Vec<SettledOrder>, StorageError> {
+    ) -> Result<Vec<SettledOrder>> {
         read!(self, |reader| settled_orders(
             reader, scope, from, until, after, limit
         ))
@@ -123,7 +111,7 @@ async fn decide(
     Ok(snapshot)
 }
 
-async fn is_recorded(tx: &mut Connection, id: &AuditId) -> Result<bool, StorageError> {
+async fn is_recorded(tx: &mut Connection, id: &AuditId) -> Result<bool> {
     let recorded = "SELECT EXISTS (SELECT 1 FROM audit WHERE id = $1)";
     let recorded = sqlx::query_scalar(recorded).bind(id.as_str());
     Ok(recorded.fetch_one(tx).await?)
@@ -135,7 +123,7 @@ async fn insert_decision(
     decision: &NewDecision,
     (before, after): (OrderStatus, OrderStatus),
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "INSERT INTO audit (id, at, operator, staff_of, action, order_id, reason, status_before, status_after)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -154,7 +142,7 @@ async fn insert_decision(
     Ok(())
 }
 
-async fn record_audit(tx: &mut Connection, entry: &NewAuditEntry) -> Result<(), StorageError> {
+async fn record_audit(tx: &mut Connection, entry: &NewAuditEntry) -> Result<()> {
     sqlx::query(
         "INSERT INTO audit (id, at, operator, staff_of, action, order_id, subject, reason)
          VALUES ($1, $2, $3, $4, $5, (SELECT order_id FROM events WHERE id = $6), $6, $7) ON CONFLICT (id) DO NOTHING",
@@ -175,7 +163,7 @@ async fn audit_log(
     connection: &mut Connection,
     after: Option<i64>,
     limit: u32,
-) -> Result<Vec<AuditEntry>, StorageError> {
+) -> Result<Vec<AuditEntry>> {
     let found =
         sqlx::query("SELECT * FROM audit WHERE position < $1 ORDER BY position DESC LIMIT $2")
             .bind(after.unwrap_or(i64::MAX))
@@ -185,10 +173,7 @@ async fn audit_log(
     found.iter().map(rows::audit_entry).collect()
 }
 
-async fn find_orders(
-    connection: &mut Connection,
-    search: &OrderSearch,
-) -> Result<Vec<Aggregate>, StorageError> {
+async fn find_orders(connection: &mut Connection, search: &OrderSearch) -> Result<Vec<Aggregate>> {
     let ids = match &search.text {
         Some(text) => return find_text(connection, text, search).await,
         None => page(connection, search).await?,
@@ -197,10 +182,7 @@ async fn find_orders(
 }
 
 /// A statement for each combination, each by its index. Each takes all parameters.
-async fn page(
-    connection: &mut Connection,
-    search: &OrderSearch,
-) -> Result<Vec<String>, StorageError> {
+async fn page(connection: &mut Connection, search: &OrderSearch) -> Result<Vec<String>> {
     let statement = match (search.scope.store(), search.status, &search.after) {
         (None, None, None) => "SELECT id FROM orders ORDER BY created_at DESC, id DESC LIMIT $4",
         (None, None, Some(_)) => {
@@ -246,7 +228,7 @@ async fn find_text(
     connection: &mut Connection,
     text: &str,
     search: &OrderSearch,
-) -> Result<Vec<Aggregate>, StorageError> {
+) -> Result<Vec<Aggregate>> {
     const MEMBERS: [&str; 9] = [
         "SELECT id FROM orders WHERE id = $1 AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
         "SELECT id FROM orders WHERE reference = $1 AND (CAST($3 AS text) IS NULL OR store_id = $3) LIMIT $2",
@@ -278,7 +260,7 @@ async fn find_text(
     Ok(search.matching(found))
 }
 
-async fn load(connection: &mut Connection, ids: &[String]) -> Result<Vec<Aggregate>, StorageError> {
+async fn load(connection: &mut Connection, ids: &[String]) -> Result<Vec<Aggregate>> {
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let id = rows::read("an order id", OrderId::parse(id))?;
@@ -291,7 +273,7 @@ async fn orders_for_attention(
     connection: &mut Connection,
     scope: &StoreScope,
     limit: u32,
-) -> Result<Vec<Aggregate>, StorageError> {
+) -> Result<Vec<Aggregate>> {
     let waiting = match scope {
         StoreScope::All => {
             "SELECT id FROM orders WHERE attention_since IS NOT NULL ORDER BY attention_since, id LIMIT $2"
@@ -313,7 +295,7 @@ async fn order_history(
     connection: &mut Connection,
     scope: &StoreScope,
     id: &OrderId,
-) -> Result<Option<OrderHistory>, StorageError> {
+) -> Result<Option<OrderHistory>> {
     let known = orders::snapshot(connection, id).await?;
     if !known.is_some_and(|known| scope.contains(&known.order.terms.store_id)) {
         return Ok(None);
@@ -367,7 +349,7 @@ async fn given_up_events(
     connection: &mut Connection,
     scope: &StoreScope,
     limit: u32,
-) -> Result<Vec<GivenUpEvent>, StorageError> {
+) -> Result<Vec<GivenUpEvent>> {
     let given_up = match scope {
         StoreScope::All => {
             "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
@@ -396,7 +378,7 @@ async fn event(
     connection: &mut Connection,
     scope: &StoreScope,
     id: &EventId,
-) -> Result<Option<Event>, StorageError> {
+) -> Result<Option<Event>> {
     let event =
         "SELECT * FROM events WHERE id = $1 AND (CAST($2 AS text) IS NULL OR store_id = $2)";
     let found = sqlx::query(event)
@@ -414,7 +396,7 @@ async fn settled_orders(
     until: Timestamp,
     after: Option<&SettledOrder>,
     limit: u32,
-) -> Result<Vec<SettledOrder>, StorageError> {
+) -> Result<Vec<SettledOrder>> {
     let (start, behind) = match after {
         Some(after) => (after.credited_at, after.order_id.as_str()),
         None => (from, ""),

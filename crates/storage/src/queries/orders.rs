@@ -10,7 +10,8 @@ use super::dialect::{Connection, Row, Transaction, statements};
 use super::events::append;
 use crate::rows::{self, Time, without_nul};
 use crate::{
-    EmailChange, KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, StorageError,
+    EmailChange, KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, Result,
+    StorageError,
 };
 
 /// Opens an order. The reference decides: of two processes that open it, one inserts and the other finds it.
@@ -49,7 +50,7 @@ async fn insert(
     id: &OrderId,
     terms: &NewOrder,
     now: Timestamp,
-) -> Result<bool, StorageError> {
+) -> Result<bool> {
     let assets: Vec<&str> = terms
         .assets
         .iter()
@@ -89,7 +90,7 @@ async fn insert(
 pub(super) async fn snapshot(
     connection: &mut Connection,
     id: &OrderId,
-) -> Result<Option<Snapshot>, StorageError> {
+) -> Result<Option<Snapshot>> {
     let row = sqlx::query("SELECT * FROM orders WHERE id = $1")
         .bind(id.as_str())
         .fetch_optional(&mut *connection)
@@ -100,7 +101,7 @@ pub(super) async fn snapshot(
     }
 }
 
-async fn with_attempt(connection: &mut Connection, order: Order) -> Result<Snapshot, StorageError> {
+async fn with_attempt(connection: &mut Connection, order: Order) -> Result<Snapshot> {
     let Some(id) = &order.current_attempt else {
         return Ok(Snapshot {
             order,
@@ -116,7 +117,7 @@ async fn with_attempt(connection: &mut Connection, order: Order) -> Result<Snaps
 
 /// Locks an order until the transaction ends: the first statement of every transaction that writes it. Returns `false` for
 /// an unknown order.
-pub(super) async fn lock(tx: &mut Connection, id: &OrderId) -> Result<bool, StorageError> {
+pub(super) async fn lock(tx: &mut Connection, id: &OrderId) -> Result<bool> {
     let locked: Option<bool> = sqlx::query_scalar(statements::LOCK_ORDER)
         .bind(id.as_str())
         .fetch_optional(tx)
@@ -125,10 +126,7 @@ pub(super) async fn lock(tx: &mut Connection, id: &OrderId) -> Result<bool, Stor
 }
 
 /// Locks an order and reads it with all its attempts.
-pub(super) async fn aggregate(
-    tx: &mut Connection,
-    id: &OrderId,
-) -> Result<Aggregate, StorageError> {
+pub(super) async fn aggregate(tx: &mut Connection, id: &OrderId) -> Result<Aggregate> {
     let order = sqlx::query(statements::LOCKED_ORDER)
         .bind(id.as_str())
         .fetch_one(&mut *tx)
@@ -137,10 +135,7 @@ pub(super) async fn aggregate(
 }
 
 /// Reads an order with all its attempts, to show it.
-pub(super) async fn read_aggregate(
-    connection: &mut Connection,
-    id: &OrderId,
-) -> Result<Aggregate, StorageError> {
+pub(super) async fn read_aggregate(connection: &mut Connection, id: &OrderId) -> Result<Aggregate> {
     let order = sqlx::query("SELECT * FROM orders WHERE id = $1")
         .bind(id.as_str())
         .fetch_one(&mut *connection)
@@ -152,7 +147,7 @@ async fn with_attempts(
     connection: &mut Connection,
     id: &OrderId,
     order: &Row,
-) -> Result<Aggregate, StorageError> {
+) -> Result<Aggregate> {
     let attempts = sqlx::query(
         "SELECT attempts.*, polls.next_poll_at FROM attempts LEFT JOIN polls ON polls.attempt_id = attempts.id
          WHERE attempts.order_id = $1",
@@ -164,7 +159,7 @@ async fn with_attempts(
 }
 
 /// Saves an order after a transition: one statement for all that changed.
-pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<(), StorageError> {
+pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<()> {
     let order = &after.order;
     let reverted = order.reverted;
     let version = i64::try_from(order.version).expect("a version counts changes");
@@ -194,7 +189,7 @@ pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<(), S
 }
 
 /// The order of an id that is known to exist.
-pub(super) async fn get(connection: &mut Connection, id: &OrderId) -> Result<Order, StorageError> {
+pub(super) async fn get(connection: &mut Connection, id: &OrderId) -> Result<Order> {
     let row = sqlx::query("SELECT * FROM orders WHERE id = $1")
         .bind(id.as_str())
         .fetch_one(connection);
@@ -205,7 +200,7 @@ pub(super) async fn list(
     connection: &mut Connection,
     store: &StoreId,
     filter: &OrderFilter,
-) -> Result<Vec<Snapshot>, StorageError> {
+) -> Result<Vec<Snapshot>> {
     // A statement for each combination: a condition like "$2 IS NULL OR reference = $2" hides the index. Each takes all
     // parameters and uses some.
     let statement = match (&filter.reference, filter.status, &filter.after) {
@@ -291,7 +286,7 @@ pub(super) async fn keep_receipt_email(
     id: &OrderId,
     email: Option<&str>,
     now: Timestamp,
-) -> Result<Option<KeptEmail>, StorageError> {
+) -> Result<Option<KeptEmail>> {
     let email = email.map(without_nul);
     lock(tx, id).await?;
     let Some(before) = snapshot(tx, id).await? else {
@@ -328,7 +323,7 @@ pub(super) async fn expire(
     tx: &mut Connection,
     now: Timestamp,
     limit: u32,
-) -> Result<Vec<OrderId>, StorageError> {
+) -> Result<Vec<OrderId>> {
     let due: Vec<String> = sqlx::query_scalar(statements::EXPIRED_ORDERS)
         .bind(Time(now))
         .bind(i64::from(limit))
@@ -350,7 +345,7 @@ pub(super) async fn emit(
     order_id: &OrderId,
     events: &[EventType],
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     let missing = || StorageError::Corrupt(format!("no order {order_id} to emit events of"));
     let snapshot = snapshot(tx, order_id).await?.ok_or_else(missing)?;
     append(tx, &snapshot, snapshot.order.sequence + 1, events, now).await?;
@@ -368,7 +363,7 @@ pub(super) async fn request_attention(
     tx: &mut Connection,
     id: &OrderId,
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query("UPDATE orders SET attention_since = $1 WHERE id = $2")
         .bind(Time(now))
         .bind(id.as_str())
@@ -378,7 +373,7 @@ pub(super) async fn request_attention(
 }
 
 /// Calls no person any more to an order about which nothing is open.
-pub(super) async fn end_attention(tx: &mut Connection, id: &OrderId) -> Result<(), StorageError> {
+pub(super) async fn end_attention(tx: &mut Connection, id: &OrderId) -> Result<()> {
     let waits = "SELECT attention_since IS NOT NULL FROM orders WHERE id = $1";
     let waits: bool = sqlx::query_scalar(waits)
         .bind(id.as_str())
@@ -399,7 +394,7 @@ pub(super) async fn set_status(
     tx: &mut Connection,
     id: &OrderId,
     status: OrderStatus,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query("UPDATE orders SET status = $1, version = version + 1 WHERE id = $2")
         .bind(<&str>::from(status))
         .bind(id.as_str())
@@ -409,10 +404,7 @@ pub(super) async fn set_status(
 }
 
 /// The attempt of an id that is known to exist.
-pub(super) async fn attempt(
-    connection: &mut Connection,
-    id: &AttemptId,
-) -> Result<Attempt, StorageError> {
+pub(super) async fn attempt(connection: &mut Connection, id: &AttemptId) -> Result<Attempt> {
     let found = maybe_attempt(connection, id).await?;
     found.ok_or_else(|| StorageError::Corrupt(format!("no attempt {id}")))
 }
@@ -421,7 +413,7 @@ pub(super) async fn attempt(
 pub(super) async fn maybe_attempt(
     connection: &mut Connection,
     id: &AttemptId,
-) -> Result<Option<Attempt>, StorageError> {
+) -> Result<Option<Attempt>> {
     let row = sqlx::query(
         "SELECT attempts.*, polls.next_poll_at FROM attempts LEFT JOIN polls ON polls.attempt_id = attempts.id
          WHERE attempts.id = $1",

@@ -9,7 +9,7 @@ use super::dialect::{Connection, Row, statements};
 use crate::lease::{Lease, milliseconds};
 use crate::limits::InvoiceKind;
 use crate::rows::{self, Record as _, Time};
-use crate::{DueAttempt, PollQueue, StorageError};
+use crate::{DueAttempt, PollQueue, Result};
 
 /// Schedules the first poll of an attempt that was opened.
 pub(super) async fn insert(
@@ -18,7 +18,7 @@ pub(super) async fn insert(
     id: &AttemptId,
     invoice: &Invoice,
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "INSERT INTO polls (attempt_id, order_id, invoice_id, opened_at, next_poll_at)
          VALUES ($1, $2, $3, $4, $5)",
@@ -39,7 +39,7 @@ pub(super) async fn due(
     priority: PollPriority,
     lease: &Lease,
     limit: u32,
-) -> Result<Vec<DueAttempt>, StorageError> {
+) -> Result<Vec<DueAttempt>> {
     let leased = sqlx::query(statements::LEASE_POLLS)
         .bind(<&str>::from(priority))
         .bind(Time(lease.now))
@@ -56,7 +56,7 @@ pub(super) async fn due(
         .collect()
 }
 
-fn due_attempt(row: &Row, priority: PollPriority) -> Result<DueAttempt, StorageError> {
+fn due_attempt(row: &Row, priority: PollPriority) -> Result<DueAttempt> {
     Ok(DueAttempt {
         priority,
         attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
@@ -69,7 +69,7 @@ fn due_attempt(row: &Row, priority: PollPriority) -> Result<DueAttempt, StorageE
 }
 
 /// Ends the leases of a process that closes: its polls are due at once. Those of other processes are theirs.
-pub(super) async fn end_leases(tx: &mut Connection, holder: &str) -> Result<(), StorageError> {
+pub(super) async fn end_leases(tx: &mut Connection, holder: &str) -> Result<()> {
     sqlx::query(
         "UPDATE polls SET next_poll_at = CASE WHEN polled_at < next_poll_at THEN polled_at ELSE next_poll_at END, leased_by = NULL, leased_until = NULL,
              lease_next_at = NULL
@@ -89,7 +89,7 @@ pub(super) async fn save(
     state: PaymentState,
     next: Option<Timestamp>,
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "UPDATE polls SET payment_state = $1, polled_at = CASE WHEN polled_at > $5 THEN polled_at ELSE $5 END,
              next_poll_at = CASE WHEN next_poll_at < lease_next_at AND $1 <> 'settled' AND next_poll_at < coalesce($2, lease_next_at)
@@ -110,11 +110,7 @@ pub(super) async fn save(
     Ok(())
 }
 
-pub(super) async fn schedule(
-    tx: &mut Connection,
-    id: &OrderId,
-    at: Timestamp,
-) -> Result<bool, StorageError> {
+pub(super) async fn schedule(tx: &mut Connection, id: &OrderId, at: Timestamp) -> Result<bool> {
     let scheduled = sqlx::query(
         "UPDATE polls SET next_poll_at = $1, priority = CASE priority WHEN 'callback' THEN priority ELSE 'watched' END
          WHERE attempt_id = (SELECT current_attempt FROM orders WHERE id = $2) AND payment_state <> 'settled'
@@ -132,7 +128,7 @@ pub(super) async fn schedule_of_order(
     id: &OrderId,
     pause: SignedDuration,
     now: Timestamp,
-) -> Result<bool, StorageError> {
+) -> Result<bool> {
     let scheduled = sqlx::query(statements::SCHEDULE_POLLS_OF_ORDER)
         .bind(Time(now))
         .bind(milliseconds(pause))
@@ -146,7 +142,7 @@ pub(super) async fn queue(
     connection: &mut Connection,
     until: Timestamp,
     most: u32,
-) -> Result<PollQueue, StorageError> {
+) -> Result<PollQueue> {
     let mut queue = PollQueue::default();
     for priority in [
         PollPriority::Callback,
@@ -184,7 +180,7 @@ pub(super) async fn for_callback(
     id: &InvoiceId,
     known: InvoiceKind,
     at: Timestamp,
-) -> Result<Option<CallbackPoll>, StorageError> {
+) -> Result<Option<CallbackPoll>> {
     // The response to a poll whose lease has expired reschedules the next poll: only a poll that is
     // due before the end of the lease is kept.
     let poll: Option<(String, Time)> = sqlx::query_as(statements::POLL_FOR_CALLBACK)
@@ -201,7 +197,7 @@ pub(super) async fn schedule_for_callback(
     tx: &mut Connection,
     poll: &CallbackPoll,
     known: InvoiceKind,
-) -> Result<bool, StorageError> {
+) -> Result<bool> {
     let scheduled = sqlx::query(
         "UPDATE polls SET next_poll_at = $1, priority = 'callback'
          WHERE attempt_id = $2 AND (payment_state = 'settled') = $3
@@ -218,7 +214,7 @@ pub(super) async fn schedule_for_callback(
 pub(super) async fn store_of(
     connection: &mut Connection,
     id: &InvoiceId,
-) -> Result<Option<StoreId>, StorageError> {
+) -> Result<Option<StoreId>> {
     let found: Option<String> = sqlx::query_scalar(
         "SELECT store_id FROM orders WHERE id = (SELECT order_id FROM polls WHERE invoice_id = $1)",
     )
@@ -235,7 +231,7 @@ pub(super) async fn reschedule(
     due: &DueAttempt,
     until: Timestamp,
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "UPDATE polls SET next_poll_at = $1, polled_at = CASE WHEN polled_at > $5 THEN polled_at ELSE $5 END,
              leased_by = NULL, leased_until = NULL, lease_next_at = NULL,

@@ -5,10 +5,10 @@ use sqlx::Row as _;
 
 use super::dialect::{Connection, statements};
 use crate::rows::{Record as _, Time, without_nul};
-use crate::{PriceList, StorageError};
+use crate::{PriceList, Result, StorageError};
 
 /// Keeps a price list for as long as quotes of it are honoured. A repetition may keep the list twice, which changes nothing.
-pub(super) async fn keep(tx: &mut Connection, prices: &PriceList) -> Result<(), StorageError> {
+pub(super) async fn keep(tx: &mut Connection, prices: &PriceList) -> Result<()> {
     sqlx::query("INSERT INTO price_lists (fetched_at, body) VALUES ($1, $2)")
         .bind(Time(prices.fetched_at))
         .bind(without_nul(&prices.body))
@@ -21,7 +21,7 @@ pub(super) async fn keep(tx: &mut Connection, prices: &PriceList) -> Result<(), 
 pub(super) async fn after(
     connection: &mut Connection,
     fetched_after: Timestamp,
-) -> Result<Vec<PriceList>, StorageError> {
+) -> Result<Vec<PriceList>> {
     let found = sqlx::query(
         "SELECT fetched_at, body FROM price_lists WHERE fetched_at > $1 ORDER BY fetched_at",
     )
@@ -38,7 +38,7 @@ pub(super) async fn after(
 }
 
 /// Deletes all price lists.
-pub(super) async fn invalidate(tx: &mut Connection) -> Result<(), StorageError> {
+pub(super) async fn invalidate(tx: &mut Connection) -> Result<()> {
     sqlx::query("DELETE FROM price_lists").execute(tx).await?;
     Ok(())
 }
@@ -48,7 +48,7 @@ pub(super) async fn delete_expired(
     tx: &mut Connection,
     fetched_until: Timestamp,
     limit: u32,
-) -> Result<u64, StorageError> {
+) -> Result<u64> {
     let deleted = sqlx::query(statements::DELETE_EXPIRED_PRICES)
         .bind(Time(fetched_until))
         .bind(i64::from(limit))

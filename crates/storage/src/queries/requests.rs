@@ -6,7 +6,7 @@ use sqlx::Row as _;
 use super::dialect::{Connection, Row, Transaction, statements};
 use crate::lease::Lease;
 use crate::rows::{Record as _, Time};
-use crate::{Claim, Fingerprint, RequestId, StorageError, StoredResponse};
+use crate::{Claim, Fingerprint, RequestId, Result, StoredResponse};
 
 /// Claims a request, or returns its state. One statement decides: of two processes one alone acquires it.
 pub(super) async fn claim(
@@ -14,7 +14,7 @@ pub(super) async fn claim(
     request: RequestId,
     fingerprint: Fingerprint,
     lease: &Lease,
-) -> Result<Claim, StorageError> {
+) -> Result<Claim> {
     // kept_until names the claim: two claims of one request never have the same.
     let acquired: Option<bool> = sqlx::query_scalar(statements::CLAIM_REQUEST)
         .bind(request.0.as_slice())
@@ -55,7 +55,7 @@ pub(super) async fn store_response(
     lease_until: Timestamp,
     response: &StoredResponse,
     kept_until: Timestamp,
-) -> Result<bool, StorageError> {
+) -> Result<bool> {
     let done = sqlx::query(
         "UPDATE requests SET status = $1, body = $2, kept_until = $3
          WHERE id = $4 AND kept_until = $5 AND status IS NULL",
@@ -84,7 +84,7 @@ pub(super) async fn release(
     tx: &mut Connection,
     request: RequestId,
     lease_until: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query("DELETE FROM requests WHERE id = $1 AND kept_until = $2 AND status IS NULL")
         .bind(request.0.as_slice())
         .bind(Time(lease_until))
@@ -99,7 +99,7 @@ pub(super) async fn delete_expired(
     now: Timestamp,
     clock: Option<Time>,
     limit: u32,
-) -> Result<u64, StorageError> {
+) -> Result<u64> {
     let deleted = sqlx::query(statements::DELETE_EXPIRED_REQUESTS)
         .bind(Time(now))
         .bind(clock)
@@ -109,7 +109,7 @@ pub(super) async fn delete_expired(
     Ok(deleted.rows_affected())
 }
 
-fn response_of(row: &Row) -> Result<Option<StoredResponse>, StorageError> {
+fn response_of(row: &Row) -> Result<Option<StoredResponse>> {
     let Some(status) = row.maybe_number("status")? else {
         return Ok(None);
     };

@@ -8,7 +8,7 @@ use super::dialect::{Connection, Store, statements};
 use crate::limits::BATCH;
 use crate::rows::{self, Time};
 use crate::staff::MAX_STAFF_ACCESS_PER_STORE;
-use crate::{StaffAccess, StaffStorage, StorageError};
+use crate::{Result, StaffAccess, StaffStorage};
 
 #[async_trait]
 impl StaffStorage for Store {
@@ -17,18 +17,14 @@ impl StaffStorage for Store {
         token: TokenHash,
         access: &StaffAccess,
         expires_at: Timestamp,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         transaction!(self, Repeat, [access], |tx| add_link(
             tx, token, &access, expires_at
         )
         .await)
     }
 
-    async fn staff_link(
-        &self,
-        token: TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError> {
+    async fn staff_link(&self, token: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>> {
         read!(self, |reader| find(reader, token, "link", now))
     }
 
@@ -37,7 +33,7 @@ impl StaffStorage for Store {
         link: TokenHash,
         session: TokenHash,
         now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError> {
+    ) -> Result<Option<StaffAccess>> {
         transaction!(self, Repeat, [], |tx| open_session(tx, link, session, now)
             .await)
     }
@@ -46,15 +42,15 @@ impl StaffStorage for Store {
         &self,
         session: TokenHash,
         now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError> {
+    ) -> Result<Option<StaffAccess>> {
         read!(self, |reader| find(reader, session, "session", now))
     }
 
-    async fn end_staff_session(&self, session: TokenHash) -> Result<(), StorageError> {
+    async fn end_staff_session(&self, session: TokenHash) -> Result<()> {
         transaction!(self, Repeat, [], |tx| end_session(tx, session).await)
     }
 
-    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64> {
         transaction!(self, Repeat, [], |tx| delete_expired(tx, now).await)
     }
 }
@@ -64,7 +60,7 @@ async fn add_link(
     token: TokenHash,
     access: &StaffAccess,
     expires_at: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(statements::DELETE_EXCESS_STAFF_ACCESS)
         .bind(access.store.as_str())
         .bind(i64::from(MAX_STAFF_ACCESS_PER_STORE - 1))
@@ -93,7 +89,7 @@ async fn open_session(
     link: TokenHash,
     session: TokenHash,
     now: Timestamp,
-) -> Result<Option<StaffAccess>, StorageError> {
+) -> Result<Option<StaffAccess>> {
     sqlx::query(statements::OPEN_STAFF_SESSION)
         .bind(session.0.as_slice())
         .bind(link.0.as_slice())
@@ -103,7 +99,7 @@ async fn open_session(
     find(tx, session, "session", now).await
 }
 
-async fn end_session(tx: &mut Connection, session: TokenHash) -> Result<(), StorageError> {
+async fn end_session(tx: &mut Connection, session: TokenHash) -> Result<()> {
     sqlx::query("DELETE FROM staff_access WHERE hash = $1 AND state = 'session'")
         .bind(session.0.as_slice())
         .execute(tx)
@@ -111,7 +107,7 @@ async fn end_session(tx: &mut Connection, session: TokenHash) -> Result<(), Stor
     Ok(())
 }
 
-async fn delete_expired(tx: &mut Connection, now: Timestamp) -> Result<u64, StorageError> {
+async fn delete_expired(tx: &mut Connection, now: Timestamp) -> Result<u64> {
     let deleted = sqlx::query(statements::DELETE_EXPIRED_STAFF_ACCESS)
         .bind(Time(now))
         .bind(i64::from(BATCH))
@@ -125,7 +121,7 @@ async fn find(
     token: TokenHash,
     state: &str,
     now: Timestamp,
-) -> Result<Option<StaffAccess>, StorageError> {
+) -> Result<Option<StaffAccess>> {
     let found = "SELECT * FROM staff_access WHERE hash = $1 AND state = $2 AND expires_at > $3";
     let found = sqlx::query(found)
         .bind(token.0.as_slice())

@@ -16,7 +16,7 @@ use crate::{
     Claim, Credit, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
     EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError,
     OpenError, Opened, OrderFilter, OrderOperationError, PollQueue, PriceList, RecordedDelivery,
-    RecordedObservation, RequestId, Storage, StorageError, StoredResponse, TokenGrant,
+    RecordedObservation, RequestId, Result, Storage, StorageError, StoredResponse, TokenGrant,
 };
 
 impl Store {
@@ -26,7 +26,7 @@ impl Store {
         invoice: &InvoiceId,
         known: InvoiceKind,
         at: Timestamp,
-    ) -> Result<bool, StorageError> {
+    ) -> Result<bool> {
         let poll = read!(self, |reader| polls::for_callback(
             reader, invoice, known, at
         ))?;
@@ -42,19 +42,19 @@ impl Store {
 
 #[async_trait]
 impl Storage for Store {
-    async fn keep_prices(&self, prices: &PriceList) -> Result<(), StorageError> {
+    async fn keep_prices(&self, prices: &PriceList) -> Result<()> {
         transaction!(self, Repeat, [prices], |tx| prices::keep(tx, &prices).await)
     }
 
-    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>, StorageError> {
+    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>> {
         read!(self, |reader| prices::after(reader, fetched_after))
     }
 
-    async fn invalidate_prices(&self) -> Result<(), StorageError> {
+    async fn invalidate_prices(&self) -> Result<()> {
         transaction!(self, Repeat, [], |tx| prices::invalidate(tx).await)
     }
 
-    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64> {
         transaction!(self, Repeat, [], |tx| prices::delete_expired(
             tx,
             fetched_until,
@@ -83,7 +83,7 @@ impl Storage for Store {
         order: &OrderId,
         token: TokenHash,
         token_expires_at: Timestamp,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         transaction!(self, Repeat, [order], |tx| tokens::add(
             tx,
             &order,
@@ -99,7 +99,7 @@ impl Storage for Store {
         fingerprint: Fingerprint,
         now: Timestamp,
         lease_until: Timestamp,
-    ) -> Result<Claim, StorageError> {
+    ) -> Result<Claim> {
         let lease = self.lease(now, lease_until);
         transaction!(self, Repeat, [lease], |tx| requests::claim(
             tx,
@@ -116,7 +116,7 @@ impl Storage for Store {
         lease_until: Timestamp,
         response: &StoredResponse,
         kept_until: Timestamp,
-    ) -> Result<bool, StorageError> {
+    ) -> Result<bool> {
         transaction!(self, Repeat, [response], |tx| requests::store_response(
             tx,
             request,
@@ -127,11 +127,7 @@ impl Storage for Store {
         .await)
     }
 
-    async fn release_request(
-        &self,
-        request: RequestId,
-        lease_until: Timestamp,
-    ) -> Result<(), StorageError> {
+    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<()> {
         transaction!(self, Repeat, [], |tx| requests::release(
             tx,
             request,
@@ -140,7 +136,7 @@ impl Storage for Store {
         .await)
     }
 
-    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64> {
         let clock = self.clock(now);
         transaction!(self, Repeat, [], |tx| requests::delete_expired(
             tx, now, clock, BATCH
@@ -148,27 +144,19 @@ impl Storage for Store {
         .await)
     }
 
-    async fn order_of_token(
-        &self,
-        token: TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<Snapshot>, StorageError> {
+    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>> {
         read!(self, |reader| tokens::order(reader, token, now))
     }
 
-    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>, StorageError> {
+    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>> {
         read!(self, |reader| tokens::grant(reader, token))
     }
 
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>, StorageError> {
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>> {
         read!(self, |reader| orders::snapshot(reader, id))
     }
 
-    async fn orders(
-        &self,
-        store: &StoreId,
-        filter: &OrderFilter,
-    ) -> Result<Vec<Snapshot>, StorageError> {
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>> {
         read!(self, |reader| orders::list(reader, store, filter))
     }
 
@@ -180,14 +168,14 @@ impl Storage for Store {
         transaction!(self, Repeat, [id], |tx| orders::cancel(tx, &id, now).await)
     }
 
-    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64> {
         transaction!(self, Repeat, [], |tx| tokens::delete_expired(
             tx, now, BATCH
         )
         .await)
     }
 
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>, StorageError> {
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>> {
         transaction!(self, Fail, [], |tx| orders::expire(tx, now, BATCH).await)
     }
 
@@ -221,18 +209,14 @@ impl Storage for Store {
         attempt: &AttemptId,
         reason: Abandoned,
         now: Timestamp,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         transaction!(self, Repeat, [attempt], |tx| attempts::abandon(
             tx, &attempt, reason, now
         )
         .await)
     }
 
-    async fn abandon_stale_attempts(
-        &self,
-        begun_before: Timestamp,
-        now: Timestamp,
-    ) -> Result<u64, StorageError> {
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64> {
         let (clock, age) = (self.clock(now), now.duration_since(begun_before));
         transaction!(self, Repeat, [], |tx| {
             let stale = attempts::stale(tx, age, clock, BATCH).await?;
@@ -264,7 +248,7 @@ impl Storage for Store {
         order: &OrderId,
         email: Option<&str>,
         now: Timestamp,
-    ) -> Result<Option<KeptEmail>, StorageError> {
+    ) -> Result<Option<KeptEmail>> {
         let email = email.map(str::to_owned);
         transaction!(self, Repeat, [order, email], |tx| {
             orders::keep_receipt_email(tx, &order, email.as_deref(), now).await
@@ -277,7 +261,7 @@ impl Storage for Store {
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueAttempt>, StorageError> {
+    ) -> Result<Vec<DueAttempt>> {
         let lease = self.lease(now, lease_until);
         transaction!(self, Fail, [lease], |tx| polls::due(
             tx, priority, &lease, limit
@@ -285,7 +269,7 @@ impl Storage for Store {
         .await)
     }
 
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool, StorageError> {
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool> {
         transaction!(self, Repeat, [order], |tx| polls::schedule(tx, &order, at)
             .await)
     }
@@ -295,14 +279,14 @@ impl Storage for Store {
         order: &OrderId,
         pause: SignedDuration,
         now: Timestamp,
-    ) -> Result<bool, StorageError> {
+    ) -> Result<bool> {
         transaction!(self, Repeat, [order], |tx| {
             orders::lock(tx, &order).await?;
             polls::schedule_of_order(tx, &order, pause, now).await
         })
     }
 
-    async fn replan_future(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn replan_future(&self, now: Timestamp) -> Result<u64> {
         let clock = self.clock(now);
         transaction!(self, Repeat, [], |tx| replanning::replan_future(
             tx, now, clock
@@ -310,29 +294,21 @@ impl Storage for Store {
         .await)
     }
 
-    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue, StorageError> {
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue> {
         read!(self, |reader| polls::queue(reader, until, most))
     }
 
-    async fn schedule_poll_of_invoice(
-        &self,
-        invoice: &InvoiceId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
+    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
         self.schedule_callback_poll(invoice, InvoiceKind::Unsettled, at)
             .await
     }
 
-    async fn schedule_recheck(
-        &self,
-        invoice: &InvoiceId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
+    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
         self.schedule_callback_poll(invoice, InvoiceKind::Settled, at)
             .await
     }
 
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>, StorageError> {
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>> {
         read!(self, |reader| polls::store_of(reader, invoice))
     }
 
@@ -341,7 +317,7 @@ impl Storage for Store {
         due: &DueAttempt,
         until: Timestamp,
         now: Timestamp,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         transaction!(self, Repeat, [due], |tx| polls::reschedule(
             tx, &due, until, now
         )
@@ -352,7 +328,7 @@ impl Storage for Store {
         &self,
         due: &DueAttempt,
         observation: &Observation,
-    ) -> Result<Option<RecordedObservation>, StorageError> {
+    ) -> Result<Option<RecordedObservation>> {
         transaction!(self, Repeat, [due, observation], |tx| observe::record(
             tx,
             &due,
@@ -361,7 +337,7 @@ impl Storage for Store {
         .await)
     }
 
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>, StorageError> {
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>> {
         read!(self, |reader| observe::credit_of(reader, order))
     }
 
@@ -370,7 +346,7 @@ impl Storage for Store {
         store: &StoreId,
         after: Option<&EventId>,
         limit: u32,
-    ) -> Result<Option<Vec<Event>>, StorageError> {
+    ) -> Result<Option<Vec<Event>>> {
         read!(self, |reader| event_pages::page(
             reader, store, after, limit
         ))
@@ -382,7 +358,7 @@ impl Storage for Store {
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueDelivery>, StorageError> {
+    ) -> Result<Vec<DueDelivery>> {
         if !read!(self, |reader| deliveries::may_be_due(
             reader, store, now, limit
         ))? {
@@ -395,11 +371,7 @@ impl Storage for Store {
         .await)
     }
 
-    async fn record_delivery(
-        &self,
-        delivery: &Delivery,
-        outcome: DeliveryOutcome,
-    ) -> Result<(), StorageError> {
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()> {
         let holder = self.holder();
         transaction!(self, Repeat, [delivery, holder], |tx| deliveries::record(
             tx, &delivery, outcome, &holder
@@ -411,27 +383,22 @@ impl Storage for Store {
         &self,
         store: &StoreId,
         filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>, StorageError> {
+    ) -> Result<Option<Vec<RecordedDelivery>>> {
         read!(self, |reader| deliveries::page(reader, store, filter))
     }
 
-    async fn redeliver(
-        &self,
-        store: &StoreId,
-        event: &EventId,
-        now: Timestamp,
-    ) -> Result<bool, StorageError> {
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool> {
         transaction!(self, Repeat, [store, event], |tx| deliveries::redeliver(
             tx, &store, &event, now
         )
         .await)
     }
 
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus, StorageError> {
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus> {
         read!(self, |reader| deliveries::endpoint_status(reader, store))
     }
 
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool, StorageError> {
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool> {
         if !read!(self, |reader| deliveries::is_disabled(reader, store))? {
             return Ok(false);
         }
@@ -452,7 +419,7 @@ impl Storage for Store {
         }
     }
 
-    async fn backlog(&self) -> Result<u64, StorageError> {
+    async fn backlog(&self) -> Result<u64> {
         read!(self, |reader| deliveries::backlog(reader))
     }
 }

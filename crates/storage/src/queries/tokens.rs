@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::dialect::{Connection, statements};
 use super::orders;
 use crate::rows::{self, Record as _, Time};
-use crate::{StorageError, TokenGrant};
+use crate::{Result, TokenGrant};
 
 /// Grants a client token access to an order.
 pub(super) async fn add(
@@ -14,7 +14,7 @@ pub(super) async fn add(
     id: &OrderId,
     token: TokenHash,
     expires_at: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query("INSERT INTO client_tokens (hash, order_id, expires_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING")
         .bind(token.0.as_slice())
         .bind(id.as_str())
@@ -25,11 +25,7 @@ pub(super) async fn add(
 }
 
 /// Deletes up to `limit` expired tokens; returns their number.
-pub(super) async fn delete_expired(
-    tx: &mut Connection,
-    now: Timestamp,
-    limit: u32,
-) -> Result<u64, StorageError> {
+pub(super) async fn delete_expired(tx: &mut Connection, now: Timestamp, limit: u32) -> Result<u64> {
     let deleted = sqlx::query(statements::DELETE_EXPIRED_TOKENS)
         .bind(Time(now))
         .bind(i64::from(limit))
@@ -42,7 +38,7 @@ pub(super) async fn delete_expired(
 pub(super) async fn grant(
     connection: &mut Connection,
     token: TokenHash,
-) -> Result<Option<TokenGrant>, StorageError> {
+) -> Result<Option<TokenGrant>> {
     let row = sqlx::query("SELECT order_id, expires_at FROM client_tokens WHERE hash = $1")
         .bind(token.0.as_slice())
         .fetch_optional(connection)
@@ -61,7 +57,7 @@ pub(super) async fn order(
     connection: &mut Connection,
     token: TokenHash,
     now: Timestamp,
-) -> Result<Option<Snapshot>, StorageError> {
+) -> Result<Option<Snapshot>> {
     let id: Option<String> = sqlx::query_scalar(
         "SELECT order_id FROM client_tokens WHERE hash = $1 AND expires_at > $2",
     )

@@ -2,9 +2,9 @@
 
 use super::dialect::Connection;
 use crate::rows;
-use crate::{Outbox, StorageError};
+use crate::{Outbox, Result};
 
-pub(super) async fn needing_review(connection: &mut Connection) -> Result<u64, StorageError> {
+pub(super) async fn needing_review(connection: &mut Connection) -> Result<u64> {
     let count = "SELECT count(*) FROM attempts WHERE needs_review
              AND EXISTS (SELECT 1 FROM polls WHERE attempt_id = attempts.id AND next_poll_at IS NOT NULL)
              AND EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id AND attention_since IS NOT NULL)";
@@ -13,7 +13,7 @@ pub(super) async fn needing_review(connection: &mut Connection) -> Result<u64, S
 }
 
 /// One row for each store. The index has the waiting events alone: they are counted one by one.
-pub(super) async fn outboxes(connection: &mut Connection) -> Result<Vec<Outbox>, StorageError> {
+pub(super) async fn outboxes(connection: &mut Connection) -> Result<Vec<Outbox>> {
     let found = sqlx::query(
         "SELECT store_id,
              (SELECT count(*) FROM outbox WHERE outbox.state = 'pending' AND outbox.store_id = stores.store_id) AS waiting,

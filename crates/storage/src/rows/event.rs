@@ -7,10 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Record, read, traceparent};
 use crate::{
     Credit, Delivery, DisabledEndpoint, DueDelivery, EventState, Outbox, RecordedDelivery,
-    RecordedEvent, StorageError,
+    RecordedEvent, Result,
 };
 
-pub(crate) fn event(row: &impl Record) -> Result<Event, StorageError> {
+pub(crate) fn event(row: &impl Record) -> Result<Event> {
     Ok(Event {
         position: row.integer("position")?,
         id: row.parsed("id", EventId::parse)?,
@@ -25,7 +25,7 @@ pub(crate) fn event(row: &impl Record) -> Result<Event, StorageError> {
 }
 
 /// An event that is leased at `now`.
-pub(crate) fn due_delivery(row: &impl Record, now: Timestamp) -> Result<DueDelivery, StorageError> {
+pub(crate) fn due_delivery(row: &impl Record, now: Timestamp) -> Result<DueDelivery> {
     Ok(DueDelivery {
         event: event(row)?,
         tries: row.number("tries")?,
@@ -35,7 +35,7 @@ pub(crate) fn due_delivery(row: &impl Record, now: Timestamp) -> Result<DueDeliv
     })
 }
 
-pub(crate) fn delivery(row: &impl Record) -> Result<RecordedDelivery, StorageError> {
+pub(crate) fn delivery(row: &impl Record) -> Result<RecordedDelivery> {
     let event_id = row.parsed("event_id", EventId::parse)?;
     Ok(RecordedDelivery {
         id: DeliveryId::of(&event_id, row.number("number")?),
@@ -54,7 +54,7 @@ pub(crate) fn recorded_event(
     row: &impl Record,
     event: Event,
     deliveries: Vec<RecordedDelivery>,
-) -> Result<RecordedEvent, StorageError> {
+) -> Result<RecordedEvent> {
     let state = row.word("state")?;
     let next_at = row.time("next_at")?;
     Ok(RecordedEvent {
@@ -65,7 +65,7 @@ pub(crate) fn recorded_event(
     })
 }
 
-pub(crate) fn disabled_endpoint(row: &impl Record) -> Result<DisabledEndpoint, StorageError> {
+pub(crate) fn disabled_endpoint(row: &impl Record) -> Result<DisabledEndpoint> {
     let endpoint = row.bytes("endpoint")?.try_into();
     Ok(DisabledEndpoint {
         endpoint: EndpointHash(read("endpoint", endpoint)?),
@@ -74,7 +74,7 @@ pub(crate) fn disabled_endpoint(row: &impl Record) -> Result<DisabledEndpoint, S
 }
 
 /// What waits for a store's endpoint.
-pub(crate) fn outbox(row: &impl Record) -> Result<Outbox, StorageError> {
+pub(crate) fn outbox(row: &impl Record) -> Result<Outbox> {
     Ok(Outbox {
         store_id: row.parsed("store_id", StoreId::parse)?,
         waiting: row.number("waiting")?,
@@ -84,7 +84,7 @@ pub(crate) fn outbox(row: &impl Record) -> Result<Outbox, StorageError> {
 }
 
 /// How the order was credited.
-pub(crate) fn credit(row: &impl Record, id: &OrderId) -> Result<Credit, StorageError> {
+pub(crate) fn credit(row: &impl Record, id: &OrderId) -> Result<Credit> {
     Ok(Credit {
         order_id: id.clone(),
         attempt_id: row.parsed("attempt_id", AttemptId::parse)?,

@@ -6,11 +6,9 @@ use florin_orders::{AttemptId, AuditId, OrderId, Reference, StoreId};
 use super::{Record, read};
 use jiff::SignedDuration;
 
-use crate::{
-    Actor, AuditEntry, SettledOrder, StaffAccess, StorageError, StoreScope, StoredObservation,
-};
+use crate::{Actor, AuditEntry, Result, SettledOrder, StaffAccess, StoreScope, StoredObservation};
 
-pub(crate) fn audit_entry(row: &impl Record) -> Result<AuditEntry, StorageError> {
+pub(crate) fn audit_entry(row: &impl Record) -> Result<AuditEntry> {
     let scope = match row.maybe_parsed("staff_of", StoreId::parse)? {
         Some(store) => StoreScope::Store(store),
         None => StoreScope::All,
@@ -32,7 +30,7 @@ pub(crate) fn audit_entry(row: &impl Record) -> Result<AuditEntry, StorageError>
     })
 }
 
-pub(crate) fn observation(row: &impl Record) -> Result<StoredObservation, StorageError> {
+pub(crate) fn observation(row: &impl Record) -> Result<StoredObservation> {
     Ok(StoredObservation {
         attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
         first_at: row.time("observed_at")?,
@@ -44,7 +42,7 @@ pub(crate) fn observation(row: &impl Record) -> Result<StoredObservation, Storag
 }
 
 /// A link or a session of a store's staff.
-pub(crate) fn staff_access(row: &impl Record) -> Result<StaffAccess, StorageError> {
+pub(crate) fn staff_access(row: &impl Record) -> Result<StaffAccess> {
     let secret_key = row.bytes("secret_key")?.try_into();
     Ok(StaffAccess {
         store: row.parsed("store_id", StoreId::parse)?,
@@ -56,7 +54,7 @@ pub(crate) fn staff_access(row: &impl Record) -> Result<StaffAccess, StorageErro
 }
 
 /// An order and its credit.
-pub(crate) fn settled_order(row: &impl Record) -> Result<SettledOrder, StorageError> {
+pub(crate) fn settled_order(row: &impl Record) -> Result<SettledOrder> {
     let asset = match row.maybe_parsed("crypto_code", CryptoCode::parse)? {
         None => row.maybe_parsed("paid_in", CryptoCode::parse)?,
         asset => asset,

@@ -9,7 +9,7 @@ use florin_orders::{
 use url::Url;
 
 use super::{Record, read, word};
-use crate::StorageError;
+use crate::Result;
 
 /// The columns of the requested amounts.
 const REQUESTED: [&str; 3] = ["requested_crypto", "requested_usd", "requested_local"];
@@ -17,10 +17,7 @@ const REQUESTED: [&str; 3] = ["requested_crypto", "requested_usd", "requested_lo
 /// The columns of the received amounts.
 const RECEIVED: [&str; 3] = ["received_crypto", "received_usd", "received_local"];
 
-fn amounts(
-    row: &impl Record,
-    [crypto, usd, local]: [&str; 3],
-) -> Result<Amounts<Amount>, StorageError> {
+fn amounts(row: &impl Record, [crypto, usd, local]: [&str; 3]) -> Result<Amounts<Amount>> {
     Ok(Amounts {
         crypto: row.parsed(crypto, Amount::parse)?,
         usd: row.parsed(usd, Amount::parse)?,
@@ -28,7 +25,7 @@ fn amounts(
     })
 }
 
-pub(crate) fn order(row: &impl Record) -> Result<Order, StorageError> {
+pub(crate) fn order(row: &impl Record) -> Result<Order> {
     let assets = row.text("assets")?.split_ascii_whitespace();
     let assets = assets.map(CryptoCode::parse).collect();
     let terms = NewOrder {
@@ -68,15 +65,12 @@ pub(crate) fn order(row: &impl Record) -> Result<Order, StorageError> {
 }
 
 /// The trace of an order, beside whatever else a row has.
-pub(crate) fn traceparent(row: &impl Record) -> Result<Option<TraceParent>, StorageError> {
+pub(crate) fn traceparent(row: &impl Record) -> Result<Option<TraceParent>> {
     row.maybe_parsed("traceparent", TraceParent::parse)
 }
 
 /// An order with all its attempts.
-pub(crate) fn aggregate(
-    row: &impl Record,
-    attempts: &[impl Record],
-) -> Result<Aggregate, StorageError> {
+pub(crate) fn aggregate(row: &impl Record, attempts: &[impl Record]) -> Result<Aggregate> {
     Ok(Aggregate {
         order: order(row)?,
         attempts: attempts.iter().map(attempt).collect::<Result<_, _>>()?,
@@ -85,7 +79,7 @@ pub(crate) fn aggregate(
     })
 }
 
-fn decision(row: &impl Record) -> Result<Option<FinalDecision>, StorageError> {
+fn decision(row: &impl Record) -> Result<Option<FinalDecision>> {
     let Some(at) = row.maybe_time("decided_at")? else {
         return Ok(None);
     };
@@ -93,7 +87,7 @@ fn decision(row: &impl Record) -> Result<Option<FinalDecision>, StorageError> {
     Ok(Some(FinalDecision { outcome, at }))
 }
 
-fn reverted(row: &impl Record) -> Result<Option<Reverted>, StorageError> {
+fn reverted(row: &impl Record) -> Result<Option<Reverted>> {
     let Some(at) = row.maybe_time("reverted_at")? else {
         return Ok(None);
     };
@@ -101,7 +95,7 @@ fn reverted(row: &impl Record) -> Result<Option<Reverted>, StorageError> {
     Ok(Some(Reverted { at, payment_state }))
 }
 
-pub(crate) fn attempt(row: &impl Record) -> Result<Attempt, StorageError> {
+pub(crate) fn attempt(row: &impl Record) -> Result<Attempt> {
     let terms = NewAttempt {
         id: row.parsed("id", AttemptId::parse)?,
         invoice: match row.word("flow")? {
@@ -122,7 +116,7 @@ pub(crate) fn attempt(row: &impl Record) -> Result<Attempt, StorageError> {
     })
 }
 
-fn custom_terms(row: &impl Record) -> Result<CustomTerms, StorageError> {
+fn custom_terms(row: &impl Record) -> Result<CustomTerms> {
     Ok(CustomTerms {
         crypto_code: row.parsed("crypto_code", CryptoCode::parse)?,
         conversion_id: row.string("conversion_id")?,
@@ -133,7 +127,7 @@ fn custom_terms(row: &impl Record) -> Result<CustomTerms, StorageError> {
     })
 }
 
-fn destination(row: &impl Record) -> Result<Destination, StorageError> {
+fn destination(row: &impl Record) -> Result<Destination> {
     if let Some(url) = row.maybe_parsed("page_url", Url::parse)? {
         return Ok(Destination::Page { url });
     }
@@ -144,7 +138,7 @@ fn destination(row: &impl Record) -> Result<Destination, StorageError> {
     })
 }
 
-fn invoice(row: &impl Record) -> Result<Invoice, StorageError> {
+fn invoice(row: &impl Record) -> Result<Invoice> {
     let count = row.maybe_number("confirmations")?;
     let required = row.maybe_number("confirmations_required")?;
     Ok(Invoice {

@@ -7,7 +7,7 @@ use sqlx::SqliteConnection;
 use crate::lease::Lease;
 use crate::observation::Fence;
 use crate::rows::Time;
-use crate::{DueAttempt, StorageError};
+use crate::{DueAttempt, Result};
 
 pub(super) use super::SqliteStorage as Store;
 pub(super) use super::statements;
@@ -20,7 +20,7 @@ pub(super) type Row = sqlx::sqlite::SqliteRow;
 pub(super) async fn mark_poll_as_recorded(
     tx: &mut SqliteConnection,
     due: &DueAttempt,
-) -> Result<Fence, StorageError> {
+) -> Result<Fence> {
     let passed = sqlx::query(
         "UPDATE polls SET recorded_seq = $1 WHERE attempt_id = $2 AND recorded_seq < $1",
     )
@@ -42,7 +42,7 @@ pub(super) async fn lease_events(
     priority: i64,
     lease: &Lease,
     limit: i64,
-) -> Result<Vec<Row>, StorageError> {
+) -> Result<Vec<Row>> {
     let leased: Vec<(String, i64)> = sqlx::query_as(
         "UPDATE outbox SET next_at = $4, planned_at = $3, early_from = NULL, leased_by = $6, leased_until = $4
          WHERE (order_id, sequence) IN (SELECT order_id, sequence FROM outbox
@@ -78,7 +78,7 @@ pub(super) async fn restart_events(
     store: &StoreId,
     (after, last): (i64, i64),
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     sqlx::query(
         "UPDATE outbox SET tries = 0, early_tries = 0, next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL
          WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4",

@@ -3,7 +3,7 @@
 use florin_orders::{Event, EventId, StoreId};
 use sqlx::SqliteConnection;
 
-use crate::StorageError;
+use crate::Result;
 use crate::rows;
 
 /// `None` when the store has no event `after`.
@@ -12,7 +12,7 @@ pub(super) async fn page(
     store: &StoreId,
     after: Option<&EventId>,
     limit: u32,
-) -> Result<Option<Vec<Event>>, StorageError> {
+) -> Result<Option<Vec<Event>>> {
     let start = match after {
         None => 0,
         Some(after) => {

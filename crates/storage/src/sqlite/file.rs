@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::{FileFault, StorageError};
+use crate::{FileFault, Result, StorageError};
 
 /// Readable and writable by the process's user alone.
 pub(super) const PRIVATE: u32 = 0o600;
@@ -63,7 +63,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// [`StorageError::Open`] with a reason and a remedy; [`StorageError::InUse`].
-    pub(super) async fn claim(url: &str, path: &Path) -> Result<Self, StorageError> {
+    pub(super) async fn claim(url: &str, path: &Path) -> Result<Self> {
         let refused = |reason| StorageError::Open {
             url: url.to_owned(),
             reason,
@@ -306,7 +306,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> String {
     )
 }
 
-async fn lock(path: &Path, refused: impl Fn(String) -> StorageError) -> Result<File, StorageError> {
+async fn lock(path: &Path, refused: impl Fn(String) -> StorageError) -> Result<File> {
     let name = beside(path, "-lock");
     let mut turns = tokio::time::interval(TURN);
     for _ in 0..TURNS {

@@ -11,7 +11,7 @@ use sqlx::{ConnectOptions as _, Connection as _, SqlStr, SqliteConnection};
 use super::file::DatabaseFile;
 use super::writer::Writer;
 use super::{HOLDER, SqliteStorage, deliveries, polls};
-use crate::{FileFault, Outage, StorageError};
+use crate::{FileFault, Outage, Result, StorageError};
 
 /// How long a statement waits for another process that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,7 +36,7 @@ impl SqliteStorage {
     /// [`StorageError::Open`] when the file cannot be read and written; [`StorageError::InUse`] when another process uses
     /// it; [`StorageError::OtherEnvironment`] when it was made for another environment than `environment` (`test` or
     /// `production`); [`StorageError::Newer`]; [`StorageError::Migrate`]; [`StorageError::File`] when it is damaged.
-    pub async fn open(url: &str, environment: &str) -> Result<Self, StorageError> {
+    pub async fn open(url: &str, environment: &str) -> Result<Self> {
         let failed = |error: sqlx::Error| StorageError::Open {
             url: url.to_owned(),
             reason: error.to_string(),
@@ -107,7 +107,7 @@ impl SqliteStorage {
     }
 
     /// A copy serves the orders since: what was written here would be lost.
-    async fn refuse_moved(&self, url: &str) -> Result<(), StorageError> {
+    async fn refuse_moved(&self, url: &str) -> Result<()> {
         let mut connection = self.connection().await?;
         let moved: Option<String> =
             sqlx::query_scalar("SELECT moved_to FROM identity WHERE id = 1")
@@ -161,7 +161,7 @@ impl SqliteStorage {
         self.writer.reconnect().await;
     }
 
-    async fn belong_to(&self, environment: &str) -> Result<(), StorageError> {
+    async fn belong_to(&self, environment: &str) -> Result<()> {
         let mut tx = self.begin().await?;
         sqlx::query("INSERT INTO identity (id, environment) VALUES (1, $1) ON CONFLICT DO NOTHING")
             .bind(environment)
@@ -205,11 +205,7 @@ fn damaged(file: &DatabaseFile, found: String) -> FileFault {
 }
 
 /// Checks the content and brings the schema up to date.
-async fn prepare(
-    url: &str,
-    file: &DatabaseFile,
-    connection: &mut SqliteConnection,
-) -> Result<(), StorageError> {
+async fn prepare(url: &str, file: &DatabaseFile, connection: &mut SqliteConnection) -> Result<()> {
     if file.length() <= CHECKED_AT_START {
         check(file, connection).await?;
     }
@@ -230,7 +226,7 @@ async fn prepare(
 }
 
 /// Reads the whole file. Source: sqlite.org, `PRAGMA quick_check`: one row `ok`, or what is wrong.
-async fn check(file: &DatabaseFile, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+async fn check(file: &DatabaseFile, connection: &mut SqliteConnection) -> Result<()> {
     let found = sqlx::query_scalar("PRAGMA quick_check(1)");
     let found: Result<String, sqlx::Error> = found.fetch_one(connection).await;
     match found {
@@ -241,7 +237,7 @@ async fn check(file: &DatabaseFile, connection: &mut SqliteConnection) -> Result
 }
 
 /// A database with tables, of which none is ours, belongs to another program.
-async fn refuse_foreign(url: &str, connection: &mut SqliteConnection) -> Result<(), StorageError> {
+async fn refuse_foreign(url: &str, connection: &mut SqliteConnection) -> Result<()> {
     if is_ours(connection).await? {
         return Ok(());
     }

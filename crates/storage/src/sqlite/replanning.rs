@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 
-use crate::StorageError;
+use crate::Result;
 use crate::limits::AT_THIS_MOMENT;
 use crate::rows::Time;
 
@@ -12,7 +12,7 @@ pub(super) async fn replan_future(
     tx: &mut SqliteConnection,
     now: Timestamp,
     _clock: Option<Time>,
-) -> Result<u64, StorageError> {
+) -> Result<u64> {
     let ahead = now + AT_THIS_MOMENT;
     let mut replanned = 0;
     for statement in [

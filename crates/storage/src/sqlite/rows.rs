@@ -6,7 +6,7 @@ use sqlx::error::BoxDynError;
 use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteRow, SqliteTypeInfo, SqliteValueRef};
 use sqlx::{Row as _, Sqlite};
 
-use crate::StorageError;
+use crate::Result;
 use crate::rows::{Record, Time};
 
 impl sqlx::Type<Sqlite> for Time {
@@ -29,24 +29,24 @@ impl<'r> sqlx::Decode<'r, Sqlite> for Time {
 }
 
 impl Record for SqliteRow {
-    fn maybe_text(&self, column: &str) -> Result<Option<&str>, StorageError> {
+    fn maybe_text(&self, column: &str) -> Result<Option<&str>> {
         Ok(self.try_get(column)?)
     }
 
-    fn maybe_integer(&self, column: &str) -> Result<Option<i64>, StorageError> {
+    fn maybe_integer(&self, column: &str) -> Result<Option<i64>> {
         Ok(self.try_get(column)?)
     }
 
-    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>, StorageError> {
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>> {
         let time: Option<Time> = self.try_get(column)?;
         Ok(time.map(|Time(time)| time))
     }
 
-    fn flag(&self, column: &str) -> Result<bool, StorageError> {
+    fn flag(&self, column: &str) -> Result<bool> {
         Ok(self.try_get(column)?)
     }
 
-    fn bytes(&self, column: &str) -> Result<&[u8], StorageError> {
+    fn bytes(&self, column: &str) -> Result<&[u8]> {
         Ok(self.try_get(column)?)
     }
 }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::rows::Time;
-use crate::{StaticFile, StorageError};
+use crate::{Result, StaticFile, StorageError};
 
 /// How long files are kept after their version was last in use. `postgres/shared.rs` has the same time in its statement.
 const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -18,7 +18,7 @@ const RECENT: SignedDuration = SignedDuration::from_hours(24);
 pub(super) async fn recent(
     connection: &mut SqliteConnection,
     now: Timestamp,
-) -> Result<HashSet<String>, StorageError> {
+) -> Result<HashSet<String>> {
     let names = sqlx::query_scalar("SELECT name FROM static_files WHERE used_at > $1")
         .bind(Time(now - RECENT))
         .fetch_all(connection)
@@ -31,7 +31,7 @@ pub(super) async fn keep(
     tx: &mut SqliteConnection,
     files: &[StaticFile],
     now: Timestamp,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     for file in files {
         sqlx::query(
             "INSERT INTO static_files (name, used_at, whole, brotli) VALUES ($1, $2, $3, $4)
@@ -54,7 +54,7 @@ pub(super) async fn keep(
 pub(super) async fn find(
     connection: &mut SqliteConnection,
     name: &str,
-) -> Result<Option<StaticFile>, StorageError> {
+) -> Result<Option<StaticFile>> {
     let found = sqlx::query("SELECT name, whole, brotli FROM static_files WHERE name = $1")
         .bind(name)
         .fetch_optional(connection)

@@ -20,7 +20,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 use tokio::time::Instant;
 
 use super::file::DatabaseFile;
-use crate::{Commits, StorageError};
+use crate::{Commits, Result, StorageError};
 
 /// The writer's connection, and the transactions that wait for it.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    fn result(&self) -> Result<(), StorageError> {
+    fn result(&self) -> Result<()> {
         match self {
             Self::Failed(error) => Err(StorageError::Shared(error.clone())),
             Self::Committed | Self::Pending => Ok(()),
@@ -122,7 +122,7 @@ impl Writer {
     }
 
     /// Begins a transaction.
-    pub(super) async fn begin(&self) -> Result<WriteTransaction, StorageError> {
+    pub(super) async fn begin(&self) -> Result<WriteTransaction> {
         let asked = Instant::now();
         let state = self.0.state.clone().lock_owned().await;
         let shared = self.0.clone();
@@ -132,7 +132,7 @@ impl Writer {
     }
 
     /// Commits a transaction and those before it, without waiting for others: its failure has a reason.
-    pub(super) async fn commit_at_once(&self, tx: WriteTransaction) -> Result<(), StorageError> {
+    pub(super) async fn commit_at_once(&self, tx: WriteTransaction) -> Result<()> {
         let shared = self.0.clone();
         let committed = async move {
             let mut state = tx.state;
@@ -166,7 +166,7 @@ impl Writer {
     }
 }
 
-async fn finish<T>(task: tokio::task::JoinHandle<T>) -> Result<T, StorageError> {
+async fn finish<T>(task: tokio::task::JoinHandle<T>) -> Result<T> {
     task.await
         .map_err(|_| StorageError::Database(sqlx::Error::PoolClosed))
 }
@@ -193,7 +193,7 @@ impl Shared {
     async fn begin(
         self: Arc<Self>,
         state: OwnedMutexGuard<WriterState>,
-    ) -> Result<WriteTransaction, StorageError> {
+    ) -> Result<WriteTransaction> {
         let failure = self.failure.clone();
         let begun = self.try_begin(state).await;
         begun.map_err(|error| {
@@ -206,7 +206,7 @@ impl Shared {
     async fn try_begin(
         self: Arc<Self>,
         mut state: OwnedMutexGuard<WriterState>,
-    ) -> Result<WriteTransaction, StorageError> {
+    ) -> Result<WriteTransaction> {
         if state.is_closed {
             return Err(StorageError::Database(sqlx::Error::PoolClosed));
         }
@@ -273,7 +273,7 @@ impl Shared {
 
 impl WriterState {
     /// Runs a statement that begins or ends a transaction.
-    async fn run(&mut self, statement: &'static str, after: Phase) -> Result<(), StorageError> {
+    async fn run(&mut self, statement: &'static str, after: Phase) -> Result<()> {
         self.phase = Phase::Broken;
         let connection = self.connection.as_mut();
         let connection = connection.ok_or(sqlx::Error::PoolClosed)?;
@@ -344,7 +344,7 @@ impl WriteTransaction {
     }
 
     /// Waits until the transaction is on the disk.
-    pub(crate) async fn commit(self) -> Result<(), StorageError> {
+    pub(crate) async fn commit(self) -> Result<()> {
         let mut state = self.state;
         let released = async move {
             state.run("RELEASE member", Phase::Open).await?;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use florin_orders::{Aggregate, Event, EventId, OrderId, Snapshot, TokenHash};
 use florin_storage::{
     AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, SettledOrder, StaffAccess, StaffStorage, Storage, StorageError,
+    OrderHistory, OrderSearch, Result, SettledOrder, StaffAccess, StaffStorage, Storage,
     StoreScope,
 };
 use jiff::Timestamp;
@@ -27,15 +27,11 @@ impl OperatorStorage for TrackedStorage {
         self.write("decide", of(order), work, |_| false).await
     }
 
-    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>, StorageError> {
+    async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>> {
         self.inner.find_orders(search).await
     }
 
-    async fn orders_for_attention(
-        &self,
-        scope: &StoreScope,
-        limit: u32,
-    ) -> Result<Vec<Aggregate>, StorageError> {
+    async fn orders_for_attention(&self, scope: &StoreScope, limit: u32) -> Result<Vec<Aggregate>> {
         self.inner.orders_for_attention(scope, limit).await
     }
 
@@ -43,35 +39,23 @@ impl OperatorStorage for TrackedStorage {
         &self,
         scope: &StoreScope,
         order: &OrderId,
-    ) -> Result<Option<OrderHistory>, StorageError> {
+    ) -> Result<Option<OrderHistory>> {
         self.inner.order_history(scope, order).await
     }
 
-    async fn given_up_events(
-        &self,
-        scope: &StoreScope,
-        limit: u32,
-    ) -> Result<Vec<GivenUpEvent>, StorageError> {
+    async fn given_up_events(&self, scope: &StoreScope, limit: u32) -> Result<Vec<GivenUpEvent>> {
         self.inner.given_up_events(scope, limit).await
     }
 
-    async fn event(
-        &self,
-        scope: &StoreScope,
-        event: &EventId,
-    ) -> Result<Option<Event>, StorageError> {
+    async fn event(&self, scope: &StoreScope, event: &EventId) -> Result<Option<Event>> {
         self.inner.event(scope, event).await
     }
 
-    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<(), StorageError> {
+    async fn record_audit(&self, entry: &NewAuditEntry) -> Result<()> {
         self.inner.record_audit(entry).await
     }
 
-    async fn audit_log(
-        &self,
-        after: Option<i64>,
-        limit: u32,
-    ) -> Result<Vec<AuditEntry>, StorageError> {
+    async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>> {
         self.inner.audit_log(after, limit).await
     }
 
@@ -82,7 +66,7 @@ impl OperatorStorage for TrackedStorage {
         until: Timestamp,
         after: Option<&SettledOrder>,
         limit: u32,
-    ) -> Result<Vec<SettledOrder>, StorageError> {
+    ) -> Result<Vec<SettledOrder>> {
         self.inner
             .settled_orders(scope, from, until, after, limit)
             .await
@@ -97,15 +81,11 @@ impl StaffStorage for TrackedStorage {
         token: TokenHash,
         access: &StaffAccess,
         expires_at: Timestamp,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         self.inner.add_staff_link(token, access, expires_at).await
     }
 
-    async fn staff_link(
-        &self,
-        token: TokenHash,
-        now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError> {
+    async fn staff_link(&self, token: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>> {
         self.inner.staff_link(token, now).await
     }
 
@@ -114,7 +94,7 @@ impl StaffStorage for TrackedStorage {
         link: TokenHash,
         session: TokenHash,
         now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError> {
+    ) -> Result<Option<StaffAccess>> {
         self.inner.open_staff_session(link, session, now).await
     }
 
@@ -122,15 +102,15 @@ impl StaffStorage for TrackedStorage {
         &self,
         session: TokenHash,
         now: Timestamp,
-    ) -> Result<Option<StaffAccess>, StorageError> {
+    ) -> Result<Option<StaffAccess>> {
         self.inner.staff_session(session, now).await
     }
 
-    async fn end_staff_session(&self, session: TokenHash) -> Result<(), StorageError> {
+    async fn end_staff_session(&self, session: TokenHash) -> Result<()> {
         self.inner.end_staff_session(session).await
     }
 
-    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64> {
         self.inner.delete_expired_staff_access(now).await
     }
 }

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use florin_orders::OrderId;
 use florin_storage::{
-    ChangeListener, Changed, LimitKey, OrderVersion, PoolState, ServerState, SharedStorage,
-    StaticFile, StorageError, Totals,
+    ChangeListener, Changed, LimitKey, OrderVersion, PoolState, Result, ServerState, SharedStorage,
+    StaticFile, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,7 +16,7 @@ impl SharedStorage for TrackedStorage {
         self.inner.has_other_writers()
     }
 
-    async fn server_state(&self) -> Result<Option<ServerState>, StorageError> {
+    async fn server_state(&self) -> Result<Option<ServerState>> {
         self.inner.server_state().await
     }
 
@@ -24,18 +24,15 @@ impl SharedStorage for TrackedStorage {
         self.inner.pools()
     }
 
-    async fn versions(
-        &self,
-        orders: &[OrderId],
-    ) -> Result<Vec<(OrderId, OrderVersion)>, StorageError> {
+    async fn versions(&self, orders: &[OrderId]) -> Result<Vec<(OrderId, OrderVersion)>> {
         self.inner.versions(orders).await
     }
 
-    async fn announce(&self, changed: &Changed) -> Result<(), StorageError> {
+    async fn announce(&self, changed: &Changed) -> Result<()> {
         self.inner.announce(changed).await
     }
 
-    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>, StorageError> {
+    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>> {
         self.inner.listen().await
     }
 
@@ -44,39 +41,35 @@ impl SharedStorage for TrackedStorage {
         key: LimitKey,
         each: SignedDuration,
         now: Timestamp,
-    ) -> Result<Option<SignedDuration>, StorageError> {
+    ) -> Result<Option<SignedDuration>> {
         self.inner.count_request(key, each, now).await
     }
 
-    async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64> {
         self.inner.delete_unused_counts(now).await
     }
 
-    async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool, StorageError> {
+    async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool> {
         self.inner.share_delay(is_delayed, now).await
     }
 
-    async fn keep_static_files(
-        &self,
-        files: &[StaticFile],
-        now: Timestamp,
-    ) -> Result<(), StorageError> {
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
         self.inner.keep_static_files(files, now).await
     }
 
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>, StorageError> {
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
         self.inner.static_file(name).await
     }
 
-    async fn totals(&self) -> Result<Totals, StorageError> {
+    async fn totals(&self) -> Result<Totals> {
         self.inner.totals().await
     }
 
-    async fn check_database(&self) -> Result<(), StorageError> {
+    async fn check_database(&self) -> Result<()> {
         self.inner.check_database().await
     }
 
-    async fn check_writing(&self, now: Timestamp) -> Result<(), StorageError> {
+    async fn check_writing(&self, now: Timestamp) -> Result<()> {
         self.inner.check_writing(now).await
     }
 }

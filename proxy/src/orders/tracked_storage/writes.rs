@@ -3,7 +3,7 @@
 use std::future::{Future, pending};
 use std::sync::Arc;
 
-use florin_storage::{Storage, StorageError};
+use florin_storage::{Result, Storage};
 use tracing::Instrument as _;
 
 use super::TrackedStorage;
@@ -60,10 +60,10 @@ impl TrackedStorage {
         &self,
         work: impl FnOnce(Arc<dyn Storage>) -> F,
         found: fn(&WriteGuard, &T),
-    ) -> Result<T, StorageError>
+    ) -> Result<T>
     where
         T: Send + 'static,
-        F: Future<Output = Result<T, StorageError>> + Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
     {
         let mut writing = self.changes.begin(Scope::All);
         let work = work(self.inner.clone());

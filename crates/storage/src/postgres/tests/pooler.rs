@@ -6,7 +6,7 @@ use super::*;
 use crate::PostgresOptions;
 
 /// A process whose pool leads through the pooler.
-async fn pooled(url: &str, direct: &str) -> Result<PostgresStorage, StorageError> {
+async fn pooled(url: &str, direct: &str) -> Result<PostgresStorage> {
     let (clock, limits) = (LeaseClock::Caller, PostgresOptions::DEFAULT);
     PostgresStorage::open_limited(url, Some(direct), "test", clock, &limits).await
 }
