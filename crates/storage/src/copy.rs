@@ -4,8 +4,7 @@
 //! leaves both: the same command then finds the id, and only marks the file. Each table is written as the lines of `COPY`, in the order of its key, and read back: the
 //! number of rows and the SHA-256 of the lines must be the same on both sides. Only a row at a time is in memory.
 
-mod tables;
-
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use futures_util::TryStreamExt as _;
@@ -14,7 +13,6 @@ use sha2::{Digest as _, Sha256};
 use sqlx::postgres::{PgCopyIn, PgTransaction};
 use sqlx::{AssertSqlSafe, PgConnection, Row as _, SqliteConnection};
 
-use self::tables::{Table, tables};
 use crate::sqlite::WriteTransaction;
 use crate::{PostgresStorage, Result, SqliteStorage, StorageError};
 
@@ -320,4 +318,118 @@ fn write_time(line: &mut String, millis: &str) -> Result<()> {
         time.strftime("%Y-%m-%d %H:%M:%S")
     );
     written.map_err(|_| StorageError::Corrupt(format!("the time {millis:?}")))
+}
+
+/// Tables of both databases whose rows each process fills anew.
+const NOT_COPIED: [&str; 7] = [
+    "_sqlx_migrations",
+    "identity",
+    "price_lists",
+    "staff_access",
+    "static_files",
+    "store_deliveries",
+    "write_checks",
+];
+
+/// A column that both databases have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Column {
+    name: String,
+    /// As PostgreSQL names it.
+    kind: String,
+    /// Part of the primary key, by which the rows are sorted.
+    is_key: bool,
+    /// PostgreSQL numbers its rows.
+    is_numbered: bool,
+}
+
+/// A table that both databases have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Table {
+    name: String,
+    columns: Vec<Column>,
+}
+
+impl Table {
+    /// The names of the columns, separated by commas.
+    fn columns(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|it| it.name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// The rows of the file, every value as text.
+    fn select_from_file(&self) -> String {
+        let values = self.columns.iter().map(|column| {
+            let name = &column.name;
+            if column.kind == "bytea" {
+                format!("CASE WHEN {name} IS NOT NULL THEN hex({name}) END")
+            } else {
+                format!("CAST({name} AS TEXT)")
+            }
+        });
+        let values = values.collect::<Vec<_>>().join(", ");
+        format!(
+            "SELECT {values} FROM {} ORDER BY {}",
+            self.name,
+            self.key("")
+        )
+    }
+
+    /// The rows of the target as lines of `COPY`.
+    fn copy_from_target(&self) -> String {
+        let (columns, name) = (self.columns(), &self.name);
+        let key = self.key(" COLLATE \"C\"");
+        format!("COPY (SELECT {columns} FROM {name} ORDER BY {key}) TO STDOUT")
+    }
+
+    /// The columns of the key. SQLite compares texts by their bytes.
+    fn key(&self, of_texts: &str) -> String {
+        let key = self.columns.iter().filter(|column| column.is_key);
+        let key = key.map(|column| {
+            let order = if column.kind == "text" { of_texts } else { "" };
+            format!("{}{order}", column.name)
+        });
+        key.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The tables that both databases have, each behind those that it refers to: the schema makes them in this order.
+async fn tables(from: &mut SqliteConnection, to: &mut PgConnection) -> sqlx::Result<Vec<Table>> {
+    let of_file: Vec<(String, String)> = sqlx::query_as(
+        "SELECT tables.name, columns.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+         WHERE tables.type = 'table'",
+    )
+    .fetch_all(from)
+    .await?;
+    let of_file: HashSet<(String, String)> = of_file.into_iter().collect();
+    let of_target: Vec<(String, String, String, bool, bool)> = sqlx::query_as(
+        "SELECT relname::text, attname::text, format_type(atttypid, NULL), attnum = ANY (indkey), attidentity <> ''
+         FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+             JOIN pg_index ON indrelid = pg_class.oid AND indisprimary
+         WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+         ORDER BY pg_class.oid, attnum",
+    )
+    .fetch_all(to)
+    .await?;
+    let mut tables: Vec<Table> = Vec::new();
+    for (table, name, kind, is_key, is_numbered) in of_target {
+        if NOT_COPIED.contains(&table.as_str()) || !of_file.contains(&(table.clone(), name.clone()))
+        {
+            continue;
+        }
+        let column = Column {
+            name,
+            kind,
+            is_key,
+            is_numbered,
+        };
+        match tables.last_mut() {
+            Some(last) if last.name == table => last.columns.push(column),
+            _ => tables.push(Table {
+                name: table,
+                columns: vec![column],
+            }),
+        }
+    }
+    Ok(tables)
 }

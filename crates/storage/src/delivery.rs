@@ -103,7 +103,7 @@ pub struct DeliveryFilter {
     pub event: Option<EventId>,
     /// Only those before this one.
     pub after: Option<DeliveryId>,
-    /// At most so many.
+    /// Maximum number of deliveries.
     pub limit: u32,
 }
 

@@ -26,7 +26,6 @@ mod copy;
 mod database;
 mod delivery;
 mod error;
-mod idempotency;
 mod lease;
 mod limits;
 mod observation;
@@ -36,9 +35,7 @@ mod rows;
 mod shared;
 mod sqlite;
 mod staff;
-mod totals;
 mod traits;
-mod verified;
 
 pub use copy::{CopiedTable, CopyError, CopyStep, OnCopyStep, copy};
 pub use database::{
@@ -51,7 +48,6 @@ pub use delivery::{
 pub use error::{
     FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, Result, StorageError,
 };
-pub use idempotency::{Claim, Fingerprint, RequestId, StoredResponse};
 pub use lease::LeaseClock;
 pub use limits::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL};
 pub use operator::{
@@ -63,14 +59,13 @@ pub use postgres::{
     migrate as migrate_postgres,
 };
 pub use shared::{
-    ChangeListener, Changed, LimitKey, OrderVersion, PoolState, PriceList, ServerState,
-    SharedStorage, Standbys, StaticFile,
+    ChangeListener, Changed, Claim, Commits, Fingerprint, LimitKey, OrderVersion, Outbox,
+    PoolState, PriceList, RequestId, ServerState, SharedStorage, Standbys, StaticFile,
+    StoredResponse, Totals,
 };
 pub use sqlite::SqliteStorage;
 pub use staff::{Actor, MAX_STAFF_ACCESS_PER_STORE, StaffAccess, StaffStorage, StoreScope};
-pub use totals::{Commits, Outbox, Totals};
 pub use traits::{
     Credit, DueAttempt, EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, Opened,
     OrderFilter, PollQueue, RecordedObservation, Storage, TokenGrant,
 };
-pub use verified::Verified;

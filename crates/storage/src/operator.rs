@@ -166,7 +166,7 @@ pub struct OrderSearch {
     pub scope: StoreScope,
     /// Only orders older than this one; without effect on a search for a text.
     pub after: Option<OrderId>,
-    /// At most so many.
+    /// Maximum number of orders.
     pub limit: u32,
 }
 

@@ -3,83 +3,155 @@
 //! Each transaction that writes an order locks the order's row first. Polls, deliveries and requests are leased, by rows that
 //! `FOR UPDATE SKIP LOCKED` passes over and by the server's clock.
 
-#[macro_use]
-mod macros;
+/// Runs a transaction with clones of the named values: it is a separate task, and may run several times.
+macro_rules! transaction {
+    ($storage:ident, $on_loss:ident, [$($value:ident),*], |$tx:ident| $work:expr) => {{
+        use $crate::postgres::transaction::OnLoss;
+        $(let $value = $value.clone();)*
+        $crate::postgres::transaction::run($storage.writers(), OnLoss::$on_loss, move |$tx| {
+            $(let $value = $value.clone();)*
+            Box::pin(async move { $work })
+        })
+        .await
+    }};
+}
+
+/// Reads with a connection that is closed if its response is missing.
+macro_rules! read {
+    ($storage:ident, |$reader:ident| $work:expr) => {{
+        use $crate::postgres::dead_connections::{Reading, close_idle, in_time};
+        let mut tries = 0;
+        loop {
+            let read = async {
+                let mut reading = Reading::begin(&$storage.reader, $storage.pooler.as_ref()).await?;
+                let $reader = reading.connection();
+                let found = in_time($storage.patience, $work).await?;
+                reading.end().await;
+                Ok::<_, $crate::StorageError>(found)
+            };
+            let found = read.await;
+            tries += 1;
+            match found {
+                // Its connection was closed; each other one may have prepared statements of that schema too.
+                Err(error)
+                    if $crate::postgres::failure::is_of_old_schema(&error)
+                        && tries < $storage.patience.tries =>
+                {
+                    close_idle(&$storage.reader);
+                }
+                found => break found.map_err(|error| $storage.timeouts.counted(error)),
+            }
+        }
+    }};
+}
 
 mod account;
 mod announcements;
 mod dead_connections;
 mod dialect;
-mod event_pages;
 mod failure;
 mod open;
 mod options;
 mod pooler;
-mod pools;
-mod replanning;
-mod rows;
 mod server;
 mod shared;
 mod statements;
-mod storage;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transaction;
 mod verify;
-mod versions;
 
 // The same text for both databases, compiled for each with the names of its `dialect`.
 #[path = "queries/attempts.rs"]
 mod attempts;
 #[path = "queries/deliveries.rs"]
 mod deliveries;
-#[path = "queries/early_tries.rs"]
-mod early_tries;
-#[path = "queries/events.rs"]
-mod events;
+#[path = "queries/expiring.rs"]
+mod expiring;
 #[path = "queries/observe.rs"]
 mod observe;
 #[path = "queries/operator.rs"]
 mod operator;
 #[path = "queries/orders.rs"]
 mod orders;
+#[path = "queries/outbox.rs"]
+mod outbox;
 #[path = "queries/polls.rs"]
 mod polls;
-#[path = "queries/prices.rs"]
-mod prices;
-#[path = "queries/requests.rs"]
-mod requests;
-#[path = "queries/staff.rs"]
-mod staff;
 #[path = "queries/storage.rs"]
 mod storage_queries;
-#[path = "queries/tokens.rs"]
-mod tokens;
-#[path = "queries/totals.rs"]
-mod totals;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use florin_orders::OrderId;
 use jiff::{SignedDuration, Timestamp};
+use sqlx::postgres::PgPool;
 
 pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
+use self::announcements::ListenOptions;
 use self::failure::Failure as _;
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
 pub use self::options::PostgresOptions;
-pub use self::storage::PostgresStorage;
+use self::options::{Patience, Timeouts, Writers};
+use self::pooler::Pooler;
 pub(crate) use self::verify::verify;
+use crate::lease::{Lease, LeaseClock};
 use crate::limits::BATCH;
+use crate::rows::Time;
 use crate::{
     ChangeListener, Changed, Commits, LimitKey, OrderVersion, PoolState, Result, ServerState,
     SharedStorage, StaticFile, StorageError, Totals,
 };
 
-#[cfg(test)]
+/// Storage in a PostgreSQL database.
+#[derive(Clone, Debug)]
+pub struct PostgresStorage {
+    pub(crate) writer: PgPool,
+    pub(crate) reader: PgPool,
+    /// The name of this process in its leases.
+    holder: Arc<str>,
+    clock: LeaseClock,
+    patience: Patience,
+    timeouts: Arc<Timeouts>,
+    /// Between the pools and the server, if there is one.
+    pooler: Option<Pooler>,
+    /// Of another connection, which listens.
+    options: ListenOptions,
+}
+
 impl PostgresStorage {
+    fn writers(&self) -> Writers {
+        Writers {
+            pool: self.writer.clone(),
+            pooler: self.pooler.clone(),
+            longest: self.patience.transaction,
+            timeouts: self.timeouts.clone(),
+        }
+    }
+
+    /// The name of this process in its leases.
+    fn holder(&self) -> Arc<str> {
+        self.holder.clone()
+    }
+
+    /// The present, for a statement that takes the server's when it is absent.
+    fn clock(&self, now: Timestamp) -> Option<Time> {
+        self.clock.now(now)
+    }
+
+    fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
+        Lease {
+            holder: self.holder.clone(),
+            clock: self.clock,
+            now,
+            until,
+        }
+    }
+
     /// One attempt.
+    #[cfg(test)]
     pub(crate) async fn attempt(
         &self,
         id: &florin_orders::AttemptId,
@@ -99,7 +171,7 @@ impl SharedStorage for PostgresStorage {
     }
 
     async fn versions(&self, orders: &[OrderId]) -> Result<Vec<(OrderId, OrderVersion)>> {
-        read!(self, |reader| versions::versions(reader, orders))
+        read!(self, |reader| shared::versions(reader, orders))
     }
 
     async fn announce(&self, changed: &Changed) -> Result<()> {
@@ -162,8 +234,8 @@ impl SharedStorage for PostgresStorage {
 
     async fn totals(&self) -> Result<Totals> {
         Ok(Totals {
-            needing_review: read!(self, |reader| totals::needing_review(reader))?,
-            outboxes: read!(self, |reader| totals::outboxes(reader))?,
+            needing_review: read!(self, |reader| operator::needing_review(reader))?,
+            outboxes: read!(self, |reader| operator::outboxes(reader))?,
             // Each transaction is a commit of the server, whose volume this process does not see.
             commits: Commits::default(),
             free_bytes: None,

@@ -1,22 +1,24 @@
 //! Rows of either database as values. A row that cannot be parsed is corrupt: there are no defaults.
 
-mod event;
-mod operator;
 mod order;
 
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use florin_orders::EventType;
-use jiff::Timestamp;
-
-use crate::{Result, StorageError};
-
-pub(crate) use self::event::{
-    credit, delivery, disabled_endpoint, due_delivery, event, outbox, recorded_event,
+use florin_money::{Amount, CryptoCode, Currency};
+use florin_orders::{
+    AttemptId, AuditId, DeliveryId, EndpointHash, Event, EventId, EventType, OrderId, Reference,
+    StoreId,
 };
-pub(crate) use self::operator::{audit_entry, observation, settled_order, staff_access};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    Actor, AuditEntry, Credit, Delivery, DisabledEndpoint, DueDelivery, EventState, Outbox,
+    RecordedDelivery, RecordedEvent, Result, SettledOrder, StaffAccess, StorageError, StoreScope,
+    StoredObservation,
+};
+
 pub(crate) use self::order::{aggregate, attempt, order, traceparent};
 
 /// A time in whole milliseconds: Unix milliseconds in SQLite, `timestamptz` in PostgreSQL.
@@ -140,4 +142,151 @@ fn corrupt_word(text: &str) -> StorageError {
 
 fn no_value(column: &str) -> StorageError {
     StorageError::Corrupt(format!("{column} (NULL)"))
+}
+
+pub(crate) fn event(row: &impl Record) -> Result<Event> {
+    Ok(Event {
+        position: row.integer("position")?,
+        id: row.parsed("id", EventId::parse)?,
+        store_id: row.parsed("store_id", StoreId::parse)?,
+        order_id: row.parsed("order_id", OrderId::parse)?,
+        sequence: row.number("sequence")?,
+        event_type: row.event_type("type")?,
+        kind: row.string("type")?,
+        created_at: row.time("created_at")?,
+        payload: row.string("payload")?,
+    })
+}
+
+/// An event that is leased at `now`.
+pub(crate) fn due_delivery(row: &impl Record, now: Timestamp) -> Result<DueDelivery> {
+    Ok(DueDelivery {
+        event: event(row)?,
+        tries: row.number("tries")?,
+        wakes: row.number("early_tries")?,
+        ahead_of: row.maybe_time("retry_at")?.filter(|at| *at > now),
+        traceparent: traceparent(row)?,
+    })
+}
+
+pub(crate) fn delivery(row: &impl Record) -> Result<RecordedDelivery> {
+    let event_id = row.parsed("event_id", EventId::parse)?;
+    Ok(RecordedDelivery {
+        id: DeliveryId::of(&event_id, row.number("number")?),
+        kind: row.string("type")?,
+        delivery: Delivery {
+            event_id,
+            tried_at: row.time("tried_at")?,
+            took: SignedDuration::from_millis(row.integer("took_ms")?),
+            http_status: row.maybe_number("http_status")?,
+            note: row.string("note")?,
+        },
+    })
+}
+
+pub(crate) fn recorded_event(
+    row: &impl Record,
+    event: Event,
+    deliveries: Vec<RecordedDelivery>,
+) -> Result<RecordedEvent> {
+    let state = row.word("state")?;
+    let next_at = row.time("next_at")?;
+    Ok(RecordedEvent {
+        event,
+        state,
+        next_at: (state == EventState::Pending).then_some(next_at),
+        deliveries,
+    })
+}
+
+pub(crate) fn disabled_endpoint(row: &impl Record) -> Result<DisabledEndpoint> {
+    let endpoint = row.bytes("endpoint")?.try_into();
+    Ok(DisabledEndpoint {
+        endpoint: EndpointHash(read("endpoint", endpoint)?),
+        since: row.time("since")?,
+    })
+}
+
+/// What waits for a store's endpoint.
+pub(crate) fn outbox(row: &impl Record) -> Result<Outbox> {
+    Ok(Outbox {
+        store_id: row.parsed("store_id", StoreId::parse)?,
+        waiting: row.number("waiting")?,
+        oldest_at: row.maybe_time("oldest_at")?,
+        is_disabled: row.flag("is_disabled")?,
+    })
+}
+
+/// How the order was credited.
+pub(crate) fn credit(row: &impl Record, id: &OrderId) -> Result<Credit> {
+    Ok(Credit {
+        order_id: id.clone(),
+        attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
+        amount: row.parsed("amount", Amount::parse)?,
+        currency: row.parsed("currency", Currency::parse_stored)?,
+    })
+}
+
+pub(crate) fn audit_entry(row: &impl Record) -> Result<AuditEntry> {
+    let scope = match row.maybe_parsed("staff_of", StoreId::parse)? {
+        Some(store) => StoreScope::Store(store),
+        None => StoreScope::All,
+    };
+    let before = row.maybe_word("status_before")?;
+    Ok(AuditEntry {
+        position: row.integer("position")?,
+        id: row.parsed("id", AuditId::parse)?,
+        at: row.time("at")?,
+        actor: Actor {
+            name: row.string("operator")?,
+            scope,
+        },
+        action: row.word("action")?,
+        order_id: row.maybe_parsed("order_id", OrderId::parse)?,
+        subject: row.maybe_string("subject")?,
+        reason: row.string("reason")?,
+        status: before.zip(row.maybe_word("status_after")?),
+    })
+}
+
+pub(crate) fn observation(row: &impl Record) -> Result<StoredObservation> {
+    Ok(StoredObservation {
+        attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
+        first_at: row.time("observed_at")?,
+        last_at: row.time("last_at")?,
+        times: row.number("times")?,
+        raw: row.string("raw")?,
+        assessment: row.string("assessment")?,
+    })
+}
+
+/// A link or a session of a store's staff.
+pub(crate) fn staff_access(row: &impl Record) -> Result<StaffAccess> {
+    let secret_key = row.bytes("secret_key")?.try_into();
+    Ok(StaffAccess {
+        store: row.parsed("store_id", StoreId::parse)?,
+        secret_key: read("secret_key", secret_key)?,
+        person: row.string("person")?,
+        may_decide: row.flag("may_decide")?,
+        session: SignedDuration::from_secs(row.integer("session_seconds")?),
+    })
+}
+
+/// An order and its credit.
+pub(crate) fn settled_order(row: &impl Record) -> Result<SettledOrder> {
+    let asset = match row.maybe_parsed("crypto_code", CryptoCode::parse)? {
+        None => row.maybe_parsed("paid_in", CryptoCode::parse)?,
+        asset => asset,
+    };
+    Ok(SettledOrder {
+        order_id: row.parsed("order_id", OrderId::parse)?,
+        store_id: row.parsed("store_id", StoreId::parse)?,
+        reference: row.parsed("reference", Reference::parse)?,
+        credited_at: row.time("credited_at")?,
+        amount: row.parsed("amount", Amount::parse)?,
+        currency: row.parsed("currency", Currency::parse_stored)?,
+        crypto_code: asset,
+        received_crypto: row.parsed("received_crypto", Amount::parse)?,
+        decision: row.maybe_word("decision")?,
+    })
 }

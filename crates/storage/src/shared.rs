@@ -1,13 +1,15 @@
-//! State that the processes on one database share besides orders: announcements, files, prices, limits.
+//! State that the processes on one database share besides orders: announcements, files, prices, limits, totals, and requests
+//! with an idempotency key.
 
 use std::fmt;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use florin_orders::OrderId;
+use florin_orders::{OrderId, StoreId};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Result, Totals};
+use crate::Result;
 
 /// Which orders changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,4 +192,95 @@ pub trait SharedStorage: fmt::Debug + Send + Sync {
 
     /// Writes a row to the disk and reads it, as an order would be written.
     async fn check_writing(&self, now: Timestamp) -> Result<()>;
+}
+
+/// The totals of a database.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Attempts whose latest response needs review by a person, or names another address. Those that are no longer polled do not count,
+    /// nor those about which an operator decided.
+    pub needing_review: u64,
+    /// The outbox of each store that ever had an event, in no order.
+    pub outboxes: Vec<Outbox>,
+    /// What this process committed.
+    pub commits: Commits,
+    /// Bytes that the process may still write to the database's volume; absent where the database is on another machine.
+    pub free_bytes: Option<u64>,
+    /// Size of the file's write-ahead log; absent where the database is on another machine.
+    pub wal_bytes: Option<u64>,
+}
+
+/// What waits for one store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outbox {
+    /// The store.
+    pub store_id: StoreId,
+    /// Events that wait for delivery.
+    pub waiting: u64,
+    /// When the oldest of them happened; absent if none waits.
+    pub oldest_at: Option<Timestamp>,
+    /// `true` if the store's endpoint is disabled.
+    pub is_disabled: bool,
+}
+
+/// The commits of this process that reached the disk, since it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Commits {
+    /// Transactions that they contain. Transactions that wait at the same time share a commit.
+    pub transactions: u64,
+    /// The sum of their durations.
+    pub total: Duration,
+    /// How long transactions waited for the writer, which carries out one at a time.
+    pub waited: Duration,
+    /// Their number by duration: up to each of [`Commits::BOUNDS`], and longer.
+    pub by_duration: [u64; Self::BOUNDS.len() + 1],
+}
+
+impl Commits {
+    /// Bounds of durations, the shortest first. A disk that really writes takes 1 to 10 ms.
+    pub const BOUNDS: [Duration; 4] = [
+        Duration::from_millis(5),
+        Duration::from_millis(25),
+        Duration::from_millis(100),
+        Duration::from_secs(1),
+    ];
+
+    /// Counts a commit of `transactions` transactions that took `elapsed`.
+    pub(crate) fn count(&mut self, transactions: u64, elapsed: Duration) {
+        self.transactions += transactions;
+        self.total += elapsed;
+        let index = Self::BOUNDS.iter().position(|bound| elapsed <= *bound);
+        self.by_duration[index.unwrap_or(Self::BOUNDS.len())] += 1;
+    }
+}
+
+/// SHA-256 over scope, route and key of a request. The key itself is never stored: for
+/// unauthenticated requests it gives access to the order that it opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestId(pub [u8; 32]);
+
+/// SHA-256 over everything that determines a request's outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint(pub [u8; 32]);
+
+/// A response, stored for replays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredResponse {
+    /// Its HTTP status.
+    pub status: u16,
+    /// Its result as JSON. It has no client token: each replay issues a fresh one.
+    pub body: String,
+}
+
+/// The outcome of claiming a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// The caller holds the lease and carries the request out.
+    Acquired,
+    /// The same request is in progress.
+    Running,
+    /// The request was carried out: replay this response.
+    Completed(StoredResponse),
+    /// The key came with another request.
+    Reused,
 }

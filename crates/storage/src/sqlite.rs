@@ -1,15 +1,30 @@
 //! Storage in SQLite: one file, one writer, every commit synchronised to disk.
 
-#[macro_use]
-mod macros;
+/// Runs a transaction with clones of the named values. Nothing is repeated: the file has one writer, which loses no
+/// connection.
+macro_rules! transaction {
+    ($storage:ident, $on_loss:ident, [$($value:ident),*], |$tx:ident| $work:expr) => {{
+        $(let $value = $value.clone();)*
+        $crate::sqlite::writer::run(&$storage.writer, move |$tx| Box::pin(async move { $work })).await
+    }};
+}
+
+/// Reads with a connection of the pool.
+macro_rules! read {
+    ($storage:ident, |$reader:ident| $work:expr) => {{
+        let read = async {
+            let mut connection = $storage.connection().await?;
+            let $reader = &mut *connection;
+            $work.await
+        };
+        $storage.checked(read.await)
+    }};
+}
 
 mod backup;
 mod dialect;
-mod event_pages;
 mod file;
 mod open;
-mod replanning;
-mod rows;
 mod statements;
 mod static_files;
 #[cfg(test)]
@@ -21,30 +36,20 @@ mod writer;
 mod attempts;
 #[path = "queries/deliveries.rs"]
 mod deliveries;
-#[path = "queries/early_tries.rs"]
-mod early_tries;
-#[path = "queries/events.rs"]
-mod events;
+#[path = "queries/expiring.rs"]
+mod expiring;
 #[path = "queries/observe.rs"]
 mod observe;
 #[path = "queries/operator.rs"]
 mod operator;
 #[path = "queries/orders.rs"]
 mod orders;
+#[path = "queries/outbox.rs"]
+mod outbox;
 #[path = "queries/polls.rs"]
 mod polls;
-#[path = "queries/prices.rs"]
-mod prices;
-#[path = "queries/requests.rs"]
-mod requests;
-#[path = "queries/staff.rs"]
-mod staff;
 #[path = "queries/storage.rs"]
 mod storage_queries;
-#[path = "queries/tokens.rs"]
-mod tokens;
-#[path = "queries/totals.rs"]
-mod totals;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -184,8 +189,8 @@ impl SharedStorage for SqliteStorage {
 
     async fn totals(&self) -> Result<Totals> {
         Ok(Totals {
-            needing_review: read!(self, |reader| totals::needing_review(reader))?,
-            outboxes: read!(self, |reader| totals::outboxes(reader))?,
+            needing_review: read!(self, |reader| operator::needing_review(reader))?,
+            outboxes: read!(self, |reader| operator::outboxes(reader))?,
             commits: self.writer.commits(),
             free_bytes: self.file.free_bytes(),
             wal_bytes: self.file.wal_bytes(),

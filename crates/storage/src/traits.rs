@@ -34,7 +34,7 @@ pub struct OrderFilter {
     pub status: Option<OrderStatus>,
     /// Only orders older than this one.
     pub after: Option<OrderId>,
-    /// At most so many.
+    /// Maximum number of orders.
     pub limit: u32,
 }
 

@@ -1,20 +1,35 @@
 //! What PostgreSQL does differently from SQLite, for the queries that both compile.
 
-use florin_orders::StoreId;
+use std::time::Duration;
+
+use florin_orders::{Event, EventId, StoreId};
 use jiff::Timestamp;
-use sqlx::PgConnection;
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::types::Oid;
+use sqlx::postgres::{PgArgumentBuffer, PgRow, PgTypeInfo, PgValueFormat, PgValueRef};
+use sqlx::{PgConnection, Postgres, Row as _};
 
 use crate::lease::Lease;
+use crate::limits::AT_THIS_MOMENT;
 use crate::observation::Fence;
-use crate::rows::{self, Time};
+use crate::rows::{self, Record, Time};
 use crate::{DueAttempt, Result};
 
+pub(super) use super::PostgresStorage as Store;
 pub(super) use super::statements;
-pub(super) use super::storage::PostgresStorage as Store;
 pub(super) use super::transaction::Transaction;
 
 pub(super) type Connection = PgConnection;
-pub(super) type Row = sqlx::postgres::PgRow;
+pub(super) type Row = PgRow;
+
+/// Source: `pg_type.dat`: `timestamptz`.
+const TIMESTAMPTZ: Oid = Oid(1184);
+/// Source: "Date/Time Types": a `timestamptz` counts microseconds since 2000-01-01 00:00 UTC.
+const EPOCH_MICROS: i64 = 946_684_800_000_000;
+/// How often a reader waits for transactions that began before it.
+const WAITS: u32 = 20;
+const WAIT: Duration = Duration::from_millis(5);
 
 /// Marks a poll as recorded, if no later one is.
 pub(super) async fn mark_poll_as_recorded(tx: &mut Transaction, due: &DueAttempt) -> Result<Fence> {
@@ -117,4 +132,231 @@ pub(super) async fn restart_events(
     .execute(tx)
     .await?;
     Ok(())
+}
+
+/// `None` when the store has no event `after`.
+///
+/// A page ends below the first transaction that still runs: the events of that one may come before what was committed
+/// already, and a reader that had passed them would never see them.
+pub(super) async fn event_page(
+    connection: &mut PgConnection,
+    store: &StoreId,
+    after: Option<&EventId>,
+    limit: u32,
+) -> Result<Option<Vec<Event>>> {
+    let (tx, position) = match after {
+        None => ("0".to_owned(), 0),
+        Some(after) => {
+            let known = sqlx::query_as::<_, (String, i64)>(
+                "SELECT tx::text, position FROM events WHERE id = $1 AND store_id = $2",
+            );
+            let known = known.bind(after.as_str()).bind(store.as_str());
+            match known.fetch_optional(&mut *connection).await? {
+                Some(place) => place,
+                None => return Ok(None),
+            }
+        }
+    };
+    let horizon = horizon(connection).await?;
+    let found = sqlx::query(
+        "SELECT * FROM events
+         WHERE store_id = $1 AND (tx, position) > ($2::text::xid8, $3) AND tx < $4::text::xid8
+         ORDER BY tx, position LIMIT $5",
+    )
+    .bind(store.as_str())
+    .bind(tx)
+    .bind(position)
+    .bind(horizon)
+    .bind(i64::from(limit))
+    .fetch_all(connection)
+    .await?;
+    found
+        .iter()
+        .map(rows::event)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// The transaction below which all have ended. Waits a little, so that what was committed before the call is below it.
+async fn horizon(connection: &mut PgConnection) -> Result<String> {
+    let mut waits = tokio::time::interval(WAIT);
+    let (mut below, first) = running(connection).await?;
+    for _ in 0..WAITS {
+        if below >= first {
+            break;
+        }
+        waits.tick().await;
+        (below, _) = running(connection).await?;
+    }
+    Ok(below.to_string())
+}
+
+/// The first transaction that runs, and the next that will begin.
+async fn running(connection: &mut PgConnection) -> Result<(u64, u64)> {
+    // Transactions of other databases of the server write no event of this one.
+    let (first, next): (String, String) = sqlx::query_as(
+        "WITH seen AS MATERIALIZED (SELECT pg_current_snapshot() AS snapshot), running AS (
+             SELECT xid FROM seen, pg_snapshot_xip(snapshot) AS xid WHERE NOT EXISTS (
+                 SELECT 1 FROM pg_stat_activity WHERE backend_xid = xid::xid AND datname <> current_database()))
+         SELECT coalesce((SELECT xid FROM running ORDER BY xid LIMIT 1), pg_snapshot_xmax(snapshot))::text,
+             pg_snapshot_xmax(snapshot)::text FROM seen",
+    )
+    .fetch_one(connection)
+    .await?;
+    let number = |xid: String| rows::read("a transaction", xid.parse());
+    Ok((number(first)?, number(next)?))
+}
+
+/// Plans anew what lies in the future by the clock that is right. Returns the number of polls and deliveries.
+pub(super) async fn replan_future(
+    tx: &mut PgConnection,
+    now: Timestamp,
+    clock: Option<Time>,
+) -> Result<u64> {
+    let now = not_before_the_server(tx, now, clock).await?;
+    let polls = replan_polls(tx, now, clock).await?;
+    Ok(polls + replan_deliveries(tx, now, clock).await?)
+}
+
+/// The time by the server's clock where the caller's is behind: what other processes have planned meanwhile is right.
+async fn not_before_the_server(
+    tx: &mut PgConnection,
+    now: Timestamp,
+    clock: Option<Time>,
+) -> Result<Timestamp> {
+    let later = sqlx::query_scalar("SELECT greatest($1, coalesce($2, clock_timestamp()))");
+    let Time(later) = later.bind(Time(now)).bind(clock).fetch_one(tx).await?;
+    Ok(later)
+}
+
+/// By the clock that is right, what lies in the future has not happened: it was written by one that was ahead.
+async fn replan_polls(tx: &mut PgConnection, now: Timestamp, clock: Option<Time>) -> Result<u64> {
+    let ahead = Time(now + AT_THIS_MOMENT);
+    // The orders first, in the order of their ids.
+    sqlx::query(
+        "SELECT 1 FROM orders WHERE id IN (SELECT order_id FROM polls WHERE opened_at > $1
+             UNION SELECT order_id FROM attempts WHERE state = 'creating' AND begun_at > $1)
+         ORDER BY id FOR UPDATE",
+    )
+    .bind(ahead)
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query(
+        "UPDATE attempts SET expires_at = $1::timestamptz + (expires_at - opened_at), opened_at = $1
+         WHERE id IN (SELECT attempt_id FROM polls WHERE opened_at > $2) AND opened_at > $2",
+    )
+    .bind(Time(now))
+    .bind(ahead)
+    .execute(&mut *tx)
+    .await?;
+    // An attempt whose invoice never came is abandoned so long after it was begun.
+    sqlx::query(
+        "UPDATE attempts SET begun_at = $1, begun_clock = least(begun_clock, coalesce($2, clock_timestamp()))
+         WHERE state = 'creating' AND begun_at > $3",
+    )
+    .bind(Time(now))
+    .bind(clock)
+    .bind(ahead)
+    .execute(&mut *tx)
+    .await?;
+    let replanned = sqlx::query(
+        "UPDATE polls SET next_poll_at = $1, polled_at = least(polled_at, $1), opened_at = least(opened_at, $1),
+             leased_until = least(leased_until, $2)
+         WHERE next_poll_at > $1 AND coalesce(polled_at, opened_at) > $3",
+    )
+    .bind(Time(now))
+    .bind(clock)
+    .bind(ahead)
+    .execute(tx)
+    .await?;
+    Ok(replanned.rows_affected())
+}
+
+/// A living process keeps its lease: one that would last longer than any delivery is
+/// of a server's clock that was ahead.
+async fn replan_deliveries(
+    tx: &mut PgConnection,
+    now: Timestamp,
+    clock: Option<Time>,
+) -> Result<u64> {
+    let orders: Vec<String> = sqlx::query_scalar(
+        "SELECT id FROM orders WHERE id IN (
+             SELECT order_id FROM outbox WHERE state = 'pending' AND planned_at > $1)
+         ORDER BY id FOR UPDATE",
+    )
+    .bind(Time(now + AT_THIS_MOMENT))
+    .fetch_all(&mut *tx)
+    .await?;
+    let replanned = sqlx::query(
+        "UPDATE outbox SET next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
+             leased_until = CASE WHEN leased_until IS NOT NULL
+                 THEN least(leased_until, coalesce($3, clock_timestamp()) + interval '1 minute') END
+         WHERE order_id = ANY($2) AND state = 'pending' AND planned_at > $4",
+    )
+    .bind(Time(now))
+    .bind(&orders)
+    .bind(clock)
+    .bind(Time(now + AT_THIS_MOMENT))
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query("UPDATE store_deliveries SET accepted_at = NULL, probe_at = NULL")
+        .execute(tx)
+        .await?;
+    Ok(replanned.rows_affected())
+}
+
+impl sqlx::Type<Postgres> for Time {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(TIMESTAMPTZ)
+    }
+}
+
+impl sqlx::Encode<'_, Postgres> for Time {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        let micros = self.0.as_millisecond() * 1000 - EPOCH_MICROS;
+        buffer.extend_from_slice(&micros.to_be_bytes());
+        Ok(IsNull::No)
+    }
+}
+
+impl<'r> sqlx::Decode<'r, Postgres> for Time {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        if value.format() != PgValueFormat::Binary {
+            return Err("a time in a text format".into());
+        }
+        let micros = i64::from_be_bytes(value.as_bytes()?.try_into()?);
+        let micros = micros
+            .checked_add(EPOCH_MICROS)
+            .ok_or("a time out of range")?;
+        Ok(Self(Timestamp::from_millisecond(micros.div_euclid(1000))?))
+    }
+}
+
+impl Record for PgRow {
+    fn maybe_text(&self, column: &str) -> Result<Option<&str>> {
+        Ok(self.try_get(column)?)
+    }
+
+    fn maybe_integer(&self, column: &str) -> Result<Option<i64>> {
+        match self.try_get(column) {
+            // The type `integer` instead of `bigint`.
+            Err(sqlx::Error::ColumnDecode { .. }) => {
+                Ok(self.try_get::<Option<i32>, _>(column)?.map(i64::from))
+            }
+            number => Ok(number?),
+        }
+    }
+
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>> {
+        let time: Option<Time> = self.try_get(column)?;
+        Ok(time.map(|Time(time)| time))
+    }
+
+    fn flag(&self, column: &str) -> Result<bool> {
+        Ok(self.try_get(column)?)
+    }
+
+    fn bytes(&self, column: &str) -> Result<&[u8]> {
+        Ok(self.try_get(column)?)
+    }
 }

@@ -5,7 +5,7 @@ use sqlx::{Connection as _, PgConnection};
 use super::failure::Failure as _;
 use super::open::{check, connect, options};
 use crate::Result;
-use crate::verified::{Verified, count};
+use crate::database::{Verified, count};
 
 /// A row that breaks what every transaction keeps, with a sentence about it. Reading each table also makes the server check
 /// its pages, if they have checksums.

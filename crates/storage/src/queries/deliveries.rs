@@ -4,7 +4,7 @@ use florin_orders::{DeliveryId, EndpointHash, EventId, StoreId};
 use jiff::Timestamp;
 
 use super::dialect::{self, Connection, Transaction, statements};
-use super::early_tries;
+use super::outbox;
 use crate::lease::{Lease, milliseconds};
 use crate::limits::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY};
 use crate::rows::{self, Time, without_nul};
@@ -25,7 +25,7 @@ pub(super) async fn due(
     if is_disabled(tx, store).await? {
         return Ok(Vec::new());
     }
-    let (accepted_at, probe_at) = early_tries::lock_store(tx, store).await?;
+    let (accepted_at, probe_at) = outbox::lock_store(tx, store).await?;
     let in_progress = in_progress(tx, store, lease.clock()).await?;
     let free = MAX_DELIVERIES_PER_STORE.saturating_sub(in_progress);
     let limit = limit.min(free);
@@ -40,14 +40,13 @@ pub(super) async fn due(
             continue;
         }
         if let Some(accepted_at) = accepted_at {
-            early_tries::make_due(tx, store, priority, accepted_at, true, left, lease.now).await?;
+            outbox::make_due(tx, store, priority, accepted_at, true, left, lease.now).await?;
         }
         if priority == MONEY
             && probe_at.is_none_or(|Time(at)| at <= lease.now)
-            && early_tries::make_due(tx, store, priority, Time(lease.now), false, 1, lease.now)
-                .await?
+            && outbox::make_due(tx, store, priority, Time(lease.now), false, 1, lease.now).await?
         {
-            early_tries::postpone_probe(tx, store.as_str(), lease.now + PROBE_INTERVAL).await?;
+            outbox::postpone_probe(tx, store.as_str(), lease.now + PROBE_INTERVAL).await?;
         }
         let leased = dialect::lease_events(tx, store, priority, lease, left).await?;
         for row in &leased {
@@ -116,10 +115,10 @@ pub(super) async fn record(
             .bind(delivery.event_id.as_str())
             .fetch_one(&mut **tx)
             .await?;
-        early_tries::postpone_probe(tx, &store, retry.probe_at).await?;
+        outbox::postpone_probe(tx, &store, retry.probe_at).await?;
     }
     if outcome == DeliveryOutcome::Delivered {
-        early_tries::note_as_accepting(tx, delivery, &order, sequence).await?;
+        outbox::note_as_accepting(tx, delivery, &order, sequence).await?;
     }
     let is_counted = retry.is_none_or(|retry| retry.is_counted);
     if is_counted {

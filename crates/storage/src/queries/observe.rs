@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use sqlx::Row as _;
 
 use super::dialect::{self, Connection, Transaction};
-use super::{events, orders, polls};
+use super::{orders, outbox, polls};
 use crate::observation::{Fence, digest, text_of, truncated};
 use crate::rows::{self, Time, without_nul};
 use crate::{Credit, DueAttempt, RecordedObservation, Result, StorageError};
@@ -84,7 +84,7 @@ pub(super) async fn record(
         attempt: Some(attempt.clone()),
     };
     let first = before.order.sequence + 1;
-    events::append(tx, &snapshot, first, &transition.events, now).await?;
+    outbox::append(tx, &snapshot, first, &transition.events, now).await?;
     Ok(Some(RecordedObservation {
         assessment,
         changed: changed || is_news && is_unclear,

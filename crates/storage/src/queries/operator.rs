@@ -5,12 +5,12 @@ use florin_orders::{Aggregate, AuditId, Event, EventId, OrderId, OrderStatus, Sn
 use jiff::Timestamp;
 
 use super::dialect::{Connection, Store};
-use super::{deliveries, events, observe, orders};
+use super::{deliveries, observe, orders, outbox};
 use crate::operator::{DecidedOrder, search_terms};
 use crate::rows::{self, Time};
 use crate::{
     AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, Result, SettledOrder, StorageError, StoreScope,
+    OrderHistory, OrderSearch, Outbox, Result, SettledOrder, StorageError, StoreScope,
 };
 
 #[async_trait]
@@ -107,7 +107,7 @@ async fn decide(
     orders::save(tx, &after).await?;
     let snapshot = after.snapshot();
     let first = before.order.sequence + 1;
-    events::append(tx, &snapshot, first, &applied.events, now).await?;
+    outbox::append(tx, &snapshot, first, &applied.events, now).await?;
     Ok(snapshot)
 }
 
@@ -417,4 +417,30 @@ async fn settled_orders(
     .fetch_all(connection)
     .await?;
     found.iter().map(rows::settled_order).collect()
+}
+
+pub(super) async fn needing_review(connection: &mut Connection) -> Result<u64> {
+    let count = "SELECT count(*) FROM attempts WHERE needs_review
+             AND EXISTS (SELECT 1 FROM polls WHERE attempt_id = attempts.id AND next_poll_at IS NOT NULL)
+             AND EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id AND attention_since IS NOT NULL)";
+    let count: i64 = sqlx::query_scalar(count).fetch_one(connection).await?;
+    rows::read("a count", u64::try_from(count))
+}
+
+/// One row for each store. The index has the waiting events alone: they are counted one by one.
+pub(super) async fn outboxes(connection: &mut Connection) -> Result<Vec<Outbox>> {
+    let found = sqlx::query(
+        "SELECT store_id,
+             (SELECT count(*) FROM outbox WHERE outbox.state = 'pending' AND outbox.store_id = stores.store_id) AS waiting,
+             (SELECT events.created_at FROM outbox JOIN events USING (order_id, sequence)
+              WHERE outbox.state = 'pending' AND outbox.store_id = stores.store_id
+              ORDER BY outbox.position LIMIT 1) AS oldest_at,
+             EXISTS (SELECT 1 FROM disabled_endpoints WHERE disabled_endpoints.store_id = stores.store_id) AS is_disabled
+         FROM (SELECT store_id FROM store_deliveries
+               UNION SELECT store_id FROM disabled_endpoints
+               UNION SELECT store_id FROM outbox WHERE state = 'pending') AS stores",
+    )
+    .fetch_all(connection)
+    .await?;
+    found.iter().map(rows::outbox).collect()
 }

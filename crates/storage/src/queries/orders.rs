@@ -7,7 +7,7 @@ use florin_orders::{
 use jiff::Timestamp;
 
 use super::dialect::{Connection, Row, Transaction, statements};
-use super::events::append;
+use super::outbox::append;
 use crate::rows::{self, Time, without_nul};
 use crate::{
     EmailChange, KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, Result,

@@ -7,10 +7,8 @@ use florin_orders::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::dialect::Store;
-use super::{
-    attempts, deliveries, event_pages, observe, orders, polls, prices, replanning, requests, tokens,
-};
+use super::dialect::{Store, statements};
+use super::{attempts, deliveries, dialect, expiring, observe, orders, polls};
 use crate::limits::{BATCH, InvoiceKind, RESTART_BATCH};
 use crate::{
     Claim, Credit, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
@@ -43,22 +41,25 @@ impl Store {
 #[async_trait]
 impl Storage for Store {
     async fn keep_prices(&self, prices: &PriceList) -> Result<()> {
-        transaction!(self, Repeat, [prices], |tx| prices::keep(tx, &prices).await)
+        transaction!(self, Repeat, [prices], |tx| expiring::keep_prices(
+            tx, &prices
+        )
+        .await)
     }
 
     async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>> {
-        read!(self, |reader| prices::after(reader, fetched_after))
+        read!(self, |reader| expiring::prices_after(reader, fetched_after))
     }
 
     async fn invalidate_prices(&self) -> Result<()> {
-        transaction!(self, Repeat, [], |tx| prices::invalidate(tx).await)
+        transaction!(self, Repeat, [], |tx| expiring::invalidate_prices(tx).await)
     }
 
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64> {
-        transaction!(self, Repeat, [], |tx| prices::delete_expired(
+        transaction!(self, Repeat, [], |tx| expiring::delete_expired(
             tx,
-            fetched_until,
-            BATCH
+            statements::DELETE_EXPIRED_PRICES,
+            fetched_until
         )
         .await)
     }
@@ -73,7 +74,7 @@ impl Storage for Store {
     ) -> Result<Opened, OpenError> {
         transaction!(self, Repeat, [id, terms], |tx| {
             let opened = orders::open(tx, &id, &terms, now).await?;
-            tokens::add(tx, &opened.order.id, token, token_expires_at).await?;
+            expiring::add_token(tx, &opened.order.id, token, token_expires_at).await?;
             Ok(opened)
         })
     }
@@ -84,7 +85,7 @@ impl Storage for Store {
         token: TokenHash,
         token_expires_at: Timestamp,
     ) -> Result<()> {
-        transaction!(self, Repeat, [order], |tx| tokens::add(
+        transaction!(self, Repeat, [order], |tx| expiring::add_token(
             tx,
             &order,
             token,
@@ -101,7 +102,7 @@ impl Storage for Store {
         lease_until: Timestamp,
     ) -> Result<Claim> {
         let lease = self.lease(now, lease_until);
-        transaction!(self, Repeat, [lease], |tx| requests::claim(
+        transaction!(self, Repeat, [lease], |tx| expiring::claim_request(
             tx,
             request,
             fingerprint,
@@ -117,7 +118,7 @@ impl Storage for Store {
         response: &StoredResponse,
         kept_until: Timestamp,
     ) -> Result<bool> {
-        transaction!(self, Repeat, [response], |tx| requests::store_response(
+        transaction!(self, Repeat, [response], |tx| expiring::store_response(
             tx,
             request,
             lease_until,
@@ -128,7 +129,7 @@ impl Storage for Store {
     }
 
     async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<()> {
-        transaction!(self, Repeat, [], |tx| requests::release(
+        transaction!(self, Repeat, [], |tx| expiring::release_request(
             tx,
             request,
             lease_until
@@ -138,18 +139,18 @@ impl Storage for Store {
 
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64> {
         let clock = self.clock(now);
-        transaction!(self, Repeat, [], |tx| requests::delete_expired(
-            tx, now, clock, BATCH
+        transaction!(self, Repeat, [], |tx| expiring::delete_expired_requests(
+            tx, now, clock
         )
         .await)
     }
 
     async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>> {
-        read!(self, |reader| tokens::order(reader, token, now))
+        read!(self, |reader| expiring::order_of_token(reader, token, now))
     }
 
     async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>> {
-        read!(self, |reader| tokens::grant(reader, token))
+        read!(self, |reader| expiring::token_grant(reader, token))
     }
 
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>> {
@@ -169,8 +170,10 @@ impl Storage for Store {
     }
 
     async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64> {
-        transaction!(self, Repeat, [], |tx| tokens::delete_expired(
-            tx, now, BATCH
+        transaction!(self, Repeat, [], |tx| expiring::delete_expired(
+            tx,
+            statements::DELETE_EXPIRED_TOKENS,
+            now
         )
         .await)
     }
@@ -288,7 +291,7 @@ impl Storage for Store {
 
     async fn replan_future(&self, now: Timestamp) -> Result<u64> {
         let clock = self.clock(now);
-        transaction!(self, Repeat, [], |tx| replanning::replan_future(
+        transaction!(self, Repeat, [], |tx| dialect::replan_future(
             tx, now, clock
         )
         .await)
@@ -347,7 +350,7 @@ impl Storage for Store {
         after: Option<&EventId>,
         limit: u32,
     ) -> Result<Option<Vec<Event>>> {
-        read!(self, |reader| event_pages::page(
+        read!(self, |reader| dialect::event_page(
             reader, store, after, limit
         ))
     }

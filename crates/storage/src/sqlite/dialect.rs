@@ -1,12 +1,16 @@
-//! What SQLite does differently from PostgreSQL, for the queries that both compile.
+//! What SQLite does differently from PostgreSQL, for the queries that both compile. Times are Unix milliseconds.
 
-use florin_orders::StoreId;
+use florin_orders::{Event, EventId, StoreId};
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteRow, SqliteTypeInfo, SqliteValueRef};
+use sqlx::{Row as _, Sqlite, SqliteConnection};
 
 use crate::lease::Lease;
+use crate::limits::AT_THIS_MOMENT;
 use crate::observation::Fence;
-use crate::rows::Time;
+use crate::rows::{self, Record, Time};
 use crate::{DueAttempt, Result};
 
 pub(super) use super::SqliteStorage as Store;
@@ -14,7 +18,7 @@ pub(super) use super::statements;
 pub(super) use super::writer::WriteTransaction as Transaction;
 
 pub(super) type Connection = SqliteConnection;
-pub(super) type Row = sqlx::sqlite::SqliteRow;
+pub(super) type Row = SqliteRow;
 
 /// Marks a poll as recorded, if no later one is.
 pub(super) async fn mark_poll_as_recorded(
@@ -90,4 +94,122 @@ pub(super) async fn restart_events(
     .execute(tx)
     .await?;
     Ok(())
+}
+
+/// `None` when the store has no event `after`.
+pub(super) async fn event_page(
+    connection: &mut SqliteConnection,
+    store: &StoreId,
+    after: Option<&EventId>,
+    limit: u32,
+) -> Result<Option<Vec<Event>>> {
+    let start = match after {
+        None => 0,
+        Some(after) => {
+            let known = "SELECT position FROM events WHERE id = $1 AND store_id = $2";
+            let known = sqlx::query_scalar(known)
+                .bind(after.as_str())
+                .bind(store.as_str());
+            match known.fetch_optional(&mut *connection).await? {
+                Some(position) => position,
+                None => return Ok(None),
+            }
+        }
+    };
+    let found = sqlx::query(
+        "SELECT * FROM events WHERE store_id = $1 AND position > $2 ORDER BY position LIMIT $3",
+    )
+    .bind(store.as_str())
+    .bind::<i64>(start)
+    .bind(limit)
+    .fetch_all(connection)
+    .await?;
+    found
+        .iter()
+        .map(rows::event)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// Plans anew what lies in the future by the clock that is right. Returns the number of polls and deliveries.
+pub(super) async fn replan_future(
+    tx: &mut SqliteConnection,
+    now: Timestamp,
+    _clock: Option<Time>,
+) -> Result<u64> {
+    let ahead = now + AT_THIS_MOMENT;
+    let mut replanned = 0;
+    for statement in [
+        "UPDATE attempts SET expires_at = $1 + expires_at - opened_at, opened_at = $1
+         WHERE id IN (SELECT attempt_id FROM polls WHERE opened_at > $2) AND opened_at > $2",
+        // An attempt whose invoice never came is abandoned so long after it was begun.
+        "UPDATE attempts SET begun_at = $1, begun_clock = $1 WHERE state = 'creating' AND begun_clock > $2",
+    ] {
+        sqlx::query(statement)
+            .bind(Time(now))
+            .bind(Time(ahead))
+            .execute(&mut *tx)
+            .await?;
+    }
+    for statement in [
+        "UPDATE polls SET next_poll_at = $1, polled_at = min(polled_at, $1), opened_at = min(opened_at, $1),
+             leased_by = NULL, leased_until = NULL, lease_next_at = NULL
+         WHERE next_poll_at > $1 AND coalesce(polled_at, opened_at) > $2",
+        "UPDATE outbox SET next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
+             leased_by = NULL, leased_until = NULL
+         WHERE state = 'pending' AND planned_at > $2",
+    ] {
+        let changed = sqlx::query(statement)
+            .bind(Time(now))
+            .bind(Time(ahead))
+            .execute(&mut *tx)
+            .await?;
+        replanned += changed.rows_affected();
+    }
+    sqlx::query("UPDATE store_deliveries SET accepted_at = NULL, probe_at = NULL")
+        .execute(tx)
+        .await?;
+    Ok(replanned)
+}
+
+impl sqlx::Type<Sqlite> for Time {
+    fn type_info() -> SqliteTypeInfo {
+        <i64 as sqlx::Type<Sqlite>>::type_info()
+    }
+}
+
+impl sqlx::Encode<'_, Sqlite> for Time {
+    fn encode_by_ref(&self, buffer: &mut SqliteArgumentsBuffer) -> Result<IsNull, BoxDynError> {
+        sqlx::Encode::<Sqlite>::encode(self.0.as_millisecond(), buffer)
+    }
+}
+
+impl<'r> sqlx::Decode<'r, Sqlite> for Time {
+    fn decode(value: SqliteValueRef<'r>) -> Result<Self, BoxDynError> {
+        let millis = <i64 as sqlx::Decode<Sqlite>>::decode(value)?;
+        Ok(Self(Timestamp::from_millisecond(millis)?))
+    }
+}
+
+impl Record for SqliteRow {
+    fn maybe_text(&self, column: &str) -> Result<Option<&str>> {
+        Ok(self.try_get(column)?)
+    }
+
+    fn maybe_integer(&self, column: &str) -> Result<Option<i64>> {
+        Ok(self.try_get(column)?)
+    }
+
+    fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>> {
+        let time: Option<Time> = self.try_get(column)?;
+        Ok(time.map(|Time(time)| time))
+    }
+
+    fn flag(&self, column: &str) -> Result<bool> {
+        Ok(self.try_get(column)?)
+    }
+
+    fn bytes(&self, column: &str) -> Result<&[u8]> {
+        Ok(self.try_get(column)?)
+    }
 }
