@@ -334,9 +334,9 @@ CREATE INDEX price_lists_by_time ON price_lists (fetched_at);
 -- Files of the checkout, named by their content: a proxy of another version serves a page that was loaded here.
 CREATE TABLE static_files (
     name    text PRIMARY KEY,
+    used_at timestamptz NOT NULL,
     whole   bytea NOT NULL,
-    brotli  bytea,
-    used_at timestamptz NOT NULL
+    brotli  bytea
 );
 
 -- The row that the check of writing replaces.

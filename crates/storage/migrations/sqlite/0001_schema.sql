@@ -318,9 +318,10 @@ CREATE INDEX price_lists_by_time ON price_lists (fetched_at);
 -- Files of the checkout, named by their content: a proxy of another version serves a page that was loaded here.
 CREATE TABLE static_files (
     name    TEXT PRIMARY KEY,
+    -- Before the contents: SQLite walks the pages of what stands before a column.
+    used_at INTEGER NOT NULL,
     whole   BLOB NOT NULL,
-    brotli  BLOB,
-    used_at INTEGER NOT NULL
+    brotli  BLOB
 ) STRICT;
 
 -- The row that the check of writing replaces.

@@ -103,7 +103,7 @@ pub(super) async fn lease_events(
     Ok(leased)
 }
 
-/// Gives the pending events of a store in a range of positions all their retries from now on. Their orders are locked first.
+/// Gives the pending events of a store in a range of positions all their retries from now on, whatever try is in progress. Their orders are locked first.
 pub(super) async fn restart_events(
     tx: &mut PgConnection,
     store: &StoreId,
@@ -121,7 +121,8 @@ pub(super) async fn restart_events(
     .fetch_all(&mut *tx)
     .await?;
     sqlx::query(
-        "UPDATE outbox SET tries = 0, early_tries = 0, next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL
+        "UPDATE outbox SET tries = 0, early_tries = 0, next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
+             leased_by = NULL, leased_until = NULL
          WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4 AND order_id = ANY($5)",
     )
     .bind(Time(now))

@@ -34,7 +34,7 @@ pub(super) const DELETE_EXPIRED_REQUESTS: &str = "DELETE FROM requests WHERE id 
 /// $1 to $10: the attempt, $11: clock.
 pub(super) const INSERT_ATTEMPT: &str = "INSERT INTO attempts (id, order_id, flow, crypto_code, conversion_id, requested_crypto,
          requested_usd, requested_local, local_currency, begun_at, begun_clock, state)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11, clock_timestamp()), 'creating')";
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11, clock_timestamp()), 'creating') RETURNING *";
 
 /// $1: clock, $2: milliseconds, $3: limit.
 pub(super) const STALE_ATTEMPTS: &str = "SELECT attempts.id FROM attempts JOIN orders ON orders.id = order_id

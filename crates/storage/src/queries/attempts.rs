@@ -54,8 +54,7 @@ pub(super) async fn begin(
     if begun_just_now(tx, order_id, now).await? >= MAX_ATTEMPTS_PER_MINUTE {
         return Err(OrderOperationError::TooMany);
     }
-    insert(tx, order_id, terms, now, clock).await?;
-    Ok(attempt(tx, &terms.id).await?)
+    Ok(insert(tx, order_id, terms, now, clock).await?)
 }
 
 async fn begun_just_now(tx: &mut Connection, order_id: &OrderId, now: Timestamp) -> Result<i64> {
@@ -73,12 +72,12 @@ async fn insert(
     terms: &NewAttempt,
     now: Timestamp,
     clock: Option<Time>,
-) -> Result<()> {
+) -> Result<Attempt> {
     let custom = terms.custom();
     let figure = |read: fn(&Amounts<Amount>) -> Amount| {
         custom.map(|custom| read(&custom.requested.amounts).to_string())
     };
-    sqlx::query(statements::INSERT_ATTEMPT)
+    let inserted = sqlx::query(statements::INSERT_ATTEMPT)
         .bind(terms.id.as_str())
         .bind(order_id.as_str())
         .bind(<&str>::from(terms.flow()))
@@ -90,9 +89,9 @@ async fn insert(
         .bind(custom.map(|custom| custom.requested.local_currency.as_str()))
         .bind(Time(now))
         .bind(clock)
-        .execute(tx)
+        .fetch_one(tx)
         .await?;
-    Ok(())
+    rows::attempt(&inserted)
 }
 
 /// Locks the order of an attempt; `None` for an unknown attempt. An attempt never changes its order.

@@ -21,10 +21,14 @@ pub(super) async fn open(
     terms: &NewOrder,
     now: Timestamp,
 ) -> Result<Opened, OpenError> {
-    if insert(tx, id, terms, now).await? {
-        emit(tx, id, &[EventType::Created], now).await?;
+    if let Some(order) = insert(tx, id, terms, now).await? {
+        let snapshot = Snapshot {
+            order,
+            attempt: None,
+        };
+        append(tx, &snapshot, 1, &[EventType::Created], now).await?;
         return Ok(Opened {
-            order: get(tx, id).await?,
+            order: snapshot.order,
             is_new: true,
         });
     }
@@ -44,13 +48,13 @@ pub(super) async fn open(
     Ok(Opened { order, is_new })
 }
 
-/// Inserts an order; `false` if its reference names one already.
+/// Inserts an order, with its first event counted; `None` if its reference names one already.
 async fn insert(
     tx: &mut Connection,
     id: &OrderId,
     terms: &NewOrder,
     now: Timestamp,
-) -> Result<bool> {
+) -> Result<Option<Order>> {
     let assets: Vec<&str> = terms
         .assets
         .iter()
@@ -60,9 +64,10 @@ async fn insert(
     let metadata = serde_json::Value::Object(terms.metadata.clone()).to_string();
     let inserted = sqlx::query(
         "INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title,
-             lines, customer_email, return_url, cancel_url, metadata, assets, flow, tolerance, expires_at, created_at, traceparent, status)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, 'open')
-         ON CONFLICT (store_id, reference) DO NOTHING",
+             lines, customer_email, return_url, cancel_url, metadata, assets, flow, tolerance, expires_at, created_at, traceparent,
+             status, sequence, version)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, 'open', 1, 1)
+         ON CONFLICT (store_id, reference) DO NOTHING RETURNING *",
     )
     .bind(id.as_str())
     .bind(terms.store_id.as_str())
@@ -82,9 +87,9 @@ async fn insert(
     .bind(Time(terms.expires_at))
     .bind(Time(now))
     .bind(terms.traceparent.map(|it| it.to_string()))
-    .execute(tx)
+    .fetch_optional(tx)
     .await?;
-    Ok(inserted.rows_affected() == 1)
+    inserted.as_ref().map(rows::order).transpose()
 }
 
 pub(super) async fn snapshot(
@@ -267,13 +272,9 @@ pub(super) async fn cancel(
         let event = "cancellation";
         return Err(OrderOperationError::Closed { from, event });
     }
-    sqlx::query("UPDATE orders SET cancelled_at = $1 WHERE id = $2")
-        .bind(Time(now))
-        .bind(id.as_str())
-        .execute(&mut *tx)
-        .await
-        .map_err(StorageError::from)?;
-    set_status(tx, id, OrderStatus::Cancelled).await?;
+    let cancel = "UPDATE orders SET cancelled_at = $1, status = 'cancelled', version = version + 1 WHERE id = $2";
+    let cancel = sqlx::query(cancel).bind(Time(now)).bind(id.as_str());
+    cancel.execute(&mut *tx).await.map_err(StorageError::from)?;
     emit(tx, id, &[EventType::Cancelled], now).await?;
     end_attention(tx, id).await?;
     snapshot(tx, id)

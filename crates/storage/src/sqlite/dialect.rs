@@ -76,7 +76,7 @@ pub(super) async fn lease_events(
     Ok(rows)
 }
 
-/// Gives the pending events of a store in a range of positions all their retries from now on.
+/// Gives the pending events of a store in a range of positions all their retries from now on, whatever try is in progress.
 pub(super) async fn restart_events(
     tx: &mut SqliteConnection,
     store: &StoreId,
@@ -84,7 +84,8 @@ pub(super) async fn restart_events(
     now: Timestamp,
 ) -> Result<()> {
     sqlx::query(
-        "UPDATE outbox SET tries = 0, early_tries = 0, next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL
+        "UPDATE outbox SET tries = 0, early_tries = 0, next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
+             leased_by = NULL, leased_until = NULL
          WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4",
     )
     .bind(Time(now))

@@ -33,7 +33,7 @@ pub(super) const DELETE_EXPIRED_REQUESTS: &str =
 pub(super) const INSERT_ATTEMPT: &str =
     "INSERT INTO attempts (id, order_id, flow, crypto_code, conversion_id, requested_crypto,
          requested_usd, requested_local, local_currency, begun_at, begun_clock, state)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'creating')";
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'creating') RETURNING *";
 
 /// $1: clock, $2: milliseconds, $3: limit.
 pub(super) const STALE_ATTEMPTS: &str =
