@@ -1,16 +1,14 @@
 //! The stores under test, each in a database of its test.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use florin_orders::fixtures::at;
 use florin_orders::{Attempt, AttemptId};
 use sqlx::{Connection as _, PgConnection};
 use tempfile::TempDir;
 
 use crate::postgres::tests::server::{database, pooler, server};
-use crate::{
-    DueDelivery, LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage,
-};
+use crate::{LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage};
 
 /// The store under test.
 pub(crate) type Store = Arc<dyn Storage>;
@@ -26,7 +24,7 @@ pub(crate) enum Backend {
 
 /// A store and its database.
 pub(crate) struct Test {
-    pub(crate) storage: Store,
+    storage: Store,
     database: Database,
 }
 
@@ -83,13 +81,6 @@ impl Test {
         }
     }
 
-    /// Up to nine events that are due at a second, leased for 30 seconds.
-    pub(crate) async fn due(&self, second: i64) -> Vec<DueDelivery> {
-        let (store, until) = (super::demo(), at(second + 30));
-        let due = self.storage.due_deliveries(&store, at(second), until, 9);
-        due.await.unwrap()
-    }
-
     /// The number that a query returns.
     pub(crate) async fn number(&self, query: &str) -> i64 {
         let query = sqlx::AssertSqlSafe(query.to_owned());
@@ -107,7 +98,7 @@ impl Test {
     }
 
     /// Executes a statement as another program would.
-    pub(crate) async fn execute(&self, statement: &str) -> Result<(), sqlx::Error> {
+    async fn execute(&self, statement: &str) -> Result<(), sqlx::Error> {
         let statement = sqlx::AssertSqlSafe(statement.to_owned());
         match &self.database {
             Database::Sqlite(storage, _) => {
@@ -124,12 +115,26 @@ impl Test {
         }
     }
 
+    /// The database refuses a statement of another program.
+    pub(crate) async fn refuses(&self, statement: &str, reason: &str) {
+        let refused = self.execute(statement).await.unwrap_err().to_string();
+        assert!(refused.contains(reason), "{statement}: {refused}");
+    }
+
     /// An attempt as the database has it.
     pub(crate) async fn attempt(&self, id: &AttemptId) -> Attempt {
         match &self.database {
             Database::Sqlite(storage, _) => storage.attempt(id).await.unwrap(),
             Database::Postgres(storage, ..) => storage.attempt(id).await.unwrap(),
         }
+    }
+}
+
+impl Deref for Test {
+    type Target = dyn Storage;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.storage
     }
 }
 

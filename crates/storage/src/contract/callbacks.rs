@@ -16,11 +16,11 @@ enum Action {
     PollStart,
     /// The response to the current poll arrives.
     Response(&'static str),
-    /// The current poll fails and is rescheduled in so many seconds.
+    /// The current poll fails and is rescheduled, by this number of seconds.
     Deferral(i64),
 }
 
-/// The lease of a poll: no other poll starts within it.
+/// The lease of [`ByNumber::polls`]: no other poll starts within it.
 const LEASE: i64 = 30;
 
 fn actions() -> impl Strategy<Value = Vec<(i64, Action)>> {
@@ -37,7 +37,7 @@ fn actions() -> impl Strategy<Value = Vec<(i64, Action)>> {
 }
 
 struct Watching<'a> {
-    storage: &'a Store,
+    test: &'a Test,
     now: i64,
     /// The current poll, and when its lease ends.
     under_way: Option<(DueAttempt, i64)>,
@@ -47,48 +47,31 @@ struct Watching<'a> {
 
 impl Watching<'_> {
     async fn perform(&mut self, action: Action) {
-        let now = at(self.now);
+        let (test, now) = (self.test, self.now);
         match action {
             Action::Callback => {
-                let known = invoice(1).id;
-                self.storage
-                    .schedule_poll_of_invoice(&known, now)
-                    .await
-                    .unwrap();
+                test.callback(1, now).await;
                 self.is_hinted = true;
             }
             Action::Subscription => {
-                self.storage.schedule_poll(&id(1), now).await.unwrap();
+                test.schedule_poll(&id(1), at(now)).await.unwrap();
             }
             Action::PollStart => {
                 if let Some(due) = self.begins().await {
-                    self.under_way = Some((due, self.now + LEASE));
+                    self.under_way = Some((due, now + LEASE));
                 }
             }
             Action::Response(word) => {
-                let Some((due, _)) = self.under_way.take() else {
-                    return;
-                };
-                let observation = Observation {
-                    observed_at: now,
-                    ..match word {
-                        "PROCESSING" => exact(word),
-                        _ => observed(word),
-                    }
-                };
-                self.storage
-                    .record_observation(&due, &observation)
-                    .await
-                    .unwrap();
+                if let Some((due, _)) = self.under_way.take() {
+                    let is_sent = word == "PROCESSING";
+                    let response = if is_sent { exact(word) } else { observed(word) };
+                    test.record(&due, now, response).await;
+                }
             }
             Action::Deferral(seconds) => {
                 if let Some((due, _)) = self.under_way.take() {
-                    let until = at(self.now + seconds);
-                    let now = at(self.now);
-                    self.storage
-                        .reschedule_poll(&due, until, now)
-                        .await
-                        .unwrap();
+                    let deferred = test.reschedule_poll(&due, at(now + seconds), at(now));
+                    deferred.await.unwrap();
                 }
             }
         }
@@ -96,17 +79,13 @@ impl Watching<'_> {
 
     /// Starts the poll that is due.
     async fn begins(&mut self) -> Option<DueAttempt> {
-        let (now, until) = (at(self.now), at(self.now + LEASE));
-        for priority in [
-            PollPriority::Callback,
-            PollPriority::Watched,
-            PollPriority::Unwatched,
-        ] {
-            let due = self.storage.due_attempts(priority, now, until, 9).await;
-            if let Some(due) = due.unwrap().pop() {
-                if let Some((_, ends)) = &self.under_way {
-                    assert!(self.now >= *ends, "one poll at a time");
-                }
+        for priority in PRIORITIES {
+            if let Some(due) = self.test.polls(priority, self.now).await.pop() {
+                let is_over = |(_, ends): &(DueAttempt, i64)| self.now >= *ends;
+                assert!(
+                    self.under_way.as_ref().is_none_or(is_over),
+                    "one poll at a time"
+                );
                 self.is_hinted = false;
                 return Some(due);
             }
@@ -117,10 +96,10 @@ impl Watching<'_> {
 
 async fn watched(backend: Backend, first: i64, actions: &[(i64, Action)]) {
     let test = backend.test().await;
-    awaiting(&test.storage, 1).await;
-    observe(&test.storage, first, observed("FAILED")).await;
+    test.awaiting(1).await;
+    test.observe(first, observed("FAILED")).await;
     let mut watching = Watching {
-        storage: &test.storage,
+        test: &test,
         now: first + 2,
         under_way: None,
         is_hinted: false,
@@ -129,7 +108,7 @@ async fn watched(backend: Backend, first: i64, actions: &[(i64, Action)]) {
         watching.now += pause;
         watching.perform(*action).await;
     }
-    // Nothing more perform; whatever was under way never comes back.
+    // Nothing more happens; what was under way never comes back.
     watching.now += LEASE;
     if watching.is_hinted {
         assert!(watching.begins().await.is_some(), "the hint is lost");

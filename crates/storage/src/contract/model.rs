@@ -1,26 +1,26 @@
 //! Random orders, in the database and in the model: both agree after every poll.
 
 use florin_orders::fixtures::life::{Life, Poll, unordered_polls};
-use florin_orders::{Attempt, Flow, Order};
+use florin_orders::{Flow, Order};
 use proptest::prelude::*;
 use tokio::runtime::Builder;
 
 use super::*;
 
 /// Opens the order of a life with its three attempts.
-async fn opened(storage: &Store, life: &Life) {
+async fn opened(test: &Test, life: &Life) {
+    let (order, flow) = (&life.order.id, life.order.terms.flow);
     let terms = NewOrder {
-        flow: life.order.terms.flow,
+        flow,
         ..terms("r1")
     };
-    let opened = storage.open_order(&life.order.id, &terms, token(1), at(86_400), at(0));
+    let opened = test.open_order(order, &terms, token(1), at(86_400), at(0));
     opened.await.unwrap();
     for attempt in &life.attempts {
-        let begun = storage.begin_attempt(&life.order.id, &attempt.terms, at(0));
-        begun.await.unwrap();
-        let invoice = attempt.invoice().unwrap();
-        let opened = storage.open_attempt(&attempt.terms.id, invoice, at(0));
-        opened.await.unwrap();
+        let begun = test.begin_attempt(order, &attempt.terms, at(0)).await;
+        begun.unwrap();
+        let (id, invoice) = (&attempt.terms.id, attempt.invoice().unwrap());
+        test.open_attempt(id, invoice, at(0)).await.unwrap();
     }
 }
 
@@ -29,10 +29,7 @@ fn due(attempt: &Attempt, poll: u32) -> DueAttempt {
         attempt_id: attempt.terms.id.clone(),
         order_id: attempt.order_id.clone(),
         invoice_id: attempt.invoice().unwrap().id.clone(),
-        priority: PollPriority::Unwatched,
-        poll_seq: poll,
-        stretch: florin_orders::Stretch::NONE,
-        traceparent: None,
+        ..polled(0, poll)
     }
 }
 
@@ -43,33 +40,20 @@ async fn rows_of(test: &Test, table: &str) -> usize {
 
 async fn lives(backend: Backend, flow: Flow, polls: &[Poll]) {
     let test = backend.test().await;
-    let (storage, mut life) = (&test.storage, Life::new(flow));
-    opened(storage, &life).await;
+    let mut life = Life::new(flow);
+    opened(&test, &life).await;
     let mut recorded = 0;
     for poll in polls {
         let (earlier, attempt) = (life.events.len(), &life.attempts[poll.attempt]);
-        let (due, observation) = (
-            due(attempt, poll.number),
-            poll.response.about(poll.attempt, poll.at),
-        );
-        let observed = storage
-            .record_observation(&due, &observation)
-            .await
-            .unwrap();
+        let due = due(attempt, poll.number);
+        let observation = poll.response.about(poll.attempt, poll.at);
+        let observed = test.record_observation(&due, &observation).await.unwrap();
         let assessment = life.record(poll);
         recorded += usize::from(assessment.is_some());
-        assert_eq!(
-            observed.as_ref().map(|observation| &observation.assessment),
-            assessment.as_ref()
-        );
-        let events = observed.map_or_else(Vec::new, |observation| observation.events);
-        assert_eq!(events, life.events[earlier..]);
-        let known = storage
-            .snapshot(&life.order.id)
-            .await
-            .unwrap()
-            .unwrap()
-            .order;
+        let (assessed, events) = observed.map(|it| (it.assessment, it.events)).unzip();
+        assert_eq!(assessed, assessment);
+        assert_eq!(events.unwrap_or_default(), life.events[earlier..]);
+        let known = test.snapshot(&life.order.id).await.unwrap().unwrap().order;
         let order = Order {
             sequence: 4 + u32::try_from(life.events.len()).unwrap(),
             // A life counts no versions.
@@ -82,20 +66,16 @@ async fn lives(backend: Backend, flow: Flow, polls: &[Poll]) {
             assert_eq!(&test.attempt(&attempt.terms.id).await, attempt);
         }
     }
-    let mut expected = vec![
-        E::Created,
-        E::AttemptOpened,
-        E::AttemptOpened,
-        E::AttemptOpened,
-    ];
+    let opened = E::AttemptOpened;
+    let mut expected = vec![E::Created, opened, opened, opened];
     expected.extend(&life.events);
-    assert_eq!(event_types(storage).await, expected);
+    assert_eq!(test.event_types().await, expected);
     assert_eq!(rows_of(&test, "outbox").await, expected.len());
     let observed = "SELECT CAST(coalesce(sum(times), 0) AS bigint) FROM observations";
     let observed = test.number(observed).await;
     assert_eq!(usize::try_from(observed).unwrap(), recorded);
     assert_eq!(rows_of(&test, "credits").await, life.credits.len());
-    let credit = storage.credit_of(&life.order.id).await.unwrap();
+    let credit = test.credit_of(&life.order.id).await.unwrap();
     let credited = life.credits.first().map(|by| &life.attempts[*by].terms.id);
     assert_eq!(credit.as_ref().map(|credit| &credit.attempt_id), credited);
 }

@@ -1,25 +1,21 @@
 //! Orders: one per reference, accessed by token, listed by store.
 
+use florin_orders::OrderLine;
+
 use super::*;
 
 pub(super) async fn a_reference_names_one_order_at_one_price(backend: Backend) {
     let test = backend.test().await;
-    assert!(order(&test.storage, 1).await.is_new);
-    let terms_again = terms("r1");
-    let again = test
-        .storage
-        .open_order(&id(2), &terms_again, token(2), at(9), at(1))
-        .await
-        .unwrap();
+    assert!(test.order(1).await.is_new);
+    let again = test.open(2, &terms("r1"), 1).await;
     assert_eq!((again.order.id, again.is_new), (id(1), false));
     let mut cheaper = terms("r1");
     cheaper.amount = amount("0.01");
     let refused = test
-        .storage
         .open_order(&id(3), &cheaper, token(3), at(9), at(1))
         .await;
     assert!(matches!(refused, Err(OpenError::Conflict(known)) if known.id == id(1)));
-    assert_eq!(event_types(&test.storage).await, [EventType::Created]);
+    assert_eq!(test.event_types().await, [EventType::Created]);
 }
 
 pub(super) async fn what_was_opened_is_what_is_read(backend: Backend) {
@@ -31,30 +27,25 @@ pub(super) async fn what_was_opened_is_what_is_read(backend: Backend) {
     full.customer_email = Some("a@b.example".into());
     full.return_url = Some("https://shop.example/thanks".into());
     full.cancel_url = Some("https://shop.example/cart".into());
-    full.lines = vec![
-        florin_orders::OrderLine {
-            title: "A \"mug\"".into(),
-            quantity: 2,
-            unit_amount: Some(amount("9.50")),
-            amount: Some(amount("19.00")),
-            image_url: Some("https://cdn.example/mug.jpg".into()),
-        },
-        florin_orders::OrderLine {
-            title: "A card".into(),
-            quantity: 1,
-            unit_amount: None,
-            amount: None,
-            image_url: None,
-        },
-    ];
+    let card = OrderLine {
+        title: "A card".into(),
+        quantity: 1,
+        unit_amount: None,
+        amount: None,
+        image_url: None,
+    };
+    let mug = OrderLine {
+        title: "A \"mug\"".into(),
+        quantity: 2,
+        unit_amount: Some(amount("9.50")),
+        amount: Some(amount("19.00")),
+        image_url: Some("https://cdn.example/mug.jpg".into()),
+    };
+    full.lines = vec![mug, card];
     full.tolerance = amount("0.05");
     full.traceparent = Some(trace());
-    let opened = test
-        .storage
-        .open_order(&id(1), &full, token(1), at(9), at(0))
-        .await
-        .unwrap();
-    assert_eq!(opened.order.terms, full);
+    assert_eq!(test.open(1, &full, 0).await.order.terms, full);
+    assert_eq!(test.found(1).await.order.terms, full);
 }
 
 fn trace() -> TraceParent {
@@ -67,25 +58,17 @@ pub(super) async fn polls_and_deliveries_of_an_order_have_its_trace(backend: Bac
         traceparent: Some(trace()),
         ..terms("r1")
     };
-    let first = id(1);
-    let opened = test
-        .storage
-        .open_order(&first, &traced, token(1), at(86_400), at(0));
-    opened.await.unwrap();
-    attempt(&test.storage, 1, 1).await;
-    awaiting(&test.storage, 2).await;
+    test.open(1, &traced, 0).await;
+    test.add_attempt(1, 1).await;
+    test.awaiting(2).await;
 
     let expected = |order: &OrderId| (*order == id(1)).then(trace);
-    let scheduled = PollPriority::Unwatched;
-    let due = test.storage.due_attempts(scheduled, at(60), at(90), 9);
-    let due = due.await.unwrap();
+    let due = test.polls(PollPriority::Unwatched, 60).await;
     assert_eq!(due.len(), 2);
     for attempt in due {
         assert_eq!(attempt.traceparent, expected(&attempt.order_id));
     }
-    let store = demo();
-    let due = test.storage.due_deliveries(&store, at(1), at(30), 9);
-    let due = due.await.unwrap();
+    let due = test.due(1).await;
     assert_eq!(due.len(), 2);
     for delivery in due {
         assert_eq!(delivery.traceparent, expected(&delivery.event.order_id));
@@ -94,143 +77,86 @@ pub(super) async fn polls_and_deliveries_of_an_order_have_its_trace(backend: Bac
 
 pub(super) async fn a_token_opens_its_order_until_it_expires(backend: Backend) {
     let test = backend.test().await;
-    order(&test.storage, 1).await;
-    let observation = test
-        .storage
-        .order_of_token(token(1), at(86_399))
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(observation.order.id, id(1));
-    assert_eq!(
-        test.storage
-            .order_of_token(token(1), at(86_400))
+    test.order(1).await;
+    test.add_token(&id(1), token(2), at(900)).await.unwrap();
+    for (number, second, opens) in [
+        (1, 86_399, true),
+        (1, 86_400, false),
+        (2, 899, true),
+        (2, 900, false),
+        (3, 0, false),
+    ] {
+        let found = test
+            .order_of_token(token(number), at(second))
             .await
-            .unwrap(),
-        None
-    );
-    assert_eq!(
-        test.storage.order_of_token(token(2), at(0)).await.unwrap(),
-        None
-    );
+            .unwrap();
+        let expected = opens.then(|| id(1));
+        assert_eq!(
+            found.map(|found| found.order.id),
+            expected,
+            "{number} {second}"
+        );
+    }
+    assert_eq!(test.delete_expired_tokens(at(86_399)).await.unwrap(), 1);
+    assert_eq!(test.delete_expired_tokens(at(86_400)).await.unwrap(), 1);
 }
 
 pub(super) async fn an_order_without_an_attempt_expires_with_an_event(backend: Backend) {
     let test = backend.test().await;
-    order(&test.storage, 1).await;
-    awaiting(&test.storage, 2).await;
-    assert_eq!(test.storage.expire_orders(at(86_399)).await.unwrap(), []);
-    assert_eq!(
-        test.storage.expire_orders(at(86_400)).await.unwrap(),
-        [id(1)]
-    );
-    assert_eq!(test.storage.expire_orders(at(86_401)).await.unwrap(), []);
-    assert_eq!(status(&test.storage, 1).await, OrderStatus::Expired);
-    assert_eq!(status(&test.storage, 2).await, OrderStatus::AwaitingPayment);
-}
-
-pub(super) async fn a_token_that_is_over_is_forgotten(backend: Backend) {
-    let test = backend.test().await;
-    order(&test.storage, 1).await;
-    assert_eq!(
-        test.storage
-            .delete_expired_tokens(at(86_399))
-            .await
-            .unwrap(),
-        0
-    );
-    assert_eq!(
-        test.storage
-            .delete_expired_tokens(at(86_400))
-            .await
-            .unwrap(),
-        1
-    );
+    test.order(1).await;
+    test.awaiting(2).await;
+    assert_eq!(test.expire_orders(at(86_399)).await.unwrap(), []);
+    assert_eq!(test.expire_orders(at(86_400)).await.unwrap(), [id(1)]);
+    assert_eq!(test.expire_orders(at(86_401)).await.unwrap(), []);
+    assert_eq!(test.status(1).await, OrderStatus::Expired);
+    assert_eq!(test.status(2).await, OrderStatus::AwaitingPayment);
 }
 
 pub(super) async fn another_store_sees_nothing(backend: Backend) {
     let test = backend.test().await;
-    order(&test.storage, 1).await;
-    let other = StoreId::parse("other").unwrap();
-    let events = test.storage.events(&demo(), None, 9).await.unwrap();
-    let event = events.unwrap()[0].id.clone();
-    assert_eq!(
-        test.storage.events(&other, None, 9).await.unwrap(),
-        Some(Vec::new())
-    );
-    assert_eq!(
-        test.storage.events(&other, Some(&event), 9).await.unwrap(),
-        None
-    );
-    assert_eq!(
-        test.storage
-            .orders(&other, &OrderFilter::default())
-            .await
-            .unwrap(),
-        []
-    );
-    let filter = DeliveryFilter {
-        event: Some(event.clone()),
-        ..DeliveryFilter::default()
-    };
-    assert_eq!(
-        test.storage.deliveries(&other, &filter).await.unwrap(),
-        None
-    );
-    assert!(!test.storage.redeliver(&other, &event, at(0)).await.unwrap());
+    test.order(1).await;
+    let (other, event) = (shop("other"), test.listed().await.remove(0).id);
+    let events = test.events(&other, None, 9).await.unwrap();
+    assert_eq!(events, Some(vec![]));
+    assert_eq!(test.events(&other, Some(&event), 9).await.unwrap(), None);
+    let orders = test.orders(&other, &OrderFilter::default()).await;
+    assert_eq!(orders.unwrap(), []);
+    assert!(!test.redeliver(&other, &event, at(0)).await.unwrap());
 }
 
 pub(super) async fn orders_come_in_pages_newest_first(backend: Backend) {
     let test = backend.test().await;
     for number in 1..=5 {
         let terms = terms(&format!("r{number}"));
-        let now = at(i64::from(number));
-        test.storage
-            .open_order(&id(number), &terms, token(number), at(9), now)
-            .await
-            .unwrap();
+        test.open(number, &terms, i64::from(number)).await;
     }
     let store = demo();
     let mut filter = OrderFilter {
         limit: 2,
         ..OrderFilter::default()
     };
-    let mut observation = Vec::new();
+    let mut listed = Vec::new();
     loop {
-        let page = test.storage.orders(&store, &filter).await.unwrap();
+        let page = test.orders(&store, &filter).await.unwrap();
         let Some(last) = page.last() else { break };
         filter.after = Some(last.order.id.clone());
-        observation.extend(page.into_iter().map(|snapshot| snapshot.order.id));
+        listed.extend(page.into_iter().map(|snapshot| snapshot.order.id));
     }
-    assert_eq!(observation, [5, 4, 3, 2, 1].map(id));
+    assert_eq!(listed, [5, 4, 3, 2, 1].map(id));
     // Another store's order is a place in no list.
     let mut foreign = terms("r6");
-    foreign.store_id = StoreId::parse("other").unwrap();
-    let opened = test
-        .storage
-        .open_order(&id(6), &foreign, token(6), at(9), at(6))
-        .await;
-    opened.unwrap();
+    foreign.store_id = shop("other");
+    test.open(6, &foreign, 6).await;
     filter.after = Some(id(6));
-    assert_eq!(test.storage.orders(&store, &filter).await.unwrap(), []);
+    assert_eq!(test.orders(&store, &filter).await.unwrap(), []);
 }
 
 pub(super) async fn what_was_committed_survives_the_process(backend: Backend) {
     let mut test = backend.test().await;
-    awaiting(&test.storage, 1).await;
+    test.awaiting(1).await;
     test.reopen().await;
-    let again = &test.storage;
-    let found = again.snapshot(&id(1)).await.unwrap().unwrap();
-    assert_eq!(found.order.status, OrderStatus::AwaitingPayment);
-    let due = again
-        .due_attempts(
-            PollPriority::Unwatched,
-            at(15),
-            at(15) + SignedDuration::from_secs(30),
-            9,
-        )
-        .await
-        .unwrap();
+    assert_eq!(test.status(1).await, OrderStatus::AwaitingPayment);
+    let due = test.polls(PollPriority::Unwatched, 15).await;
     assert_eq!(
         due.len(),
         1,
@@ -240,7 +166,7 @@ pub(super) async fn what_was_committed_survives_the_process(backend: Backend) {
 
 pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: Backend) {
     let test = backend.test().await;
-    let opened = order(&test.storage, 1).await.order;
+    let opened = test.order(1).await.order;
     assert_eq!(opened.receipt_email, None);
     let mut version = opened.version;
     for (email, change) in [
@@ -249,7 +175,7 @@ pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: B
         (None, EmailChange::Replaced),
         (Some("a@b.example"), EmailChange::First),
     ] {
-        let kept = test.storage.keep_receipt_email(&id(1), email, at(30)).await;
+        let kept = test.keep_receipt_email(&id(1), email, at(30)).await;
         let kept = kept.unwrap().unwrap();
         assert_eq!(kept.change, change, "{email:?}");
         let kept = kept.snapshot.order;
@@ -257,46 +183,41 @@ pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: B
         assert!(kept.version > version, "a page sees a change");
         version = kept.version;
     }
-    let unknown = test.storage.keep_receipt_email(&id(9), None, at(30)).await;
+    let unknown = test.keep_receipt_email(&id(9), None, at(30)).await;
     assert_eq!(unknown.unwrap(), None);
 }
 
 pub(super) async fn a_paid_order_keeps_its_receipts_address(backend: Backend) {
     let test = backend.test().await;
-    awaiting(&test.storage, 1).await;
+    test.awaiting(1).await;
     let keep = async |email| {
-        let kept = test.storage.keep_receipt_email(&id(1), email, at(30)).await;
+        let kept = test.keep_receipt_email(&id(1), email, at(30)).await;
         let KeptEmail { snapshot, change } = kept.unwrap().unwrap();
         (snapshot.order.receipt_email, change)
     };
     let own = Some("a@b.example");
     keep(own).await;
-    observe(&test.storage, 20, exact("COMPLETED")).await;
+    test.observe(20, exact("COMPLETED")).await;
     for other in [Some("c@d.example"), None] {
         let kept = keep(other).await;
         assert_eq!(kept, (own.map(str::to_owned), EmailChange::Refused));
     }
     assert_eq!(keep(own).await.1, EmailChange::Unchanged);
-    assert_eq!(event_types(&test.storage).await.last(), Some(&E::Paid));
+    assert_eq!(test.event_types().await.last(), Some(&E::Paid));
 }
 
 pub(super) async fn an_address_that_a_paid_order_is_given_is_an_event(backend: Backend) {
     let test = backend.test().await;
-    awaiting(&test.storage, 1).await;
-    observe(&test.storage, 20, exact("COMPLETED")).await;
+    test.awaiting(1).await;
+    test.observe(20, exact("COMPLETED")).await;
     let (order, email) = (id(1), Some("a@b.example"));
     for change in [EmailChange::First, EmailChange::Unchanged] {
-        let kept = test.storage.keep_receipt_email(&order, email, at(30));
+        let kept = test.keep_receipt_email(&order, email, at(30));
         assert_eq!(kept.await.unwrap().unwrap().change, change);
     }
-    let types = event_types(&test.storage).await;
+    let types = test.event_types().await;
     assert_eq!(types[2..], [E::Paid, E::EmailAdded]);
-    let events = test
-        .storage
-        .events(&demo(), None, 9)
-        .await
-        .unwrap()
-        .unwrap();
+    let events = test.listed().await;
     let stated = "\"receipt_email\":\"a@b.example\"";
     assert!(events[3].payload.contains(stated), "{}", events[3].payload);
 }
@@ -304,9 +225,9 @@ pub(super) async fn an_address_that_a_paid_order_is_given_is_an_event(backend: B
 pub(super) async fn orders_expire_in_batches(backend: Backend) {
     let test = backend.test().await;
     for number in 1..=150 {
-        order(&test.storage, number).await;
+        test.order(number).await;
     }
-    let expired = async || test.storage.expire_orders(at(90_000)).await.unwrap().len();
+    let expired = async || test.expire_orders(at(90_000)).await.unwrap().len();
     assert_eq!(expired().await, 100);
     assert_eq!(expired().await, 50);
     assert_eq!(expired().await, 0);

@@ -2,7 +2,6 @@
 
 mod account;
 mod announcements;
-mod compatibility;
 mod copy;
 mod cursor;
 mod interleaving;
@@ -14,7 +13,6 @@ mod pooler;
 mod races;
 mod relay;
 pub(crate) mod server;
-mod shared;
 
 use std::sync::Arc;
 
@@ -22,15 +20,15 @@ use florin_orders::fixtures::{at, exact, invoice, new_attempt, observed, terms};
 use florin_orders::{
     AttemptId, EventId, EventType, Observation, OrderStatus, PollPriority, Snapshot,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use self::server::{database, server};
 use super::*;
-use crate::contract::{Store, awaiting, demo, id, order, status, token};
+use crate::contract::{ByNumber as _, Store, demo, id, retry, token, too_little, tried};
 use crate::lease::LeaseClock;
 use crate::{
-    Claim, Delivery, DeliveryOutcome, DueAttempt, OrderFilter, OrderOperationError,
-    SharedStorage as _, Storage as _, StoredResponse,
+    Claim, DeliveryOutcome, DueAttempt, Fingerprint, LimitKey, OrderFilter, OrderOperationError,
+    RequestId, SharedStorage as _, Storage as _, StoredResponse,
 };
 
 /// A store in a new database.
@@ -43,6 +41,18 @@ async fn store() -> (PostgresStorage, String) {
 async fn another(database: &str) -> PostgresStorage {
     let url = server().url(database);
     opened(&url).await
+}
+
+/// A process in production: leases end by the server's clock.
+async fn replica(database: &str) -> PostgresStorage {
+    let url = server().url(database);
+    PostgresStorage::open(&url, "test").await.unwrap()
+}
+
+/// A number that a query returns.
+async fn number(storage: &PostgresStorage, query: &str) -> i64 {
+    let query = sqlx::query_scalar(sqlx::AssertSqlSafe(query.to_owned()));
+    query.fetch_one(&storage.reader).await.unwrap()
 }
 
 /// A process that waits longer for a connection and for locks, on a machine with other work to do.

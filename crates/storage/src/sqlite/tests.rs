@@ -2,18 +2,17 @@
 
 mod growth;
 mod plans;
-mod restart;
-mod totals;
 mod writing;
 
-use florin_orders::fixtures::{amount, at, exact, invoice, new_attempt, observed, terms};
+use std::ops::Deref;
+
+use florin_orders::fixtures::{amount, at, exact, observed, terms};
 use florin_orders::{EventType as E, Observation, OrderStatus, PollPriority};
-use jiff::SignedDuration;
 use tempfile::TempDir;
 
 use super::*;
-use crate::contract::{Store, awaiting, demo, id, observe, order, status, token};
-use crate::{Delivery, DeliveryOutcome, DueAttempt, Opened, RecordedObservation, Storage as _};
+use crate::contract::{ByNumber as _, demo, id, polled, token};
+use crate::{DeliveryOutcome, Opened, Storage as _};
 
 /// Storage in a temporary folder that is removed on drop.
 struct TestStorage {
@@ -21,9 +20,11 @@ struct TestStorage {
     folder: TempDir,
 }
 
-impl TestStorage {
-    fn store(&self) -> Store {
-        Arc::new(self.storage.clone())
+impl Deref for TestStorage {
+    type Target = SqliteStorage;
+
+    fn deref(&self) -> &SqliteStorage {
+        &self.storage
     }
 }
 
@@ -31,15 +32,9 @@ fn url(folder: &TempDir) -> String {
     format!("sqlite://{}", folder.path().join("florin.db").display())
 }
 
-fn temporary_folder() -> TempDir {
-    tempfile::Builder::new()
-        .prefix("florin-storage-")
-        .tempdir()
-        .unwrap()
-}
-
 async fn test() -> TestStorage {
-    let folder = temporary_folder();
+    let mut folder = tempfile::Builder::new();
+    let folder = folder.prefix("florin-storage-").tempdir().unwrap();
     let storage = SqliteStorage::open(&url(&folder), "test").await.unwrap();
     TestStorage { storage, folder }
 }

@@ -1,7 +1,6 @@
 //! The row of a gateway account: changes one after another, by the server's clock, each exactly once.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use super::relay::{Cut, Relay};
 use super::*;
@@ -67,9 +66,7 @@ async fn no_change_of_two_processes_is_lost() {
 #[tokio::test]
 async fn a_step_that_waits_for_another_process_sees_its_state_and_a_later_time() {
     let (_, database) = store().await;
-    let url = server().url(&database);
-    let open = async || PostgresStorage::open(&url, "test").await.unwrap();
-    let (one, two) = (open().await, open().await);
+    let (one, two) = (replica(&database).await, replica(&database).await);
     for (first, second) in [(&one, &two), (&two, &one)] {
         change(first).await;
         let mut held = first.writer.acquire().await.unwrap();
@@ -102,18 +99,13 @@ async fn a_step_that_waits_for_another_process_sees_its_state_and_a_later_time()
 async fn waits_for_the_row(storage: &PostgresStorage) {
     let waiting = "SELECT count(*) FROM pg_stat_activity
          WHERE wait_event_type = 'Lock' AND datname = current_database()";
-    let mut count = 0_i64;
-    while count == 0 {
-        let found = sqlx::query_scalar(waiting).fetch_one(&storage.reader);
-        count = found.await.unwrap();
-    }
+    while number(storage, waiting).await == 0 {}
 }
 
 #[tokio::test]
 async fn the_time_is_the_servers_and_not_the_callers() {
     let (_, database) = store().await;
-    let url = server().url(&database);
-    let storage = PostgresStorage::open(&url, "test").await.unwrap();
+    let storage = replica(&database).await;
     let year_of_now = jiff::civil::date(2026, 1, 1).to_zoned(jiff::tz::TimeZone::UTC);
     let account = storage.gateway_account(ACCOUNT, at(0)).await.unwrap();
     assert!(account.now >= year_of_now.unwrap().timestamp());
@@ -136,36 +128,4 @@ async fn a_change_whose_commit_is_not_answered_is_made_once() {
         assert!(relay.has_cut());
     }
     assert_eq!(counted(&storage).await, (Some("20".into()), 20));
-}
-
-#[tokio::test]
-async fn a_caller_that_gives_up_cancels_no_change() {
-    let (storage, _) = store().await;
-    // Begun, and dropped before its end.
-    let given_up = tokio::time::timeout(Duration::ZERO, change(&storage));
-    given_up.await.unwrap_err();
-    let stored = tokio::time::timeout(Duration::from_secs(20), async {
-        while counted(&storage).await.1 == 0 {
-            tokio::task::yield_now().await;
-        }
-    });
-    stored.await.unwrap();
-    assert_eq!(change(&storage).await, 2);
-}
-
-/// A process that dies in the middle of a change holds the row no longer than its connection lives.
-#[tokio::test]
-async fn a_process_that_dies_in_a_change_leaves_the_row_as_it_was() {
-    let (dead, database) = store().await;
-    let other = another(&database).await;
-    change(&dead).await;
-    let mut connection = dead.writer.acquire().await.unwrap();
-    let begun = "BEGIN; UPDATE gateway_accounts SET state = '700'";
-    sqlx::raw_sql(begun)
-        .execute(&mut *connection)
-        .await
-        .unwrap();
-    drop(connection.detach());
-    assert_eq!(change(&other).await, 2);
-    assert_eq!(counted(&other).await, (Some("2".into()), 2));
 }

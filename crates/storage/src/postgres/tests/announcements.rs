@@ -1,8 +1,8 @@
-//! Changes that one process announces and another receives, and versions that make a lost announcement harmless.
+//! State that processes share beside orders: changes that one announces and another receives, versions that make a lost
+//! announcement harmless, counts of rate limits, and reports of delays.
 
 use std::time::Duration;
 
-use florin_orders::PollPriority;
 use tokio::time::Instant;
 
 use super::relay::Relay;
@@ -21,10 +21,8 @@ async fn a_process_receives_what_others_announce_and_not_its_own() {
     let mut listener = one.listen().await.unwrap().unwrap();
     one.announce(&Changed::Orders(vec![id(1)])).await.unwrap();
     let many: Vec<_> = (0..=255).map(id).collect();
-    other
-        .announce(&Changed::Orders(many.clone()))
-        .await
-        .unwrap();
+    let announced = other.announce(&Changed::Orders(many.clone())).await;
+    announced.unwrap();
     other.announce(&Changed::All).await.unwrap();
     let mut orders = Vec::new();
     while orders.len() < many.len() {
@@ -69,13 +67,13 @@ async fn a_listener_whose_connection_is_silently_dead_says_so() {
 #[tokio::test]
 async fn every_write_of_an_order_changes_its_version() {
     let (one, database) = store().await;
-    let (storage, other) = (shared(&one), another(&database).await);
+    let other = another(&database).await;
     let version = async || {
         let found = other.versions(&[id(1), id(9)]).await.unwrap();
         assert_eq!(found.len(), 1, "an unknown order has none");
         found[0].1
     };
-    order(&storage, 1).await;
+    one.order(1).await;
     let mut before = version().await;
     assert_eq!(version().await, before);
     let mut is_new = async |write: &str| {
@@ -84,28 +82,88 @@ async fn every_write_of_an_order_changes_its_version() {
         before = after;
         assert_eq!(version().await, before, "{write}");
     };
-    let attempt = new_attempt(1);
-    one.begin_attempt(&id(1), &attempt, at(0)).await.unwrap();
-    let opened = one.open_attempt(&attempt.id, &invoice(1), at(0)).await;
-    opened.unwrap();
+    one.add_attempt(1, 1).await;
     is_new("open").await;
     one.mark_as_paid(&id(1), None, at(1)).await.unwrap();
     is_new("mark").await;
     one.schedule_poll(&id(1), at(1)).await.unwrap();
     is_new("schedule").await;
-    let due = one.due_attempts(PollPriority::Watched, at(2), at(60), 1);
-    let due = due.await.unwrap().remove(0);
+    let due = one.polls(PollPriority::Watched, 2).await.remove(0);
     is_new("lease").await;
-    let mut observation = exact("PENDING");
-    observation.invoice_id = Some(due.invoice_id.to_string());
-    one.record_observation(&due, &observation).await.unwrap();
+    one.record(&due, 3, exact("PENDING")).await;
     is_new("record").await;
     let (mine, email) = (id(1), Some("buyer@shop.example"));
     one.keep_receipt_email(&mine, email, at(4)).await.unwrap();
     is_new("email").await;
     one.cancel_order(&mine, at(4)).await.unwrap();
     is_new("cancel").await;
-    let refused = one.begin_attempt(&mine, &new_attempt(2), at(5)).await;
-    refused.unwrap_err();
+    one.begin(1, 2, 5).await.unwrap_err();
     assert_eq!(version().await, before, "a refused write is none");
+}
+
+const EACH: SignedDuration = SignedDuration::from_secs(10);
+
+#[tokio::test]
+async fn a_key_has_one_minute_over_all_processes() {
+    let (one, database) = store().await;
+    let other = another(&database).await;
+    let key = |name| LimitKey::new("orders", name);
+    let count = async |storage: &PostgresStorage, name, now| {
+        storage
+            .count_request(key(name), EACH, at(now))
+            .await
+            .unwrap()
+    };
+    for number in 0..6 {
+        let storage = if number % 2 == 0 { &one } else { &other };
+        assert_eq!(count(storage, "a", 0).await, None, "{number}");
+    }
+    for storage in [&one, &other] {
+        assert_eq!(count(storage, "a", 0).await, Some(EACH));
+        let rest = SignedDuration::from_secs(6);
+        assert_eq!(count(storage, "a", 4).await, Some(rest));
+    }
+    assert_eq!(count(&one, "b", 0).await, None, "another key");
+    let other_limit = LimitKey::new("attempts", "a");
+    let counted = one.count_request(other_limit, EACH, at(0)).await;
+    assert_eq!(counted.unwrap(), None);
+    assert_eq!(count(&other, "a", 10).await, None);
+    assert_eq!(count(&one, "a", 10).await, Some(EACH));
+    assert_eq!(one.delete_unused_counts(at(69)).await.unwrap(), 2);
+    assert_eq!(one.delete_unused_counts(at(70)).await.unwrap(), 1);
+    assert_eq!(one.delete_unused_counts(at(70)).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn requests_at_once_are_counted_each() {
+    let (one, database) = store().await;
+    let other = another(&database).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..16 {
+        let storage = [&one, &other][number % 2].clone();
+        tasks.spawn(async move {
+            let key = LimitKey::new("orders", "a");
+            let wait = storage.count_request(key, EACH, at(0)).await.unwrap();
+            usize::from(wait.is_none())
+        });
+    }
+    let counted = tasks.join_all().await;
+    assert_eq!(counted.into_iter().sum::<usize>(), 6);
+}
+
+#[tokio::test]
+async fn a_delay_is_reported_to_the_others_until_it_ends_or_its_process_does() {
+    let (one, database) = store().await;
+    let other = another(&database).await;
+    let share = async |storage: &PostgresStorage, is_delayed, now| {
+        storage.share_delay(is_delayed, at(now)).await.unwrap()
+    };
+    assert!(!share(&one, true, 0).await, "not to itself");
+    assert!(share(&other, false, 0).await);
+    assert!(share(&other, false, 14).await);
+    assert!(!share(&one, false, 14).await);
+    assert!(!share(&other, false, 14).await);
+    share(&one, true, 20).await;
+    assert!(share(&other, false, 34).await);
+    assert!(!share(&other, false, 35).await, "not reported again");
 }

@@ -1,16 +1,12 @@
 //! Two processes, one of which stops before each of its statements in turn while the other does all of its work.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use florin_orders::fixtures::received;
 use florin_orders::{Abandoned, AuditId, DecisionKind};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
+use super::relay::Relay;
 use super::*;
-use crate::{Actor, DecideError, Fingerprint, NewDecision, OperatorStorage as _, RequestId};
+use crate::{Actor, DecideError, NewDecision, OperatorStorage as _};
 
 /// What happens to an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,161 +76,61 @@ const MOST: u8 = 49;
 /// Pairs of steps at the same time.
 const AT_ONCE: usize = 4;
 
-/// A way to the server that stops before a message.
-struct Gate {
-    port: u16,
-    state: Arc<GateState>,
-}
-
-#[derive(Debug)]
-struct GateState {
-    /// Messages that still pass.
-    left: AtomicUsize,
-    stopped: Semaphore,
-    opened: Semaphore,
-}
-
-impl Gate {
-    async fn start() -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let state = Arc::new(GateState {
-            left: AtomicUsize::new(usize::MAX),
-            stopped: Semaphore::new(0),
-            opened: Semaphore::new(0),
-        });
-        let shared = state.clone();
-        tokio::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
-                let server = TcpStream::connect(("127.0.0.1", server().port())).await;
-                tokio::spawn(forward(client, server.unwrap(), shared.clone()));
-            }
-        });
-        Self { port, state }
-    }
-
-    /// Lets so many messages pass and stops the next one.
-    fn stop_after(&self, messages: usize) {
-        self.state.left.store(messages, Ordering::SeqCst);
-    }
-
-    /// Waits until a message was stopped.
-    async fn stopped(&self) {
-        self.state.stopped.acquire().await.unwrap().forget();
-    }
-
-    fn open(&self) {
-        self.state.left.store(usize::MAX, Ordering::SeqCst);
-        self.state.opened.add_permits(1);
+/// Returns `true` if an operation was carried out, `false` if it came too late. It fails in no other way.
+fn is_done<T, E: std::fmt::Display>(done: Result<T, E>, is_late: fn(&E) -> bool) -> bool {
+    match done {
+        Ok(_) => true,
+        Err(error) if is_late(&error) => false,
+        Err(error) => panic!("{error}"),
     }
 }
 
-async fn forward(client: TcpStream, server: TcpStream, state: Arc<GateState>) {
-    let (mut sent, mut requests) = client.into_split();
-    let (mut responses, mut received) = server.into_split();
-    let there = async {
-        let mut bytes = vec![0; 65_536];
-        while let Ok(length @ 1..) = sent.read(&mut bytes).await {
-            let before = state.left.fetch_sub(1, Ordering::SeqCst);
-            if before == 0 {
-                state.left.store(usize::MAX, Ordering::SeqCst);
-                state.stopped.add_permits(1);
-                state.opened.acquire().await.unwrap().forget();
-            }
-            if received.write_all(&bytes[..length]).await.is_err() {
-                return;
-            }
-        }
-    };
-    let back = async {
-        let _ = tokio::io::copy(&mut responses, &mut requests).await;
-    };
-    tokio::join!(there, back);
-}
-
-/// Does a step on order `n`. A step that comes too late is refused; it fails in no other way.
+/// Does a step on order `n`. Returns `true` if it is the first to do so.
 async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bool {
     let (order, now) = (id(n), at(30));
-    let attempt = new_attempt(if other { n + 100 } else { n + 50 });
+    let own = if other { n + 100 } else { n + 50 };
+    let is_closed = |error: &_| matches!(error, OrderOperationError::Closed { .. });
     match step {
         Step::Open => {
-            let new = id(if other { n + 100 } else { n + 50 });
-            let token = token(if other { n + 100 } else { n + 50 });
             let wanted = terms(&format!("new{n}"));
-            let opened = storage.open_order(&new, &wanted, token, at(900), now);
-            opened.await.unwrap().is_new
+            storage.open(own, &wanted, 30).await.is_new
         }
         Step::Claim => {
-            let claim =
-                storage.claim_request(RequestId([n; 32]), Fingerprint([n; 32]), now, at(60));
-            claim.await.unwrap() == Claim::Acquired
+            let (request, asked) = (RequestId([n; 32]), Fingerprint([n; 32]));
+            let claim = storage.claim_request(request, asked, now, at(60)).await;
+            claim.unwrap() == Claim::Acquired
         }
-        Step::Begin => match storage.begin_attempt(&order, &attempt, now).await {
-            Ok(_) => true,
-            Err(
-                OrderOperationError::InProgress
-                | OrderOperationError::Closed { .. }
-                | OrderOperationError::TooMany,
-            ) => false,
-            Err(error) => panic!("{error}"),
-        },
-        Step::MarkAsPaid => match storage.mark_as_paid(&order, None, now).await {
-            Ok(marked) => marked.is_first,
-            Err(OrderOperationError::Closed { .. }) => false,
-            Err(error) => panic!("{error}"),
-        },
-        Step::Cancel => match storage.cancel_order(&order, now).await {
-            Ok(_) => true,
-            Err(OrderOperationError::Closed { .. }) => false,
-            Err(error) => panic!("{error}"),
-        },
+        Step::Begin => is_done(storage.begin(n, own, 30).await, |error| {
+            use OrderOperationError::{Closed, InProgress, TooMany};
+            matches!(error, InProgress | Closed { .. } | TooMany)
+        }),
+        Step::MarkAsPaid => {
+            let marked = storage.mark_as_paid(&order, None, now).await;
+            let is_first = marked.as_ref().is_ok_and(|marked| marked.is_first);
+            is_done(marked, is_closed) && is_first
+        }
+        Step::Cancel => is_done(storage.cancel_order(&order, now).await, is_closed),
         Step::Pay | Step::Poll => {
+            let status = if step == Step::Pay {
+                "COMPLETED"
+            } else {
+                "PROCESSING"
+            };
             // An underpaid order is polled later.
-            let due = storage.due_attempts(PollPriority::Unwatched, at(900), at(930), 100);
-            let mut due = due.await.unwrap();
-            due.retain(|due| due.invoice_id == invoice(n).id);
-            for due in &due {
-                let status = if step == Step::Pay {
-                    "COMPLETED"
-                } else {
-                    "PROCESSING"
-                };
-                let observation = Observation {
-                    observed_at: at(901),
-                    invoice_id: Some(due.invoice_id.to_string()),
-                    ..exact(status)
-                };
-                let recorded = storage.record_observation(due, &observation).await;
-                recorded.unwrap();
+            let due = due_poll(&storage, n, 900).await;
+            if let Some(due) = &due {
+                storage.record(due, 901, exact(status)).await;
             }
-            !due.is_empty()
+            due.is_some()
         }
         Step::Deliver => {
-            let due = storage
-                .due_deliveries(&demo(), at(60), at(90), 2)
-                .await
-                .unwrap();
+            let due = storage.due_deliveries(&demo(), at(60), at(90), 2).await;
+            let due = due.unwrap();
             for due in &due {
-                let delivery = Delivery {
-                    event_id: due.event.id.clone(),
-                    tried_at: at(61),
-                    took: SignedDuration::ZERO,
-                    http_status: Some(204),
-                    note: String::new(),
-                };
-                let recorded = storage.record_delivery(&delivery, DeliveryOutcome::Delivered);
-                recorded.await.unwrap();
+                storage.deliver(due, 61, DeliveryOutcome::Delivered).await;
             }
             !due.is_empty()
         }
-        _ => meets(storage, step, n, other).await,
-    }
-}
-
-/// The same of a step of [`PAIRS`] alone.
-async fn meets(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bool {
-    let (order, now) = (id(n), at(30));
-    match step {
         Step::Confirm => {
             let (attempt, invoice) = (creating(n), invoice(n + 150));
             let opened = storage.open_attempt(&attempt, &invoice, now).await;
@@ -252,36 +148,42 @@ async fn meets(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bool
             expired.contains(&order)
         }
         Step::Accept | Step::Close => {
-            let seen = storage.snapshot(&order).await.unwrap().unwrap();
+            let is_accepted = step == Step::Accept;
             let decision = NewDecision {
-                id: AuditId::from_random([if other { n + 100 } else { n }; 16]),
-                kind: if step == Step::Accept {
+                id: AuditId::from_random([own; 16]),
+                kind: if is_accepted {
                     DecisionKind::AcceptAsPaid
                 } else {
                     DecisionKind::Close
                 },
-                version: seen.order.version,
+                version: storage.found(n).await.order.version,
                 actor: Actor::operator("ada"),
                 reason: "agreed by phone".into(),
             };
-            match storage.decide(&order, &decision, at(910)).await {
-                Ok(_) => true,
-                Err(DecideError::Changed { .. } | DecideError::Refused(_)) => false,
-                Err(error) => panic!("{error}"),
-            }
+            let decided = storage.decide(&order, &decision, at(910)).await;
+            is_done(decided, |error| {
+                matches!(error, DecideError::Changed { .. } | DecideError::Refused(_))
+            })
         }
         Step::KeepEmail => {
             let kept = storage.keep_receipt_email(&order, Some("a@b.example"), now);
             kept.await.unwrap().is_some()
         }
         Step::Redeliver => {
-            let events = storage.events(&demo(), None, 1_000).await.unwrap().unwrap();
+            let events = storage.listed().await;
             let event = events.iter().find(|event| event.order_id == order).unwrap();
             let redelivered = storage.redeliver(&demo(), &event.id, now).await;
             redelivered.unwrap()
         }
-        step => panic!("{step:?} is a step of a purchase"),
     }
+}
+
+/// Leases the due polls. Returns that of order `n`.
+async fn due_poll(storage: &PostgresStorage, n: u8, second: i64) -> Option<DueAttempt> {
+    let (now, until) = (at(second), at(second + 30));
+    let due = storage.due_attempts(PollPriority::Unwatched, now, until, 100);
+    let mut due = due.await.unwrap().into_iter();
+    due.find(|due| due.invoice_id == invoice(n).id)
 }
 
 /// The attempt of an order whose invoice has been requested.
@@ -291,25 +193,14 @@ fn creating(n: u8) -> AttemptId {
 
 /// Opens order `n` as two steps need it.
 async fn prepare(storage: &PostgresStorage, steps: [Step; 2], n: u8) {
-    let storage = &shared(storage);
-    awaiting(storage, n).await;
+    storage.awaiting(n).await;
     let has = |wanted: &[Step]| steps.iter().any(|step| wanted.contains(step));
     if has(&[Step::Confirm, Step::Abandon]) {
-        let (order, attempt) = (id(n), new_attempt(n + 150));
-        let begun = storage.begin_attempt(&order, &attempt, at(20)).await;
-        begun.unwrap();
+        storage.begin(n, n + 150, 20).await.unwrap();
     }
     if has(&[Step::Accept, Step::Close]) {
-        let due = storage.due_attempts(PollPriority::Unwatched, at(20), at(21), 100);
-        let due = due.await.unwrap();
-        let due = due.iter().find(|due| due.invoice_id == invoice(n).id);
-        let observation = Observation {
-            observed_at: at(20),
-            invoice_id: Some(invoice(n).id.to_string()),
-            ..received("COMPLETED", "0.0001", "6.42", "6.42")
-        };
-        let recorded = storage.record_observation(due.unwrap(), &observation);
-        recorded.await.unwrap();
+        let due = due_poll(storage, n, 20).await.unwrap();
+        storage.record(&due, 20, too_little("COMPLETED")).await;
     }
 }
 
@@ -346,25 +237,20 @@ async fn ended_or_locked(other: &tokio::task::JoinHandle<bool>, storage: &Postgr
     }
 }
 
-async fn number(storage: &PostgresStorage, query: &'static str) -> i64 {
-    let query = sqlx::query_scalar(query);
-    query.fetch_one(&storage.reader).await.unwrap()
-}
-
 /// Stops the first step before each of its messages. Returns how often.
 async fn interleave(first: Step, second: Step) -> u8 {
     let (storage, database) = store().await;
-    let gate = Gate::start().await;
-    let url = server().url_at(gate.port, &database);
+    let relay = Relay::start().await;
+    let url = relay.url(&database);
     let stopped = PostgresStorage::open_with(&url, "test", LeaseClock::Caller);
     let stopped = stopped.await.unwrap();
     for messages in 0..MOST {
         let n = messages + 1;
         prepare(&storage, [first, second], n).await;
-        gate.stop_after(messages.into());
+        relay.stop_after(messages.into());
         let mut one = tokio::spawn(happens(stopped.clone(), first, n, false));
         tokio::select! {
-            () = gate.stopped() => {}
+            () = relay.stopped() => {}
             ended = &mut one => {
                 ended.unwrap();
                 return messages;
@@ -372,36 +258,27 @@ async fn interleave(first: Step, second: Step) -> u8 {
         }
         let two = tokio::spawn(happens(storage.clone(), second, n, true));
         ended_or_locked(&two, &storage).await;
-        gate.open();
+        relay.open();
         let both = [one.await.unwrap(), two.await.unwrap()];
+        let place = format!("{first:?} stopped before message {messages}, {second:?}");
         let is_once = matches!(
             first,
             Step::Open | Step::Claim | Step::MarkAsPaid | Step::Accept
         );
         if first == second && is_once {
-            let times = both.iter().filter(|is_first| **is_first).count();
-            assert_eq!(times, 1, "{first:?} stopped before message {messages}");
+            assert!(both[0] != both[1], "{place}");
         }
-        let wrong = number(&storage, WRONG).await;
-        assert_eq!(
-            wrong, 0,
-            "{first:?} stopped before message {messages}, {second:?}"
-        );
+        assert_eq!(number(&storage, WRONG).await, 0, "{place}");
         let steps = [(first, both[0]), (second, both[1])];
-        let decisions = steps
-            .iter()
-            .filter(|(step, is_done)| *is_done && matches!(step, Step::Accept | Step::Close));
-        let audited = sqlx::query_scalar("SELECT count(*) FROM audit WHERE order_id = $1");
-        let audited = audited.bind(id(n).as_str().to_owned());
-        let audited: i64 = audited.fetch_one(&storage.reader).await.unwrap();
-        assert_eq!(
-            usize::try_from(audited),
-            Ok(decisions.count()),
-            "{first:?} stopped before message {messages}, {second:?}"
-        );
+        let is_decided = |(step, is_done): &&(Step, bool)| {
+            *is_done && matches!(step, Step::Accept | Step::Close)
+        };
+        let decisions = steps.iter().filter(is_decided).count();
+        let audited = format!("SELECT count(*) FROM audit WHERE order_id = '{}'", id(n));
+        let audited = number(&storage, &audited).await;
+        assert_eq!(usize::try_from(audited), Ok(decisions), "{place}");
         if ![first, second].contains(&Step::Redeliver) {
-            let twice = number(&storage, TWICE).await;
-            assert_eq!(twice, 0, "{first:?} stopped before message {messages}");
+            assert_eq!(number(&storage, TWICE).await, 0, "{place}");
         }
     }
     panic!("{first:?} has more than {MOST} messages");
@@ -445,7 +322,7 @@ async fn a_caller_that_gives_up_at_any_await_leaves_no_transaction_open() {
     for step in STEPS {
         for round in 0..GIVEN_UP {
             n += 1;
-            awaiting(&shared(&storage), n).await;
+            storage.awaiting(n).await;
             let mut given_up = Box::pin(happens(storage.clone(), step, n, false));
             let mut polls = 0;
             std::future::poll_fn(|context| {
@@ -469,6 +346,9 @@ async fn a_caller_that_gives_up_at_any_await_leaves_no_transaction_open() {
     }
     assert_eq!(number(&storage, busy).await, 0);
     assert_eq!(number(&storage, WRONG).await, 0);
+    // Its order is opened all the same.
+    let opened = "SELECT count(*) FROM orders WHERE reference LIKE 'new%'";
+    assert_eq!(number(&storage, opened).await, i64::from(GIVEN_UP));
     // Every place in the pools is free.
     let mut reads = tokio::task::JoinSet::new();
     for _ in 0..40 {

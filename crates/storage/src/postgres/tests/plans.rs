@@ -1,13 +1,11 @@
 //! The query plan of every statement: each finds its rows by an index. PostgreSQL plans here for a million rows in each
 //! table, and reads a whole table or index only where no index leads to the rows.
 
-use jiff::SignedDuration;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _};
 
 use super::*;
 use crate::contract::statements;
-use crate::{Delivery, DeliveryOutcome};
 
 /// Tables and indices that are read as a whole, each with what bounds it.
 const BOUNDED: [(&str, &str); 12] = [
@@ -38,7 +36,7 @@ const BOUNDED: [(&str, &str); 12] = [
 /// restored.
 const OF_THE_WHOLE_DATABASE: [&str; 2] = ["verify.rs", "open.rs"];
 
-/// The types of a statement's parameters `$1`, `$2`, …: PostgreSQL finds out those that the statement uses.
+/// Names for the types of a statement's parameters `$1`, `$2`, …: PostgreSQL finds out those that the statement uses.
 fn parameters(statement: &str) -> Vec<&'static str> {
     let numbers = statement.split('$').skip(1).filter_map(|rest| {
         let end = rest.find(|letter: char| !letter.is_ascii_digit());
@@ -65,10 +63,10 @@ async fn plan(connection: &mut PgConnection, statement: &str) -> Value {
         nulls = format!("({})", vec!["NULL"; parameters.len()].join(", "));
     }
     let prepare = format!("PREPARE statement {types} AS {statement}");
-    let prepared = connection.execute(sqlx::raw_sql(AssertSqlSafe(prepare)));
-    prepared
-        .await
-        .unwrap_or_else(|error| panic!("{statement}: {error}"));
+    let prepared = connection
+        .execute(sqlx::raw_sql(AssertSqlSafe(prepare)))
+        .await;
+    prepared.unwrap_or_else(|error| panic!("{statement}: {error}"));
     let explain = format!("EXPLAIN (FORMAT JSON) EXECUTE statement{nulls}");
     let explained = sqlx::raw_sql(AssertSqlSafe(explain)).fetch_one(&mut *connection);
     let text: String = explained.await.unwrap().get_unchecked(0);
@@ -100,21 +98,12 @@ fn excess(plan: &Value, found: &mut Vec<String>) {
 async fn every_statement_finds_its_rows_by_an_index() {
     let (storage, database) = store().await;
     for number in 1..=3 {
-        awaiting(&shared(&storage), number).await;
+        storage.awaiting(number).await;
     }
-    let due = storage.due_deliveries(&demo(), at(30), at(60), 2).await;
-    let delivery = Delivery {
-        event_id: due.unwrap().pop().unwrap().event.id,
-        tried_at: at(30),
-        took: SignedDuration::ZERO,
-        http_status: Some(204),
-        note: String::new(),
-    };
-    let delivered = storage.record_delivery(&delivery, DeliveryOutcome::Delivered);
-    delivered.await.unwrap();
-    let mut connection = PgConnection::connect(&server().url(&database))
-        .await
-        .unwrap();
+    let due = storage.due(30).await.remove(0);
+    storage.deliver(&due, 30, DeliveryOutcome::Delivered).await;
+    let connection = PgConnection::connect(&server().url(&database));
+    let mut connection = connection.await.unwrap();
     for setting in [
         "SET plan_cache_mode = force_generic_plan",
         "SET enable_seqscan = off",

@@ -5,6 +5,14 @@ use super::server::{new_name, pooler};
 use super::*;
 use crate::PostgresOptions;
 
+/// A database, and the addresses that lead to it through the pooler and past it.
+fn pooled_database() -> (String, String, String) {
+    let name = database();
+    let url = server().url_at(pooler().port(), &name);
+    let direct = server().url(&name);
+    (name, url, direct)
+}
+
 /// A process whose pool leads through the pooler.
 async fn pooled(url: &str, direct: &str) -> Result<PostgresStorage> {
     let (clock, limits) = (LeaseClock::Caller, PostgresOptions::DEFAULT);
@@ -13,24 +21,18 @@ async fn pooled(url: &str, direct: &str) -> Result<PostgresStorage> {
 
 #[tokio::test]
 async fn processes_behind_a_pooler_receive_each_others_changes() {
-    let database = database();
-    let direct = server().url(&database);
-    let url = server().url_at(pooler().port(), &database);
-    let (one, two) = (
-        pooled(&url, &direct).await.unwrap(),
-        pooled(&url, &direct).await.unwrap(),
-    );
+    let (_, url, direct) = pooled_database();
+    let one = pooled(&url, &direct).await.unwrap();
+    let two = pooled(&url, &direct).await.unwrap();
     let mut listener = two.listen().await.unwrap().unwrap();
-    order(&shared(&one), 1).await;
+    one.order(1).await;
     one.announce(&Changed::Orders(vec![id(1)])).await.unwrap();
     assert_eq!(listener.next().await.unwrap(), Changed::Orders(vec![id(1)]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn processes_take_turns_on_the_poolers_connections() {
-    let database = database();
-    let direct = server().url(&database);
-    let url = server().url_at(pooler().port(), &database);
+    let (database, url, direct) = pooled_database();
     let mut writers = Vec::new();
     for process in 0..3_u8 {
         // On a machine with other work to do, all of them wait for two connections.
@@ -46,9 +48,8 @@ async fn processes_take_turns_on_the_poolers_connections() {
             let storage = storage.clone();
             writers.push(tokio::spawn(async move {
                 let number = 1 + process * 8 + writer;
-                awaiting(&storage, number).await;
-                let snapshot = storage.snapshot(&id(number)).await.unwrap().unwrap();
-                assert_eq!(snapshot.order.status, OrderStatus::AwaitingPayment);
+                storage.awaiting(number).await;
+                assert_eq!(storage.status(number).await, OrderStatus::AwaitingPayment);
             }));
         }
     }
@@ -62,9 +63,7 @@ async fn processes_take_turns_on_the_poolers_connections() {
 
 #[tokio::test]
 async fn limits_hold_behind_a_pooler() {
-    let database = database();
-    let direct = server().url(&database);
-    let url = server().url_at(pooler().port(), &database);
+    let (database, url, direct) = pooled_database();
     let limits = PostgresOptions {
         lock_timeout: std::time::Duration::from_millis(50),
         ..PostgresOptions::DEFAULT
@@ -72,7 +71,7 @@ async fn limits_hold_behind_a_pooler() {
     let clock = LeaseClock::Caller;
     let storage = PostgresStorage::open_limited(&url, Some(&direct), "test", clock, &limits).await;
     let storage = storage.unwrap();
-    order(&shared(&storage), 1).await;
+    storage.order(1).await;
     let other = another(&database).await;
     let mut holder = other.writer.begin().await.unwrap();
     let locked = sqlx::query("SELECT 1 FROM orders FOR UPDATE");
@@ -91,7 +90,7 @@ async fn a_read_survives_a_restart_of_the_pooler() {
     let (relay, database) = (Relay::to(pooler().port()).await, database());
     let direct = server().url(&database);
     let storage = pooled(&relay.url(&database), &direct).await.unwrap();
-    order(&shared(&storage), 1).await;
+    storage.order(1).await;
     let one = id(1);
     let snapshots = [1, 2, 3].map(|_| storage.snapshot(&one));
     for snapshot in futures_util::future::join_all(snapshots).await {
@@ -110,28 +109,22 @@ async fn a_read_survives_a_restart_of_the_pooler() {
 
 #[tokio::test]
 async fn a_direct_address_of_another_database_is_refused() {
-    let (database, other) = (database(), super::database());
-    let url = server().url_at(pooler().port(), &database);
-    let refused = pooled(&url, &server().url(&other))
-        .await
-        .unwrap_err()
-        .to_string();
+    let (_, url, _) = pooled_database();
+    let direct = server().url(&database());
+    let refused = pooled(&url, &direct).await.unwrap_err().to_string();
     assert!(refused.contains("leads to another database"), "{refused}");
-    assert!(
-        !refused.contains(&server().url(&other)),
-        "no password: {refused}"
-    );
+    assert!(!refused.contains(&direct), "no password: {refused}");
 }
 
 /// Without the direct address nothing is half right: the pooler refuses the connection's limits.
 #[tokio::test]
 async fn a_pooler_without_a_direct_address_is_refused() {
-    let url = server().url_at(pooler().port(), &database());
-    let refused = PostgresStorage::open(&url, "test")
-        .await
-        .unwrap_err()
-        .to_string();
-    assert!(refused.contains("database_url_direct"), "{refused}");
+    let (_, url, _) = pooled_database();
+    let refused = PostgresStorage::open(&url, "test").await.unwrap_err();
+    assert!(
+        refused.to_string().contains("database_url_direct"),
+        "{refused}"
+    );
     let unknown = server().url_at(pooler().port(), &new_name());
     PostgresStorage::open(&unknown, "test").await.unwrap_err();
 }

@@ -1,11 +1,11 @@
-//! A relay between a store and the server, which cuts connections around a commit.
+//! A relay between a store and the server, which cuts connections around a commit, and stops before a message.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use super::server::server;
 
@@ -24,9 +24,18 @@ pub(super) enum Cut {
 /// A running relay.
 pub(super) struct Relay {
     port: u16,
-    next: Arc<AtomicU8>,
-    is_stalled: Arc<AtomicBool>,
+    state: Arc<State>,
     cut_all: watch::Sender<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    next_cut: AtomicU8,
+    is_stalled: AtomicBool,
+    /// Messages of clients that still pass.
+    left: AtomicUsize,
+    stopped: Semaphore,
+    opened: Semaphore,
 }
 
 impl Relay {
@@ -34,19 +43,24 @@ impl Relay {
         Self::to(server().port()).await
     }
 
-    /// The same to another port of this machine.
+    /// A relay to another port of this machine.
     pub(super) async fn to(there: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let next = Arc::new(AtomicU8::new(0));
-        let is_stalled = Arc::new(AtomicBool::new(false));
-        let (armed, stalled) = (next.clone(), is_stalled.clone());
+        let state = Arc::new(State {
+            next_cut: AtomicU8::new(0),
+            is_stalled: AtomicBool::new(false),
+            left: AtomicUsize::new(usize::MAX),
+            stopped: Semaphore::new(0),
+            opened: Semaphore::new(0),
+        });
+        let shared = state.clone();
         let cut_all = watch::Sender::new(());
         let all = cut_all.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = TcpStream::connect(("127.0.0.1", there)).await;
-                let relay = relay(client, server.unwrap(), armed.clone(), stalled.clone());
+                let relay = relay(client, server.unwrap(), shared.clone());
                 let mut cut = all.subscribe();
                 tokio::spawn(async move {
                     tokio::select! {
@@ -58,8 +72,7 @@ impl Relay {
         });
         Self {
             port,
-            next,
-            is_stalled,
+            state,
             cut_all,
         }
     }
@@ -75,39 +88,63 @@ impl Relay {
 
     /// Cuts at the next commit.
     pub(super) fn arm(&self, cut: Cut) {
-        self.next.store(cut as u8, Ordering::SeqCst);
+        self.state.next_cut.store(cut as u8, Ordering::SeqCst);
     }
 
     /// Passes nothing on any more, and leaves all connections open.
     pub(super) fn stall(&self) {
-        self.is_stalled.store(true, Ordering::SeqCst);
+        self.state.is_stalled.store(true, Ordering::SeqCst);
     }
 
     /// Returns `true` once the cut has happened.
     pub(super) fn has_cut(&self) -> bool {
-        self.next.load(Ordering::SeqCst) == 0
+        self.state.next_cut.load(Ordering::SeqCst) == 0
+    }
+
+    /// Lets a number of messages pass and stops the next one.
+    pub(super) fn stop_after(&self, messages: usize) {
+        self.state.left.store(messages, Ordering::SeqCst);
+    }
+
+    /// Waits until a message was stopped.
+    pub(super) async fn stopped(&self) {
+        self.state.stopped.acquire().await.unwrap().forget();
+    }
+
+    /// Lets the stopped message and all others pass.
+    pub(super) fn open(&self) {
+        self.state.left.store(usize::MAX, Ordering::SeqCst);
+        self.state.opened.add_permits(1);
     }
 }
 
-async fn relay(
-    mut client: TcpStream,
-    mut server: TcpStream,
-    next: Arc<AtomicU8>,
-    is_stalled: Arc<AtomicBool>,
-) {
-    let stalled = async || {
-        if is_stalled.load(Ordering::SeqCst) {
+impl State {
+    async fn stalled(&self) {
+        if self.is_stalled.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
-    };
+    }
+
+    /// Waits before the message that is to be stopped.
+    async fn pass(&self) {
+        if self.left.fetch_sub(1, Ordering::SeqCst) == 0 {
+            self.left.store(usize::MAX, Ordering::SeqCst);
+            self.stopped.add_permits(1);
+            self.opened.acquire().await.unwrap().forget();
+        }
+    }
+}
+
+async fn relay(mut client: TcpStream, mut server: TcpStream, state: Arc<State>) {
     let (mut sent, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
         tokio::select! {
             read = client.read(&mut sent) => {
                 let Ok(length @ 1..) = read else { return };
-                stalled().await;
+                state.stalled().await;
+                state.pass().await;
                 let is_commit = sent[..length].windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
-                let cut = if is_commit { next.swap(0, Ordering::SeqCst) } else { 0 };
+                let cut = if is_commit { state.next_cut.swap(0, Ordering::SeqCst) } else { 0 };
                 if cut == Cut::Before as u8 || server.write_all(&sent[..length]).await.is_err() {
                     return;
                 }
@@ -118,7 +155,7 @@ async fn relay(
             }
             read = server.read(&mut answered) => {
                 let Ok(length @ 1..) = read else { return };
-                stalled().await;
+                state.stalled().await;
                 if client.write_all(&answered[..length]).await.is_err() {
                     return;
                 }

@@ -1,6 +1,5 @@
 //! Growth of the database per order, and the duration of a backlog.
 
-use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -10,40 +9,8 @@ const ORDERS: u8 = 24;
 /// Polls of an attempt in its life, as many as a poller without any economy makes.
 const POLLS: u32 = 300;
 
-/// A response as the sandbox writes it; the time in it differs in each.
-fn response(observation: &Observation, poll: u32) -> String {
-    let text = |member: &Option<String>| member.clone().unwrap_or_default();
-    let mut raw = "{\"data\":{".to_owned();
-    for (name, value) in [
-        ("invoice_id", text(&observation.invoice_id)),
-        ("transaction_status", text(&observation.status)),
-        (
-            "invoice_amount_in_local_currency",
-            text(&observation.requested.local),
-        ),
-        ("invoice_amount_in_usd", text(&observation.requested.usd)),
-        ("invoice_crypto_amount", text(&observation.requested.crypto)),
-        (
-            "received_amount_in_local_currency",
-            text(&observation.received.local),
-        ),
-        ("received_amount_in_usd", text(&observation.received.usd)),
-        ("received_crypto_amount", text(&observation.received.crypto)),
-        ("local_currency_code", text(&observation.local_currency)),
-        ("transaction_crypto", text(&observation.crypto_code)),
-        ("invoice_creation_time", "1700000000".into()),
-        ("depositor_email_id", "customer@shop.example".into()),
-        ("blockchain_transaction_status", "PENDING".into()),
-        ("transaction_hash", text(&observation.transaction_hash)),
-        ("blockchain_confirmations", text(&observation.confirmations)),
-        ("wallet_address", text(&observation.address)),
-        ("transaction_time", (1_700_000_000 + poll).to_string()),
-    ] {
-        write!(raw, "\"{name}\":\"{value}\",").unwrap();
-    }
-    raw.pop();
-    raw + "}}"
-}
+/// The length of a response as the sandbox writes it. The time in it differs in each.
+const LENGTH: usize = 700;
 
 fn confirmed(count: u32) -> Observation {
     Observation {
@@ -53,58 +20,22 @@ fn confirmed(count: u32) -> Observation {
     }
 }
 
-async fn recorded(
-    storage: &Store,
-    number: u8,
-    poll: u32,
-    mut observation: Observation,
-) -> RecordedObservation {
-    let due = DueAttempt {
-        attempt_id: new_attempt(number).id,
-        order_id: id(number),
-        invoice_id: invoice(number).id,
-        priority: PollPriority::Unwatched,
-        poll_seq: poll,
-        stretch: florin_orders::Stretch::NONE,
-        traceparent: None,
+async fn record(storage: &SqliteStorage, number: u8, poll: u32, response: Observation) {
+    let response = Observation {
+        raw: format!("{poll:x<LENGTH$}"),
+        ..response
     };
-    observation.invoice_id = Some(due.invoice_id.to_string());
-    observation.observed_at = at(10 + i64::from(poll));
-    observation.raw = response(&observation, poll);
-    let recorded = storage.record_observation(&due, &observation).await;
-    recorded.unwrap().expect("the latest poll")
-}
-
-async fn deliver_everything(storage: &Store) {
-    loop {
-        let due = storage
-            .due_deliveries(&demo(), at(9_000), at(9_030), 50)
-            .await
-            .unwrap();
-        if due.is_empty() {
-            return;
-        }
-        for event in due {
-            let delivery = Delivery {
-                event_id: event.event.id.clone(),
-                tried_at: at(9_000),
-                took: SignedDuration::from_millis(35),
-                http_status: Some(204),
-                note: "answered 204".into(),
-            };
-            let recorded = storage.record_delivery(&delivery, DeliveryOutcome::Delivered);
-            recorded.await.unwrap();
-        }
-    }
+    let now = 10 + i64::from(poll);
+    let recorded = storage.record(&polled(number, poll), now, response).await;
+    recorded.expect("the latest poll");
 }
 
 /// Bytes that `ORDERS` orders leave behind each, after what expires is gone: those of the pages in use, with the room in
 /// them that later orders fill.
 async fn bytes_per_order(observations: impl Fn(u32) -> Observation) -> u64 {
     let test = test().await;
-    let storage = &test.store();
     let size = async || {
-        let mut connection = test.storage.reader.acquire().await.unwrap();
+        let mut connection = test.reader.acquire().await.unwrap();
         let mut number = async |pragma: &str| {
             let pragma = sqlx::AssertSqlSafe(format!("PRAGMA {pragma}"));
             let number = sqlx::query_scalar::<_, i64>(pragma);
@@ -115,13 +46,17 @@ async fn bytes_per_order(observations: impl Fn(u32) -> Observation) -> u64 {
     };
     let empty = size().await;
     for number in 1..=ORDERS {
-        awaiting(storage, number).await;
+        test.awaiting(number).await;
         for poll in 1..=POLLS {
-            recorded(storage, number, poll, observations(poll)).await;
+            record(&test, number, poll, observations(poll)).await;
         }
     }
-    deliver_everything(storage).await;
-    while storage.delete_expired_tokens(at(1 << 32)).await.unwrap() > 0 {}
+    while test.backlog().await.unwrap() > 0 {
+        for due in test.due(9_000).await {
+            test.deliver(&due, 9_000, DeliveryOutcome::Delivered).await;
+        }
+    }
+    while test.delete_expired_tokens(at(1 << 32)).await.unwrap() > 0 {}
     (size().await - empty) / u64::from(ORDERS)
 }
 
@@ -153,8 +88,8 @@ async fn an_unpaid_order_leaves_twelve_kilobytes_at_most() {
 /// A store that is down: this many orders, with an event that is due for each.
 async fn with_backlog(events: u32) -> TestStorage {
     let test = test().await;
-    order(&test.store(), 1).await;
-    let mut tx = test.storage.begin().await.unwrap();
+    test.order(1).await;
+    let mut tx = test.begin().await.unwrap();
     for statement in [
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
          INSERT INTO orders (id, store_id, reference, amount, currency, price_source, title, lines, metadata, assets,
@@ -186,11 +121,10 @@ fn stopwatch() -> impl Fn() -> Duration {
 #[tokio::test]
 async fn a_backlog_of_200_000_events_delays_no_delivery() {
     let test = with_backlog(200_000).await;
-    let storage = &test.store();
     let mut slowest = Duration::ZERO;
     for second in 0..10 {
         let time = stopwatch();
-        let due = storage
+        let due = test
             .due_deliveries(&demo(), at(2 + second), at(3 + second), 4)
             .await;
         slowest = slowest.max(time());
@@ -199,34 +133,22 @@ async fn a_backlog_of_200_000_events_delays_no_delivery() {
     }
     println!("the slowest of ten turns: {slowest:?}");
     assert!(slowest < Duration::from_millis(100), "{slowest:?}");
-    assert_eq!(storage.backlog().await.unwrap(), 200_001);
-    let status = storage.endpoint_status(&demo()).await.unwrap();
+    assert_eq!(test.backlog().await.unwrap(), 200_001);
+    let status = test.endpoint_status(&demo()).await.unwrap();
     assert_eq!(status.waiting, 200_001);
 }
 
 #[tokio::test]
 async fn an_endpoint_is_enabled_in_steps_and_keeps_its_events() {
     let test = with_backlog(3_000).await;
-    let storage = &test.store();
-    let due = storage.due_deliveries(&demo(), at(2), at(32), 2).await;
-    let due = due.unwrap().pop().unwrap();
-    let delivery = Delivery {
-        event_id: due.event.id.clone(),
-        tried_at: at(2),
-        took: SignedDuration::ZERO,
-        http_status: Some(410),
-        note: "answered 410".into(),
-    };
+    let due = test.due_deliveries(&demo(), at(2), at(32), 2).await;
     let gone = DeliveryOutcome::Gone(florin_orders::EndpointHash([7; 32]));
-    storage.record_delivery(&delivery, gone).await.unwrap();
-    let due = storage.due_deliveries(&demo(), at(3), at(33), 4).await;
+    test.deliver(&due.unwrap()[0], 2, gone).await;
+    let due = test.due_deliveries(&demo(), at(3), at(33), 4).await;
     assert_eq!(due.unwrap(), []);
-    assert!(storage.enable_endpoint(&demo(), at(50)).await.unwrap());
+    assert!(test.enable_endpoint(&demo(), at(50)).await.unwrap());
     let due = "SELECT count(*) FROM outbox WHERE state = 'pending' AND tries = 0 AND next_at = $1";
-    let due: i64 = sqlx::query_scalar(due)
-        .bind(at(50).as_millisecond())
-        .fetch_one(&test.storage.reader)
-        .await
-        .unwrap();
+    let due = sqlx::query_scalar(due).bind(at(50).as_millisecond());
+    let due: i64 = due.fetch_one(&test.reader).await.unwrap();
     assert_eq!(due, 3_001);
 }

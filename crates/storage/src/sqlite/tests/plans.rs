@@ -54,7 +54,7 @@ fn excess(step: &str) -> Option<&str> {
 #[tokio::test]
 async fn every_statement_finds_its_rows_by_an_index() {
     let test = test().await;
-    let mut connection = test.storage.reader.acquire().await.unwrap();
+    let mut connection = test.reader.acquire().await.unwrap();
     let statements = statements("sqlite", &[]);
     assert!(statements.len() > 60, "only {} found", statements.len());
     let mut problems = Vec::new();

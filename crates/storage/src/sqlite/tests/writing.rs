@@ -1,52 +1,69 @@
 //! The writer: shared commits, failed ones, and callers that give up.
 
 use super::*;
-use crate::Outage;
+use crate::{Commits, Outage};
 
 async fn opened(storage: &SqliteStorage, number: u8) -> Result<Opened, crate::OpenError> {
-    let terms = terms(&format!("r{number}"));
-    storage
-        .open_order(&id(number), &terms, token(number), at(86_400), at(0))
-        .await
+    let (id, terms) = (id(number), terms(&format!("r{number}")));
+    let opened = storage.open_order(&id, &terms, token(number), at(86_400), at(0));
+    opened.await
+}
+
+/// Opens the file anew.
+async fn reopen(test: &mut TestStorage) {
+    test.close().await;
+    let again = SqliteStorage::open(&url(&test.folder), "test").await;
+    test.storage = again.unwrap();
 }
 
 #[tokio::test]
-async fn transactions_that_wait_together_are_all_committed() {
-    let test = test().await;
-    let tasks: Vec<_> = (1..=40)
-        .map(|number| {
-            let storage = test.storage.clone();
-            tokio::spawn(async move { opened(&storage, number).await })
-        })
-        .collect();
-    for task in tasks {
-        task.await.unwrap().unwrap();
-    }
-    test.storage.close().await;
-    let again = SqliteStorage::open(&url(&test.folder), "test").await;
-    let again: Store = Arc::new(again.unwrap());
+async fn transactions_that_wait_together_share_commits_and_are_all_committed() {
+    let mut test = test().await;
+    let before = test.totals().await.unwrap().commits;
+    let mut orders = tokio::task::JoinSet::new();
     for number in 1..=40 {
-        assert_eq!(status(&again, number).await, OrderStatus::Open);
+        let storage = test.storage.clone();
+        orders.spawn(async move { opened(&storage, number).await.unwrap() });
     }
+    orders.join_all().await;
+    let after = test.totals().await.unwrap().commits;
+    let commits = |commits: Commits| commits.by_duration.iter().sum::<u64>();
+    assert_eq!(after.transactions - before.transactions, 40);
+    let shared = commits(after) - commits(before);
+    assert!((1..40).contains(&shared), "{shared} commits");
+    assert!(after.total > before.total);
+    assert!(after.waited > before.waited);
+    reopen(&mut test).await;
+    for number in 1..=40 {
+        assert_eq!(test.status(number).await, OrderStatus::Open);
+    }
+}
+
+#[tokio::test]
+async fn the_size_of_the_log_and_the_room_on_the_volume_are_known() {
+    let test = test().await;
+    test.order(1).await;
+    let totals = test.totals().await.unwrap();
+    assert!(totals.wal_bytes.unwrap() > 0);
+    assert!(totals.free_bytes.unwrap() > 0);
 }
 
 #[tokio::test]
 async fn a_refused_transaction_leaves_the_others_of_its_batch_alone() {
     let test = test().await;
-    order(&test.store(), 1).await;
+    test.order(1).await;
     let mut other_price = terms("r1");
     other_price.amount = amount("0.01");
     let (id2, id3) = (id(2), id(3));
     let (ours, before, after) = tokio::join!(
-        test.storage
-            .open_order(&id2, &other_price, token(2), at(86_400), at(0)),
+        test.open_order(&id2, &other_price, token(2), at(86_400), at(0)),
         opened(&test.storage, 4),
         opened(&test.storage, 5),
     );
     assert!(matches!(ours, Err(crate::OpenError::Conflict(_))));
     assert!(before.unwrap().is_new && after.unwrap().is_new);
-    assert_eq!(test.storage.snapshot(&id2).await.unwrap(), None);
-    assert_eq!(test.storage.snapshot(&id3).await.unwrap(), None);
+    assert_eq!(test.snapshot(&id2).await.unwrap(), None);
+    assert_eq!(test.snapshot(&id3).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -58,16 +75,16 @@ async fn a_caller_that_gives_up_fails_no_other_and_leaves_nothing_half_done() {
         // Dropped after some polls, at another place in each round.
         let mut given_up = Box::pin(opened(&test.storage, 1 + round));
         for _ in 0..round {
-            if poll_immediate_of(&mut given_up).await {
+            let polled = futures_util::future::poll_immediate(&mut given_up).await;
+            if polled.is_some() {
                 break;
             }
             tokio::task::yield_now().await;
         }
         drop(given_up);
         other.await.unwrap().unwrap();
-        let found = test.storage.snapshot(&id(1 + round)).await.unwrap();
-        let events = test.storage.events(&demo(), None, 1000).await.unwrap();
-        let events = events.unwrap();
+        let found = test.snapshot(&id(1 + round)).await.unwrap();
+        let events = test.listed().await;
         let created = events
             .iter()
             .filter(|event| event.order_id == id(1 + round));
@@ -75,52 +92,32 @@ async fn a_caller_that_gives_up_fails_no_other_and_leaves_nothing_half_done() {
     }
 }
 
-/// Polls a future once; returns `true` if it is done.
-async fn poll_immediate_of<F: Future + Unpin>(future: &mut F) -> bool {
-    let mut polled = Box::pin(async {
-        std::future::poll_fn(|context| {
-            std::task::Poll::Ready(std::pin::Pin::new(&mut *future).poll(context).is_ready())
-        })
-        .await
-    });
-    polled.as_mut().await
-}
-
 /// SQLite rolls the whole transaction back by itself when there is no room.
 #[tokio::test]
 async fn a_full_file_fails_its_transactions_and_no_later_one() {
     let test = test().await;
-    order(&test.store(), 1).await;
-    let mut tx = test.storage.begin().await.unwrap();
-    let pages: i64 = sqlx::query_scalar("PRAGMA page_count")
-        .fetch_one(&mut *tx)
-        .await
-        .unwrap();
+    test.order(1).await;
+    let mut tx = test.begin().await.unwrap();
+    let pages = sqlx::query_scalar("PRAGMA page_count").fetch_one(&mut *tx);
+    let pages: i64 = pages.await.unwrap();
     let limit = format!("PRAGMA max_page_count = {pages}");
-    sqlx::query(sqlx::AssertSqlSafe(limit))
-        .execute(&mut *tx)
-        .await
-        .unwrap();
+    let limited = sqlx::query(sqlx::AssertSqlSafe(limit));
+    limited.execute(&mut *tx).await.unwrap();
     tx.commit().await.unwrap();
     let mut large = terms("r2");
     large.title = "x".repeat(200_000);
-    let full = test
-        .storage
-        .open_order(&id(2), &large, token(2), at(86_400), at(0))
-        .await;
+    let order = id(2);
+    let open = || test.open_order(&order, &large, token(2), at(86_400), at(0));
+    let full = open().await;
     let Err(crate::OpenError::Storage(full)) = full else {
         panic!("{full:?}")
     };
     assert_eq!(full.outage(), Some(Outage::Full), "{full}");
     // The limit was that of the connection, which is thrown away.
-    let found = test
-        .storage
-        .open_order(&id(2), &large, token(2), at(86_400), at(0))
-        .await;
-    assert!(found.unwrap().is_new);
-    assert_eq!(status(&test.store(), 1).await, OrderStatus::Open);
-    test.storage.check_writing(at(1)).await.unwrap();
-    test.storage.check_database().await.unwrap();
+    assert!(open().await.unwrap().is_new);
+    assert_eq!(test.status(1).await, OrderStatus::Open);
+    test.check_writing(at(1)).await.unwrap();
+    test.check_database().await.unwrap();
 }
 
 /// Pages of the file without the first two, which SQLite reads at the start.
@@ -146,33 +143,28 @@ fn write_pages(test: &TestStorage, pages: &[(u64, Vec<u8>)]) {
 #[tokio::test]
 async fn damage_that_a_reader_meets_stops_writing_until_it_is_repaired() {
     let mut test = test().await;
-    order(&test.store(), 1).await;
+    test.order(1).await;
     // The journal goes into the file, and no connection has a page in its cache.
-    test.storage.close().await;
-    test.storage = SqliteStorage::open(&url(&test.folder), "test")
-        .await
-        .unwrap();
+    reopen(&mut test).await;
     let good = pages(&test);
     let bad: Vec<_> = good
         .iter()
         .map(|(place, page)| (*place, vec![0x5a; page.len()]))
         .collect();
     write_pages(&test, &bad);
-    let read = test.storage.snapshot(&id(1)).await.unwrap_err();
+    let read = test.snapshot(&id(1)).await.unwrap_err();
     assert_eq!(read.outage(), Some(Outage::Damaged), "{read}");
-    let found = test.storage.check_database().await.unwrap_err();
+    let found = test.check_database().await.unwrap_err();
     assert_eq!(found.outage(), Some(Outage::Damaged), "{found}");
     let refused = opened(&test.storage, 2).await.unwrap_err();
     assert!(refused.to_string().contains("is damaged"), "{refused}");
     write_pages(&test, &good);
     let mut turns = tokio::time::interval(std::time::Duration::from_millis(20));
-    while test.storage.check_database().await.is_err()
-        && test.storage.check_writing(at(1)).await.is_err()
-    {
+    while test.check_database().await.is_err() && test.check_writing(at(1)).await.is_err() {
         turns.tick().await;
     }
     assert!(opened(&test.storage, 2).await.unwrap().is_new);
-    assert_eq!(status(&test.store(), 1).await, OrderStatus::Open);
+    assert_eq!(test.status(1).await, OrderStatus::Open);
 }
 
 /// Closes the database and spoils a page that no statement of a start reads.
@@ -182,11 +174,8 @@ async fn close_and_spoil(test: &TestStorage) {
     }
     let mut marked = terms("marked");
     marked.title = "x".repeat(3000);
-    test.storage
-        .open_order(&id(61), &marked, token(61), at(86_400), at(0))
-        .await
-        .unwrap();
-    test.storage.close().await;
+    test.open(61, &marked, 0).await;
+    test.close().await;
     let title = [b'x'; 200];
     let mut page = pages(test)
         .into_iter()
@@ -225,4 +214,46 @@ async fn damage_of_a_large_file_is_found_while_it_is_served() {
         }
     }
     assert_eq!(found.unwrap_err().outage(), Some(Outage::Damaged));
+}
+
+#[tokio::test]
+async fn a_poll_interrupted_by_a_crash_is_due_at_the_next_start() {
+    let mut test = test().await;
+    test.awaiting(1).await;
+    let polls = async |test: &TestStorage, now| test.polls(PollPriority::Unwatched, now).await;
+    assert_eq!(polls(&test, 20).await[0].poll_seq, 1);
+    reopen(&mut test).await;
+    assert_eq!(polls(&test, 21).await[0].poll_seq, 2);
+}
+
+/// A restored backup repeats the numbers of events, with other content.
+#[tokio::test]
+async fn an_event_after_a_restore_has_an_id_of_its_own() {
+    let mut test = test().await;
+    test.awaiting(1).await;
+    test.close().await;
+    let file = test.folder.path().join("florin.db");
+    let backup = test.folder.path().join("backup.db");
+    std::fs::copy(&file, &backup).unwrap();
+    let third = async |test: &TestStorage| {
+        let event = test.listed().await.remove(2);
+        assert_eq!(event.sequence, 3);
+        event
+    };
+    let again = SqliteStorage::open(&url(&test.folder), "test").await;
+    test.storage = again.unwrap();
+    test.observe(20, exact("PROCESSING")).await;
+    let lost = third(&test).await;
+    assert_eq!(lost.event_type, E::Processing);
+    test.close().await;
+    std::fs::copy(&backup, &file).unwrap();
+    for journal in ["florin.db-wal", "florin.db-shm"] {
+        let _ = std::fs::remove_file(test.folder.path().join(journal));
+    }
+    let again = SqliteStorage::open(&url(&test.folder), "test").await;
+    test.storage = again.unwrap();
+    test.observe(900, exact("COMPLETED")).await;
+    let other = third(&test).await;
+    assert_eq!(other.event_type, E::Paid);
+    assert_ne!(other.id, lost.id);
 }
