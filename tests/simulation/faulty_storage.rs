@@ -10,7 +10,7 @@ use florin_orders::{
 };
 use florin_storage::{
     AuditEntry, Claim, Credit, DecideError, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
-    DueDelivery, EndpointStatus, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid,
+    DueDelivery, EndpointStatus, Failure, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid,
     NamedTransaction, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
     OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, OrderVersion,
     PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, Result, SettledOrder,
@@ -36,7 +36,7 @@ impl std::fmt::Debug for FaultyStorage {
 
 /// A fault of a call.
 #[derive(Clone, Copy, Debug)]
-enum Failure {
+enum Fault {
     Before,
     Halfway,
     After,
@@ -45,54 +45,18 @@ enum Failure {
     CrashAfter,
 }
 
-const FAILURES: [(u64, Failure); 6] = [
-    (3, Failure::Before),
-    (3, Failure::Halfway),
-    (3, Failure::After),
-    (1, Failure::CrashBefore),
-    (1, Failure::CrashHalfway),
-    (2, Failure::CrashAfter),
+const FAULTS: [(u64, Fault); 6] = [
+    (3, Fault::Before),
+    (3, Fault::Halfway),
+    (3, Fault::After),
+    (1, Fault::CrashBefore),
+    (1, Fault::CrashHalfway),
+    (2, Fault::CrashAfter),
 ];
-
-/// An error of a storage call.
-trait StorageCallError: From<StorageError> + std::fmt::Debug {
-    /// Returns `true` if the storage failed, `false` if it rejected the request.
-    fn is_storage_failure(&self) -> bool;
-}
-
-impl StorageCallError for StorageError {
-    fn is_storage_failure(&self) -> bool {
-        true
-    }
-}
-
-impl StorageCallError for DecideError {
-    fn is_storage_failure(&self) -> bool {
-        matches!(self, Self::Storage(_))
-    }
-}
-
-impl StorageCallError for OpenError {
-    fn is_storage_failure(&self) -> bool {
-        matches!(self, Self::Storage(_))
-    }
-}
-
-impl StorageCallError for OpenAttemptError {
-    fn is_storage_failure(&self) -> bool {
-        matches!(self, Self::Storage(_))
-    }
-}
-
-impl StorageCallError for OrderOperationError {
-    fn is_storage_failure(&self) -> bool {
-        matches!(self, Self::Storage(_))
-    }
-}
 
 impl FaultyStorage {
     /// A call during an outage. The commit of some was on its way to the disk: its outcome is unknown.
-    async fn fail<T, E: StorageCallError>(
+    async fn fail<T, E: Failure>(
         &self,
         name: &'static str,
         outage: Outage,
@@ -115,7 +79,7 @@ impl FaultyStorage {
         Err(E::from(outage.error()))
     }
 
-    async fn call<T, E: StorageCallError>(
+    async fn call<T, E: Failure>(
         &self,
         name: &'static str,
         work: impl Future<Output = Result<T, E>> + Send,
@@ -130,13 +94,13 @@ impl FaultyStorage {
         if world.random.percent(10) {
             process.sleep(world.random.between(0, 40)).await;
         }
-        let failure = (world.injects_faults() && world.random.in_thousand(12))
-            .then(|| world.random.weigh(&FAILURES));
-        if let Some(failure) = failure {
-            world.log(|| format!("storage: {name} {failure:?}"));
+        let fault = (world.injects_faults() && world.random.in_thousand(12))
+            .then(|| world.random.weigh(&FAULTS));
+        if let Some(fault) = fault {
+            world.log(|| format!("storage: {name} {fault:?}"));
             world
                 .counters
-                .one("faults of the storage", format!("{failure:?}"));
+                .one("faults of the storage", format!("{fault:?}"));
         }
         let kind = world.random.weigh(&DISASTERS);
         let lost = || {
@@ -145,10 +109,10 @@ impl FaultyStorage {
                 _ => StorageError::Corrupt("injected: disk I/O error".into()),
             })
         };
-        let halfway = matches!(failure, Some(Failure::Halfway | Failure::CrashHalfway));
-        let done = match failure {
-            Some(Failure::Before) => return Err(lost()),
-            Some(Failure::CrashBefore) => return process.crash("before a commit").await,
+        let halfway = matches!(fault, Some(Fault::Halfway | Fault::CrashHalfway));
+        let done = match fault {
+            Some(Fault::Before) => return Err(lost()),
+            Some(Fault::CrashBefore) => return process.crash("before a commit").await,
             _ => {
                 if halfway {
                     world.queries.arm(world.random.between(1, 6));
@@ -165,16 +129,16 @@ impl FaultyStorage {
         };
         world.counters.one("calls of the storage", name);
         world.after_write(name);
-        if let (None, Err(error)) = (failure, &done)
-            && error.is_storage_failure()
+        if let (None, Err(error)) = (fault, &done)
+            && error.storage_error().is_some()
         {
             let details = format!("{name}: {error:?}");
             world.violated("storage fails only by injected faults", &details);
         }
-        match failure {
-            Some(Failure::After) => return Err(lost()),
-            Some(Failure::CrashHalfway) => return process.crash("within a commit").await,
-            Some(Failure::CrashAfter) => return process.crash("after a commit").await,
+        match fault {
+            Some(Fault::After) => return Err(lost()),
+            Some(Fault::CrashHalfway) => return process.crash("within a commit").await,
+            Some(Fault::CrashAfter) => return process.crash("after a commit").await,
             _ => {}
         }
         if world.random.percent(10) {

@@ -3,6 +3,8 @@
 use florin_orders::{InvoiceId, Order, OrderId, OrderStatus};
 use sqlx::postgres::PgDatabaseError;
 
+use crate::DecideError;
+
 /// What the storage returns.
 pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 
@@ -312,3 +314,52 @@ pub enum OrderOperationError {
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
+
+/// An error that may hold a failure of the database.
+pub trait Failure: From<StorageError> + std::fmt::Debug + Send + 'static {
+    /// The failure of the database; `None` if the storage refused the operation.
+    fn storage_error(&self) -> Option<&StorageError>;
+
+    /// The failure of the database, or this refusal.
+    ///
+    /// # Errors
+    /// The storage refused the operation.
+    fn into_storage_error(self) -> Result<StorageError, Self>;
+}
+
+impl Failure for StorageError {
+    fn storage_error(&self) -> Option<&StorageError> {
+        Some(self)
+    }
+
+    fn into_storage_error(self) -> Result<StorageError, Self> {
+        Ok(self)
+    }
+}
+
+macro_rules! failure {
+    ($($error:ident),*) => {
+        $(impl Failure for $error {
+            fn storage_error(&self) -> Option<&StorageError> {
+                match self {
+                    Self::Storage(error) => Some(error),
+                    _ => None,
+                }
+            }
+
+            fn into_storage_error(self) -> Result<StorageError, Self> {
+                match self {
+                    Self::Storage(error) => Ok(error),
+                    refused => Err(refused),
+                }
+            }
+        })*
+    };
+}
+
+failure!(
+    DecideError,
+    OpenError,
+    OpenAttemptError,
+    OrderOperationError
+);

@@ -46,7 +46,8 @@ pub use delivery::{
     RecordedDelivery, Retry,
 };
 pub use error::{
-    FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, Result, StorageError,
+    Failure, FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, Result,
+    StorageError,
 };
 pub use lease::LeaseClock;
 pub use limits::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL};

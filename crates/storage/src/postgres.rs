@@ -90,7 +90,6 @@ use sqlx::postgres::PgPool;
 
 pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
 use self::announcements::ListenOptions;
-use self::failure::Failure as _;
 pub use self::open::migrate;
 pub(crate) use self::open::shown;
 pub use self::options::PostgresOptions;

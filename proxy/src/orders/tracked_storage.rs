@@ -3,9 +3,7 @@
 //! A write runs in a separate task and always ends: a caller that gives up, like the handler of a request whose browser
 //! disconnects, cannot leave behind a commit that comes after the announcement.
 
-mod failure;
-mod operator;
-mod shared;
+mod beside_orders;
 mod writes;
 
 use std::collections::HashMap;
@@ -95,7 +93,8 @@ impl Storage for TrackedStorage {
     ) -> Result<Opened, OpenError> {
         let (id, terms) = (id.clone(), terms.clone());
         // An order that is known stays as it is.
-        let work = |storage: Arc<dyn Storage>| async move {
+        let storage = self.inner.clone();
+        let work = async move {
             let opened = storage.open_order(&id, &terms, token, token_expires_at, now);
             opened.await
         };
@@ -168,8 +167,8 @@ impl Storage for TrackedStorage {
         now: Timestamp,
     ) -> Result<Snapshot, OrderOperationError> {
         let order = id.clone();
-        let work =
-            |storage: Arc<dyn Storage>| async move { storage.cancel_order(&order, now).await };
+        let storage = self.inner.clone();
+        let work = async move { storage.cancel_order(&order, now).await };
         self.write("cancel_order", of(id), work, |_| false).await
     }
 
@@ -178,7 +177,8 @@ impl Storage for TrackedStorage {
     }
 
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>> {
-        let work = |storage: Arc<dyn Storage>| async move { storage.expire_orders(now).await };
+        let storage = self.inner.clone();
+        let work = async move { storage.expire_orders(now).await };
         self.write_found(work, |writing, expired| {
             for order in expired {
                 writing.mark_changed(order);
@@ -200,10 +200,8 @@ impl Storage for TrackedStorage {
             }
             begun.insert(terms.id.clone(), order.clone());
         }
-        let (id, terms) = (order.clone(), terms.clone());
-        let work = |storage: Arc<dyn Storage>| async move {
-            storage.begin_attempt(&id, &terms, now).await
-        };
+        let (storage, id, terms) = (self.inner.clone(), order.clone(), terms.clone());
+        let work = async move { storage.begin_attempt(&id, &terms, now).await };
         self.write("begin_attempt", of(order), work, |_| false)
             .await
     }
@@ -215,10 +213,8 @@ impl Storage for TrackedStorage {
         now: Timestamp,
     ) -> Result<(), OpenAttemptError> {
         let scope = self.scope_of(attempt);
-        let (id, invoice) = (attempt.clone(), invoice.clone());
-        let work = |storage: Arc<dyn Storage>| async move {
-            storage.open_attempt(&id, &invoice, now).await
-        };
+        let (storage, id, invoice) = (self.inner.clone(), attempt.clone(), invoice.clone());
+        let work = async move { storage.open_attempt(&id, &invoice, now).await };
         let opened = self.write("open_attempt", scope, work, |_| false).await;
         if opened.is_ok() {
             self.begun.lock().remove(attempt);
@@ -232,10 +228,8 @@ impl Storage for TrackedStorage {
         reason: Abandoned,
         now: Timestamp,
     ) -> Result<()> {
-        let (scope, id) = (self.scope_of(attempt), attempt.clone());
-        let work = |storage: Arc<dyn Storage>| async move {
-            storage.abandon_attempt(&id, reason, now).await
-        };
+        let (storage, scope, id) = (self.inner.clone(), self.scope_of(attempt), attempt.clone());
+        let work = async move { storage.abandon_attempt(&id, reason, now).await };
         let abandoned = self.write("abandon_attempt", scope, work, |_| false).await;
         if abandoned.is_ok() {
             self.begun.lock().remove(attempt);
@@ -244,9 +238,8 @@ impl Storage for TrackedStorage {
     }
 
     async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64> {
-        let work = |storage: Arc<dyn Storage>| async move {
-            storage.abandon_stale_attempts(begun_before, now).await
-        };
+        let storage = self.inner.clone();
+        let work = async move { storage.abandon_stale_attempts(begun_before, now).await };
         self.write("abandon_stale_attempts", Scope::All, work, |done| {
             matches!(done, Ok(0))
         })
@@ -259,10 +252,8 @@ impl Storage for TrackedStorage {
         named: Option<&NamedTransaction>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError> {
-        let (id, named) = (order.clone(), named.cloned());
-        let work = |storage: Arc<dyn Storage>| async move {
-            storage.mark_as_paid(&id, named.as_ref(), now).await
-        };
+        let (storage, id, named) = (self.inner.clone(), order.clone(), named.cloned());
+        let work = async move { storage.mark_as_paid(&id, named.as_ref(), now).await };
         self.write("mark_as_paid", of(order), work, |_| false).await
     }
 
@@ -272,10 +263,12 @@ impl Storage for TrackedStorage {
         email: Option<&str>,
         now: Timestamp,
     ) -> Result<Option<KeptEmail>> {
-        let (id, email) = (order.clone(), email.map(ToOwned::to_owned));
-        let work = |storage: Arc<dyn Storage>| async move {
-            storage.keep_receipt_email(&id, email.as_deref(), now).await
-        };
+        let (storage, id, email) = (
+            self.inner.clone(),
+            order.clone(),
+            email.map(ToOwned::to_owned),
+        );
+        let work = async move { storage.keep_receipt_email(&id, email.as_deref(), now).await };
         self.write("keep_receipt_email", of(order), work, |_| false)
             .await
     }
@@ -287,7 +280,8 @@ impl Storage for TrackedStorage {
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueAttempt>> {
-        let work = |storage: Arc<dyn Storage>| async move {
+        let storage = self.inner.clone();
+        let work = async move {
             let due = storage.due_attempts(priority, now, lease_until, limit);
             due.await
         };
@@ -303,8 +297,8 @@ impl Storage for TrackedStorage {
     }
 
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool> {
-        let (id, scope) = (order.clone(), of(order));
-        let work = |storage: Arc<dyn Storage>| async move { storage.schedule_poll(&id, at).await };
+        let (storage, id, scope) = (self.inner.clone(), order.clone(), of(order));
+        let work = async move { storage.schedule_poll(&id, at).await };
         self.schedule("schedule_poll", work, move |changes, _| {
             changes.invalidate(&scope);
         })
@@ -317,10 +311,8 @@ impl Storage for TrackedStorage {
         pause: SignedDuration,
         now: Timestamp,
     ) -> Result<bool> {
-        let (id, scope) = (order.clone(), of(order));
-        let work = |storage: Arc<dyn Storage>| async move {
-            storage.schedule_polls_of_order(&id, pause, now).await
-        };
+        let (storage, id, scope) = (self.inner.clone(), order.clone(), of(order));
+        let work = async move { storage.schedule_polls_of_order(&id, pause, now).await };
         self.schedule("schedule_polls_of_order", work, move |changes, _| {
             changes.invalidate(&scope);
         })
@@ -328,7 +320,8 @@ impl Storage for TrackedStorage {
     }
 
     async fn replan_future(&self, now: Timestamp) -> Result<u64> {
-        let work = |storage: Arc<dyn Storage>| async move { storage.replan_future(now).await };
+        let storage = self.inner.clone();
+        let work = async move { storage.replan_future(now).await };
         self.write("replan_future", Scope::All, work, |done| {
             matches!(done, Ok(0))
         })
@@ -358,10 +351,8 @@ impl Storage for TrackedStorage {
         until: Timestamp,
         now: Timestamp,
     ) -> Result<()> {
-        let (due, scope) = (due.clone(), of(&due.order_id));
-        let work = |storage: Arc<dyn Storage>| async move {
-            storage.reschedule_poll(&due, until, now).await
-        };
+        let (storage, due, scope) = (self.inner.clone(), due.clone(), of(&due.order_id));
+        let work = async move { storage.reschedule_poll(&due, until, now).await };
         self.schedule("reschedule_poll", work, move |changes, _| {
             changes.invalidate(&scope);
         })
@@ -374,10 +365,8 @@ impl Storage for TrackedStorage {
         observation: &Observation,
     ) -> Result<Option<RecordedObservation>> {
         let scope = of(&due.order_id);
-        let (due, observation) = (due.clone(), observation.clone());
-        let work = |storage: Arc<dyn Storage>| async move {
-            storage.record_observation(&due, &observation).await
-        };
+        let (storage, due, observation) = (self.inner.clone(), due.clone(), observation.clone());
+        let work = async move { storage.record_observation(&due, &observation).await };
         self.write("record_observation", scope, work, |done| {
             matches!(done, Ok(None))
         })

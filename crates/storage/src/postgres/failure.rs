@@ -2,7 +2,7 @@
 
 use sqlx::postgres::PgDatabaseError;
 
-use crate::{DecideError, OpenAttemptError, OpenError, OrderOperationError, StorageError};
+use crate::StorageError;
 
 /// What follows from a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,21 +17,9 @@ pub(super) enum Kind {
     Other,
 }
 
-/// An error that may hold a failure of the database.
-pub(super) trait Failure: From<StorageError> + Send + 'static {
-    /// The failure of the database, if it is one.
-    fn storage(&self) -> Option<&StorageError>;
-
-    /// The same with the server's name for an unreachable server.
-    fn for_postgres(self) -> Self;
-}
-
-impl Failure for StorageError {
-    fn storage(&self) -> Option<&StorageError> {
-        Some(self)
-    }
-
-    fn for_postgres(self) -> Self {
+impl StorageError {
+    /// This error with the server's name for an unreachable server.
+    pub(super) fn for_postgres(self) -> Self {
         match (kind(&self), self) {
             (Kind::Lost, Self::Database(error))
             | (_, Self::Database(error @ sqlx::Error::PoolTimedOut)) => {
@@ -41,33 +29,6 @@ impl Failure for StorageError {
         }
     }
 }
-
-macro_rules! failure {
-    ($($error:ident),*) => {
-        $(impl Failure for $error {
-            fn storage(&self) -> Option<&StorageError> {
-                match self {
-                    Self::Storage(error) => Some(error),
-                    _ => None,
-                }
-            }
-
-            fn for_postgres(self) -> Self {
-                match self {
-                    Self::Storage(error) => Self::Storage(error.for_postgres()),
-                    refused => refused,
-                }
-            }
-        })*
-    };
-}
-
-failure!(
-    DecideError,
-    OpenError,
-    OpenAttemptError,
-    OrderOperationError
-);
 
 /// Returns `true` if a statement was prepared before a column was added to its table.
 pub(super) fn is_of_old_schema(error: &StorageError) -> bool {

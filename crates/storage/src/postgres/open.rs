@@ -9,7 +9,6 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlStr};
 
 use super::announcements::ListenOptions;
 use super::dead_connections::ANSWER;
-use super::failure::Failure as _;
 use super::options::PostgresOptions;
 use super::pooler::Pooler;
 use super::{PostgresStorage, deliveries, polls};

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 
-use super::failure::Failure;
 use super::pooler::Pooler;
-use crate::{PoolState, StorageError};
+use crate::{Failure, PoolState, StorageError};
 
 /// A connection through a firewall that forgets it ends before that.
 const MAX_LIFETIME: Duration = Duration::from_mins(10);
@@ -120,12 +119,15 @@ impl Timeouts {
         error.for_postgres()
     }
 
-    /// The same of a transaction.
+    /// Counts a failed transaction that got no connection. Returns the error for the caller.
     pub(super) fn counted_write<E: Failure>(&self, error: E) -> E {
-        if let Some(error) = error.storage() {
-            count(&self.writes, error);
+        match error.into_storage_error() {
+            Ok(error) => {
+                count(&self.writes, &error);
+                E::from(error.for_postgres())
+            }
+            Err(refused) => refused,
         }
-        error.for_postgres()
     }
 
     /// The state of both pools.

@@ -18,9 +18,9 @@ use sqlx::postgres::Postgres;
 use sqlx::{Executor as _, PgConnection};
 
 use super::dead_connections::{ANSWER, close_idle, close_silent, no_response};
-use super::failure::{Failure, Kind, is_of_old_schema, kind};
+use super::failure::{Kind, is_of_old_schema, kind};
 use super::options::Writers;
-use crate::StorageError;
+use crate::{Failure, StorageError};
 
 /// Tries of a transaction that conflicts with another one, or whose connection was lost: for about 5 seconds.
 pub(super) const TRIES: u32 = 25;
@@ -140,7 +140,7 @@ where
             }
         };
         tries += 1;
-        let kind = error.storage().map_or(Kind::Other, kind);
+        let kind = error.storage_error().map_or(Kind::Other, kind);
         match kind {
             _ if tries == TRIES => return Err(writers.timeouts.counted_write(error)),
             // At once: the other transaction has ended.
@@ -169,7 +169,7 @@ where
             ended.map_err(StorageError::from)?;
             Ok(done)
         }
-        Err(error) if error.storage().is_some_and(is_of_old_schema) => {
+        Err(error) if error.storage_error().is_some_and(is_of_old_schema) => {
             drop(transaction);
             Err(error)
         }

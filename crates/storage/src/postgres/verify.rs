@@ -2,7 +2,6 @@
 
 use sqlx::{Connection as _, PgConnection};
 
-use super::failure::Failure as _;
 use super::open::{check, connect, options};
 use crate::Result;
 use crate::database::{Verified, count};

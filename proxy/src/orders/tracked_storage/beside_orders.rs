@@ -1,15 +1,15 @@
-//! Reads and decisions of operators and stores' staff: a decision is announced like every write.
-
-use std::sync::Arc;
+//! What a storage has beside the orders of customers: reads and decisions of operators and stores' staff, and what the
+//! processes on one database share. A decision is announced like every write; the rest changes no order.
 
 use async_trait::async_trait;
 use florin_orders::{Aggregate, Event, EventId, OrderId, Snapshot, TokenHash};
 use florin_storage::{
-    AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, Result, SettledOrder, StaffAccess, StaffStorage, Storage,
-    StoreScope,
+    AuditEntry, ChangeListener, Changed, DecideError, GivenUpEvent, LimitKey, NewAuditEntry,
+    NewDecision, OperatorStorage, OrderHistory, OrderSearch, OrderVersion, PoolState, Result,
+    ServerState, SettledOrder, SharedStorage, StaffAccess, StaffStorage, StaticFile, StoreScope,
+    Totals,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{TrackedStorage, of};
 
@@ -21,9 +21,8 @@ impl OperatorStorage for TrackedStorage {
         decision: &NewDecision,
         now: Timestamp,
     ) -> Result<Snapshot, DecideError> {
-        let (id, decision) = (order.clone(), decision.clone());
-        let work =
-            |storage: Arc<dyn Storage>| async move { storage.decide(&id, &decision, now).await };
+        let (storage, id, decision) = (self.inner.clone(), order.clone(), decision.clone());
+        let work = async move { storage.decide(&id, &decision, now).await };
         self.write("decide", of(order), work, |_| false).await
     }
 
@@ -73,7 +72,6 @@ impl OperatorStorage for TrackedStorage {
     }
 }
 
-/// No view of an order depends on it.
 #[async_trait]
 impl StaffStorage for TrackedStorage {
     async fn add_staff_link(
@@ -112,5 +110,69 @@ impl StaffStorage for TrackedStorage {
 
     async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64> {
         self.inner.delete_expired_staff_access(now).await
+    }
+}
+
+#[async_trait]
+impl SharedStorage for TrackedStorage {
+    fn has_other_writers(&self) -> bool {
+        self.inner.has_other_writers()
+    }
+
+    async fn server_state(&self) -> Result<Option<ServerState>> {
+        self.inner.server_state().await
+    }
+
+    fn pools(&self) -> Vec<PoolState> {
+        self.inner.pools()
+    }
+
+    async fn versions(&self, orders: &[OrderId]) -> Result<Vec<(OrderId, OrderVersion)>> {
+        self.inner.versions(orders).await
+    }
+
+    async fn announce(&self, changed: &Changed) -> Result<()> {
+        self.inner.announce(changed).await
+    }
+
+    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>> {
+        self.inner.listen().await
+    }
+
+    async fn count_request(
+        &self,
+        key: LimitKey,
+        each: SignedDuration,
+        now: Timestamp,
+    ) -> Result<Option<SignedDuration>> {
+        self.inner.count_request(key, each, now).await
+    }
+
+    async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64> {
+        self.inner.delete_unused_counts(now).await
+    }
+
+    async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool> {
+        self.inner.share_delay(is_delayed, now).await
+    }
+
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
+        self.inner.keep_static_files(files, now).await
+    }
+
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
+        self.inner.static_file(name).await
+    }
+
+    async fn totals(&self) -> Result<Totals> {
+        self.inner.totals().await
+    }
+
+    async fn check_database(&self) -> Result<()> {
+        self.inner.check_database().await
+    }
+
+    async fn check_writing(&self, now: Timestamp) -> Result<()> {
+        self.inner.check_writing(now).await
     }
 }
