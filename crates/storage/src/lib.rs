@@ -39,7 +39,7 @@ mod traits;
 
 pub use copy::{CopiedTable, CopyError, CopyStep, OnCopyStep, copy};
 pub use database::{
-    Database, backup, check_database, check_place, is_postgres, network_volume, verify,
+    Database, Verified, backup, check_database, check_place, is_postgres, network_volume, verify,
 };
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,

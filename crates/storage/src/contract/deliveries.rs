@@ -219,11 +219,22 @@ pub(super) async fn a_redelivery_delays_no_later_event(backend: Backend) {
 
 pub(super) async fn an_abandoned_event_is_redelivered_before_pending_ones(backend: Backend) {
     let test = backend.test().await;
-    test.awaiting(1).await;
-    let created = test.due(1).await.remove(0);
-    test.deliver(&created, 1, DeliveryOutcome::GivenUp).await;
-    redeliver(&test, &created.event.id, 10).await;
-    assert_eq!(types(&test.due(10).await), [E::Created]);
+    for number in [1, 2] {
+        test.awaiting(number).await;
+    }
+    for created in test.due(1).await {
+        test.deliver(&created, 1, DeliveryOutcome::GivenUp).await;
+        if created.event.order_id == id(1) {
+            redeliver(&test, &created.event.id, 10).await;
+        }
+    }
+    let due = test.due(10).await;
+    assert_eq!(due.len(), 2);
+    // The other order's next event does not wait for the abandoned one.
+    for (number, event_type) in [(1, E::Created), (2, E::AttemptOpened)] {
+        let of_order = due.iter().find(|due| due.event.order_id == id(number));
+        assert_eq!(of_order.unwrap().event.event_type, event_type);
+    }
 }
 
 /// What a store is sent at once, with so many places free.
