@@ -23,7 +23,6 @@ mod finding;
 mod gateway;
 mod restore;
 mod rules;
-mod signature;
 mod sources;
 
 pub use amount::Price;
@@ -36,5 +35,4 @@ pub use evidence::{
 pub use finding::Finding;
 pub use gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 pub use rules::{Moment, check};
-pub use signature::{secret, sign};
 pub use sources::{Sources, audit, read_tables};

@@ -14,7 +14,7 @@ use crate::evidence::{
     StoredFile,
 };
 use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
-use crate::signature::sign;
+use crate::rules::deliveries::sign;
 
 pub(super) const START: Millis = 1_790_000_000_000;
 pub(super) const HOUR: Millis = 3_600_000;
