@@ -10,7 +10,6 @@ use sqlx::Row as _;
 use crate::stores::STORES;
 use crate::world::World;
 
-/// A payment must be detected within this time.
 const NOTICED_WITHIN: Millis = 6 * 60_000;
 /// Added if the proxy's clock was an hour off: it takes an attempt for an hour older, and polls it a quarter of that later.
 const AFTER_WRONG_CLOCK: Millis = 16 * 60_000;

@@ -1,13 +1,18 @@
 //! Disasters of a world: an outage of the storage, a wrong clock of the proxy's machine or of the gateway, an excessive pause,
 //! a restored backup.
-//! Each step of the proxy may draw one: a call of the storage, of the gateway, of a store, or of the clock.
+//! Each step of the proxy may draw one: a call of the storage, of the gateway, of a store, or of the clock. For a restore a
+//! process makes a copy, every process ends later, and the next one starts on the copy.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use florin_invariants::{Database, Restore};
+use florin_storage::SqliteStorage;
+
 use crate::outage::Outage;
+use crate::proxy::Proxy;
 use crate::timeline::Millis;
-use crate::world::World;
+use crate::world::{Backup, Expectations, World};
 
 const HOUR: Millis = 3_600_000;
 
@@ -64,7 +69,6 @@ impl Disaster {
 }
 
 impl World {
-    /// Draws a disaster at one step out of many, unless one lasts.
     pub(crate) fn step(self: &Arc<Self>, step: Step) {
         let happens = self.injects_faults() && self.random.draw().is_multiple_of(step.rarity());
         if !happens || self.has_disaster.swap(true, Ordering::Relaxed) {
@@ -112,5 +116,88 @@ impl World {
         if matches!(disaster, Disaster::ClockAhead | Disaster::ClockBehind) {
             self.clock_was_off.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+/// Longest time between the last process and the copy in its place.
+const LONGEST_STOP: Millis = 20_000;
+
+impl World {
+    /// Copies the database by the function of `florin-proxy store backup`.
+    pub(crate) fn make_backup(&self) {
+        let from = self.database_file();
+        let number = self.restores.lock().len() + 1;
+        let file = from.with_extension(format!("r{number}.db"));
+        let url = format!("sqlite://{}", from.display());
+        let backup = florin_storage::backup(&url, "test", &file);
+        let made = self.database.run(backup);
+        made.unwrap_or_else(|error| panic!("no backup: {error}"));
+        let made_at = self.timeline.now();
+        *self.backup.lock() = Some(Backup { made_at, file });
+    }
+
+    pub(crate) fn has_lost(&self, order: &str) -> bool {
+        let has = |database: &Database| database.orders.iter().any(|it| it.id == order);
+        let restores = self.restores.lock();
+        let mut restores = restores.iter();
+        restores.any(|restore| has(&restore.replaced) && !has(&restore.backup))
+    }
+
+    /// What was known of the replaced database holds for the rows of the backup alone.
+    fn forget_what_was_lost(&self, backup: &Database) {
+        let is_credited = |order: &String| backup.credits.iter().any(|it| it.order_id == *order);
+        let mut expectations = self.expectations.lock();
+        let Expectations {
+            credited,
+            known_paid,
+            ..
+        } = &mut *expectations;
+        credited.retain(|order, _| is_credited(order));
+        known_paid.retain(is_credited);
+    }
+}
+
+impl Proxy {
+    pub(crate) async fn restore_backups(self) {
+        loop {
+            self.world().restore_wanted.notified().await;
+            self.restore().await;
+        }
+    }
+
+    async fn restore(&self) {
+        let world = self.world().clone();
+        let backup = world.backup.lock().take();
+        let Backup { made_at, file } = backup.expect("a restore begins with a backup");
+        self.stop_all("before a restore");
+        let pause = world.random.between(1, LONGEST_STOP);
+        world.timeline.sleep(pause).await;
+        let replaced = world.read_tables(true);
+        world.database.run(self.storage().close());
+        let url = format!("sqlite://{}", file.display());
+        let storage = world.database.run(SqliteStorage::open(&url, "test"));
+        world.queries.switch_to(&file);
+        let backup = world.read_tables(true);
+        world.forget_what_was_lost(&backup);
+        let lost = replaced.orders.len() - backup.orders.len();
+        world.log(|| format!("a backup is restored, without {lost} orders"));
+        for (what, lost) in [
+            ("lost orders", lost),
+            (
+                "lost credits",
+                replaced.credits.len() - backup.credits.len(),
+            ),
+            ("lost events", replaced.events.len() - backup.events.len()),
+        ] {
+            world.counters.add("restores", what, lost as u64);
+        }
+        world.restores.lock().push(Restore {
+            made_at,
+            at: world.timeline.now(),
+            backup,
+            replaced,
+        });
+        world.use_file(file);
+        self.start_on(storage.expect("a backup of a good database"));
     }
 }

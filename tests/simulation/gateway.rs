@@ -21,7 +21,6 @@ const CONVERSION_LASTS: Millis = 20 * 60_000;
 #[derive(Debug)]
 pub(crate) struct Gateway {
     pub(crate) local_currency: &'static str,
-    /// Longest lifetime of an invoice, in minutes.
     longest_minutes: i64,
     random: SeededRandom,
     state: Mutex<State>,
@@ -211,7 +210,6 @@ impl Gateway {
         (200, json!({ "data": invoice.record(at) }))
     }
 
-    /// The latest invoice that fits.
     pub(crate) fn find(&self, fits: impl Fn(&Invoice) -> bool) -> Option<Invoice> {
         let state = self.state.lock();
         let mut invoices = state.invoices.iter().rev();
@@ -295,7 +293,6 @@ impl Gateway {
         self.state.lock().pauses.retain(|pause| pause.until > now);
     }
 
-    /// Returns the record up to a moment.
     pub(crate) fn evidence(&self, now: Millis) -> florin_invariants::Gateway {
         let state = self.state.lock();
         let invoices = state.invoices.iter();

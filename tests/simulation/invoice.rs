@@ -193,7 +193,6 @@ impl Invoice {
         }
     }
 
-    /// The `data` of GET /invoice.
     pub(crate) fn record(&self, at: Millis) -> InvoiceRecord {
         let state = self.state_at(at);
         let received = self.received_amounts(state.received);

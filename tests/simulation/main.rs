@@ -57,14 +57,11 @@ mod outage;
 mod process;
 mod proxy;
 mod queries;
-mod restore;
 mod runner;
 mod schedule;
-mod sender;
 mod stores;
 mod timeline;
 mod transport;
-mod workers;
 mod world;
 
 use std::process::ExitCode;

@@ -31,7 +31,6 @@ pub(crate) struct OrderRequest {
     pub(crate) source: OrderSource,
     pub(crate) product: &'static str,
     pub(crate) quantity: i64,
-    /// In units.
     pub(crate) price: i128,
     pub(crate) reference: String,
     pub(crate) expires_in_seconds: Option<i64>,

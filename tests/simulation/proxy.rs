@@ -22,14 +22,13 @@ use tower::ServiceExt as _;
 
 use crate::account::SimulatedAccount;
 use crate::faulty_storage::FaultyStorage;
-use crate::process::Process;
-use crate::sender::SimulatedSender;
+use crate::process::{Process, run_workers};
+
+use crate::stores::{self, SimulatedSender};
 use crate::timeline::Millis;
 use crate::transport::SimulatedTransport;
 use crate::world::World;
-use crate::{stores, workers};
 
-/// Timeout of customers and callbacks towards the proxy.
 const TIMEOUT: Millis = 45_000;
 
 /// Longest time from a permit to its use. A pause that was stored meanwhile does not hold for it.
@@ -47,7 +46,6 @@ struct Machine {
     processes: AtomicU64,
     /// Processes that may still run: the last one of each proxy, and suspended ones.
     begun: Mutex<Vec<Process>>,
-    /// `true` while no process may start.
     is_stopped: AtomicBool,
 }
 
@@ -129,7 +127,7 @@ impl Proxy {
         };
         let core = Core::new(config, dependencies, CancellationToken::new());
         let router = core.router();
-        tokio::spawn(workers::run(process.clone(), core));
+        tokio::spawn(run_workers(process.clone(), core));
         tokio::spawn(self.clone().restart_after(proxy, process.clone()));
         machine.world.log(|| format!("proxy {proxy} starts"));
         self.0.running.lock()[proxy] = Some(RunningProcess { process, router });

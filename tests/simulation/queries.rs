@@ -69,7 +69,6 @@ impl Queries {
         self.rows_after(sql, 0)
     }
 
-    /// Returns the rows of a query with one parameter.
     pub(crate) fn rows_after(&self, sql: &str, number: i64) -> Vec<SqliteRow> {
         let mut connection = self.connection.lock();
         let mut query = sqlx::query(sqlx::AssertSqlSafe(sql.to_owned()));

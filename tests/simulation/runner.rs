@@ -22,7 +22,6 @@ use crate::timeline::Timeline;
 use crate::world::{World, WorldOptions};
 
 const ORDERS: u64 = 1_000;
-/// Runs of this many orders must cover every fault.
 const FULL_COVERAGE: u64 = 10_000;
 const ORDERS_PER_WORLD: usize = 20;
 /// One world in this many lasts more than a week, and one two months.

@@ -19,7 +19,6 @@ pub(crate) struct Schedule {
     fault_time: Millis,
     recovery_time: Millis,
     audit_every: Millis,
-    /// Largest change of the wall clock.
     longest_jump: Millis,
     pub(crate) lasts_weeks: bool,
 }

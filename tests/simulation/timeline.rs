@@ -61,12 +61,10 @@ impl Timeline {
     }
 }
 
-/// One step of FNV-1a, with a number instead of a byte.
 fn fold(digest: u64, number: Millis) -> u64 {
     (digest ^ number.cast_unsigned()).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
-/// A wait that ends by [`Timeline::advance`].
 #[derive(Debug)]
 pub(crate) struct Sleep {
     timeline: Timeline,

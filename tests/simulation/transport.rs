@@ -330,7 +330,6 @@ const RECORDED_AMOUNTS: [&str; 6] = [
     "received_amount_in_usd",
     "received_amount_in_local_currency",
 ];
-/// Longest distance of a nonce from the gateway's clock.
 const NONCE_TOLERANCE: Millis = 300_000;
 /// A longer pause is cut short by the proxy.
 const LONGEST_PAUSE: Millis = 300_000;

@@ -19,7 +19,6 @@ use crate::queries::{Database, Queries};
 use crate::stores::Shop;
 use crate::timeline::{Millis, Timeline};
 
-/// The wall clock at the start of a world: 2026-09-21.
 const FIRST_DAY: Millis = 1_790_000_000_000;
 
 /// A pause that seems longer, because the clock was set by more, is over for the proxy.
@@ -63,7 +62,6 @@ pub(crate) struct World {
 
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
-    /// Agreed prices by order.
     pub(crate) agreed: BTreeMap<String, Price>,
     pub(crate) known_paid: BTreeSet<String>,
     /// The time of each order's credit, by the gateway's clock.
