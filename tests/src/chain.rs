@@ -18,7 +18,6 @@ const CHAIN_ID: &str = "11155111";
 /// The first account of the node, whose key the wallet has.
 const ACCOUNT: &str = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
-/// A running node; it ends when dropped.
 #[derive(Debug)]
 pub struct Chain {
     node: Child,
@@ -27,7 +26,6 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Starts a node of Sepolia's number with an account that has coins and USDT.
     pub async fn start() -> Self {
         Self::start_as(CHAIN_ID).await
     }
@@ -137,7 +135,6 @@ pub fn wallet_guards(script: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A script of a wallet in `tests/wallet` with what it imports.
 pub(crate) fn script_of(script: &'static str) -> String {
     static SCRIPTS: Mutex<BTreeMap<&str, String>> = Mutex::new(BTreeMap::new());
     let mut scripts = SCRIPTS.lock();
@@ -150,7 +147,6 @@ pub(crate) fn script_of(script: &'static str) -> String {
     bundled.clone()
 }
 
-/// Bundles a script of `tests/wallet` with what it imports.
 fn bundle_into(bundle: &Path, script: &str, flags: &[&str]) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("wallet");
     let output = Command::new("node")

@@ -11,7 +11,6 @@ type Counts = BTreeMap<(&'static str, String), u64>;
 pub struct Counters(Mutex<Counts>);
 
 impl Counters {
-    /// Adds `count`.
     pub fn add(&self, theme: &'static str, kind: impl Into<String>, count: u64) {
         *self.counts().entry((theme, kind.into())).or_default() += count;
     }

@@ -58,7 +58,6 @@ impl Customer {
         self.checkout_of(&opened)
     }
 
-    /// POST /v1/checkout.
     pub async fn request_order(&self, source: &Value) -> HttpResponse {
         self.send(Method::POST, "/v1/checkout", None, Some(source))
             .await
@@ -139,7 +138,6 @@ impl Checkout {
         }
     }
 
-    /// GET below /v1/checkout.
     pub async fn get(&self, path: &str) -> HttpResponse {
         let path = format!("/v1/checkout{path}");
         self.page
@@ -147,7 +145,6 @@ impl Checkout {
             .await
     }
 
-    /// POST below /v1/checkout.
     pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
         let path = format!("/v1/checkout{path}");
         self.page
@@ -194,7 +191,6 @@ impl Checkout {
         crate::http_response::text_at(&view, "/attempt/address")
     }
 
-    /// Waits until the order stands here.
     pub async fn wait_for(&self, status: &str) -> Value {
         let what = format!("{} is {status}", self.order);
         eventually(&what, async || {

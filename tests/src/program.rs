@@ -149,7 +149,6 @@ impl Program {
         self.signal("HUP");
     }
 
-    /// Sends SIGTERM and returns the exit code; `None` if it does not exit within 30 s.
     pub async fn stop(&mut self) -> Option<i32> {
         self.signal("TERM");
         let program = Mutex::new(self);
@@ -157,7 +156,6 @@ impl Program {
         ended?.code()
     }
 
-    /// Sends SIGKILL.
     pub fn kill(&mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it is our child");

@@ -65,7 +65,6 @@ impl Prometheus {
         prometheus
     }
 
-    /// The result of an expression; `None` while Prometheus starts.
     pub async fn query(&self, expression: &str) -> Option<Value> {
         let mut url = reqwest::Url::parse(&format!("{}/query", self.url)).ok()?;
         url.query_pairs_mut().append_pair("query", expression);
@@ -86,7 +85,6 @@ impl Prometheus {
             .collect()
     }
 
-    /// Waits until an alert fires.
     pub async fn wait_until_fires(&self, alert: &str) {
         eventually(&format!("{alert} fires"), async || {
             self.firing().await.contains(alert).then_some(())
@@ -94,7 +92,6 @@ impl Prometheus {
         .await;
     }
 
-    /// Waits until an alert does not fire.
     pub async fn wait_until_over(&self, alert: &str) {
         eventually(&format!("{alert} is over"), async || {
             (!self.firing().await.contains(alert)).then_some(())

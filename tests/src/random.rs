@@ -24,7 +24,6 @@ impl SeededRandom {
         Self::new(self.draw() ^ number.wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
 
-    /// The next 64 bits.
     pub fn draw(&self) -> u64 {
         let mut bits = self.0.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -32,7 +31,6 @@ impl SeededRandom {
         bits ^ (bits >> 31)
     }
 
-    /// A number below `bound`; 0 if that is 0.
     pub fn below(&self, bound: u64) -> u64 {
         self.draw() % bound.max(1)
     }
@@ -48,7 +46,6 @@ impl SeededRandom {
         self.below(1000) < cases
     }
 
-    /// Returns `true` in `cases` of a hundred cases.
     pub fn percent(&self, cases: u64) -> bool {
         self.in_thousand(cases * 10)
     }
@@ -76,7 +73,6 @@ impl SeededRandom {
         unreachable!("the weights add up to the total")
     }
 
-    /// 32 hexadecimal digits.
     pub fn hex(&self) -> String {
         format!("{:016x}{:016x}", self.draw(), self.draw())
     }

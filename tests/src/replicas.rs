@@ -98,7 +98,6 @@ impl Replicas {
             .map_or_else(String::new, Program::printed)
     }
 
-    /// Kills one by SIGKILL.
     pub fn kill(&mut self, number: usize) {
         if let Some(mut program) = self.0[number].program.take() {
             program.kill();

@@ -68,7 +68,6 @@ impl SandboxControl {
         self.act(id, "expire", &json!({})).await;
     }
 
-    /// Blocks are taken back, on every chain.
     pub async fn reorg(&self, blocks: u32) {
         self.post("reorg", &json!({ "blocks": blocks })).await;
     }
@@ -78,7 +77,6 @@ impl SandboxControl {
         self.act(id, "override", members).await;
     }
 
-    /// Every hosted session, newest first.
     pub async fn sessions(&self) -> Vec<Value> {
         self.list("sessions").await
     }
@@ -118,12 +116,10 @@ impl SandboxControl {
         self.send(Method::DELETE, "faults", None).await;
     }
 
-    /// Every invoice, newest first.
     pub async fn invoices(&self) -> Vec<Value> {
         self.list("invoices").await
     }
 
-    /// The calls to the gateway, newest first.
     pub async fn calls(&self) -> Vec<Value> {
         self.list("requests").await
     }

@@ -34,7 +34,6 @@ impl StoreServer {
         }
     }
 
-    /// POST /v1/orders.
     pub async fn open(&self, order: &Value) -> HttpResponse {
         self.post("/v1/orders", order).await
     }
@@ -43,7 +42,6 @@ impl StoreServer {
         self.get(&format!("/v1/orders/{id}")).await.with(200).body
     }
 
-    /// All its orders, newest first.
     pub async fn orders(&self) -> Vec<Value> {
         let (mut found, mut path) = (Vec::new(), "/v1/orders?limit=100".to_owned());
         loop {

@@ -202,7 +202,6 @@ pub(crate) enum Route {
 pub(crate) struct Passed {
     pub(crate) route: Route,
     pub(crate) there: SocketAddr,
-    /// `true` for a response, `false` for a request.
     pub(crate) is_response: bool,
     /// `POST /api/invoice`: method and path of the request, without its query.
     pub(crate) request: String,

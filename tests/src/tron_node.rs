@@ -22,7 +22,6 @@ struct Sent {
     is_hidden: bool,
 }
 
-/// A running stand-in; it ends when dropped.
 #[derive(Debug)]
 pub struct TronNode {
     server: LocalServer,

@@ -38,12 +38,10 @@ pub enum Reply {
 
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// The header `webhook-id`.
     pub id: String,
     /// `order.paid`
     pub kind: String,
     pub order: String,
-    /// The header `webhook-timestamp`.
     pub sent_at: Timestamp,
     /// When it arrived, by the world's clock.
     pub arrived_at: Timestamp,

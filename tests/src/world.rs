@@ -33,7 +33,6 @@ use crate::tcp_proxy::TcpProxy;
 use crate::wait::eventually;
 use crate::webhook_receiver::WebhookReceiver;
 
-/// A running world. Ends with [`World::end`].
 pub struct World {
     /// The clock of proxy and sandbox.
     pub clock: MovableClock,
@@ -195,7 +194,6 @@ impl World {
         HostedPage::at(self.http.clone(), url)
     }
 
-    /// The backend of the store `demo`.
     pub fn store(&self) -> StoreServer {
         StoreServer {
             http: self.http.clone(),
@@ -205,7 +203,6 @@ impl World {
         }
     }
 
-    /// The signer of order tokens of the store `demo`.
     pub fn token_signer(&self) -> TokenSigner {
         TokenSigner::of_demo(self.proxy_url(), self.clock.clone())
     }
@@ -238,7 +235,6 @@ impl World {
         .await;
     }
 
-    /// Moves the clock of proxy and sandbox forward.
     pub fn skip(&self, time: Duration) {
         self.clock.skip(time);
     }
@@ -248,7 +244,6 @@ impl World {
         expected.insert(text.to_owned());
     }
 
-    /// Returns `true` if a log line at INFO or above contains this text.
     pub fn logged(&self, text: &str) -> bool {
         self.log.says(text)
     }
@@ -302,7 +297,6 @@ impl World {
         self.run_proxy(public, admin).await;
     }
 
-    /// Waits until a proxy listens.
     pub async fn wait_for_proxy(&self) {
         let loader = format!("{}/florin.js", self.proxy_url());
         eventually("the proxy listens", async || {

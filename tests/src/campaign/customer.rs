@@ -106,7 +106,6 @@ struct Purchase {
 }
 
 impl Customers {
-    /// Runs one customer after the other until the shard closes.
     pub(super) async fn run(self, random: SeededRandom) {
         let mut number = 0;
         while self.is_open() {

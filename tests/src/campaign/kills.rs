@@ -64,7 +64,6 @@ const fn response(route: Route, to: &'static str) -> Target {
     }
 }
 
-/// Longest pause before a kill at any time.
 pub(super) const RUN: Duration = Duration::from_millis(300);
 /// Longer than a start takes on an idle machine.
 const START: Duration = Duration::from_millis(150);
@@ -103,7 +102,6 @@ impl KillPlan {
 }
 
 impl Shard {
-    /// Kills by a random plan. Returns how many processes were killed.
     pub(super) async fn kill(&mut self) -> u64 {
         let plan = KillPlan::choose(&self.random, self.server.is_some());
         let at = self.any_replica();

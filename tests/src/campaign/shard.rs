@@ -343,7 +343,6 @@ impl Shard {
     }
 }
 
-/// Mines blocks until the shard closes. A read lock on `mining` suspends it.
 async fn mine_blocks(customers: Customers, random: SeededRandom) {
     while customers.is_open() {
         pause(random.up_to(BLOCK_EVERY)).await;

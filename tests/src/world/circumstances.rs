@@ -32,7 +32,6 @@ USD 19.90 19.90 USD 1 5 goincrypto/cryptocom-exchange#11: the machine's clock wa
 USD 19.90 19.90 USD 1 -3600 gateio/WebSocket-API#2: the machine's clock was never set";
 
 impl Circumstance {
-    /// Every circumstance.
     pub fn all() -> impl Iterator<Item = Self> {
         ROWS.lines().map(|row| {
             let mut words = row.splitn(7, ' ');
@@ -48,7 +47,6 @@ impl Circumstance {
         })
     }
 
-    /// The configuration of its world.
     pub fn config(&self) -> WorldConfig {
         WorldConfig {
             currency: self.currency,

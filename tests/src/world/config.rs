@@ -15,7 +15,6 @@ use crate::clock::MovableClock;
     reason = "each is a setting of its part, independent of the others"
 )]
 pub struct WorldConfig {
-    /// `true` if the gateway sends callbacks.
     pub callbacks: bool,
     pub proxys_secret: String,
     /// The store's `currency`. Without dollars it has no catalogue, whose prices have two decimals.
@@ -23,38 +22,30 @@ pub struct WorldConfig {
     /// The local currency of the gateway's account, and what a dollar costs in it.
     pub account: (&'static str, &'static str),
     pub origins: Vec<String>,
-    /// The store's `theme.preset`.
     pub theme: String,
     /// The rest of the store's `theme`, as it is written within the braces: `accent = "#8c2f1b"`.
     pub theme_tokens: String,
-    /// The store's `logo_url`.
     pub logo_url: Option<String>,
     /// The `image_origins` of both stores; on the first of them the other store's product has its picture.
     pub image_origins: Vec<String>,
-    /// `true` if the gateway offers an unknown asset.
     pub unknown_asset: bool,
     /// `gateway.requests_per_second`.
     pub requests_per_second: u32,
     /// `rate_limit.orders_per_minute_per_ip`.
     pub orders_per_minute_per_ip: Option<u32>,
-    /// The store's `gateway_access`.
     pub gateway_access: bool,
-    /// The store's `merchant_id`.
     pub merchant_id: Option<String>,
     /// `gateway.checkout_url`; the sandbox's own when `None`, absent when empty.
     pub checkout_url: Option<String>,
-    /// `trusted_proxies`.
     pub trusted_proxies: Vec<String>,
     /// `environment`: `test`, or `production`, where the store has no webhook.
     pub environment: &'static str,
     /// The database; a file in the world's folder when `None`.
     pub database_url: Option<String>,
-    /// Minutes until an invoice runs out.
     pub invoice_minutes: u32,
     pub evm_rpc_url: Option<String>,
     /// Stores beside the two, without a webhook.
     pub more_stores: u32,
-    /// `staff_pages` of both stores.
     pub staff_pages: &'static str,
     /// `true` if the operators `ada` and `rita` are configured.
     pub has_operators: bool,
@@ -150,7 +141,6 @@ fn webhook_section(environment: &str, webhook: SocketAddr) -> String {
     )
 }
 
-/// A product that is delivered by email.
 const ASKING_PRODUCT_TOML: &str =
     "[[store.product]]\nsku = \"guide\"\nprice = \"9.00\"\nask = [\"email\"]\n";
 
@@ -263,7 +253,6 @@ theme = {{ {theme} }}
     )
 }
 
-/// The text of the limit of orders, if it is not the default.
 fn rate_limit(orders_per_minute_per_ip: Option<u32>) -> String {
     orders_per_minute_per_ip.map_or_else(String::new, |orders| {
         format!("[rate_limit]\norders_per_minute_per_ip = {orders}\n")

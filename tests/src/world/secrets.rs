@@ -2,15 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Identifies the account at the gateway.
 pub const API_KEY: &str = "canary-api-key-5d1f0c77";
-/// Signs requests to the gateway.
 pub const API_SECRET: &str = "canary-api-secret-8e2b6a94c1";
-/// Part of the callbacks' path.
 pub const CALLBACK_TOKEN: &str = "canary-callback-token-0f4c9d21e7b35a68";
-/// The store's own key.
 pub const STORE_KEY: &str = "canary-store-key-b7719e0d5c3f4a82";
-/// Another store's key.
 pub const OTHER_STORE_KEY: &str = "canary-other-store-key-2c6e8f1b9a0d";
 /// What the store signs order tokens with, under the kid `k1`.
 pub const TOKEN_KEY: &str = "canary-token-key-one-6a1d9f3e70b258c4";
@@ -20,22 +15,17 @@ pub const NEXT_TOKEN_KEY: &str = "canary-token-key-two-d48e2b97f5013ca6";
 pub const OTHER_TOKEN_KEY: &str = "canary-other-token-key-19c5e7a3b2f8d604";
 /// What deliveries are signed with: base64 of `canary-webhook-secret-93d7`.
 pub const WEBHOOK: &str = "whsec_Y2FuYXJ5LXdlYmhvb2stc2VjcmV0LTkzZDc=";
-/// The same as it is used.
 pub const WEBHOOK_BYTES: &str = "canary-webhook-secret-93d7";
 
 /// The password of the operator `ada`, who may decide.
 pub const OPERATOR_PASSWORD: &str = "correct horse battery";
-/// Its hash, with a cost for tests.
 pub const OPERATOR_HASH: &str =
     "$argon2id$v=19$m=8,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$6+Nntioq2R0P0pJ4LSJAHg";
-/// The token of the operator `ada`.
 pub const OPERATOR_TOKEN: &str = "canary-operator-token-5a8e3c17d2b9f406";
 /// The password of the operator `rita`, who reads.
 pub const READER_PASSWORD: &str = "only a reader here";
-/// Its hash, with a cost for tests.
 pub const READER_HASH: &str =
     "$argon2id$v=19$m=8,t=1,p=1$ZmVkY2JhOTg3NjU0MzIxMA$1KnDSxCzRiSAwNc2wSyxNA";
-/// The token of the operator `rita`.
 pub const READER_TOKEN: &str = "canary-reader-token-c60d4b82e7f1a935";
 
 /// A reference that no other cart has.

@@ -22,7 +22,6 @@ const DEADLINES: Deadlines = Deadlines {
     connect: Duration::from_secs(2),
     total: Duration::from_secs(2),
 };
-/// How long an orderly end may take.
 const END: Duration = Duration::from_secs(15);
 
 pub(super) struct RunningProxy {

@@ -12,7 +12,6 @@ use crate::wait::eventually;
 const LEASE: Duration = Duration::from_secs(31);
 
 impl World {
-    /// Waits until every event is delivered.
     pub async fn wait_for_deliveries(&self) {
         eventually("every event is delivered", async || {
             let response = self
