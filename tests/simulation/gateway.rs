@@ -115,10 +115,7 @@ impl Gateway {
         let lapsed = now - conversion.now > CONVERSION_LASTS;
         let requested = Requested::Invoice {
             conversion_id: conversion_id.to_owned(),
-            crypto_code: request["crypto_code"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
+            crypto_code: member(request, "crypto_code").to_owned(),
             amounts: amounts.map(Some),
         };
         state.requested.push(requested.clone());
@@ -133,17 +130,17 @@ impl Gateway {
     }
 
     pub(crate) fn open_session(&self, request: &Value, now: Millis) -> (Response, Option<String>) {
-        let member = |name: &str| request[name].as_str().unwrap_or_default();
-        let currency = member("client_preferred_fiat_currency");
+        let currency = member(request, "client_preferred_fiat_currency");
+        let local = units(member(request, "amount"));
         let requested = Requested::Session {
-            email: member("client_email_id").to_owned(),
+            email: member(request, "client_email_id").to_owned(),
             currency: currency.to_owned(),
-            amount: units(member("amount")),
+            amount: local,
         };
         let mut state = self.state.lock();
         state.requested.push(requested.clone());
         let currency = ["USD", "EUR"].into_iter().find(|known| *known == currency);
-        let (Some(currency), Some(local)) = (currency, units(member("amount"))) else {
+        let (Some(currency), Some(local)) = (currency, local) else {
             let body = json!({ "error": "refused", "code": "AMOUNT_OUT_OF_RANGE", "message": "" });
             return ((400, body), None);
         };
@@ -305,4 +302,8 @@ impl Gateway {
                 .collect(),
         }
     }
+}
+
+fn member<'a>(request: &'a Value, name: &str) -> &'a str {
+    request[name].as_str().unwrap_or_default()
 }

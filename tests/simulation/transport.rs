@@ -28,22 +28,16 @@ impl SimulatedTransport {
         let world = &self.process.world;
         let body = request.body.as_deref().unwrap_or_default();
         let body = || serde_json::from_slice(body).unwrap_or(Value::Null);
-        let mut made = None;
-        let (status, body) = match endpoint {
-            Endpoint::Prices => world.gateway.prices(at),
-            Endpoint::Create => {
-                let (response, id) = world.gateway.create(&body(), at);
-                made = id;
-                response
+        let ((status, body), made) = match endpoint {
+            Endpoint::Prices => (world.gateway.prices(at), None),
+            Endpoint::Create => world.gateway.create(&body(), at),
+            Endpoint::Session => world.gateway.open_session(&body(), at),
+            Endpoint::Lookup => (world.gateway.lookup(&invoice_id(request), at), None),
+            Endpoint::Confirm => ((200, json!({ "message": "OK" })), None),
+            Endpoint::Other => {
+                let body = json!({ "error": "none", "code": "", "message": "" });
+                ((404, body), None)
             }
-            Endpoint::Session => {
-                let (response, id) = world.gateway.open_session(&body(), at);
-                made = id;
-                response
-            }
-            Endpoint::Lookup => world.gateway.lookup(&invoice_id(request), at),
-            Endpoint::Confirm => (200, json!({ "message": "OK" })),
-            Endpoint::Other => (404, json!({ "error": "none", "code": "", "message": "" })),
         };
         Served { status, body, made }
     }
@@ -56,6 +50,12 @@ impl SimulatedTransport {
     ) -> Result<RawResponse, CallError> {
         let (process, world) = (&self.process, &self.process.world);
         let now = world.timeline.now();
+        if matches!(
+            fault,
+            Fault::LostAfter | Fault::BrokenAfter | Fault::CrashAfter
+        ) {
+            self.mark_unusable(&self.serve(endpoint, request, now));
+        }
         let refusal = json!({ "error": "e", "code": "X", "message": "m" });
         match fault {
             Fault::NotSent => {
@@ -67,7 +67,6 @@ impl SimulatedTransport {
                 Err(CallError::Ambiguous(AmbiguousOutcome::TimedOut))
             }
             Fault::LostAfter => {
-                self.mark_unusable(&self.serve(endpoint, request, now));
                 process.sleep(world.random.between(100, 10_000)).await;
                 Err(CallError::Ambiguous(AmbiguousOutcome::Truncated(
                     "injected: reset".into(),
@@ -75,10 +74,7 @@ impl SimulatedTransport {
             }
             Fault::Limited(seconds) => Ok(raw(429, &refusal, seconds)),
             Fault::Broken(status) => Ok(raw(status, &refusal, None)),
-            Fault::BrokenAfter => {
-                self.mark_unusable(&self.serve(endpoint, request, now));
-                Ok(raw(500, &refusal, None))
-            }
+            Fault::BrokenAfter => Ok(raw(500, &refusal, None)),
             Fault::Unauthorized => Ok(raw(401, &refusal, None)),
             Fault::Redirect => Ok(raw(302, &Value::Null, None)),
             Fault::Garbled | Fault::Truncated => {
@@ -92,10 +88,7 @@ impl SimulatedTransport {
                 Ok(response)
             }
             Fault::CrashBefore => process.crash("during a call").await,
-            Fault::CrashAfter => {
-                self.mark_unusable(&self.serve(endpoint, request, now));
-                process.crash("before a response is read").await
-            }
+            Fault::CrashAfter => process.crash("before a response is read").await,
             Fault::Slow => {
                 let response = self.serve(endpoint, request, now).raw();
                 process.sleep(world.random.between(2000, 9500)).await;

@@ -48,20 +48,12 @@ impl Chain {
             chain.ask("eth_chainId", json!([])).await
         })
         .await;
-        chain
-            .call(
-                "anvil_setCode",
-                json!([test_token::ADDRESS, test_token::CODE]),
-            )
-            .await;
+        let code = json!([test_token::ADDRESS, test_token::CODE]);
+        chain.call("anvil_setCode", code).await;
         let slot = test_token::balance_slot(ACCOUNT);
         let balance = format!("0x{:064x}", 1_000_000_000_000_u64);
-        chain
-            .call(
-                "anvil_setStorageAt",
-                json!([test_token::ADDRESS, slot, balance]),
-            )
-            .await;
+        let stored = json!([test_token::ADDRESS, slot, balance]);
+        chain.call("anvil_setStorageAt", stored).await;
         chain
     }
 
@@ -87,9 +79,8 @@ impl Chain {
     }
 
     pub async fn sent(&self) -> u64 {
-        let count = self
-            .call("eth_getTransactionCount", json!([ACCOUNT, "pending"]))
-            .await;
+        let account = json!([ACCOUNT, "pending"]);
+        let count = self.call("eth_getTransactionCount", account).await;
         let digits = count.as_str().expect("a quantity").trim_start_matches("0x");
         u64::from_str_radix(digits, 16).expect("a quantity")
     }

@@ -213,14 +213,8 @@ impl World {
     }
 
     pub async fn shop_orders(&self) -> Vec<serde_json::Value> {
-        let response = self
-            .http
-            .get(format!("{}/orders.json", self.shop_url()))
-            .send()
-            .await;
-        let response = crate::HttpResponse::read(response.expect("the shop answers"))
-            .await
-            .with(200);
+        let request = self.http.get(format!("{}/orders.json", self.shop_url()));
+        let response = crate::HttpResponse::of(request).await.with(200);
         response.body["orders"].as_array().expect("a list").clone()
     }
 
@@ -290,10 +284,8 @@ impl World {
                 .await
                 .expect("the port is still free")
         };
-        let (public, admin) = (
-            bind(self.addresses.public).await,
-            bind(self.addresses.admin).await,
-        );
+        let public = bind(self.addresses.public).await;
+        let admin = bind(self.addresses.admin).await;
         self.run_proxy(public, admin).await;
     }
 

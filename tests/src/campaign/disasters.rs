@@ -101,17 +101,16 @@ impl Shard {
         self.wait_up_to(LASTS).await;
         let in_the_middle = outage != Disaster::FilesLimited && self.random.percent(30);
         if in_the_middle {
-            let killed = self
-                .kill_replica(at, KILLS, "in an outage of the storage")
-                .await;
+            let what = "in an outage of the storage";
+            let killed = self.kill_replica(at, KILLS, what).await;
             end();
             return killed;
         }
         end();
         self.wait_until_ready(at).await;
         self.wait_up_to(RUN).await;
-        self.kill_replica(at, KILLS, "after an outage of the storage")
-            .await
+        let what = "after an outage of the storage";
+        self.kill_replica(at, KILLS, what).await
     }
 
     /// Returns how the outage ends.
@@ -156,18 +155,18 @@ impl Shard {
 
     /// The clock of a proxy goes wrong, or is put right. It is wrong until the next time, for all that happens meanwhile.
     async fn kill_with_wrong_clock(&mut self, at: usize) -> u64 {
-        let at = if let Some(at) = self.wrong_clock.take() {
+        let was_wrong = self.wrong_clock.take();
+        let at = was_wrong.unwrap_or(at);
+        if was_wrong.is_some() {
             self.set_clock(at, SignedDuration::ZERO);
-            at
         } else {
             let ahead = if self.random.percent(50) { OFF } else { -OFF };
             self.set_clock(at, ahead);
             self.wrong_clock = Some(at);
-            at
-        };
+        }
         self.wait_up_to(OFF_FOR).await;
-        self.kill_replica(at, KILLS, "after its clock was changed")
-            .await
+        let what = "after its clock was changed";
+        self.kill_replica(at, KILLS, what).await
     }
 
     /// The connections of one proxy to the database are closed, or receive nothing more; it is killed then, or when it has its
@@ -190,9 +189,8 @@ impl Shard {
         link.restore().await;
         if !in_the_middle {
             self.wait_up_to(RUN).await;
-            killed = self
-                .kill_replica(at, KILLS, "after it was without its database")
-                .await;
+            let what = "after it was without its database";
+            killed = self.kill_replica(at, KILLS, what).await;
         }
         killed
     }

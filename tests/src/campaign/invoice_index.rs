@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct InvoiceIndex(Mutex<State>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     path: PathBuf,
     log: Option<BufReader<File>>,
@@ -26,10 +26,7 @@ impl InvoiceIndex {
     pub(super) fn of(path: PathBuf) -> Self {
         Self(Mutex::new(State {
             path,
-            log: None,
-            partial_line: String::new(),
-            by_address: BTreeMap::new(),
-            completed: BTreeMap::new(),
+            ..State::default()
         }))
     }
 
@@ -58,10 +55,8 @@ impl State {
             self.log = File::open(&self.path).ok().map(BufReader::new);
         }
         while let Some(log) = &mut self.log {
-            let read = log
-                .read_line(&mut self.partial_line)
-                .expect("the log is text");
-            if read == 0 || !self.partial_line.ends_with('\n') {
+            let read = log.read_line(&mut self.partial_line);
+            if read.expect("the log is text") == 0 || !self.partial_line.ends_with('\n') {
                 return;
             }
             let line = std::mem::take(&mut self.partial_line);

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use florin_money::{Amount, Currency};
 use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 
-use super::secrets;
+use super::secrets::{
+    API_KEY, API_SECRET, CALLBACK_TOKEN, NEXT_TOKEN_KEY, OPERATOR_HASH, OPERATOR_TOKEN,
+    OTHER_STORE_KEY, OTHER_TOKEN_KEY, READER_HASH, READER_TOKEN, STORE_KEY, TOKEN_KEY, WEBHOOK,
+};
 use crate::clock::MovableClock;
 
 #[derive(Clone, Debug)]
@@ -55,7 +58,7 @@ impl Default for WorldConfig {
     fn default() -> Self {
         Self {
             callbacks: true,
-            proxys_secret: secrets::API_SECRET.to_owned(),
+            proxys_secret: API_SECRET.to_owned(),
             currency: "USD",
             account: ("USD", "1"),
             origins: Vec::new(),
@@ -87,12 +90,12 @@ impl WorldConfig {
         addresses: &Addresses,
         clock: MovableClock,
     ) -> florin_sandbox::Settings {
-        let token = secrets::CALLBACK_TOKEN;
+        let token = CALLBACK_TOKEN;
         let callbacks = format!("{}/callbacks/{token}", addresses.proxy_url());
         florin_sandbox::Settings {
             seed: 7,
-            api_key: secrets::API_KEY.to_owned(),
-            api_secret: secrets::API_SECRET.into(),
+            api_key: API_KEY.to_owned(),
+            api_secret: API_SECRET.into(),
             callback_url: self.callbacks.then_some(callbacks),
             unknown_asset: self.unknown_asset,
             invoice_minutes: self.invoice_minutes,
@@ -130,17 +133,6 @@ impl Addresses {
     }
 }
 
-fn webhook_section(environment: &str, webhook: SocketAddr) -> String {
-    if environment == "production" {
-        return String::new();
-    }
-    let secret = secrets::WEBHOOK;
-    format!(
-        "[store.webhook]\nurl = \"http://{webhook}/florin\"\nsecret = \"{secret}\"\n\
-         dangerous_allow_private_targets = true"
-    )
-}
-
 const ASKING_PRODUCT_TOML: &str =
     "[[store.product]]\nsku = \"guide\"\nprice = \"9.00\"\nask = [\"email\"]\n";
 
@@ -154,47 +146,64 @@ pub(crate) fn florin_toml(
         front,
         public,
         admin,
-        gateway: service,
+        gateway,
         sandbox,
         shop,
         webhook,
     } = addresses;
-    let origins = [&[addresses.shop_url()], &config.origins[..]].concat();
-    let secret = &config.proxys_secret;
-    let trusted_proxies = &config.trusted_proxies;
-    let mut theme = format!("preset = {:?}", config.theme);
-    if !config.theme_tokens.is_empty() {
-        theme = format!("{theme}, {}", config.theme_tokens);
-    }
-    let (key, token) = (secrets::API_KEY, secrets::CALLBACK_TOKEN);
-    let (store_key, other_key) = (secrets::STORE_KEY, secrets::OTHER_STORE_KEY);
-    let (rate, gateway_access) = (config.requests_per_second, config.gateway_access);
-    let merchant = config.merchant_id.as_ref();
-    let merchant = merchant.map_or_else(String::new, |id| format!("merchant_id = {id:?}"));
-    let logo = config.logo_url.as_ref();
-    let logo = logo.map_or_else(String::new, |url| format!("logo_url = {url:?}"));
-    let image_origins = &config.image_origins;
-    let picture = image_origins.first();
-    let picture = picture.map_or_else(String::new, |origin| {
-        format!("image_url = \"{origin}/ebook.jpg\"")
-    });
-    let checkout_url = match config.checkout_url.as_deref() {
-        None => format!("checkout_url = \"http://{sandbox}/checkout\""),
-        Some("") => String::new(),
-        Some(elsewhere) => format!("checkout_url = {elsewhere:?}"),
+    let WorldConfig {
+        proxys_secret,
+        trusted_proxies,
+        requests_per_second,
+        gateway_access,
+        image_origins,
+        currency,
+        environment,
+        staff_pages,
+        theme,
+        ..
+    } = config;
+    let theme_tokens = match config.theme_tokens.as_str() {
+        "" => String::new(),
+        tokens => format!(", {tokens}"),
     };
-    let currency = config.currency;
-    let catalogue = if currency == "USD" {
-        format!("{PRODUCTS_TOML}\n{ASKING_PRODUCT_TOML}\n{DONATIONS_TOML}")
+    let origins = [&[addresses.shop_url()], &config.origins[..]].concat();
+    let setting = |name: &str, value: Option<&str>| {
+        value.map_or_else(String::new, |value| format!("{name} = {value:?}"))
+    };
+    let merchant = setting("merchant_id", config.merchant_id.as_deref());
+    let logo = setting("logo_url", config.logo_url.as_deref());
+    let picture = image_origins.first().map(|at| format!("{at}/ebook.jpg"));
+    let picture = setting("image_url", picture.as_deref());
+    let own_page = format!("http://{sandbox}/checkout");
+    let checkout_url = config.checkout_url.as_deref().unwrap_or(&own_page);
+    let checkout_url = Some(checkout_url).filter(|url| !url.is_empty());
+    let checkout_url = setting("checkout_url", checkout_url);
+    let catalogue = match *currency {
+        "USD" => format!("{PRODUCTS_TOML}\n{ASKING_PRODUCT_TOML}\n{DONATIONS_TOML}"),
+        _ => String::new(),
+    };
+    // Endpoints of this machine are for the test environment alone.
+    let webhook = match *environment {
+        "production" => String::new(),
+        _ => format!(
+            "[store.webhook]\nurl = \"http://{webhook}/florin\"\nsecret = \"{WEBHOOK}\"\n\
+             dangerous_allow_private_targets = true"
+        ),
+    };
+    let rate_limit = config.orders_per_minute_per_ip;
+    let rate_limit = rate_limit.map_or_else(String::new, |orders| {
+        format!("[rate_limit]\norders_per_minute_per_ip = {orders}\n")
+    });
+    let operators = if config.has_operators {
+        [
+            operator("ada", OPERATOR_HASH, OPERATOR_TOKEN, "write"),
+            operator("rita", READER_HASH, READER_TOKEN, "read"),
+        ]
+        .concat()
     } else {
         String::new()
     };
-    let (token_key, next_token_key) = (secrets::TOKEN_KEY, secrets::NEXT_TOKEN_KEY);
-    let other_token_key = secrets::OTHER_TOKEN_KEY;
-    let environment = config.environment;
-    let webhook = webhook_section(environment, *webhook);
-    let rate_limit = rate_limit(config.orders_per_minute_per_ip);
-    let (staff_pages, operators) = (config.staff_pages, operators(config.has_operators));
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
@@ -204,21 +213,21 @@ environment = "{environment}"
 trusted_proxies = {trusted_proxies:?}
 
 {rate_limit}[gateway]
-url = "http://{service}/api"
-api_key = "{key}"
-api_secret = "{secret}"
-callback_token = "{token}"
+url = "http://{gateway}/api"
+api_key = "{API_KEY}"
+api_secret = "{proxys_secret}"
+callback_token = "{CALLBACK_TOKEN}"
 {checkout_url}
 poll_interval_seconds = 1
-requests_per_second = {rate}
+requests_per_second = {requests_per_second}
 
 [[store]]
 id = "other"
 name = "Another shop"
 origins = ["https://other.example"]
-secret_key = "{other_key}"
+secret_key = "{OTHER_STORE_KEY}"
 staff_pages = "{staff_pages}"
-token_keys = [{{ kid = "k1", secret = "{other_token_key}" }}]
+token_keys = [{{ kid = "k1", secret = "{OTHER_TOKEN_KEY}" }}]
 image_origins = {image_origins:?}
 [[store.product]]
 sku = "ebook"
@@ -235,16 +244,16 @@ id = "demo"
 name = "Quiet Goods"
 origins = {origins:?}
 currency = "{currency}"
-secret_key = "{store_key}"
+secret_key = "{STORE_KEY}"
 staff_pages = "{staff_pages}"
-token_keys = [{{ kid = "k1", secret = "{token_key}" }}, {{ kid = "k2", secret = "{next_token_key}" }}]
+token_keys = [{{ kid = "k1", secret = "{TOKEN_KEY}" }}, {{ kid = "k2", secret = "{NEXT_TOKEN_KEY}" }}]
 return_url = "http://{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
 gateway_access = {gateway_access}
 image_origins = {image_origins:?}
 {logo}
 {merchant}
-theme = {{ {theme} }}
+theme = {{ preset = "{theme}"{theme_tokens} }}
 
 {webhook}
 
@@ -253,36 +262,15 @@ theme = {{ {theme} }}
     )
 }
 
-fn rate_limit(orders_per_minute_per_ip: Option<u32>) -> String {
-    orders_per_minute_per_ip.map_or_else(String::new, |orders| {
-        format!("[rate_limit]\norders_per_minute_per_ip = {orders}\n")
-    })
-}
-
-fn operators(has_operators: bool) -> String {
-    if !has_operators {
-        return String::new();
-    }
-    let operator = |name: &str, hash: &str, token: &str, role: &str| {
-        format!(
-            "\n[[operator]]\nname = \"{name}\"\npassword_hash = \"{hash}\"\ntoken = \"{token}\"\nrole = \"{role}\"\n"
-        )
-    };
-    [
-        operator(
-            "ada",
-            secrets::OPERATOR_HASH,
-            secrets::OPERATOR_TOKEN,
-            "write",
-        ),
-        operator("rita", secrets::READER_HASH, secrets::READER_TOKEN, "read"),
-    ]
-    .concat()
+fn operator(name: &str, hash: &str, token: &str, role: &str) -> String {
+    format!(
+        "\n[[operator]]\nname = \"{name}\"\npassword_hash = \"{hash}\"\ntoken = \"{token}\"\nrole = \"{role}\"\n"
+    )
 }
 
 /// The text of stores without a webhook and without a product, to add to `florin.toml`.
 pub(crate) fn more_stores(count: u32) -> String {
-    let key = secrets::STORE_KEY;
+    let key = STORE_KEY;
     let stores = (1..=count).map(|number| {
         format!(
             "\n[[store]]\nid = \"s{number}\"\nname = \"Shop {number}\"\n\
