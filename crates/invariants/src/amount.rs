@@ -1,6 +1,5 @@
 //! Exact amounts: whole numbers of 10⁻¹⁸, with none of the product's arithmetic.
 
-/// Number of units in one.
 pub const ONE: i128 = 1_000_000_000_000_000_000;
 
 /// A price and the part of it that may be missing, in units.

@@ -5,7 +5,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
 use crate::amount::{Price, units};
-use crate::clock::Millis;
+use crate::evidence::Millis;
 use crate::evidence::{Attempt, Credit, Database, Event, Observation, Order};
 use crate::gateway::{Requested, Shown};
 
@@ -58,7 +58,6 @@ trait Connection {
     async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<Self::Row>>;
 }
 
-/// A row by the names of its columns.
 trait Columns {
     fn text(&self, column: &str) -> sqlx::Result<String>;
     fn optional_text(&self, column: &str) -> sqlx::Result<Option<String>>;
@@ -131,7 +130,6 @@ fn microseconds(since_2000: i64) -> Millis {
     POSTGRES_EPOCH + since_2000.div_euclid(1000)
 }
 
-/// Rows of one statement, each as a value.
 async fn values<C: Connection, T>(
     db: &mut C,
     query: &'static str,

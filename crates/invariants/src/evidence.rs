@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amount::Price;
-use crate::clock::{ClockRecord, Millis};
 use crate::gateway::{Gateway, Invoice, Requested, Shown};
 
 const DAY: Millis = 24 * 3_600_000;
@@ -56,7 +55,6 @@ pub struct Database {
     pub damage: Option<Vec<String>>,
 }
 
-/// A row of `orders`.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// `ord_…`
@@ -71,13 +69,11 @@ pub struct Order {
     pub sequence: i64,
     /// `true` if a donor named the price.
     pub is_donation: bool,
-    /// `true` if the customer has reported a payment.
     pub is_marked_as_paid: bool,
     /// An operator's decision: `accepted` or `closed`.
     pub decision: Option<String>,
 }
 
-/// A row of `attempts`.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// `att_…`
@@ -86,7 +82,7 @@ pub struct Attempt {
     pub requested: Requested,
     /// What customers see.
     pub shown: Shown,
-    /// `creating`, `open`, `refused`, `unclear` or `blocked`.
+    /// `creating`, `open`, `refused`, `outcome_unknown` or `blocked`.
     pub state: String,
     pub invoice_id: Option<String>,
     /// The payment's state: `waiting`, `settled`, …
@@ -99,11 +95,9 @@ pub struct Attempt {
     pub polled_at: Option<Millis>,
     /// When the latest response was recorded, by the proxy's clock.
     pub observed_at: Option<Millis>,
-    /// `true` if its next poll is scheduled.
     pub is_scheduled: bool,
 }
 
-/// A row of `observations`.
 #[derive(Clone, Debug)]
 pub struct Observation {
     /// Ascending in the order of recording.
@@ -114,7 +108,6 @@ pub struct Observation {
     pub raw: String,
 }
 
-/// A row of `credits`.
 #[derive(Clone, Debug)]
 pub struct Credit {
     pub order_id: String,
@@ -167,7 +160,6 @@ pub struct Listing {
 pub struct Delivery {
     /// By the store's clock.
     pub at: Millis,
-    /// `webhook-id`
     pub id: String,
     /// The exact text that was received.
     pub body: String,
@@ -179,9 +171,7 @@ pub struct Delivery {
 
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// `webhook-timestamp`
     pub timestamp: String,
-    /// `webhook-signature`
     pub signature: String,
 }
 
@@ -249,13 +239,11 @@ impl Evidence {
 }
 
 impl Database {
-    /// Every order by its id.
     pub fn orders_by_id(&self) -> BTreeMap<&str, &Order> {
         let orders = self.orders.iter();
         orders.map(|order| (order.id.as_str(), order)).collect()
     }
 
-    /// Every event by its id.
     pub fn events_by_id(&self) -> BTreeMap<&str, &Event> {
         let events = self.events.iter();
         events.map(|event| (event.id.as_str(), event)).collect()
@@ -283,7 +271,6 @@ impl Order {
         self.decision.as_deref() == Some("closed")
     }
 
-    /// Returns `true` if it is paid.
     pub fn is_paid(&self) -> bool {
         matches!(self.status.as_str(), "paid" | "overpaid")
     }
@@ -323,5 +310,66 @@ impl Event {
     /// Returns `true` if the proxy has stopped delivering it.
     pub fn is_given_up(&self) -> bool {
         self.outbox.as_deref() == Some("given_up")
+    }
+}
+
+/// Milliseconds: since 1970, or since a simulation began.
+pub type Millis = i64;
+
+/// How far the proxy's clock was ahead of the gateway's, from one moment to the next.
+#[derive(Clone, Debug, Default)]
+pub struct ClockRecord {
+    /// Every change, oldest first: when, by the right clock, and how far the proxy's is ahead since then, negative if behind.
+    pub changes: Vec<(Millis, Millis)>,
+    /// The end of the record, by the right clock.
+    pub until: Millis,
+}
+
+impl ClockRecord {
+    /// The right time when the proxy's clock showed `shown`: the latest one, if it showed that more than once.
+    pub fn right_time(&self, shown: Millis) -> Millis {
+        self.right_times(shown).into_iter().max().unwrap_or(shown)
+    }
+
+    /// Every right time when the proxy's clock showed `shown`: several after it was set back; `shown` if no record has it.
+    pub fn right_times(&self, shown: Millis) -> Vec<Millis> {
+        let always_right = (Millis::MIN, 0);
+        let changes = [&[always_right], &self.changes[..]].concat();
+        let ends = self.changes.iter().map(|(at, _)| *at);
+        let spans = changes.iter().zip(ends.chain([self.until]));
+        let times = spans.filter_map(|((at, ahead), end)| {
+            let time = shown - ahead;
+            (*at..end).contains(&time).then_some(time)
+        });
+        let times: Vec<_> = times.collect();
+        if times.is_empty() { vec![shown] } else { times }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(changes: &[(Millis, Millis)]) -> ClockRecord {
+        ClockRecord {
+            changes: changes.to_vec(),
+            until: 5000,
+        }
+    }
+
+    #[test]
+    fn a_time_of_a_wrong_clock_is_made_right_and_one_that_it_showed_twice_is_both() {
+        const HOUR: Millis = 3_600_000;
+        let wrong = clock(&[(1000, HOUR), (2000, 0), (3000, -HOUR), (4000, 0)]);
+        for right in [500, 2500, 4500] {
+            assert_eq!(wrong.right_time(right), right);
+        }
+        assert_eq!(wrong.right_time(1500 + HOUR), 1500);
+        assert_eq!(wrong.right_time(3500 - HOUR), 3500);
+        assert_eq!(ClockRecord::default().right_time(7), 7);
+        let twice = clock(&[(1000, 300), (1200, 0)]);
+        assert_eq!(twice.right_times(1400), [1100, 1400]);
+        assert_eq!(twice.right_time(1400), 1400);
+        assert_eq!(twice.right_times(1600), [1600]);
     }
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::amount::{Price, at_least, text};
-use crate::clock::Millis;
+use crate::amount::{Price, at_least};
+use crate::evidence::Millis;
 
 #[derive(Clone, Debug, Default)]
 pub struct Gateway {
@@ -28,7 +28,6 @@ pub struct Request {
     pub endpoint: Cow<'static, str>,
 }
 
-/// A pause that the gateway has requested.
 #[derive(Clone, Debug)]
 pub struct Pause {
     pub process: u64,
@@ -108,20 +107,6 @@ pub struct Part {
     pub requested: i128,
     /// In units.
     pub received: i128,
-}
-
-impl Requested {
-    /// A short description: `BTC`, or `a session of 19.90 USD`.
-    pub fn describe(&self) -> String {
-        match self {
-            Self::Invoice { crypto_code, .. } => crypto_code.clone(),
-            Self::Session {
-                currency, amount, ..
-            } => {
-                format!("a session of {} {currency}", text(amount.unwrap_or(0)))
-            }
-        }
-    }
 }
 
 impl Invoice {

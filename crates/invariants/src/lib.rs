@@ -16,23 +16,19 @@
 )]
 
 pub mod amount;
-mod clock;
 mod database;
 mod evidence;
-mod finding;
 mod gateway;
 mod restore;
 mod rules;
 mod sources;
 
 pub use amount::Price;
-pub use clock::{ClockChange, ClockRecord, Millis};
 pub use database::ReadError;
 pub use evidence::{
-    Attempt, Credit, Database, Delivery, Event, Evidence, Listing, Observation, Order, Restore,
-    Shop, Signature, StoredFile,
+    Attempt, ClockRecord, Credit, Database, Delivery, Event, Evidence, Listing, Millis,
+    Observation, Order, Restore, Shop, Signature, StoredFile,
 };
-pub use finding::Finding;
 pub use gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
-pub use rules::{Moment, check};
+pub use rules::{Finding, Moment, check};
 pub use sources::{Sources, audit, read_tables};

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::clock::Millis;
-use crate::evidence::{Attempt, Database, Event, Evidence, Restore};
+use crate::evidence::{Attempt, Database, Event, Evidence, Millis, Restore};
 
 impl Restore {
     /// Invoices that attempts of the replaced database held, and none of the backup: their attempts are lost.

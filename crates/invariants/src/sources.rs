@@ -12,10 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 
 pub use self::databases::read_tables;
 use self::sandbox_log::SandboxLog;
-use crate::clock::{ClockRecord, Millis};
-use crate::evidence::{Evidence, Shop};
-use crate::finding::Finding;
-use crate::rules::{Moment, check};
+use crate::evidence::{ClockRecord, Evidence, Millis, Shop};
+use crate::rules::{Finding, Moment, check};
 
 /// Longest time between the gateway's last line and the proxy's last write.
 const AFTERWARDS: Millis = 60_000;

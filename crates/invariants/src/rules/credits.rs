@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amount::text;
 use crate::evidence::{Credit, Evidence};
-use crate::finding::Finding;
+use crate::rules::Finding;
 
 fn count(evidence: &Evidence) -> BTreeMap<&str, usize> {
     let mut count = BTreeMap::new();
@@ -35,7 +35,6 @@ pub(super) fn payment_is_credited(evidence: &Evidence) -> Finding {
     finding
 }
 
-/// Credits that no operator decided.
 fn credits_by_payment(evidence: &Evidence) -> impl Iterator<Item = &Credit> {
     let orders = evidence.database.orders.iter();
     let accepted = orders.filter(|order| order.is_accepted());

@@ -8,7 +8,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use crate::evidence::{Delivery, Evidence};
-use crate::finding::Finding;
+use crate::rules::Finding;
 
 /// Largest distance between the time of a signature and the arrival.
 ///

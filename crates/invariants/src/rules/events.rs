@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::evidence::{Event, Evidence, Order};
-use crate::finding::Finding;
+use crate::rules::Finding;
 
 pub(super) fn state_has_event(evidence: &Evidence) -> Finding {
     let claim = "orders: each has the status of its last event";

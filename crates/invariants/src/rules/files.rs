@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use sha2::{Digest as _, Sha256};
 
 use crate::evidence::Evidence;
-use crate::finding::Finding;
+use crate::rules::Finding;
 
-/// Digits of a client token.
 const TOKEN_DIGITS: usize = 64;
 
 pub(super) fn file_is_sound(evidence: &Evidence) -> Finding {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amount::{ONE, at_least, text};
 use crate::evidence::{Attempt, Evidence};
-use crate::finding::Finding;
 use crate::gateway::Requested;
+use crate::rules::Finding;
 
 /// The number of attempts of each content that fit. Two attempts with the same content are counted together.
 fn count(evidence: &Evidence, fits: impl Fn(&Attempt) -> bool) -> BTreeMap<&Requested, usize> {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::clock::Millis;
 use crate::evidence::Evidence;
-use crate::finding::Finding;
+use crate::evidence::Millis;
+use crate::rules::Finding;
 
 const DAY: Millis = 24 * 3_600_000;
 /// An unpaid attempt is polled for sixty days after its end; a day less allows for changes of the clock.

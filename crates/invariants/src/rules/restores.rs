@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::evidence::{Attempt, Credit, Database, Event, Evidence, Order, Restore};
-use crate::finding::Finding;
+use crate::evidence::{Attempt, Credit, Database, Event, Evidence, Restore};
+use crate::rules::Finding;
 
 pub(super) fn backup_is_complete(evidence: &Evidence) -> Finding {
     let claim = "deliveries before a backup was made: their events are in it";
@@ -40,24 +40,14 @@ pub(super) fn backup_is_kept(evidence: &Evidence) -> Finding {
 
 fn compare(finding: &mut Finding, backup: &Database, later: &Database) {
     let orders = later.orders_by_id();
-    for Order {
-        id,
-        store,
-        price,
-        currency,
-        ..
-    } in &backup.orders
-    {
-        let same = orders.get(id.as_str()).is_some_and(|order| {
-            order.store == *store && order.price == *price && order.currency == *currency
+    for kept in &backup.orders {
+        let same = orders.get(kept.id.as_str()).is_some_and(|it| {
+            it.store == kept.store && it.price == kept.price && it.currency == kept.currency
         });
-        finding.must(same, id);
+        finding.must(same, &kept.id);
     }
-    let attempts: BTreeMap<&str, &Attempt> = later
-        .attempts
-        .iter()
-        .map(|attempt| (attempt.id.as_str(), attempt))
-        .collect();
+    let attempts = later.attempts.iter();
+    let attempts: BTreeMap<&str, &Attempt> = attempts.map(|it| (it.id.as_str(), it)).collect();
     for kept in &backup.attempts {
         let same = attempts.get(kept.id.as_str()).is_some_and(|attempt| {
             let holds = kept.invoice_id.is_none()
@@ -72,10 +62,10 @@ fn compare(finding: &mut Finding, backup: &Database, later: &Database) {
     }
     let events = later.events_by_id();
     for kept in &backup.events {
-        let same = events
-            .get(kept.id.as_str())
-            .is_some_and(|event| event.payload == kept.payload && event.sequence == kept.sequence);
-        finding.must(same, kept);
+        let event = events.get(kept.id.as_str());
+        let same =
+            event.is_some_and(|it| it.payload == kept.payload && it.sequence == kept.sequence);
+        finding.must(same, &kept.id);
     }
 }
 

@@ -7,8 +7,7 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::clock::{ClockChange, ClockRecord, Millis};
-use crate::evidence::{Delivery, Listing, Signature};
+use crate::evidence::{ClockRecord, Delivery, Listing, Millis, Signature};
 
 pub(super) fn lines<T>(
     path: &Path,
@@ -77,10 +76,7 @@ pub(super) fn clock_changes(path: &Path, until: Millis) -> anyhow::Result<ClockR
         let ahead = line["ahead_ms"]
             .as_i64()
             .context("no number at /ahead_ms")?;
-        Ok(ClockChange {
-            at: time(line)?,
-            ahead,
-        })
+        Ok((time(line)?, ahead))
     });
     Ok(ClockRecord {
         changes: changes?,

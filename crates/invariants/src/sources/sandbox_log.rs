@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::logs::{lines, text, time};
 use crate::amount::units;
-use crate::clock::Millis;
+use crate::evidence::Millis;
 use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 
 /// Requests that were sent before the response with the pause arrived, on a machine with other work to do.
