@@ -11,8 +11,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use support::SeededRandom;
 
-use crate::asset::{ASSETS, Asset};
-use crate::invoice::{AfterExpiry, Amounts, Invoice, Session, requested_amounts};
+use crate::invoice::{ASSETS, AfterExpiry, Amounts, Asset, Invoice, Session, requested_amounts};
 use crate::stores::CHECKOUT_URL;
 use crate::timeline::Millis;
 

@@ -42,7 +42,6 @@
 //! A world follows from its seed alone. At the end of a run a few worlds are run again, and their traces are compared.
 
 mod account;
-mod asset;
 mod audit;
 mod behaviour;
 mod coverage;

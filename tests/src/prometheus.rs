@@ -77,26 +77,22 @@ impl Prometheus {
         let found = self.query("ALERTS{alertstate=\"firing\"}").await;
         let found = found.unwrap_or_default();
         let name = |alert: &Value| alert["metric"]["alertname"].as_str().map(str::to_owned);
-        found
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(name)
-            .collect()
+        let found = found.as_array().into_iter().flatten();
+        found.filter_map(name).collect()
     }
 
     pub async fn wait_until_fires(&self, alert: &str) {
-        eventually(&format!("{alert} fires"), async || {
-            self.firing().await.contains(alert).then_some(())
-        })
-        .await;
+        self.wait_until(alert, true).await;
     }
 
     pub async fn wait_until_over(&self, alert: &str) {
-        eventually(&format!("{alert} is over"), async || {
-            (!self.firing().await.contains(alert)).then_some(())
-        })
-        .await;
+        self.wait_until(alert, false).await;
+    }
+
+    async fn wait_until(&self, alert: &str, fires: bool) {
+        let what = format!("{alert} fires: {fires}");
+        let is_reached = async || (self.firing().await.contains(alert) == fires).then_some(());
+        eventually(&what, is_reached).await;
     }
 }
 
@@ -117,12 +113,8 @@ fn compressed(rules: &str) -> String {
     let mut words = Vec::new();
     for word in rules.split_inclusive([' ', '\n', '[', ']']) {
         let (duration, end) = word.split_at(word.len() - 1);
-        let minutes = duration
-            .strip_suffix('m')
-            .and_then(|number| number.parse::<u64>().ok());
-        let hours = duration
-            .strip_suffix('h')
-            .and_then(|number| number.parse::<u64>().ok());
+        let number = |unit| duration.strip_suffix(unit)?.parse::<u64>().ok();
+        let (minutes, hours) = (number('m'), number('h'));
         match minutes.or(hours.map(|hours| hours * 60)) {
             Some(minutes) => words.push(format!("{}ms{end}", minutes * MINUTE_MS)),
             None => words.push(word.to_owned()),

@@ -14,12 +14,8 @@ const LEASE: Duration = Duration::from_secs(31);
 impl World {
     pub async fn wait_for_deliveries(&self) {
         eventually("every event is delivered", async || {
-            let response = self
-                .http
-                .get(format!("{}/health/ready", self.admin_url()))
-                .send()
-                .await;
-            let response = HttpResponse::read(response.ok()?).await;
+            let request = self.http.get(format!("{}/health/ready", self.admin_url()));
+            let response = HttpResponse::read(request.send().await.ok()?).await;
             (response.body["events_waiting"] == 0).then_some(())
         })
         .await;
@@ -64,26 +60,20 @@ impl World {
             .find(|text| !errors.iter().any(|error| error.contains(*text)));
         let faults = self.webhooks.faults();
         self.shutdown.cancel();
+        let log = &self.log;
         assert!(
             surprises.is_empty(),
-            "unexpected errors: {surprises:#?}\n{}",
-            self.log
+            "unexpected errors: {surprises:#?}\n{log}"
         );
         assert_eq!(
             missing, None,
-            "an error that was expected was not logged\n{}",
-            self.log
+            "an error that was expected was not logged\n{log}"
         );
         assert!(
             faults.is_empty(),
             "deliveries that no store would accept: {faults:#?}"
         );
-        assert_eq!(
-            backlog, 0,
-            "undelivered events
-{}",
-            self.log
-        );
+        assert_eq!(backlog, 0, "undelivered events\n{log}");
     }
 }
 

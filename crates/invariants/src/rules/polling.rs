@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::evidence::Evidence;
-use crate::evidence::Millis;
+use crate::evidence::{Evidence, Millis};
 use crate::rules::Finding;
 
 const DAY: Millis = 24 * 3_600_000;
