@@ -91,9 +91,11 @@ impl World {
             agreed: expectations.agreed.clone(),
             known_paid: expectations.known_paid.clone(),
             restores: self.restores.lock().clone(),
-            files: is_drained
-                .then(|| self.database_files())
-                .unwrap_or_default(),
+            files: if is_drained {
+                self.database_files()
+            } else {
+                Vec::new()
+            },
         }
     }
 

@@ -128,29 +128,10 @@ impl Shard {
         let url = url_of(&folder.file(DATABASE));
         write_private(&config, &florin_toml(&addresses, &world_config, &url));
         let mut replicas = Vec::new();
-        for (number, [public, admin]) in proxies.into_iter().enumerate() {
-            let link = match &server {
-                Some(server) => Some(TcpProxy::to(address_of(server)).await),
-                None => None,
-            };
-            let url = match (&server, &link) {
-                (Some(server), Some(link)) => {
-                    server.url_at(link.address().port(), DATABASE_ON_SERVER)
-                }
-                _ => url.clone(),
-            };
-            let log = folder.file(&format!("proxy-{number}.log"));
-            replicas.push(Replica {
-                program: options.proxy.clone(),
-                config: config.clone(),
-                database_url: url,
-                public,
-                admin,
-                log,
-                machine: Arc::new(machine(&folder, number)),
-                link,
-                process: None,
-            });
+        for (number, addresses) in proxies.into_iter().enumerate() {
+            let files = [options.proxy.clone(), config.clone()];
+            let replica = replica(&folder, number, files, addresses, server.as_ref());
+            replicas.push(replica.await);
         }
         let settings = florin_sandbox::Settings {
             seed: random.draw(),
@@ -386,6 +367,33 @@ async fn start_server() -> PostgresServer {
 
 pub(super) fn address_of(server: &PostgresServer) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], server.port()))
+}
+
+/// A proxy on the file of the shard, or on its server by a link of its own.
+async fn replica(
+    folder: &Folder,
+    number: usize,
+    [program, config]: [PathBuf; 2],
+    [public, admin]: [SocketAddr; 2],
+    server: Option<&PostgresServer>,
+) -> Replica {
+    let (mut link, mut database_url) = (None, url_of(&folder.file(DATABASE)));
+    if let Some(server) = server {
+        let to_server = TcpProxy::to(address_of(server)).await;
+        database_url = server.url_at(to_server.address().port(), DATABASE_ON_SERVER);
+        link = Some(to_server);
+    }
+    Replica {
+        program,
+        config,
+        database_url,
+        public,
+        admin,
+        log: folder.file(&format!("proxy-{number}.log")),
+        machine: Arc::new(machine(folder, number)),
+        link,
+        process: None,
+    }
 }
 
 fn url_of(database: &Path) -> String {

@@ -133,6 +133,17 @@ impl Addresses {
     }
 }
 
+/// Endpoints of this machine are for the test environment alone.
+fn webhook_section(environment: &str, webhook: SocketAddr) -> String {
+    if environment == "production" {
+        return String::new();
+    }
+    format!(
+        "[store.webhook]\nurl = \"http://{webhook}/florin\"\nsecret = \"{WEBHOOK}\"\n\
+         dangerous_allow_private_targets = true"
+    )
+}
+
 const ASKING_PRODUCT_TOML: &str =
     "[[store.product]]\nsku = \"guide\"\nprice = \"9.00\"\nask = [\"email\"]\n";
 
@@ -183,27 +194,9 @@ pub(crate) fn florin_toml(
         "USD" => format!("{PRODUCTS_TOML}\n{ASKING_PRODUCT_TOML}\n{DONATIONS_TOML}"),
         _ => String::new(),
     };
-    // Endpoints of this machine are for the test environment alone.
-    let webhook = match *environment {
-        "production" => String::new(),
-        _ => format!(
-            "[store.webhook]\nurl = \"http://{webhook}/florin\"\nsecret = \"{WEBHOOK}\"\n\
-             dangerous_allow_private_targets = true"
-        ),
-    };
-    let rate_limit = config.orders_per_minute_per_ip;
-    let rate_limit = rate_limit.map_or_else(String::new, |orders| {
-        format!("[rate_limit]\norders_per_minute_per_ip = {orders}\n")
-    });
-    let operators = if config.has_operators {
-        [
-            operator("ada", OPERATOR_HASH, OPERATOR_TOKEN, "write"),
-            operator("rita", READER_HASH, READER_TOKEN, "read"),
-        ]
-        .concat()
-    } else {
-        String::new()
-    };
+    let webhook = webhook_section(environment, *webhook);
+    let rate_limit = rate_limit(config.orders_per_minute_per_ip);
+    let operators = operators(config.has_operators);
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
@@ -260,6 +253,23 @@ theme = {{ preset = "{theme}"{theme_tokens} }}
 {catalogue}
 {operators}"#
     )
+}
+
+fn rate_limit(orders_per_minute_per_ip: Option<u32>) -> String {
+    orders_per_minute_per_ip.map_or_else(String::new, |orders| {
+        format!("[rate_limit]\norders_per_minute_per_ip = {orders}\n")
+    })
+}
+
+fn operators(has_operators: bool) -> String {
+    if !has_operators {
+        return String::new();
+    }
+    [
+        operator("ada", OPERATOR_HASH, OPERATOR_TOKEN, "write"),
+        operator("rita", READER_HASH, READER_TOKEN, "read"),
+    ]
+    .concat()
 }
 
 fn operator(name: &str, hash: &str, token: &str, role: &str) -> String {
