@@ -122,18 +122,19 @@ async fn the_most_talkative_log_and_every_error_keep_the_secrets() {
     let (client, _) = client(&server.base);
     let id = InvoiceId::parse("inv_canary_55").unwrap();
     client.invoice(&id, Priority::Watched).await.unwrap();
-    let mut output = format!("{client:?} {:?}", settings(&server.base));
+    let mut output = vec![format!("{client:?} {:?}", settings(&server.base))];
     let (address, _) = raw_server(b"", Then::Close);
     let closing = format!("http://{address}/api");
     for base in [&server.base, &closing, "http://127.0.0.1:1/api"] {
         let (client, _) = crate::server::client(base);
         let error = client.create_invoice(&invoice_request()).await.unwrap_err();
-        output += &format!("{error} {error:?}");
+        output.push(format!("{error} {error:?}"));
         if let Err(error) = client.invoice(&id, Priority::Watched).await {
-            output += &format!("{error} {error:?}");
+            output.push(format!("{error} {error:?}"));
         }
     }
-    output += &String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    output.push(String::from_utf8(log.0.lock().unwrap().clone()).unwrap());
+    let output = output.concat();
     let lines = output.lines();
     let ours: Vec<_> = lines
         .filter(|line| line.contains("gateway called"))
