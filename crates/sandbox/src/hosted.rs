@@ -24,8 +24,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::asset::REQUIRED_CONFIRMATIONS;
-use crate::control::request::{ControlError, Shared, parse};
-use crate::control::{JsonResult, serve_files};
+use crate::control::{ControlError, JsonResult, Shared, parse, serve_files};
 use crate::invoice::{Hosted, Invoice, NewInvoice, TransactionState};
 use crate::journal::Event;
 use crate::session::Session;

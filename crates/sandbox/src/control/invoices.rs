@@ -12,8 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::JsonResult;
-use super::request::{ControlError, Shared, parse};
+use super::{ControlError, JsonResult, Shared, parse};
 use crate::asset::REQUIRED_CONFIRMATIONS;
 use crate::faults::{Fault, FaultPlan, Target};
 use crate::invoice::{Invoice, InvoiceError, TransactionState};
