@@ -7,7 +7,7 @@
 //! | layer | modules |
 //! |---|---|
 //! | model | `wire`, `asset`, `address`, `prices`, `invoice`, `session`, `account`: pure, time is an argument |
-//! | state | `state`, `store`, `clock`, `journal`, `kept`, `callback` |
+//! | state | `state`, `store`, `clock`, `journal`, `callback` |
 //! | HTTP | `api` (the store's server), `faults` (one layer over `api`), `hosted` (the customer), `control` (the developer) |
 //!
 //! What this crate refuses to do: touch a real chain, share code with the signing or the address checks of the product
@@ -28,7 +28,6 @@ mod faults;
 mod hosted;
 mod invoice;
 mod journal;
-mod kept;
 mod prices;
 mod scenario;
 mod server;

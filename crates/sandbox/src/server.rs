@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::callback::CallbackSender;
 use crate::faults::{ConnectionFault, FaultyListener};
-use crate::state::Sandbox;
-use crate::{Settings, api, control, evm, faults, hosted, kept};
+use crate::state::{Sandbox, write_kept};
+use crate::{Settings, api, control, evm, faults, hosted};
 
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Callbacks in the sender's queue.
@@ -53,8 +53,7 @@ pub async fn run(
         expire_invoices(&sandbox, &stopped),
         async {
             if let Some(file) = &sandbox.settings.state_file {
-                let kept = || sandbox.update(|state, _| state.kept());
-                kept::write(file, kept, &stopped).await;
+                write_kept(&sandbox, file, &stopped).await;
             }
         },
         sender.run(&sandbox, callbacks, &stopped),

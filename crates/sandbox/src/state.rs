@@ -1,7 +1,11 @@
-//! The state of a running sandbox, behind one lock.
+//! The state of a running sandbox, behind one lock; and the file of JSON that keeps invoices, hosted checkouts and the time
+//! over a restart.
 
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use florin_money::Amount;
@@ -9,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
+use tokio_util::sync::CancellationToken;
 
 use crate::account::Accounts;
 use crate::address::payment_uri;
@@ -17,13 +22,15 @@ use crate::clock::VirtualClock;
 use crate::faults::{Fault, Faults};
 use crate::invoice::{Invoice, InvoiceError, NewInvoice, Transaction, TransactionState};
 use crate::journal::{Event, Journal};
-use crate::kept;
 use crate::prices::Prices;
 use crate::session::{Session, SessionRequest};
 use crate::settings::Seed;
 use crate::store::BoundedStore;
 use crate::wire::Status;
 use crate::{Clock, Settings};
+
+/// Time between two looks for changes that the file of the state keeps.
+const WRITE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A running sandbox: constant settings, changing state.
 #[derive(Debug)]
@@ -78,7 +85,7 @@ impl State {
     fn new(settings: &Settings, journal: Journal) -> anyhow::Result<Self> {
         let seed = Seed::new(settings.seed);
         let prices = Prices::new(settings, seed);
-        let kept = settings.state_file.as_deref().map(kept::read).transpose()?;
+        let kept = settings.state_file.as_deref().map(read_kept).transpose()?;
         let (clock, invoices, sessions) = kept.flatten().unwrap_or_default();
         Ok(Self {
             seed,
@@ -289,6 +296,49 @@ impl Sandbox {
         }
         result
     }
+}
+
+/// Reads a file; `None` if there is none yet.
+fn read_kept<T: for<'de> Deserialize<'de>>(file: &Path) -> anyhow::Result<Option<T>> {
+    let text = match std::fs::read_to_string(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        read => read.with_context(|| format!("{} cannot be read", file.display()))?,
+    };
+    let kept = serde_json::from_str(&text);
+    let kept = kept.with_context(|| {
+        let file = file.display();
+        format!("{file} was not written by this version of the sandbox: delete it, or name another with --state")
+    })?;
+    Ok(Some(kept))
+}
+
+/// Writes what changed, each second and at the end.
+pub(crate) async fn write_kept(sandbox: &Sandbox, file: &Path, shutdown: &CancellationToken) {
+    let mut interval = tokio::time::interval(WRITE_INTERVAL);
+    let mut written = String::new();
+    loop {
+        let is_over = tokio::select! {
+            () = shutdown.cancelled() => true,
+            _ = interval.tick() => false,
+        };
+        let text = sandbox.update(|state, _| state.kept());
+        if text != written {
+            match replace(file, &text) {
+                Ok(()) => written = text,
+                Err(error) => tracing::error!("{} cannot be written: {error}", file.display()),
+            }
+        }
+        if is_over {
+            return;
+        }
+    }
+}
+
+/// A sandbox that is killed leaves the file before it, whole.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let part = file.with_extension("part");
+    std::fs::write(&part, text)?;
+    std::fs::rename(part, file)
 }
 
 #[cfg(test)]
