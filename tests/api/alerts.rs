@@ -1,15 +1,17 @@
 //! Each alert has a text, a runbook and a unit test by promtool. A real Prometheus shows that the proxy's series and the rules
-//! belong together.
+//! belong together, beside what the operator's first page shows of the same faults.
 
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{MovedFile, Prometheus, World, eventually, secrets, yaml_documents};
+use support::{MovedFile, Program, Prometheus, Reply, World, eventually, secrets, yaml_documents};
 
-use crate::program::start_program;
+use crate::operators_pages::{Pages, ada};
+use crate::program::{assert_ended, start_program};
 use crate::reload::{RELOADED, change, line};
 use crate::repository::{root, text_of};
+use crate::staff_pages::zoe;
 
 async fn prometheus(world: &World) -> Prometheus {
     Prometheus::start(&world.admin_url(), &text_of("deploy/prometheus/alerts.yml")).await
@@ -107,16 +109,33 @@ fn the_table_of_faults_names_what_there_is_and_every_alert_of_a_file() {
     }
 }
 
+const ALL_IS_WELL: &str = "Nothing waits for you.";
+
+/// Waits until the first page of an operator has all of these texts, and returns it.
+async fn page_with(world: &World, session: &[(String, String)], texts: &[&str]) -> String {
+    eventually(&texts.join(", "), async || {
+        let mut pages = Pages::of(world);
+        pages.cookies = session.to_vec();
+        let page = pages.get("/").await.with(200).text;
+        let has_all = texts.iter().all(|text| page.contains(text));
+        has_all.then_some(page)
+    })
+    .await
+}
+
 #[tokio::test]
-async fn alerts_fire_in_faults_of_the_configuration_the_disk_and_the_process() {
+async fn faults_of_configuration_disk_and_process_are_alerts_and_on_the_operators_page() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
     let prometheus = prometheus(&world).await;
+    let checkout = world.customer().open("ebook").await;
+    let session = ada(&world).await.cookies;
+    page_with(&world, &session, &[ALL_IS_WELL]).await;
+
     let right = format!("api_secret = \"{}\"", secrets::API_SECRET);
     let wrong = "api_secret = \"canary-wrong-secret\"";
     change(&world, &program, &[(&right, wrong)]);
     line(&program, 0, RELOADED).await;
-    let checkout = world.customer().open("ebook").await;
     assert_eq!(checkout.get("/quotes").await.status, 503);
     prometheus
         .wait_until_fires("FlorinGatewayKeyRejected")
@@ -125,16 +144,39 @@ async fn alerts_fire_in_faults_of_the_configuration_the_disk_and_the_process() {
     let logged = line(&program, 0, text).await;
     let reason = "\"gateway_message\":\"the signature is not";
     assert!(logged.contains(reason), "{logged}");
-    let price = ["price = \"19.90\"", "price = 19.90"];
-    change(&world, &program, &[(wrong, &right), (price[0], price[1])]);
+    let page = page_with(&world, &session, &["The gateway rejects the key"]).await;
+    assert!(!page.contains("canary"), "{page}");
+    let config = world.config_file().display().to_string();
+    let health = |words: &[&str]| {
+        let words = [&["health", "--config", &config], words].concat();
+        Program::run(&words, &[])
+    };
+    let condition = "The gateway rejects the key: It answers 401.";
+    // A restart would not help.
+    assert_ended(&health(&[]), 0, &["The proxy is ready.\n", condition]);
+
+    let (price, number) = ("price = \"19.90\"", "price = 19.90");
+    change(&world, &program, &[(wrong, &right), (price, number)]);
     prometheus.wait_until_fires("FlorinReloadRefused").await;
-    change(&world, &program, &[(price[1], price[0])]);
+    let refused = ["The configuration was not reloaded", "product.ebook.price"];
+    page_with(&world, &session, &refused).await;
+    change(&world, &program, &[(number, price)]);
     line(&program, 1, RELOADED).await;
     checkout.choose("BTC").await;
+    page_with(&world, &session, &[ALL_IS_WELL]).await;
+
     let moved = MovedFile::move_away(&world.database());
     prometheus.wait_until_fires("FlorinStorageFailing").await;
     prometheus.wait_until_fires("FlorinNotReady").await;
+    let fails = "the proxy is not ready: the database fails: ";
+    assert_ended(&health(&["--json"]), 1, &[fails, "\"healthy\":false"]);
+    assert_ended(&health(&["--live"]), 0, &["The proxy is alive.\n"]);
+    let remedy = "Move the same file back";
+    let page = "docs/operations/running.md#full-disk";
+    let page = page_with(&world, &session, &["Orders cannot be stored", remedy, page]).await;
+    assert!(!page.contains(ALL_IS_WELL), "{page}");
     moved.put_back();
+    page_with(&world, &session, &[ALL_IS_WELL]).await;
     for alert in ["FlorinReloadRefused", "FlorinStorageFailing"] {
         prometheus.wait_until_over(alert).await;
     }
@@ -145,13 +187,7 @@ async fn alerts_fire_in_faults_of_the_configuration_the_disk_and_the_process() {
     world.end().await;
 }
 
-/// The dashboard's expressions have values meanwhile.
-#[tokio::test]
-async fn alerts_fire_when_the_gateway_is_away_or_asks_for_pauses_and_payments_are_found_late() {
-    let mut world = World::start_without_callbacks().await;
-    world.customer().open("ebook").await.choose("BTC").await;
-    world.wait_for_deliveries().await;
-    let prometheus = prometheus(&world).await;
+async fn dashboard_has_values(prometheus: &Prometheus) {
     let dashboard: Value = serde_json::from_str(&text_of("deploy/grafana/florin.json")).unwrap();
     let panels = dashboard["panels"].as_array().unwrap().iter();
     let targets = panels.flat_map(|panel| panel["targets"].as_array().into_iter().flatten());
@@ -167,8 +203,30 @@ async fn alerts_fire_when_the_gateway_is_away_or_asks_for_pauses_and_payments_ar
         })
         .await;
     }
+}
+
+#[tokio::test]
+async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_page_alone() {
+    let mut world = World::start_without_callbacks().await;
+    world.customer().open("ebook").await.choose("BTC").await;
+    world.wait_for_deliveries().await;
+    let prometheus = prometheus(&world).await;
+    dashboard_has_values(&prometheus).await;
     assert_eq!(prometheus.firing().await, [].into(), "all is well");
+
+    world.webhooks.reply_with(Reply::Status(500));
+    world.customer().open("ebook").await.choose("BTC").await;
+    world.skip(Duration::from_mins(2));
+    let session = ada(&world).await.cookies;
+    let waiting = "demo: 2, the oldest happened 2 minutes ago";
+    page_with(&world, &session, &["Events wait for a store", waiting]).await;
+    world.sandbox().set_clock(3600).await;
+    world.customer().open("ebook").await.choose("LTC").await;
+    page_with(&world, &session, &["The clocks differ", "s ahead."]).await;
     world.gateway_link.cut().await;
+    page_with(&world, &session, &["The gateway does not answer"]).await;
+    let staff = zoe(&world).await.get("/staff/").await.with(200).text;
+    assert!(staff.contains(ALL_IS_WELL), "{staff}");
     prometheus.wait_until_fires("FlorinGatewayDown").await;
     eventually("FlorinPollsLate fires", async || {
         world.skip(Duration::from_secs(30));
@@ -177,12 +235,27 @@ async fn alerts_fire_when_the_gateway_is_away_or_asks_for_pauses_and_payments_ar
     })
     .await;
     world.gateway_link.restore().await;
-    eventually("FlorinGatewayDown is over", async || {
-        world.skip(Duration::from_secs(30));
+    world.sandbox().set_clock(0).await;
+    world.webhooks.reply_with(Reply::Accept);
+    // The other session may be over by now.
+    let session = ada(&world).await.cookies;
+    eventually("all is well again", async || {
+        world.skip(Duration::from_mins(1));
+        let mut pages = Pages::of(&world);
+        pages.cookies.clone_from(&session);
+        let page = pages.get("/").await.text;
         let firing = prometheus.firing().await;
-        (!firing.contains("FlorinGatewayDown")).then_some(())
+        let is_well = page.contains(ALL_IS_WELL) && !firing.contains("FlorinGatewayDown");
+        is_well.then_some(())
     })
     .await;
+
+    let url = format!("{}/v1/checkout", world.proxy_url());
+    let order = world.http().post(url).header("origin", world.shop_url());
+    let order = order.header("x-forwarded-for", "203.0.113.7");
+    let order = order.json(&json!({ "store": "demo", "product": "ebook" }));
+    assert_eq!(order.send().await.unwrap().status(), 201);
+    page_with(&world, &session, &["A reverse proxy is not named"]).await;
     let limit = json!({
         "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 200, "times": 9,
     });

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Folder, Program, ProgramOutput, World, limit_files};
+use support::{Folder, Program, ProgramOutput, World};
 
-use crate::program::{COMPLETE, IS_COMPLETE, assert_ended, wait_until_up};
+use crate::program::{COMPLETE, IS_COMPLETE, assert_ended};
 use crate::repository::text_of;
 
 fn init(file: &Path, words: &[&str]) -> ProgramOutput {
@@ -200,36 +200,20 @@ fn secrets_are_drawn_in_the_form_that_their_keys_take() {
     assert!(alone.starts_with("whsec_") && alone.lines().count() == 1);
 }
 
+/// `alerts.rs` asks a proxy whose database fails.
 #[tokio::test]
-async fn health_says_whether_a_proxy_is_ready_and_why_not() {
+async fn health_says_whether_a_proxy_answers_and_reads_its_address_alone() {
     let mut world = World::start().await;
-    let config = world.config_file().display().to_string();
-    let health =
-        |words: &[&str]| Program::run(&[&["health", "--config", &config], words].concat(), &[]);
-    world.stop_proxy().await;
     let address = world.admin_url().replace("http://", "");
-    let sentence = format!("no proxy answers at {address}, its admin_listen");
-    assert_ended(&health(&[]), 1, &[&sentence]);
-
-    let program = Program::start_limitable(&world.config_file(), &world.file("proxy.log"));
-    wait_until_up(&world, &program).await;
-    assert_eq!(health(&[]).printed, "The proxy is ready.\n");
-    // Its file may be incomplete while it is edited.
+    // The file may be incomplete while it is edited.
     let file = world.file("edited.toml");
     support::write_private(&file, &format!("admin_listen = \"{address}\"\nlog = 7\n"));
-    let edited = ["health", "--config", &file.display().to_string()];
-    assert_eq!(Program::run(&edited, &[]).code, Some(0));
-
-    limit_files(program.id(), Some(0));
-    let full = support::within(std::time::Duration::from_secs(10), async || {
-        Some(health(&["--json"])).filter(|full| full.code == Some(1))
-    });
-    let full = full.await.expect("a full disk is noticed");
-    let sentence = "the proxy is not ready: the database fails: ";
-    assert_ended(&full, 1, &[sentence, "\"healthy\":false"]);
-    assert_eq!(health(&["--live"]).printed, "The proxy is alive.\n");
-    limit_files(program.id(), None);
-    drop(program);
+    let file = file.display().to_string();
+    let health = async || Program::run_beside(&["health", "--config", &file], &[]).await;
+    assert_ended(&health().await, 0, &["The proxy is ready.\n"]);
+    world.stop_proxy().await;
+    let sentence = format!("no proxy answers at {address}, its admin_listen");
+    assert_ended(&health().await, 1, &[&sentence]);
     world.end().await;
 }
 

@@ -7,17 +7,18 @@ use florin_proxy::webhooks::{SendOutcome, WebhookSender, Webhooks as _};
 use jiff::{SignedDuration, Timestamp};
 use support::{Language, Receiver, eventually};
 
+use crate::program::COMPLETE;
+
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OTHER: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
 /// A proxy's configuration whose store has its webhook there.
 fn config(url: &str, secret: &str) -> Config {
-    let text = format!(
-        "[gateway]\nurl = \"http://127.0.0.1:9/api\"\napi_key = \"key\"\napi_secret = \"secret\"\n\
-         callback_token = \"0123456789abcdef0123456789abcdef\"\n[[store]]\nid = \"demo\"\n[store.webhook]\n\
-         url = \"{url}/florin\"\nsecret = \"{secret}\"\ndangerous_allow_private_targets = true\n"
+    let webhook = format!(
+        "[store.webhook]\nurl = \"{url}/florin\"\nsecret = \"{secret}\"\n\
+         dangerous_allow_private_targets = true\n[[store.product]]"
     );
-    parse(&text).unwrap()
+    parse(&COMPLETE.replace("[[store.product]]", &webhook)).unwrap()
 }
 
 fn paid(number: u8) -> (Event, String) {

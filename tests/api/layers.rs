@@ -28,7 +28,7 @@ const BELOW_HTTP: [&str; 11] = [
 
 type Module = Vec<String>;
 
-/// Returns the code of a file without its tests, comments and re-exports of its own modules.
+/// Returns the code of a file without tests, comments and re-exports of the modules below it.
 fn code(text: &str) -> String {
     let product = text.split("#[cfg(test)]\nmod tests").next().unwrap();
     let lines = product.lines().map(str::trim_start);

@@ -180,17 +180,8 @@ fn the_configuration_of_the_pods_is_accepted_by_the_program() {
 
 #[test]
 fn caddy_of_compose_sends_requests_to_every_proxy() {
-    let file = "deploy/compose/Caddyfile";
-    let set = "FLORIN_HOST=pay.shop.example";
-    let words = [
-        set,
-        "caddy",
-        "adapt",
-        "--adapter",
-        "caddyfile",
-        "--config",
-        file,
-    ];
+    let words = "FLORIN_HOST=pay.shop.example caddy adapt --adapter caddyfile --config deploy/compose/Caddyfile";
+    let words: Vec<&str> = words.split(' ').collect();
     let adapted: Value = serde_json::from_str(&printed("env", &words)).unwrap();
     let site = adapted["apps"]["http"]["servers"]["srv0"]["routes"][0].to_string();
     assert!(site.contains("\"host\":[\"pay.shop.example\"]"), "{site}");

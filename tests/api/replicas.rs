@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use support::{Checkout, Replicas, World, WorldConfig, eventually, postgres_database, secrets};
 use tokio::time::Instant;
 
-use crate::helpers::{delivered_events, next_order};
+use crate::helpers::{delivered_events, next_order, wait_for_event};
 
 /// A change on one proxy is on the streams of all others within this time.
 const WAKE_UP: Duration = Duration::from_secs(1);
@@ -53,6 +53,7 @@ async fn any_proxy_honours_and_shows_what_the_others_do() {
     stream.status("open").await;
     let quote = second.quote("BTC").await;
     assert_eq!(first.quote("BTC").await["quote_id"], quote["quote_id"]);
+    wait_for_event(&world, &first.order, "order.created").await;
     replicas.kill(1);
     let choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
     first.post("/attempt", &choice).await.with(200);

@@ -1,49 +1,12 @@
-//! Restarts of the proxy, and a crash before a response is stored: nothing is lost, nothing happens twice. Kills at any moment
-//! are in `tests/campaign`.
+//! A restart while an attempt is opened, and a crash before a response is stored: nothing is lost, nothing happens twice.
+//! Restarts and kills at any moment are in `tests/campaign`.
 
 use std::time::Duration;
 
 use serde_json::json;
 use support::{World, eventually, pay_in_full};
 
-use crate::helpers::{count_of, paid_event_count, sequences};
 use crate::idempotency::{KEY, book, database, is_replayed, open_order, orders};
-
-async fn restart(world: &mut World) {
-    world.stop_proxy().await;
-    world.start_proxy().await;
-}
-
-#[tokio::test]
-async fn an_order_survives_a_restart_at_every_step() {
-    let mut world = World::start_without_callbacks().await;
-    let checkout = world.customer().open("ebook").await;
-    restart(&mut world).await;
-    let shown = checkout.choose("BTC").await;
-    restart(&mut world).await;
-    let view = checkout.view().await;
-    assert_eq!(view["attempt"]["address"], shown["attempt"]["address"]);
-    assert_eq!(checkout.report_paid().await["status"], "checking");
-    restart(&mut world).await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(1).await;
-    checkout.wait_for("processing").await;
-    // The last blocks are mined while the proxy is stopped.
-    world.stop_proxy().await;
-    world.sandbox().mine(2).await;
-    world.start_proxy().await;
-    checkout.wait_for("paid").await;
-    restart(&mut world).await;
-    checkout.wait_for("paid").await;
-    world.wait_for_deliveries().await;
-    let events = world.store().events_of(&checkout.order).await;
-    let numbers: Vec<u64> = (1..).take(events.len()).collect();
-    assert_eq!(sequences(&events), numbers);
-    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
-    let delivered = world.webhooks.event_types(&checkout.order);
-    assert_eq!(count_of(&delivered, "order.paid"), 1);
-    world.end().await;
-}
 
 #[tokio::test]
 async fn an_attempt_interrupted_by_a_restart_does_not_block_the_order() {

@@ -85,14 +85,9 @@ async fn a_deleted_database_takes_no_order_and_is_saved_from_the_process() {
         fs::remove_file(beside(&database, ending)).unwrap();
     }
     refused_clearly(&world).await;
-    let reasons = ["was deleted or moved", "docs/operations/backups.md"];
-    fails(&world, &program, &reasons).await;
-    reported(
-        &program,
-        &[],
-        "was deleted or moved",
-        "do not end the process",
-    );
+    let reason = "was deleted or moved";
+    fails(&world, &program, &[reason, "docs/operations/backups.md"]).await;
+    reported(&program, &[], reason, "do not end the process");
     world.sandbox().settle(&checkout, "exact").await;
 
     // As docs/operations/backups.md says.

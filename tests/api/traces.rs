@@ -1,4 +1,5 @@
-//! The trace of an order (W3C Trace Context), and the spans of OpenTelemetry that a collector gets from the program.
+//! The trace of an order (W3C Trace Context), the spans of OpenTelemetry that a collector gets from the program, and the calls
+//! of the gateway in its log, each with the request that caused it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -164,15 +165,46 @@ async fn an_orders_trace_leads_from_the_store_to_the_gateway_and_to_the_webhooks
     world.end().await;
 }
 
+/// The calls of the gateway that a program logged, by path, each with the id of the request that caused it.
+fn calls(program: &Program) -> Vec<(String, Option<String>)> {
+    let printed = program.printed();
+    let lines = printed.lines();
+    let lines = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let calls = lines.filter(|line| line["message"] == "gateway called");
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let call = |line: Value| {
+        (
+            text(&line["path"]).unwrap(),
+            text(&line["span"]["request_id"]),
+        )
+    };
+    calls.map(call).collect()
+}
+
 #[tokio::test]
-async fn a_recorded_request_of_a_customer_begins_the_orders_trace_and_holds_no_secret() {
+async fn a_customers_request_begins_the_orders_trace_and_is_in_the_log_without_a_secret() {
     let (collector, endpoint) = Collector::start().await;
     let (world, mut program) = start(&endpoint, "1").await;
     let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let quotes = checkout.get("/quotes").await.with(200);
+    let attempt = checkout.request_attempt("BTC").await.with(200);
     let address = checkout.address().await;
     let email = json!({ "email": EMAIL });
-    checkout.post("/paid", &email).await.with(200);
+    let paid = checkout.post("/paid", &email).await.with(200);
+    let id = |response: &HttpResponse| response.header("x-request-id").unwrap().to_owned();
+    for (path, request) in [
+        ("/prices", Some(id(&quotes))),
+        ("/invoice", Some(id(&attempt))),
+        ("/confirm", Some(id(&paid))),
+        // A poll, which no request caused.
+        ("/invoice", None),
+    ] {
+        let expected = (path.to_owned(), request);
+        eventually(&format!("{expected:?} is logged"), async || {
+            calls(&program).contains(&expected).then_some(())
+        })
+        .await;
+    }
     pay_in_full(&world, &checkout).await;
     world.wait_for_deliveries().await;
     let webhooks = world.webhooks.accepted(&checkout.order);

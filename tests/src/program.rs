@@ -60,15 +60,9 @@ impl Program {
         Self::start_built(program, config, log, &[])
     }
 
-    /// Starts one whose files may be limited in size while it runs ([`crate::limit_files`]).
-    pub fn start_limitable(config: &Path, log: &Path) -> Self {
-        let program = built("florin-proxy", "florin-proxy");
-        Self::start_limitable_at(&program, config, log, &[])
-    }
-
-    /// Starts one that was built elsewhere, and whose files may be limited: what it prints goes through a pipe, and the
-    /// signal of the limit is ignored, so that writing fails as on a full disk. The kernel kills it when this process is
-    /// killed. Source: setpriv(1), like prlimit(1) a part of util-linux.
+    /// Starts one that was built elsewhere, and whose files may be limited in size while it runs ([`crate::limit_files`]): what
+    /// it prints goes through a pipe, and the signal of the limit is ignored, so that writing fails as on a full disk. The kernel
+    /// kills it when this process is killed. Source: setpriv(1), like prlimit(1) a part of util-linux.
     pub(crate) fn start_limitable_at(
         program: &Path,
         config: &Path,
