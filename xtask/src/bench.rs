@@ -36,7 +36,6 @@ pub(crate) struct SimulateArgs {
     pub(crate) seed: Option<u64>,
 }
 
-/// A benchmark and its name.
 type Benchmark = (&'static str, fn(&Bench<'_>) -> anyhow::Result<()>);
 
 /// Each prints what it measured beside what is promised, or why it measured nothing.
@@ -60,12 +59,10 @@ const BENCHMARKS: [Benchmark; 9] = [
     ("first screen, and its peers", first_view),
 ];
 
-/// What the benchmarks share.
 struct Bench<'a> {
     workspace: &'a Workspace,
     /// Databases are made there.
     folder: PathBuf,
-    /// The release of the proxy.
     proxy: PathBuf,
 }
 
@@ -80,14 +77,12 @@ impl Bench<'_> {
         Ok(cmd!(sh, "{program} --proxy {proxy} {arguments...}").run()?)
     }
 
-    /// Runs an example of a package.
     fn example(&self, package: &str, arguments: &[&Path]) -> anyhow::Result<()> {
         output::step(format!("Building {package}…"));
         let run = format!("run --locked --quiet --release --package {package} --");
         Ok(self.workspace.cargo(&run).args(arguments).run()?)
     }
 
-    /// Runs a measurement of the proxy's example.
     fn proxy(&self, what: &str) -> anyhow::Result<()> {
         let sandbox = self.workspace.debug_program("florin-sandbox");
         let arguments = [Path::new(what), &self.proxy, &sandbox];
@@ -108,7 +103,6 @@ fn first_view(bench: &Bench<'_>) -> anyhow::Result<()> {
     bench.program("first-view", &[Path::new("--peers"), &peers])
 }
 
-/// Measures and prints.
 pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()> {
     setup::set_up(workspace)?;
     bundle::make(workspace, Variant::Release)?;

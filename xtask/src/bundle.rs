@@ -23,7 +23,6 @@ use xshell::{Cmd, Shell};
 use crate::output;
 use crate::setup::{self, WASM_OPT};
 use crate::workspace::Workspace;
-/// How the widget is built, and where it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variant {
     /// What is shipped, as small as it gets: two modules, by compiler flags that are not stable. In `dist/`.

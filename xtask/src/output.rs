@@ -4,22 +4,18 @@ use std::fmt::Display;
 use std::io::{IsTerminal as _, stdout};
 use std::time::Instant;
 
-/// A step that may take a while.
 pub(crate) fn step(text: impl Display) {
     println!("{} {text}", paint("36", "›"));
 }
 
-/// A heading above another program's output.
 pub(crate) fn heading(text: &str) {
     println!("\n{}", paint("1", text));
 }
 
-/// A step that has ended well.
 pub(crate) fn passed(text: impl Display) {
     println!("{} {text}", paint("32", "✓"));
 }
 
-/// A step that has failed.
 pub(crate) fn failed(text: impl Display) {
     println!("{} {text}", paint("31", "✗"));
 }

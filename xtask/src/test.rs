@@ -102,7 +102,6 @@ const KILLS: Check = ("10,000 kills lose and repeat nothing", |workspace, _| {
     bench::ten_thousand_kills(workspace)
 });
 
-/// Runs the chosen checks.
 pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> {
     let checks = chosen(&args.only, args.long)?;
     setup::set_up(workspace)?;
@@ -142,7 +141,6 @@ fn chosen(only: &str, is_long: bool) -> anyhow::Result<Vec<Check>> {
     Ok(chosen)
 }
 
-/// A file system in memory.
 const MEMORY: &str = "/dev/shm";
 /// Megabytes that the databases and profiles of a run fit into, several times.
 const ENOUGH_MEMORY: u64 = 4096;

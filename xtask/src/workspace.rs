@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use xshell::{Cmd, Shell};
 
-/// The repository and the folder that cargo builds into.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     /// Runs programs in the repository's root.

@@ -10,23 +10,19 @@ use xshell::{Shell, cmd};
 
 use crate::workspace::Workspace;
 
-/// Name and version.
 type Key = (String, String);
 
-/// Something that is linked into a program.
 #[derive(Debug)]
 pub(crate) struct Component {
     pub(crate) name: String,
     pub(crate) version: String,
     /// An SPDX expression.
     pub(crate) licence: String,
-    /// Where its source is.
     pub(crate) repository: Option<String>,
     /// The SHA-256 of the crate as crates.io has it.
     pub(crate) checksum: Option<String>,
     /// Texts of licences and notices that come with it.
     pub(crate) texts: Vec<String>,
-    /// The components that it uses.
     pub(crate) uses: Vec<Key>,
     /// `false` for C code and the standard library.
     pub(crate) is_crate: bool,
