@@ -60,7 +60,6 @@ const EXEMPT: [&str; 11] = [
     "tests/api/banned_words.rs",
 ];
 
-/// Returns every banned word of a text with its line number.
 fn banned_in(text: &str) -> Vec<(usize, &'static str, &'static str)> {
     let mut found = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {

@@ -1,4 +1,5 @@
-//! The commands of the program `florin-proxy` that prepare and check an installation.
+//! The commands of the program `florin-proxy` that prepare and check an installation, and the line that long ones show: on a
+//! terminal, and nowhere else.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Folder, Program, ProgramOutput, World};
+use support::{Folder, Program, ProgramOutput, World, built, command};
 
 use crate::program::{COMPLETE, IS_COMPLETE, assert_ended};
 use crate::repository::text_of;
@@ -131,7 +132,7 @@ fn a_reader_that_closes_the_pipe_ends_each_command_in_order() {
         let file = folder.file(&format!("{number}.toml")).display().to_string();
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let ended = Command::new(support::built("florin-proxy", "florin-proxy"))
+        let ended = Command::new(built("florin-proxy", "florin-proxy"))
             .args([words, &["--config", &file]].concat())
             .stdout(writer.try_clone().unwrap())
             .stderr(writer)
@@ -238,4 +239,46 @@ fn the_page_of_the_commands_has_what_the_program_prints() {
         commands == reference,
         "below `## Commands`, write what florin-proxy command-reference prints"
     );
+}
+
+/// What a command prints on a terminal, standard error included.
+fn on_terminal(words: &str) -> String {
+    // Of util-linux: runs a command with a terminal.
+    let line = format!(
+        "{} {words}",
+        built("florin-proxy", "florin-proxy").display()
+    );
+    let output = command(Path::new("script"), &[("TERM", "xterm")])
+        .args(["-q", "-e", "-c", &line, "/dev/null"])
+        .env_remove("NO_COLOR")
+        .output()
+        .expect("apt-get install bsdutils");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}");
+    printed
+}
+
+#[tokio::test]
+async fn a_long_command_shows_its_progress_on_a_terminal_and_nowhere_else() {
+    let mut world = World::start().await;
+    world.customer().open("ebook").await;
+    world.wait_for_deliveries().await;
+    world.stop_proxy().await;
+    let config = world.config_file().display().to_string();
+    let copy = world.file("copy.db").display().to_string();
+    for (words, line) in [
+        (format!("store backup --to {copy}"), "Copying"),
+        ("store verify".to_owned(), "Reading the whole database"),
+    ] {
+        let words = format!("--config {config} {words}");
+        let printed = on_terminal(&words);
+        assert!(printed.contains(line), "{printed}");
+        let _ = std::fs::remove_file(&copy);
+        let printed = on_terminal(&format!("--json {words}"));
+        assert!(!printed.contains(line), "{printed}");
+        let _ = std::fs::remove_file(&copy);
+        let piped = Program::run(&words.split(' ').collect::<Vec<_>>(), &[]);
+        assert!(!piped.printed.contains(line), "{}", piped.printed);
+    }
+    world.end().await;
 }

@@ -18,7 +18,6 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/databases");
 const NOTES: &str = "docs/operations/upgrading.md";
 const STORED: &str = "SELECT id, status FROM orders WHERE store_id = 'demo' ORDER BY id";
 
-/// Id and status of an order.
 type Stored = (String, String);
 
 /// `<version>-<schema>.sql` of a kind of database: of each release.
@@ -109,7 +108,6 @@ async fn a_database_of_each_release_is_upgraded() {
     }
 }
 
-/// The number of the newest migration in a folder.
 fn newest_migration(folder: &str) -> u32 {
     let folder = root().join("crates/storage/migrations").join(folder);
     let files = fs::read_dir(folder).unwrap();
@@ -120,7 +118,6 @@ fn newest_migration(folder: &str) -> u32 {
     files.map(|file| number(file.unwrap())).max().unwrap()
 }
 
-/// The dump of this version and its schema.
 fn dump_of_this_version(kind: &str) -> PathBuf {
     let schema = newest_migration(kind);
     let version = env!("CARGO_PKG_VERSION");

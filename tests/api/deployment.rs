@@ -22,7 +22,6 @@ use crate::program::{assert_ended, database_in, run_with};
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
 const OTHER_CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 10);
 
-/// What the stream of a paid order has.
 const PAID: &str = r#""status":"paid""#;
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Faults of the disk and of the database file under the program `florin-proxy`: the disk is full; the file is moved away,
-//! replaced, damaged, or in use by another process. Each fault is reported and loses no order, and the proxy recovers
-//! without a restart where recovery is possible.
+//! replaced, damaged, deleted, or in use by another process. Each fault is reported and loses no order, and the proxy recovers
+//! without a restart where recovery is possible; else a backup is restored, or the deleted file is saved from the process.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _};
 use support::{
     Checkout, Delivery, DiskError, FaultyMachine, Folder, HttpResponse, MovedFile, Program,
     SpoiledFile, World, within,
 };
 
-use crate::helpers::{event_types, paid_event_count, sequences};
+use crate::helpers::{event_types, paid_event_count, sequences, wait_for_event};
 use crate::program::{
     assert_ended, complete_environment, end, run, start_program, start_program_with,
 };
@@ -60,7 +62,6 @@ pub(crate) async fn ready_with(world: &World, program: &Program, status: u16) ->
     found.body
 }
 
-/// The program's log lines of a level that contain a text.
 pub(crate) fn lines(program: &Program, level: &str, text: &str) -> Vec<String> {
     let level = format!("\"level\":\"{level}\"");
     let printed = program.printed();
@@ -69,7 +70,7 @@ pub(crate) fn lines(program: &Program, level: &str, text: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-pub(crate) async fn refused_clearly(world: &World) {
+async fn refused_clearly(world: &World) {
     let refused = world.customer().request_order(&ebook()).await;
     let refused = refused.refused(503, "storage_unavailable");
     assert!(refused.header("retry-after").is_some());
@@ -106,7 +107,7 @@ pub(crate) async fn fails(world: &World, program: &Program, reasons: &[&str]) {
 }
 
 /// An outage is one ERROR with this reason and remedy, and nothing else is; `known` are the errors before it.
-pub(crate) fn reported(program: &Program, known: &[String], reason: &str, remedy: &str) {
+fn reported(program: &Program, known: &[String], reason: &str, remedy: &str) {
     let errors = lines(program, "ERROR", "");
     assert_eq!(errors.len(), known.len() + 1, "{errors:#?}");
     let error = errors.last().unwrap();
@@ -234,7 +235,7 @@ async fn the_databases_files_are_private_and_of_one_process() {
     let program = start_program(&mut world).await;
     world.customer().open("ebook").await;
     for ending in ["", "-wal", "-shm", "-lock"] {
-        let file = PathBuf::from(format!("{}{ending}", database.display()));
+        let file = beside(&database, ending);
         let rights = fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(rights & 0o777, 0o600, "{}", file.display());
     }
@@ -249,5 +250,107 @@ async fn the_databases_files_are_private_and_of_one_process() {
         &[&process, "Stop the other process"],
     );
     ready_with(&world, &program, 200).await;
+    end(world, program).await;
+}
+
+async fn connect(database: &Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(database);
+    options.connect().await.unwrap()
+}
+
+/// A file beside the database: `-wal`, `-shm`, `-lock`.
+fn beside(database: &Path, ending: &str) -> PathBuf {
+    PathBuf::from(format!("{}{ending}", database.display()))
+}
+
+/// Puts a copy in the place of the database, as docs/operations/backups.md says.
+fn restore(copy: &Path, database: &Path) {
+    for ending in ["-wal", "-shm"] {
+        let _ = fs::remove_file(beside(database, ending));
+    }
+    fs::copy(copy, database).unwrap();
+}
+
+/// Events after the restore have other ids: `crates/storage/src/sqlite/tests/restart.rs`.
+#[tokio::test]
+async fn an_order_of_a_restored_backup_is_credited_once() {
+    let mut world = World::start().await;
+    let mut program = start_program(&mut world).await;
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.wait_for_deliveries().await;
+    let copy = world.file("backup.db");
+    let (config, to) = (world.config_file(), copy.display().to_string());
+    let config = config.display().to_string();
+    let words = ["--config", &config, "store", "backup", "--to", &to];
+    assert_ended(&Program::run(&words, &[]), 0, &[]);
+
+    // The copy does not contain these events, which the store receives.
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    wait_for_event(&world, &checkout.order, "order.processing").await;
+    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
+    restore(&copy, &world.database());
+    // The first poll after the restore finds the whole payment.
+    world.sandbox().mine(2).await;
+    let mut program = start_program(&mut world).await;
+    wait_for_event(&world, &checkout.order, "order.paid").await;
+    world.wait_for_deliveries().await;
+    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
+    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
+    let mut file = connect(&world.database()).await;
+    let credits = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM credits");
+    assert_eq!(credits.fetch_one(&mut file).await.unwrap(), 1);
+    assert_eq!(lines(&program, "ERROR", ""), [""; 0]);
+    world.end().await;
+}
+
+/// The file that a process has open under this name, although it was deleted. Source: proc(5), `/proc/pid/fd`.
+fn deleted_file(process: u32, name: &Path) -> PathBuf {
+    let wanted = format!("{} (deleted)", name.display());
+    let open = fs::read_dir(format!("/proc/{process}/fd")).unwrap();
+    let mut open = open.map(|entry| entry.unwrap().path());
+    let found = open.find(|file| fs::read_link(file).is_ok_and(|to| to == Path::new(&wanted)));
+    found.unwrap_or_else(|| panic!("{wanted} is not open"))
+}
+
+#[tokio::test]
+async fn a_deleted_database_takes_no_order_and_is_saved_from_the_process() {
+    let mut world = World::start().await;
+    let mut program = start_program(&mut world).await;
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
+    world.wait_for_deliveries().await;
+    let database = world.database();
+    for ending in ["", "-wal"] {
+        fs::remove_file(beside(&database, ending)).unwrap();
+    }
+    refused_clearly(&world).await;
+    let reason = "was deleted or moved";
+    fails(&world, &program, &[reason, "docs/operations/backups.md"]).await;
+    reported(&program, &[], reason, "do not end the process");
+    world.sandbox().settle(&checkout, "exact").await;
+
+    // As docs/operations/backups.md says.
+    let process = fs::read_to_string(beside(&database, "-lock")).unwrap();
+    let process: u32 = process.trim().parse().unwrap();
+    assert_eq!(process, program.id());
+    let saved = world.file("saved.db");
+    for ending in ["", "-wal"] {
+        let open = deleted_file(process, &beside(&database, ending));
+        fs::copy(open, beside(&saved, ending)).unwrap();
+    }
+    let mut file = connect(&saved).await;
+    let sound = sqlx::query_scalar::<_, String>("PRAGMA integrity_check");
+    assert_eq!(sound.fetch_one(&mut file).await.unwrap(), "ok");
+    file.close().await.unwrap();
+    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
+    restore(&saved, &database);
+    let saved_journal = beside(&saved, "-wal");
+    if saved_journal.exists() {
+        fs::rename(saved_journal, beside(&database, "-wal")).unwrap();
+    }
+    let program = start_program(&mut world).await;
+    paid_once(&world, &checkout).await;
     end(world, program).await;
 }

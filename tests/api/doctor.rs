@@ -143,7 +143,7 @@ async fn the_doctor_finds_what_stops_payments_and_names_the_remedy() {
     all.world.end().await;
 }
 
-/// Responses every delivery with a status.
+/// Answers every delivery with a status.
 async fn endpoint(status: StatusCode) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::repository::{root, text_of, tracked_files};
 
-/// Returns the lines outside code blocks.
 fn prose(text: &str) -> Vec<&str> {
     let blocks = text.split("```").step_by(2);
     blocks.flat_map(str::lines).collect()

@@ -11,7 +11,6 @@ pub(crate) fn event_types(events: &[Value]) -> Vec<&str> {
     event_types.collect()
 }
 
-/// Returns the sequence numbers of the events.
 pub(crate) fn sequences(events: &[Value]) -> Vec<u64> {
     let numbers = events
         .iter()
@@ -49,7 +48,6 @@ pub(crate) async fn skip_until(
     .await;
 }
 
-/// Counts the events `order.paid` of an order.
 pub(crate) async fn paid_event_count(world: &World, order: &str) -> usize {
     let events = world.store().events_of(order).await;
     let event_types = event_types(&events);
@@ -59,12 +57,10 @@ pub(crate) async fn paid_event_count(world: &World, order: &str) -> usize {
         .count()
 }
 
-/// Counts the events of a type.
 pub(crate) fn count_of(events: &[String], kind: &str) -> usize {
     events.iter().filter(|event| *event == kind).count()
 }
 
-/// Waits until an event of this type is delivered.
 pub(crate) async fn wait_for_event(world: &World, order: &str, kind: &str) {
     eventually(kind, async || {
         let delivered = world.webhooks.event_types(order);
@@ -79,7 +75,6 @@ pub(crate) async fn invoice_of(world: &World, view: &Value) -> String {
     world.sandbox().invoice_of(address).await
 }
 
-/// Returns the next `order` of the stream.
 pub(crate) async fn next_order(stream: &mut reqwest::Response, buffer: &mut String) -> Value {
     next_or_end(stream, buffer)
         .await

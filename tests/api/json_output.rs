@@ -32,7 +32,6 @@ fn commands() -> BTreeSet<String> {
     all.iter().filter(has_none_below).cloned().collect()
 }
 
-/// Runs a command with `--json`. The world answers meanwhile.
 async fn json(words: &[&str], variables: &[(&str, &str)]) -> Value {
     let ended = Program::run_beside(&[words, &["--json"]].concat(), variables).await;
     assert_ended(&ended, 0, &[]);

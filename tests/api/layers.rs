@@ -71,7 +71,6 @@ fn paths(code: &str) -> Vec<String> {
 struct Crate(BTreeMap<Module, BTreeSet<Module>>);
 
 impl Crate {
-    /// Reads the tracked files of a folder.
     fn read(folder: &str) -> Self {
         let below = |name: &String| {
             let path = name.strip_prefix(folder)?.strip_prefix('/')?;

@@ -13,10 +13,8 @@ use crate::repository::text_of;
 
 const PAGE: &str = "docs/operations/metrics.md";
 
-/// The most series that one proxy may export.
 const MOST_SERIES: usize = 300;
 
-/// One response of GET /metrics.
 pub(crate) struct Scrape(String);
 
 impl Scrape {
@@ -29,7 +27,6 @@ impl Scrape {
         Self(response.text().await.unwrap())
     }
 
-    /// Name and labels of each series.
     fn series(&self) -> BTreeSet<&str> {
         let lines = self.0.lines().filter(|line| !line.starts_with('#'));
         lines
@@ -37,7 +34,6 @@ impl Scrape {
             .collect()
     }
 
-    /// The names of all series.
     fn names(&self) -> BTreeSet<&str> {
         self.series()
             .into_iter()
@@ -45,7 +41,6 @@ impl Scrape {
             .collect()
     }
 
-    /// The value of a series.
     #[track_caller]
     pub(crate) fn value(&self, series: &str) -> u64 {
         let mut lines = self.0.lines();
@@ -207,7 +202,6 @@ async fn what_is_counted_is_what_happened() {
     world.end().await;
 }
 
-/// Every name of a metric in a text.
 fn named(text: &str) -> BTreeSet<String> {
     let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
     let is_metric = |word: &&str| word.starts_with("florin_") || word.starts_with("process_");

@@ -13,7 +13,6 @@ use support::{
 
 use crate::program::{COMPLETE, assert_ended};
 
-/// Runs a command of the store to its end.
 fn store(config: &Path, words: &[&str]) -> ProgramOutput {
     let config = config.display().to_string();
     Program::run(&[&["--config", &config, "store"], words].concat(), &[])
@@ -73,7 +72,7 @@ fn the_schema_is_brought_up_to_date_by_its_command_alone_and_past_a_pooler() {
     }
 }
 
-/// A file and a server are checked by one command. `restores.rs` pays in a restored file.
+/// A file and a server are checked by one command. `disasters.rs` pays in a restored file.
 #[tokio::test]
 async fn a_backup_is_made_while_the_proxy_serves() {
     let world = World::start().await;

@@ -13,7 +13,6 @@ pub(crate) async fn start_program(world: &mut World) -> Program {
     start_program_with(world, &[]).await
 }
 
-/// [`start_program`] with these variables.
 pub(crate) async fn start_program_with(world: &mut World, variables: &[(&str, &str)]) -> Program {
     world.stop_proxy().await;
     let program = Program::start(&world.config_file(), &world.file("proxy.log"), variables);
@@ -46,7 +45,6 @@ pub(crate) fn assert_ended(ended: &ProgramOutput, code: i32, texts: &[&str]) {
     }
 }
 
-/// Returns the address of a free port.
 pub(crate) fn free_port() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], support::free_port()))
 }
@@ -67,7 +65,6 @@ pub(crate) fn complete_environment(database_url: &str) -> Vec<(&'static str, Str
     ]
 }
 
-/// The address of a database file in a folder.
 pub(crate) fn database_in(folder: &Folder) -> String {
     format!("sqlite://{}", folder.file("florin.db").display())
 }

@@ -18,7 +18,6 @@ fn open_order(lines: &str, body: &str) -> Vec<u8> {
     format!("{head}{lines}\r\n{body}").into_bytes()
 }
 
-/// Writes a GET with these header lines.
 fn get_request(path: &str, lines: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: x\r\n{lines}\r\n").into_bytes()
 }
@@ -35,7 +34,6 @@ async fn response(world: &World, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// Returns the statuses in what was received.
 fn statuses(response: &str) -> Vec<&str> {
     let lines = response.lines().filter(|line| line.starts_with("HTTP/1."));
     lines.map(|line| &line[9..12]).collect()

@@ -12,7 +12,6 @@ use support::{Container, Folder, Program, World, built, eventually, npm_file, pa
 use crate::program::{COMPLETE, end, free_port, wait_until_up};
 use crate::repository::{root, text_of};
 
-/// The target of the release that is packed here.
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// The folder of the debug programs, without what a debugger reads.

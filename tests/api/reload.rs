@@ -40,7 +40,6 @@ pub(crate) async fn line(program: &Program, known: usize, text: &str) -> String 
     .await
 }
 
-/// What the key of a pair is answered: GET /v1/orders.
 async fn status_with(world: &World, key: &str) -> StatusCode {
     let url = format!("{}/v1/orders", world.proxy_url());
     let response = world.http().get(url).bearer_auth(key).send().await;

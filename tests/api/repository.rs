@@ -23,7 +23,6 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Returns the text of a file, by its path from the root.
 pub(crate) fn text_of(path: &str) -> String {
     let text = fs::read_to_string(root().join(path));
     text.unwrap_or_else(|error| panic!("{path}: {error}"))

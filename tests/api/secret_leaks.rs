@@ -69,7 +69,6 @@ fn a_secret_is_found_in_every_encoding() {
     assert_eq!(secrets_in(b"canary-api-secret"), [""; 0]);
 }
 
-/// Every response, headers included.
 #[derive(Default)]
 struct Notes(String);
 

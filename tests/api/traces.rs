@@ -62,7 +62,6 @@ impl Collector {
     }
 }
 
-/// The only span of this name.
 fn named<'a>(spans: &'a [Span], name: &str) -> &'a Span {
     let mut named = spans.iter().filter(|span| span.name == name);
     let found = named.next().unwrap_or_else(|| panic!("{name}: {spans:#?}"));
@@ -272,7 +271,6 @@ async fn a_collector_that_never_answers_stops_nothing() {
     world.end().await;
 }
 
-/// The traces of the calls of an endpoint.
 async fn traces_of_calls(world: &World, method: &str, path: &str) -> Vec<Value> {
     let calls = world.sandbox().calls().await.into_iter();
     let calls = calls.filter(|call| {
@@ -282,7 +280,6 @@ async fn traces_of_calls(world: &World, method: &str, path: &str) -> Vec<Value> 
     calls.map(|call| call["traceparent"].clone()).collect()
 }
 
-/// The traces of the deliveries of an order, in their order.
 fn traces_of_webhooks(world: &World, order: &str) -> Vec<Option<String>> {
     let accepted = world.webhooks.accepted(order).into_iter();
     accepted.map(|delivery| delivery.traceparent).collect()
