@@ -118,12 +118,16 @@ async fn a_limit_of_the_gateway_is_kept_and_an_excessive_one_is_an_error_until_a
     })
     .await;
     world.expect_error("the gateway asks for a pause that would stop payments");
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    let gateway = readiness(&world).await.body["gateway"].clone();
+    let ready = readiness(&world).await.body;
+    let in_time =
+        json!({ "lag_seconds": 0, "stretch_percent": 100, "watched_stretch_percent": 100 });
+    assert_eq!(ready["polling"], in_time);
+    let gateway = &ready["gateway"];
     assert_eq!(gateway["circuit"], "closed");
     assert_eq!(gateway["requests_per_minute"], 3000);
     assert_eq!(gateway["pause_seconds"], 0);
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
     let limit = async |seconds: u32| {
         let limit = json!({
             "endpoint": "prices", "kind": "status", "status": 429, "retry_after": seconds,
@@ -157,38 +161,6 @@ async fn a_limit_of_the_gateway_is_kept_and_an_excessive_one_is_an_error_until_a
     world.skip(Duration::from_mins(5));
     pay_in_full(&world, &checkout).await;
     readiness(&world).await.with(200);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn late_polls_are_reported() {
-    let mut world = World::start_without_callbacks().await;
-    let in_time =
-        json!({ "lag_seconds": 0, "stretch_percent": 100, "watched_stretch_percent": 100 });
-    assert_eq!(readiness(&world).await.body["polling"], in_time);
-    for _ in 0..3 {
-        world.customer().open("ebook").await.choose("LTC").await;
-    }
-    world.gateway_link.cut().await;
-    eventually("the circuit is open", async || {
-        let ready = readiness(&world).await.body;
-        (ready["gateway"]["circuit"] == "open").then_some(())
-    })
-    .await;
-    // While one poll tries the gateway, the others wait. A poll in flight at the move of the clock is planned anew behind it.
-    eventually("polls are reported as late", async || {
-        world.skip(Duration::from_secs(30));
-        let ready = readiness(&world).await.body;
-        let lag = ready["polling"]["lag_seconds"].as_u64()?;
-        (lag >= 60 && world.logged("polls are late")).then_some(())
-    })
-    .await;
-    world.gateway_link.restore().await;
-    eventually("polls are in time", async || {
-        world.skip(Duration::from_secs(30));
-        world.logged("polls are in time again").then_some(())
-    })
-    .await;
     world.end().await;
 }
 
