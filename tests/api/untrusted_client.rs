@@ -220,7 +220,7 @@ async fn the_page_loads_pictures_only_from_the_stores_origins() {
 
 /// The clock runs meanwhile: every two seconds allow one more.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_attempts_of_an_address_and_the_uses_of_an_order_token_are_limited() {
+async fn the_attempts_and_staff_pages_of_an_address_and_the_uses_of_an_order_token_are_limited() {
     let world = World::start_with(WorldConfig {
         trusted_proxies: vec!["127.0.0.0/8".to_owned()],
         ..WorldConfig::default()
@@ -262,5 +262,21 @@ async fn the_attempts_of_an_address_and_the_uses_of_an_order_token_are_limited()
     let reused = &statuses[1..30];
     assert!(reused.iter().all(|status| *status == 200), "{statuses:?}");
     assert!(statuses.contains(&429), "{statuses:?}");
+
+    // A page of staff, without a session.
+    let page = async |from: &str| {
+        let request = world.http().get(format!("{}/staff/", world.proxy_url()));
+        let response = request.header("x-forwarded-for", from).send().await;
+        HttpResponse::read(response.unwrap()).await
+    };
+    let mut allowed = 0;
+    let mut response = page("203.0.113.7").await;
+    while response.status == 401 && allowed < 240 {
+        allowed += 1;
+        response = page("203.0.113.7").await;
+    }
+    assert!(allowed >= 120, "{allowed}");
+    assert!(response.with(429).header("retry-after").is_some());
+    page("203.0.113.8").await.with(401);
     world.end().await;
 }
