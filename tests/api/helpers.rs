@@ -87,16 +87,26 @@ pub(crate) async fn next_or_end(
     buffer: &mut String,
 ) -> Option<Value> {
     loop {
+        let next = next_message(stream, buffer).await?;
+        if !next.is_null() {
+            return Some(next);
+        }
+    }
+}
+
+/// Returns the next `order` of the stream, null for a comment, `None` at the stream's end.
+pub(crate) async fn next_message(
+    stream: &mut reqwest::Response,
+    buffer: &mut String,
+) -> Option<Value> {
+    loop {
         if let Some((event, rest)) = buffer.split_once("\n\n") {
             let data = event.lines().find_map(|line| line.strip_prefix("data: "));
-            let view = data.map(|data| serde_json::from_str(data).unwrap());
+            let view = data.map_or(Value::Null, |data| serde_json::from_str(data).unwrap());
             assert!(data.is_none() || event.contains("event: order"), "{event}");
             let rest = rest.to_owned();
             *buffer = rest;
-            match view {
-                Some(view) => return Some(view),
-                None => continue,
-            }
+            return Some(view);
         }
         let bound = std::time::Duration::from_secs(20);
         let chunk = tokio::time::timeout(bound, stream.chunk()).await;
