@@ -33,17 +33,6 @@ impl SandboxControl {
         self.mine(3).await;
     }
 
-    /// Pays the invoice of this id with a fee so low that no block takes the payment.
-    pub async fn pay_stuck(&self, id: &str, amount: &str) {
-        let payment = json!({ "amount": amount, "fee": "low" });
-        self.act(id, "pay", &payment).await;
-    }
-
-    /// Raises the fee of the stuck payments of an invoice: the next block takes them.
-    pub async fn raise_fee(&self, id: &str) {
-        self.act(id, "bump-fee", &json!({})).await;
-    }
-
     pub async fn mine(&self, blocks: u32) {
         self.post("mine", &json!({ "blocks": blocks })).await;
     }

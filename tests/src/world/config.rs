@@ -19,7 +19,6 @@ use crate::clock::MovableClock;
 )]
 pub struct WorldConfig {
     pub callbacks: bool,
-    pub proxys_secret: String,
     /// The store's `currency`. Without dollars it has no catalogue, whose prices have two decimals.
     pub currency: &'static str,
     /// The local currency of the gateway's account, and what a dollar costs in it.
@@ -45,7 +44,6 @@ pub struct WorldConfig {
     pub environment: &'static str,
     /// The database; a file in the world's folder when `None`.
     pub database_url: Option<String>,
-    pub invoice_minutes: u32,
     pub evm_rpc_url: Option<String>,
     /// Stores beside the two, without a webhook.
     pub more_stores: u32,
@@ -58,7 +56,6 @@ impl Default for WorldConfig {
     fn default() -> Self {
         Self {
             callbacks: true,
-            proxys_secret: API_SECRET.to_owned(),
             currency: "USD",
             account: ("USD", "1"),
             origins: Vec::new(),
@@ -75,7 +72,6 @@ impl Default for WorldConfig {
             trusted_proxies: Vec::new(),
             environment: "test",
             database_url: None,
-            invoice_minutes: 15,
             evm_rpc_url: None,
             more_stores: 0,
             staff_pages: "write",
@@ -98,7 +94,6 @@ impl WorldConfig {
             api_secret: API_SECRET.into(),
             callback_url: self.callbacks.then_some(callbacks),
             unknown_asset: self.unknown_asset,
-            invoice_minutes: self.invoice_minutes,
             evm_rpc_url: self.evm_rpc_url.clone(),
             local_currency: Currency::parse(self.account.0).expect("a code of ISO 4217"),
             local_per_usd: Amount::parse(self.account.1).expect("an amount"),
@@ -163,7 +158,6 @@ pub(crate) fn florin_toml(
         webhook,
     } = addresses;
     let WorldConfig {
-        proxys_secret,
         trusted_proxies,
         requests_per_second,
         gateway_access,
@@ -208,7 +202,7 @@ trusted_proxies = {trusted_proxies:?}
 {rate_limit}[gateway]
 url = "http://{gateway}/api"
 api_key = "{API_KEY}"
-api_secret = "{proxys_secret}"
+api_secret = "{API_SECRET}"
 callback_token = "{CALLBACK_TOKEN}"
 {checkout_url}
 poll_interval_seconds = 1
