@@ -56,8 +56,7 @@ fn forged_callback(n: usize, known: &[String]) -> String {
 }
 
 #[tokio::test]
-async fn thousands_of_forged_callbacks_and_open_pages_change_nothing_and_cost_a_bounded_number_of_calls()
- {
+async fn forged_callbacks_and_open_pages_change_nothing_and_cost_a_bounded_number_of_calls() {
     let world = World::start_with(WorldConfig {
         requests_per_second: 10,
         ..WorldConfig::default()

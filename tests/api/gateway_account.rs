@@ -31,7 +31,7 @@ async fn run_command(world: &World, words: &[&str]) -> ProgramOutput {
 const CHANGES: &str = r#"
 POST preferences /preference/wallet_address "tb1qa" {"crypto_code":"BTC","wallet_address":"tb1qa"}
 PUT preferences /preference/wallet_address "tb1qb" {"crypto_code":"BTC","wallet_address":"tb1qb"}
-POST aggregator/merchants /merchant/anything ["else",1.50] {"merchant_name":"A","anything":["else",1.50]}
+POST aggregator/merchants /merchant/anything ["x",1.50] {"merchant_name":"A","anything":["x",1.50]}
 PUT settings /settings/language "de" {"language":"de"}
 "#;
 
