@@ -37,12 +37,8 @@ pub(crate) fn confirm(app: &Arc<AppState>, snapshot: &Snapshot, email: Option<St
     };
     let (app, order) = (app.clone(), snapshot.order.id.clone());
     let confirmed = async move {
-        if let Err(error) = app
-            .deps
-            .gateway
-            .confirm(&ConfirmRequest::new(id, email))
-            .await
-        {
+        let request = ConfirmRequest::new(id, email);
+        if let Err(error) = app.deps.gateway.confirm(&request).await {
             tracing::warn!(%order, %error, "POST /confirm failed");
         }
     };

@@ -41,12 +41,9 @@ impl FromRequestParts<Arc<AppState>> for CheckoutSession {
     /// Unknown, foreign, expired, malformed and absent tokens get one and the same response.
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let token = client_token(&parts.headers)?;
-        let found = app
-            .deps
-            .storage
-            .order_of_token(token.client_hash(), app.now())
-            .await?;
-        let snapshot = found.ok_or(ApiError::NoSuchOrder)?;
+        let storage = &app.deps.storage;
+        let found = storage.order_of_token(token.client_hash(), app.now());
+        let snapshot = found.await?.ok_or(ApiError::NoSuchOrder)?;
         let config = app.config();
         require_listed_origin(&config, store_of(&config, &snapshot)?, &parts.headers)?;
         Ok(Self(snapshot))
@@ -177,10 +174,8 @@ pub(crate) async fn rendered(
         let found = app.deps.storage.snapshot(order).await?;
         let snapshot = found.ok_or(ApiError::NoSuchOrder)?;
         let config = app.config();
-        Ok(RenderedView::new(
-            &snapshot,
-            context(app, &config, &snapshot)?,
-        )?)
+        let context = context(app, &config, &snapshot)?;
+        Ok(RenderedView::new(&snapshot, context)?)
     };
     let version = async { Ok(app.versions.version(order).await?) };
     let is_valid = |view: &RenderedView| is_valid(app, &app.config(), view, app.now());

@@ -217,10 +217,8 @@ async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, jso
     };
     let kept_until = app.now() + KEPT;
     let storage = &app.deps.storage;
-    let kept = storage
-        .store_response(id, lease_until, &stored, kept_until)
-        .await;
-    match kept {
+    let kept = storage.store_response(id, lease_until, &stored, kept_until);
+    match kept.await {
         Ok(true) => {}
         Ok(false) => tracing::warn!("a request with a key took longer than its lease"),
         // It was done, and its sender should know. Sent again, it finds what it did.

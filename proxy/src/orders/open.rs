@@ -45,10 +45,8 @@ pub(crate) async fn open(app: &AppState, terms: &NewOrder) -> Result<Opening, Op
         traceparent: trace::current(),
         ..terms.clone()
     };
-    let opened = storage
-        .open_order(&id, terms, token.client_hash(), ends_at, now)
-        .await;
-    let opened = opened.map_err(|error| refused(terms, error, now))?;
+    let opened = storage.open_order(&id, terms, token.client_hash(), ends_at, now);
+    let opened = opened.await.map_err(|error| refused(terms, error, now))?;
     app.wake_dispatcher();
     let (order, is_new) = (opened.order, opened.is_new);
     if is_new {

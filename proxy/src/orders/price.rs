@@ -51,11 +51,7 @@ pub(crate) fn product(
     let product = product.ok_or_else(|| PriceError::UnknownProduct {
         store: store.id.clone(),
         sku: sku.to_owned(),
-        known: store
-            .products
-            .iter()
-            .map(|known| known.sku.clone())
-            .collect(),
+        known: known(&store.products, |product| &product.sku),
     })?;
     let price = NonZeroU32::new(quantity)
         .filter(|quantity| quantity.get() <= product.max_quantity)
@@ -124,17 +120,16 @@ pub(crate) fn declared_donation<'a>(
     store: &'a Store,
     id: &str,
 ) -> Result<&'a Donation, PriceError> {
-    store
-        .donation(id)
-        .ok_or_else(|| PriceError::UnknownDonation {
-            store: store.id.clone(),
-            id: id.to_owned(),
-            known: store
-                .donations
-                .iter()
-                .map(|known| known.id.clone())
-                .collect(),
-        })
+    let donation = store.donation(id);
+    donation.ok_or_else(|| PriceError::UnknownDonation {
+        store: store.id.clone(),
+        id: id.to_owned(),
+        known: known(&store.donations, |donation| &donation.id),
+    })
+}
+
+fn known<T>(all: &[T], name: impl Fn(&T) -> &String) -> Vec<String> {
+    all.iter().map(|known| name(known).clone()).collect()
 }
 
 fn within_bounds(

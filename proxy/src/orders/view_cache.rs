@@ -155,10 +155,8 @@ mod tests {
     use crate::orders::tracked_storage::TrackedStorage;
     use crate::spans::Spans;
 
-    #[derive(Debug, PartialEq, Eq)]
-    struct Version(u64);
-
-    impl View for Version {
+    /// The version of an order stands for its view.
+    impl View for u64 {
         fn size(&self) -> usize {
             4 * 1024
         }
@@ -166,7 +164,7 @@ mod tests {
 
     struct Cached {
         storage: TrackedStorage,
-        views: ViewCache<Version>,
+        views: ViewCache<u64>,
         loads: AtomicU64,
         _folder: TempDir,
     }
@@ -202,9 +200,9 @@ mod tests {
     }
 
     impl Cached {
-        async fn stored(&self, order: &OrderId) -> Result<Version, StorageError> {
+        async fn stored(&self, order: &OrderId) -> Result<u64, StorageError> {
             let snapshot = self.storage.snapshot(order).await?;
-            Ok(Version(snapshot.unwrap().order.version))
+            Ok(snapshot.unwrap().order.version)
         }
 
         async fn seen(&self, order: &OrderId) -> u64 {
@@ -212,11 +210,8 @@ mod tests {
                 self.loads.fetch_add(1, Ordering::Relaxed);
                 self.stored(order).await
             };
-            self.views
-                .view(order, |_| true, unversioned(), load)
-                .await
-                .unwrap()
-                .0
+            let view = self.views.view(order, |_| true, unversioned(), load);
+            *view.await.unwrap()
         }
 
         fn loads(&self) -> u64 {
@@ -261,7 +256,7 @@ mod tests {
         }
         tasks.join_all().await;
         let stored = cached.stored(&id(1)).await.unwrap();
-        assert_eq!(Version(cached.seen(&id(1)).await), stored);
+        assert_eq!(cached.seen(&id(1)).await, stored);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -281,10 +276,10 @@ mod tests {
             cached.seen(&order).await;
             // The database carries out one write after another.
             cached.change(&id(2), steps).await;
-            let Version(before) = cached.stored(&order).await.unwrap();
+            let before = cached.stored(&order).await.unwrap();
             let seen = cached.seen(&order).await;
             // The write may still be carried out between the two reads.
-            let Version(after) = cached.stored(&order).await.unwrap();
+            let after = cached.stored(&order).await.unwrap();
             assert!((before..=after).contains(&seen), "{steps} steps: {seen}");
         }
     }
@@ -312,9 +307,9 @@ mod tests {
         let (storage, order, attempt) = (&cached.storage, id(1), new_attempt(1));
         let is_seen = async |write: &str| {
             let stored = cached.stored(&order).await.unwrap();
-            assert_eq!(Version(cached.seen(&order).await), stored, "{write}");
+            assert_eq!(cached.seen(&order).await, stored, "{write}");
             assert_eq!(cached.loads(), 1, "{write}");
-            assert_eq!(Version(cached.seen(&order).await), stored, "{write}");
+            assert_eq!(cached.seen(&order).await, stored, "{write}");
             assert_eq!(cached.loads(), 0, "{write}");
         };
         is_seen("none").await;
@@ -345,19 +340,16 @@ mod tests {
     async fn writes_that_find_their_orders_are_seen() {
         let cached = cached(false).await;
         let storage = &cached.storage;
-        for number in [1, 2] {
-            cached.seen(&id(number)).await;
-        }
+        let see_both = async || [cached.seen(&id(1)).await, cached.seen(&id(2)).await];
+        see_both().await;
         cached.loads();
         assert!(storage.expire_orders(at(0)).await.unwrap().is_empty());
-        for number in [1, 2] {
-            cached.seen(&id(number)).await;
-        }
+        see_both().await;
         assert_eq!(cached.loads(), 0, "nothing changed");
         assert_eq!(storage.expire_orders(at(86_400)).await.unwrap().len(), 2);
-        for number in [1, 2] {
-            let stored = cached.stored(&id(number)).await.unwrap();
-            assert_eq!(Version(cached.seen(&id(number)).await), stored);
+        let seen = see_both().await;
+        for (number, seen) in [1, 2].into_iter().zip(seen) {
+            assert_eq!(cached.stored(&id(number)).await.unwrap(), seen);
         }
         assert_eq!(cached.loads(), 2);
     }
@@ -418,7 +410,7 @@ mod tests {
             let mut bits = [0; 16];
             bits[..4].copy_from_slice(&number.to_be_bytes());
             let (order, load) = (OrderId::from_random(bits), async {
-                Ok::<_, StorageError>(Version(0))
+                Ok::<_, StorageError>(0)
             });
             let view = cached.views.view(&order, |_| true, unversioned(), load);
             view.await.unwrap();

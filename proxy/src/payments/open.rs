@@ -58,10 +58,8 @@ pub(crate) async fn open(
         |address| Client::Address(network(address)),
     );
     let (gateway, clock) = (&*app.deps.gateway, &*app.deps.clock);
-    let turn = app
-        .invoice_queue
-        .take_with_budget(next, gateway, clock)
-        .await?;
+    let turn = app.invoice_queue.take_with_budget(next, gateway, clock);
+    let turn = turn.await?;
     if turn.has_waited {
         // Another request may have opened an attempt meanwhile.
         let current = app.deps.storage.snapshot(order).await?;
@@ -297,10 +295,8 @@ async fn save_invoice(
     attempt: &NewAttempt,
     invoice: &Invoice,
 ) -> Result<Result<(), Mismatch>, StorageError> {
-    let opened = app
-        .deps
-        .storage
-        .open_attempt(&attempt.id, invoice, app.now());
+    let storage = &app.deps.storage;
+    let opened = storage.open_attempt(&attempt.id, invoice, app.now());
     match opened.await {
         Ok(()) => Ok(Ok(())),
         Err(OpenAttemptError::InvoiceTaken { order, .. }) => Ok(Err(Mismatch::Taken { order })),

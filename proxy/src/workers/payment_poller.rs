@@ -95,12 +95,8 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
 /// Stretches the pauses between polls when the gateway's limits do not allow all of them, and reports how late they are.
 async fn measure(app: &AppState) {
     let now = app.now();
-    let queue = app
-        .deps
-        .storage
-        .poll_queue(now + LOOKAHEAD, MOST_COUNTED)
-        .await;
-    let queue = match queue {
+    let queue = app.deps.storage.poll_queue(now + LOOKAHEAD, MOST_COUNTED);
+    let queue = match queue.await {
         Ok(queue) => queue,
         Err(error) => {
             error_unless_outage!(error, "failed to read the queue of polls");
@@ -155,10 +151,8 @@ async fn lease_due(app: &AppState, poll_priority: PollPriority, limit: u32) -> V
         return Vec::new();
     }
     let (storage, now) = (&app.deps.storage, app.now());
-    let due = storage
-        .due_attempts(poll_priority, now, now + LEASE, limit)
-        .await;
-    due.unwrap_or_else(|error| {
+    let due = storage.due_attempts(poll_priority, now, now + LEASE, limit);
+    due.await.unwrap_or_else(|error| {
         error_unless_outage!(error, "failed to read due attempts");
         Vec::new()
     })
@@ -221,10 +215,8 @@ async fn poll_for_second_payment(app: &AppState, order: &Order) {
         return;
     }
     let pause = second_payment_pause(SignedDuration::ZERO);
-    let scheduled = app
-        .deps
-        .storage
-        .schedule_polls_of_order(&order.id, pause, now);
+    let storage = &app.deps.storage;
+    let scheduled = storage.schedule_polls_of_order(&order.id, pause, now);
     if let Err(error) = scheduled.await {
         error_unless_outage!(error, order = %order.id, "failed to schedule polls for a second payment");
     }

@@ -247,12 +247,9 @@ async fn mark_as_paid(
     if snapshot.order.terms.flow == Flow::Hosted {
         return Err(ApiError::PaidOnHostedPage);
     }
-    let marked = app
-        .deps
-        .storage
-        .mark_as_paid(&snapshot.order.id, named.as_ref(), app.now())
-        .await;
-    let marked = marked.map_err(|error| match error {
+    let (storage, order) = (&app.deps.storage, &snapshot.order.id);
+    let marked = storage.mark_as_paid(order, named.as_ref(), app.now());
+    let marked = marked.await.map_err(|error| match error {
         OrderOperationError::Storage(error) => ApiError::from(error),
         OrderOperationError::NoOrder(_) => ApiError::NoSuchOrder,
         OrderOperationError::Closed { .. }
@@ -280,10 +277,7 @@ async fn mark_as_paid(
         confirm(app, &shown, shown.order.receipt_email.clone());
     }
     if is_first {
-        app.deps
-            .storage
-            .schedule_poll(&marked.order.id, app.now())
-            .await?;
+        storage.schedule_poll(order, app.now()).await?;
         app.poller_wakeup.notify_one();
         app.wake_dispatcher();
     }

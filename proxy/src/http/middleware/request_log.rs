@@ -44,30 +44,21 @@ pub(crate) struct ResponsePolicy {
     pub is_private: bool,
 }
 
-/// A route whose requests are named and logged.
-pub(crate) trait LoggedRoute:
-    Service<Request, Response = Response, Error = Infallible, Future: Send>
-    + Clone
-    + Send
-    + Sync
-    + 'static
-{
-}
-
-impl<S> LoggedRoute for S where
-    S: Service<Request, Response = Response, Error = Infallible, Future: Send>
-        + Clone
-        + Send
-        + Sync
-        + 'static
-{
-}
-
 /// Names and logs each request of a group of routes. A panic of a handler is answered as an internal error.
 pub(crate) fn request_layer(
     app: &Arc<AppState>,
     policy: ResponsePolicy,
-) -> impl Layer<Route, Service = impl LoggedRoute> + Clone + Send + Sync + 'static {
+) -> impl Layer<
+    Route,
+    Service: Service<Request, Response = Response, Error = Infallible, Future: Send>
+                 + Clone
+                 + Send
+                 + Sync
+                 + 'static,
+> + Clone
++ Send
++ Sync
++ 'static {
     let app = app.clone();
     layer_fn(move |mut route: Route| {
         let app = app.clone();

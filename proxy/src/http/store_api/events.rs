@@ -58,13 +58,9 @@ pub(crate) async fn events(
     let after = wanted.after.as_deref().map(EventId::parse).transpose();
     let after = after.map_err(|error| ApiError::invalid("after", error.to_string()))?;
     let limit = page_size(wanted.limit)?;
-    let found = app
-        .deps
-        .storage
-        .events(&store.id, after.as_ref(), limit)
-        .await?;
+    let found = app.deps.storage.events(&store.id, after.as_ref(), limit);
     let unknown = || ApiError::invalid("after", "The store has no such event.");
-    let found = found.ok_or_else(unknown)?;
+    let found = found.await?.ok_or_else(unknown)?;
     let next = found.last().map(|event| event.id.to_string());
     let events = found.iter().map(event_body).collect::<Result<_, _>>()?;
     Ok(Json(EventPage { events, next }))

@@ -237,9 +237,8 @@ pub(crate) async fn invoice(
     if owner != Some(store.id) {
         return Err(ApiError::NoSuchInvoice);
     }
-    Ok(as_json(
-        pass(&app, RawRequest::invoice(&id, wanted.hist), false).await?,
-    ))
+    let request = RawRequest::invoice(&id, wanted.hist);
+    Ok(as_json(pass(&app, request, false).await?))
 }
 
 pub(crate) fn describe_invoice(types: &mut Types) -> Operation {
