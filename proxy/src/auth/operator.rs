@@ -13,10 +13,8 @@ const NO_PASSWORD: &str = "$argon2id$v=19$m=19456,t=2,p=1$yVhEaUVCkW0x820VX72uFg
 pub(crate) fn by_token<'a>(operators: &'a [Operator], given: &str) -> Option<&'a Operator> {
     // All are compared, so that the time does not show which one it was.
     operators.iter().fold(None, |found, operator| {
-        let fits = operator
-            .token
-            .as_ref()
-            .is_some_and(|expected| expected.is_one(given));
+        let token = operator.token.as_ref();
+        let fits = token.is_some_and(|expected| expected.is_one(given));
         if fits { Some(operator) } else { found }
     })
 }
@@ -27,9 +25,8 @@ pub(crate) fn by_password<'a>(
     name: &str,
     password: &SecretString,
 ) -> Option<&'a Operator> {
-    let known = operators
-        .iter()
-        .find(|operator| operator.name == name && operator.password_hash.is_some());
+    let mut operators = operators.iter();
+    let known = operators.find(|known| known.name == name && known.password_hash.is_some());
     let hash = known.and_then(|operator| operator.password_hash.as_ref());
     let hash = hash.map_or(NO_PASSWORD, |hash| hash.expose_secret());
     let is_right = PasswordHash::new(hash).is_ok_and(|hash| {

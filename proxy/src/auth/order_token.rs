@@ -166,15 +166,10 @@ pub(crate) fn read_claims(
         });
     }
     check_times(payload.iat, payload.exp, now)?;
-    let field = |name: &'static str| move |error: String| OrderTokenError::Field { name, error };
-    let reference = Reference::parse(&payload.reference)
-        .map_err(|error| field("reference")(error.to_string()))?;
-    let currency =
-        Currency::parse(&payload.currency).map_err(|error| field("currency")(error.to_string()))?;
-    let price =
-        Price::new(payload.amount, currency).map_err(|error| field("amount")(error.to_string()))?;
-    let title = payload.title.map(check_title).transpose();
-    let title = title.map_err(|error| field("title")(error.to_string()))?;
+    let reference = checked("reference", Reference::parse(&payload.reference))?;
+    let currency = checked("currency", Currency::parse(&payload.currency))?;
+    let price = checked("amount", Price::new(payload.amount, currency))?;
+    let title = checked("title", payload.title.map(check_title).transpose())?;
     for (name, link) in [
         ("return_url", &payload.return_url),
         ("cancel_url", &payload.cancel_url),
@@ -182,13 +177,12 @@ pub(crate) fn read_claims(
         let link = link.as_ref();
         if link.is_some_and(|link| !store.is_allowed_return_url(link)) {
             let message = "write an http or https address on one of the store's origins";
-            return Err(field(name)(message.to_owned()));
+            return checked(name, Err(message));
         }
     }
-    let lines = lines::check(store, payload.lines, price).map_err(|wrong| {
-        let error = format!("{}: {}", wrong.field, wrong.message);
-        field("lines")(error)
-    })?;
+    let lines = lines::check(store, payload.lines, price);
+    let lines = lines.map_err(|wrong| format!("{}: {}", wrong.field, wrong.message));
+    let lines = checked("lines", lines)?;
     Ok(Claims {
         lines,
         reference,
@@ -196,6 +190,13 @@ pub(crate) fn read_claims(
         title,
         return_url: payload.return_url,
         cancel_url: payload.cancel_url,
+    })
+}
+
+fn checked<T>(name: &'static str, value: Result<T, impl ToString>) -> Result<T, OrderTokenError> {
+    value.map_err(|error| OrderTokenError::Field {
+        name,
+        error: error.to_string(),
     })
 }
 

@@ -241,15 +241,12 @@ mod tests {
     async fn many_orders_are_several_queries() {
         let (stored, reads) = Stored::new(false);
         stored.returns.add_permits(1_000);
-        let orders = (0..=u16::try_from(BATCH).unwrap()).map(|number| {
-            let mut bits = [0; 16];
-            bits[..2].copy_from_slice(&number.to_be_bytes());
-            OrderId::from_random(bits)
-        });
-        let asked: Vec<Asked> = orders
-            .map(|order| {
+        let asked: Vec<Asked> = (0..=u16::try_from(BATCH).unwrap())
+            .map(|number| {
+                let mut bits = [0; 16];
+                bits[..2].copy_from_slice(&number.to_be_bytes());
                 let reads = reads.clone();
-                tokio::spawn(async move { reads.version(&order).await })
+                tokio::spawn(async move { reads.version(&OrderId::from_random(bits)).await })
             })
             .collect();
         for asked in asked {

@@ -188,14 +188,18 @@ mod tests {
         }
     }
 
-    fn snapshots() -> Vec<Snapshot> {
-        let mut observed = fixtures::attempt(1);
-        let mut changed = fixtures::attempt(1);
-        for attempt in [&mut observed, &mut changed] {
-            if let AttemptState::Open(invoice) = &mut attempt.state {
-                invoice.observed_at = Some(fixtures::at(100));
-            }
+    /// An attempt about which the gateway was asked at this second.
+    fn observed(second: i64) -> Attempt {
+        let mut attempt = fixtures::attempt(1);
+        if let AttemptState::Open(invoice) = &mut attempt.state {
+            invoice.observed_at = Some(fixtures::at(second));
         }
+        attempt
+    }
+
+    fn snapshots() -> Vec<Snapshot> {
+        let observed = observed(100);
+        let mut changed = observed.clone();
         if let AttemptState::Open(invoice) = &mut changed.state {
             invoice.payment_state = PaymentState::AddressChanged;
         }
@@ -304,13 +308,9 @@ mod tests {
         let ended = opened.order.terms.expires_at;
         assert_ne!(first, tag(&opened, &demo, false, ended));
         // The gateway reported the same at another time.
-        let attempt = |seconds| {
-            let mut attempt = fixtures::attempt(1);
-            if let AttemptState::Open(invoice) = &mut attempt.state {
-                invoice.observed_at = Some(fixtures::at(seconds));
-            }
+        let attempt = |second| {
             let order = fixtures::order(OrderStatus::AwaitingPayment);
-            let attempt = Some(attempt);
+            let attempt = Some(observed(second));
             tag(&Snapshot { order, attempt }, &demo, false, fixtures::at(60))
         };
         assert_ne!(attempt(10), attempt(20));

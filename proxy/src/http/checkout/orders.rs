@@ -59,11 +59,8 @@ pub(crate) async fn open(
     let caller = Caller::Anyone(store.id.clone());
     // The reference of the order, so that a retry after a crash finds it.
     let reference = request.generated_reference(&caller);
-    let terms = verified.price(
-        store,
-        reference.unwrap_or_else(|| app.random_bits()),
-        app.now(),
-    )?;
+    let reference = reference.unwrap_or_else(|| app.random_bits());
+    let terms = verified.price(store, reference, app.now())?;
     let done = idempotent_with(&app, request, caller, move |app| async move {
         payments::payable::check(&app, &terms).await?;
         let opening = orders::open::open(&app, &terms).await?;
@@ -284,11 +281,8 @@ pub(crate) async fn donation(
     let config = app.config();
     let store = store_of_page(&config, &wanted.store, &headers)?;
     let donation = price::declared_donation(store, &wanted.donation)?;
-    let padded = |amount: Amount| {
-        amount
-            .with_min_decimals(store.currency.decimals())
-            .to_text()
-    };
+    let decimals = store.currency.decimals();
+    let padded = |amount: Amount| amount.with_min_decimals(decimals).to_text();
     Ok(Json(DonationView {
         environment: config.environment,
         store: store_view(store),

@@ -269,17 +269,13 @@ fn terms(
             return Err(ApiError::invalid(field, message));
         }
     }
-    if let Some(email) = &wanted.customer_email
-        && !looks_like_email(email)
-    {
-        return Err(ApiError::invalid(
-            "customer_email",
-            "Write an address like name@example.com.",
-        ));
+    let email = wanted.customer_email.as_deref();
+    if email.is_some_and(|email| !looks_like_email(email)) {
+        let message = "Write an address like name@example.com.";
+        return Err(ApiError::invalid("customer_email", message));
     }
     if matches!(wanted.flow, FlowRequest::Hosted) {
-        let (email, return_url) = (&wanted.customer_email, &wanted.return_url);
-        HostedNeeds::of(config, store, email.as_deref(), return_url.as_deref())
+        HostedNeeds::of(config, store, email, wanted.return_url.as_deref())
             .map_err(PaymentError::MissingForHosted)?;
         if !wanted.assets.is_empty() {
             let message =
@@ -289,10 +285,8 @@ fn terms(
     }
     let metadata_bytes = serde_json::to_string(&wanted.metadata).map_or(usize::MAX, |s| s.len());
     if metadata_bytes > MAX_METADATA_BYTES {
-        return Err(ApiError::invalid(
-            "metadata",
-            "Metadata has 4096 bytes at most, as JSON.",
-        ));
+        let message = "Metadata has 4096 bytes at most, as JSON.";
+        return Err(ApiError::invalid("metadata", message));
     }
     let lifetime = wanted
         .expires_in_seconds
@@ -402,16 +396,12 @@ fn filter(wanted: &OrdersQuery) -> Result<OrderFilter, ApiError> {
             |_| ApiError::invalid("status", "There is no such status: write one like open.");
         OrderStatus::from_str(word).map_err(unknown)
     });
-    let reference = wanted
-        .reference
-        .as_deref()
-        .map(Reference::parse)
-        .transpose();
-    let after = wanted.after.as_deref().map(OrderId::parse).transpose();
+    let reference = wanted.reference.as_deref().map(Reference::parse);
+    let after = wanted.after.as_deref().map(OrderId::parse);
     Ok(OrderFilter {
-        reference: reference.map_err(refuse("reference"))?,
+        reference: reference.transpose().map_err(refuse("reference"))?,
         status: status.transpose()?,
-        after: after.map_err(refuse("after"))?,
+        after: after.transpose().map_err(refuse("after"))?,
         limit: page_size(wanted.limit)?,
     })
 }
