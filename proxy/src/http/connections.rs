@@ -308,17 +308,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_incomplete_first_head_times_out() {
-        let (mut stream, _server) = connected(SHORT, LONG).await;
-        stream.write_all(HEAD).await.unwrap();
-        let response = until_closed(&mut stream).await;
-        assert!(!response.contains("here"), "{response}");
-    }
-
-    #[tokio::test]
-    async fn a_silent_connection_times_out() {
-        let (mut stream, _server) = connected(SHORT, LONG).await;
-        assert_eq!(until_closed(&mut stream).await, "");
+    async fn a_silent_connection_and_an_incomplete_first_head_time_out() {
+        for head in [HEAD, b""] {
+            let (mut stream, _server) = connected(SHORT, LONG).await;
+            stream.write_all(head).await.unwrap();
+            let response = until_closed(&mut stream).await;
+            assert!(!response.contains("here"), "{response}");
+            assert!(!head.is_empty() || response.is_empty(), "{response}");
+        }
     }
 
     #[tokio::test]
