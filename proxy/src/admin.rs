@@ -58,7 +58,7 @@ fn api_routes() -> Router<Arc<AppState>> {
 }
 
 fn page_routes() -> Router<Arc<AppState>> {
-    use pages::{attention, configuration, gateway, layout, orders, settlements, sign_in, stores};
+    use pages::{attention, layout, orders, proxy, settlements, sign_in, stores};
     Router::new()
         .route("/", get(attention::page::<SignedInOperator>))
         .route("/login", get(sign_in::page).post(sign_in::sign_in))
@@ -79,14 +79,14 @@ fn page_routes() -> Router<Arc<AppState>> {
             "/stores/{id}/enable",
             post(stores::enable::<SignedInOperator>),
         )
-        .route("/gateway", get(gateway::page))
+        .route("/gateway", get(proxy::gateway))
         .route("/settlements", get(settlements::page::<SignedInOperator>))
         .route(
             "/settlements.csv",
             get(settlements::csv::<SignedInOperator>),
         )
         .route("/audit", get(orders::audit::<SignedInOperator>))
-        .route("/configuration", get(configuration::page))
+        .route("/configuration", get(proxy::configuration))
         .route("/operator.css", get(layout::style))
         .layer(map_response(guarded))
 }

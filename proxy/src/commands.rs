@@ -7,8 +7,6 @@ pub(crate) mod gateway;
 pub(crate) mod health;
 pub(crate) mod init;
 pub(crate) mod operator;
-mod progress;
-mod record_text;
 pub(crate) mod secrets;
 
 use std::fmt::Write as _;

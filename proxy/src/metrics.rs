@@ -10,7 +10,6 @@
 mod families;
 mod gateway;
 mod labels;
-mod process;
 pub(crate) mod scrape;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,8 +4,7 @@
 //! ends at its time, by signing out, and when the configuration no longer has the store, its pages, or the key with which the
 //! link was made.
 
-mod link;
-mod member;
+mod session;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +25,7 @@ use crate::http::error::ApiError;
 use crate::http::middleware::client_address::ClientAddress;
 use crate::http::middleware::request_log::{ResponsePolicy, request_layer};
 use crate::rate_limit::network;
-use crate::staff::member::Member;
+use crate::staff::session::Member;
 use crate::state::AppState;
 
 /// A form is a reason and a few words.
@@ -43,8 +42,11 @@ pub(crate) fn staff_routes(app: Arc<AppState>) -> Router {
     Router::new()
         .route("/staff", get(|| async { Redirect::to("/staff/") }))
         .route("/staff/", get(attention::page::<Member>))
-        .route("/staff/open/{token}", get(link::page).post(link::open))
-        .route("/staff/logout", post(link::sign_out))
+        .route(
+            "/staff/open/{token}",
+            get(session::page).post(session::open),
+        )
+        .route("/staff/logout", post(session::sign_out))
         .route("/staff/orders", get(orders::list::<Member>))
         .route("/staff/orders/{id}", get(orders::show::<Member>))
         .route(

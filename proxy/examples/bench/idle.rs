@@ -7,8 +7,7 @@ use anyhow::ensure;
 use florin_proxy::clock::{Clock as _, SystemClock};
 use tokio::time::Instant;
 
-use crate::connection::Connection;
-use crate::server::Server;
+use crate::server::{Connection, Server};
 use crate::streams::resident_kib;
 
 /// Kibibytes that the idle proxy may occupy.

@@ -7,7 +7,6 @@
 //! bench watchers PROXY SANDBOX   calls of the gateway for an order that many pages watch
 //! ```
 
-mod connection;
 mod idle;
 mod reads;
 mod server;

@@ -8,8 +8,7 @@ use anyhow::ensure;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::connection::Connection;
-use crate::server::{Server, open_order};
+use crate::server::{Connection, Server, open_order};
 
 /// Connections that read, each one request after another.
 const CONNECTIONS: usize = 32;

@@ -1,4 +1,4 @@
-//! The servers that are measured: the proxy's release, and a bare axum router with the same bytes.
+//! The servers that are measured, the proxy's release and a bare axum router with the same bytes, and connections to them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::header::CONTENT_TYPE;
@@ -14,6 +14,7 @@ use axum::routing::get;
 use florin_proxy::clock::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 /// An address where no gateway listens.
@@ -190,4 +191,52 @@ pub(crate) async fn open_order(proxy: SocketAddr) -> anyhow::Result<String> {
     let opened: Value = request.json(&body).send().await?.json().await?;
     let token = opened["client_token"].as_str();
     Ok(token.with_context(|| opened.to_string())?.to_owned())
+}
+
+/// A connection that is kept alive. It parses no more than the status and the length of a response, so that the server is what
+/// is measured.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    head: usize,
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            stream,
+            buffer: Vec::with_capacity(8 * 1024),
+            head: 0,
+        })
+    }
+
+    /// Sends a request and reads the whole response, which must have the status 200 and a length.
+    pub(crate) async fn exchange(&mut self, request: &str) -> anyhow::Result<()> {
+        self.stream.write_all(request.as_bytes()).await?;
+        self.buffer.clear();
+        loop {
+            ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "closed");
+            let Some(head) = self.buffer.windows(4).position(|four| four == b"\r\n\r\n") else {
+                continue;
+            };
+            let text = std::str::from_utf8(&self.buffer[..head])?;
+            ensure!(text.split(' ').nth(1) == Some("200"), "{text}");
+            let length = text
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "));
+            let length: usize = length.context("a response without a length")?.parse()?;
+            self.head = head + 4;
+            while self.buffer.len() < self.head + length {
+                ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "closed");
+            }
+            return Ok(());
+        }
+    }
+
+    /// The body of the last response.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.buffer[self.head..]
+    }
 }

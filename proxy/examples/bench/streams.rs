@@ -13,8 +13,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-use crate::connection::Connection;
-use crate::server::{Server, open_order};
+use crate::server::{Connection, Server, open_order};
 
 /// Half of them belong to one order, the others to orders with five each.
 const STREAMS: usize = 10_000;

@@ -1,5 +1,6 @@
 //! The configured database: opening it, and the commands that prepare, copy and check it.
 
+use std::io::{IsTerminal as _, stderr};
 use std::path::PathBuf;
 
 use anyhow::bail;
@@ -10,8 +11,6 @@ use florin_storage::{
 };
 use serde_json::{Map, json};
 use tokio::runtime::{Builder, Runtime};
-
-use crate::commands::progress::Progress;
 
 /// What happens to the database.
 #[derive(Subcommand)]
@@ -174,4 +173,45 @@ fn direct_key(config: &Config) -> &'static str {
 
 fn runtime() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
+}
+
+/// What a long command is doing: one line on standard error, where that is a terminal, and never with `--json`. It is gone
+/// when this is dropped.
+struct Progress {
+    what: &'static str,
+    is_shown: bool,
+}
+
+impl Progress {
+    fn new(what: &'static str, json: bool) -> Self {
+        let is_shown = !json && stderr().is_terminal();
+        let progress = Self { what, is_shown };
+        progress.show("…");
+        progress
+    }
+
+    fn rows(&self, step: &CopyStep) {
+        let CopyStep {
+            table,
+            number,
+            count,
+            rows,
+        } = step;
+        self.show(&format!(" {number}/{count} {table}: {rows} rows"));
+    }
+
+    fn show(&self, text: &str) {
+        if self.is_shown {
+            // Source: ECMA-48, "EL": the line is cleared.
+            eprint!("\r\x1b[K{}{text}", self.what);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.is_shown {
+            eprint!("\r\x1b[K");
+        }
+    }
 }

@@ -371,27 +371,34 @@ async fn public_url(config: &Config) -> anyhow::Result<Vec<Finding>> {
             "let the reverse proxy pass all paths of this host to listen, unchanged",
         )]);
     }
-    let Some(validity) = validity(&response) else {
+    let Some((until, days)) = validity(&response) else {
         return Ok(vec![Finding::ok(key, "the proxy answers there")]);
     };
-    let (text, base) = (validity.text(), config.public_url.base());
+    let plural = if days == 1 { "" } else { "s" };
+    let (text, base) = (format!("{days} day{plural}"), config.public_url.base());
     let message = format!("the proxy answers there, and its certificate is valid for {text}");
     let mut findings = vec![Finding::ok(key, message)];
-    if validity.is_short() {
+    if days < FEW_DAYS {
         findings.push(Finding::new(
             Status::Warning,
             "certificate",
-            format!("the certificate of {base} expires in {text}, at {}", validity.until),
+            format!("the certificate of {base} expires in {text}, at {until}"),
             "renew it. ACME clients do so a month before the end: the log of yours says why it does not",
         ));
     }
     Ok(findings)
 }
 
-/// How long the certificate of a response is valid; `None` without TLS.
-fn validity(response: &Response) -> Option<Validity> {
-    let certificate = response.extensions().get::<TlsInfo>()?.peer_certificate()?;
-    Validity::of(certificate, SystemClock.now())
+/// When the certificate of a response ends, and the whole days until then; `None` without TLS. Source: RFC 5280, section
+/// 4.1.2.5.
+fn validity(response: &Response) -> Option<(Timestamp, i64)> {
+    let der = response.extensions().get::<TlsInfo>()?.peer_certificate()?;
+    let certificate = Certificate::from_der(der).ok()?;
+    let until = certificate.tbs_certificate().validity().not_after;
+    let seconds = until.to_unix_duration().as_secs();
+    let until = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
+    let left = until.duration_since(SystemClock.now());
+    Some((until, left.as_hours().div_euclid(24)))
 }
 
 /// Fetches an address; the inner error is the innermost reason.
@@ -412,35 +419,4 @@ async fn get(url: &str) -> anyhow::Result<Result<Response, String>> {
         }
         source.to_string()
     }))
-}
-
-/// How long a certificate is valid from now on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Validity {
-    until: Timestamp,
-    /// Whole days until then.
-    days: i64,
-}
-
-impl Validity {
-    /// Reads a certificate in DER; `None` for other bytes. Source: RFC 5280, section 4.1.2.5.
-    fn of(der: &[u8], now: Timestamp) -> Option<Self> {
-        let certificate = Certificate::from_der(der).ok()?;
-        let until = certificate.tbs_certificate().validity().not_after;
-        let seconds = until.to_unix_duration().as_secs();
-        let until = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
-        let days = until.duration_since(now).as_hours().div_euclid(24);
-        Some(Self { until, days })
-    }
-
-    /// Returns `true` if it should have been renewed.
-    fn is_short(self) -> bool {
-        self.days < FEW_DAYS
-    }
-
-    /// `1 day`, `20 days`.
-    fn text(self) -> String {
-        let plural = if self.days == 1 { "" } else { "s" };
-        format!("{} day{plural}", self.days)
-    }
 }

@@ -8,8 +8,7 @@ use sha2::{Digest as _, Sha256};
 use toml::{Table, Value};
 use url::Url;
 
-use crate::config::schema::{Key, Layout, layout};
-use crate::config::shape::Path;
+use crate::config::schema::{Key, Layout, Path, layout};
 use crate::config::web_address::Origin;
 
 /// A key and what it is set to.

@@ -1,54 +1,33 @@
-//! `florin-proxy config-reference`: every key with its variable, default and reason, from the configuration's types.
+//! The configuration's types as texts: `florin-proxy config-reference`, every key with its variable, default and reason; and a
+//! complete file, as `florin-proxy init` writes it, with the given values and every other key as a comment.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
 use crate::config::environment::variable;
-use crate::config::schema::{Key, Layout, layout, sentences, wrapped};
+use crate::config::schema::{Key, Kind, Layout, layout, schema_for, sentences, wrapped};
 use crate::config::server::schema;
 
 /// Characters of a line.
 const WIDTH: usize = 120;
 
-/// A table with its keys; the tables below it follow.
-struct Section<'a> {
-    /// The names of the tables, with `0` after that of a list.
-    path: Vec<&'a str>,
-    /// `[store.webhook]`.
-    heading: String,
-    description: String,
-    keys: Vec<Key<'a>>,
-}
-
-fn add_sections<'a>(
-    sections: &mut Vec<Section<'a>>,
+/// Calls `visit` with each table, the tables below it after it, and with the names of the tables that lead to it: `0` after
+/// that of a list.
+fn each_table<'a>(
     schema: &'a Value,
     path: &[&'a str],
-    heading: String,
+    visit: &mut dyn FnMut(&'a Value, &[&'a str], Vec<Key<'a>>),
 ) {
     let Layout { keys, tables } = layout(schema);
-    sections.push(Section {
-        path: path.to_vec(),
-        heading,
-        description: sentences(schema),
-        keys,
-    });
+    visit(schema, path, keys);
     for table in tables {
         let mut path = [path, &[table.name]].concat();
-        let mut heading = format!("[{}]", name_of(&path));
         if table.is_list {
-            heading = format!("[{heading}]");
             path.push("0");
         }
-        add_sections(sections, table.schema, &path, heading);
+        each_table(table.schema, &path, visit);
     }
-}
-
-fn sections(schema: &Value) -> Vec<Section<'_>> {
-    let mut sections = Vec::new();
-    add_sections(&mut sections, schema, &[], String::new());
-    sections
 }
 
 fn name_of(path: &[&str]) -> String {
@@ -58,56 +37,219 @@ fn name_of(path: &[&str]) -> String {
 
 /// The reference as JSON: an array of `key`, `variable`, `default`, `description`, and whether it also takes a file.
 pub fn reference_json() -> Value {
-    let schema = schema();
-    let mut keys = Vec::new();
-    for section in sections(&schema) {
-        for key in section.keys {
-            let path = [&section.path[..], &[key.name]].concat();
-            keys.push(json!({
+    let mut listed = Vec::new();
+    each_table(&schema(), &[], &mut |_, path, keys| {
+        listed.extend(keys.iter().map(|key| {
+            let path = [path, &[key.name]].concat();
+            json!({
                 "key": name_of(&path),
                 "variable": variable(&path),
                 "default": key.schema["x-default"],
                 "description": sentences(key.schema),
                 "takes_file": key.takes_file,
-            }));
-        }
-    }
-    Value::Array(keys)
+            })
+        }));
+    });
+    Value::Array(listed)
 }
 
 /// The reference as Markdown.
 pub fn reference() -> String {
     let mut page = String::new();
-    write_reference(&mut page).expect("a text takes every text");
+    each_table(&schema(), &[], &mut |table, path, keys| {
+        let (name, sentences) = (name_of(path), sentences(table));
+        let heading = match path.last() {
+            None => String::new(),
+            Some(&"0") => format!("\n### `[[{name}]]`\n\n{sentences}\n\n"),
+            Some(_) => format!("\n### `[{name}]`\n\n{sentences}\n\n"),
+        };
+        page.push_str(&heading);
+        for key in keys {
+            page.push_str(&wrapped(&item(path, &key), ["", "  "], WIDTH));
+        }
+    });
     page
 }
 
-fn write_reference(page: &mut String) -> std::fmt::Result {
-    for section in sections(&schema()) {
-        if !section.heading.is_empty() {
-            writeln!(
-                page,
-                "\n### `{}`\n\n{}\n",
-                section.heading, section.description
-            )?;
-        }
-        for key in section.keys {
-            let path = [&section.path[..], &[key.name]].concat();
-            let (name, variable) = (name_of(&path), variable(&path));
-            let default = match key.default() {
-                required if required == "required" => required,
-                default => format!("default: {default}"),
-            };
-            let sentences = sentences(key.schema);
-            let mut item = format!("- `{name}`, `{variable}` ({default}): {sentences}");
-            if key.takes_file {
-                write!(
-                    item,
-                    " Or `{name}_file`, `{variable}_FILE`: a file with it."
-                )?;
-            }
-            page.push_str(&wrapped(&item, ["", "  "], WIDTH));
+fn item(path: &[&str], key: &Key<'_>) -> String {
+    let path = [path, &[key.name]].concat();
+    let (name, variable) = (name_of(&path), variable(&path));
+    let default = match key.default() {
+        required if required == "required" => required,
+        default => format!("default: {default}"),
+    };
+    let sentences = sentences(key.schema);
+    let file = if key.takes_file {
+        format!(" Or `{name}_file`, `{variable}_FILE`: a file with it.")
+    } else {
+        String::new()
+    };
+    format!("- `{name}`, `{variable}` ({default}): {sentences}{file}")
+}
+
+/// Characters of a line of a configuration file.
+const FILE_WIDTH: usize = 110;
+
+/// A value of the file: the key as in the reference (`store.webhook.url`), and what it is set to.
+pub type Given = (&'static str, String);
+
+/// Writes the file. `values` are texts; their order is that of their keys in each table, and of the tables.
+pub fn template(title: &str, values: &[Given]) -> String {
+    let mut page = comment(title);
+    write_table(&mut page, &schema(), "", values).expect("a text takes every text");
+    page
+}
+
+fn write_table(
+    page: &mut String,
+    schema: &Value,
+    path: &str,
+    values: &[Given],
+) -> std::fmt::Result {
+    let name_of = |key: &str| match path {
+        "" => key.to_owned(),
+        path => format!("{path}.{key}"),
+    };
+    // How early a value of this key, or below it, is given.
+    let place = |key: &str| {
+        let name = name_of(key);
+        let is_below = |(given, _): &Given| {
+            let rest = given.strip_prefix(name.as_str());
+            rest.is_some_and(|rest| ["", "_file"].contains(&rest) || rest.starts_with('.'))
+        };
+        values.iter().position(is_below).unwrap_or(usize::MAX)
+    };
+    let Layout {
+        mut keys,
+        mut tables,
+    } = layout(schema);
+    keys.sort_by_key(|key| place(key.name));
+    for key in keys {
+        let file_key = format!("{}_file", key.name);
+        match given(values, &name_of(&file_key)) {
+            Some(file) => write_key(page, &key, &file_key, Some(file))?,
+            None => write_key(page, &key, key.name, given(values, &name_of(key.name)))?,
         }
     }
+    tables.sort_by_key(|table| place(table.name));
+    for table in tables {
+        let name = name_of(table.name);
+        let heading = if table.is_list {
+            format!("[[{name}]]")
+        } else {
+            format!("[{name}]")
+        };
+        let mark = if place(table.name) == usize::MAX {
+            "#"
+        } else {
+            ""
+        };
+        let about = comment(&sentences(table.schema));
+        writeln!(page, "\n{about}{mark}{heading}")?;
+        write_table(page, table.schema, &name, values)?;
+    }
     Ok(())
+}
+
+/// Writes a key, or the `_file` form of it, by its `name`.
+fn write_key(
+    page: &mut String,
+    key: &Key<'_>,
+    name: &str,
+    given: Option<&str>,
+) -> std::fmt::Result {
+    let default = key.default();
+    let mut about = sentences(key.schema);
+    if key.takes_file && name == key.name {
+        write!(about, " Or `{name}_file`: a file with it.")?;
+    }
+    if given.is_none() && default != "required" {
+        write!(about, " Default: {default}.")?;
+    }
+    page.push('\n');
+    page.push_str(&comment(&about));
+    match given {
+        Some(value) => writeln!(page, "{name} = {}", literal(key.schema, value)),
+        None => writeln!(page, "#{name} = {}", sample(key.schema, &default)),
+    }
+}
+
+fn comment(text: &str) -> String {
+    wrapped(text, ["# ", "# "], FILE_WIDTH)
+}
+
+fn given<'a>(values: &'a [Given], name: &str) -> Option<&'a str> {
+    let found = values.iter().find(|(given, _)| *given == name);
+    found.map(|(_, value)| value.as_str())
+}
+
+/// A value as TOML. Numbers and truth values are written as they are; a list of texts has one element.
+fn literal(schema: &Value, value: &str) -> String {
+    let takes = |kind| schema_for(schema, kind).is_some();
+    // A string of JSON is one of TOML.
+    let text = || Value::from(value).to_string();
+    if takes(Kind::String) {
+        text()
+    } else if takes(Kind::List) {
+        format!("[{}]", text())
+    } else {
+        value.to_owned()
+    }
+}
+
+/// What stands in the comment of a key: its default where it is a value, else a placeholder.
+fn sample(schema: &Value, default: &str) -> String {
+    let takes = |kind| schema_for(schema, kind).is_some();
+    if takes(Kind::String) {
+        let is_value = !default.contains(' ') && !["none", "required"].contains(&default);
+        Value::from(if is_value { default } else { "…" }).to_string()
+    } else if takes(Kind::Integer) {
+        default.parse::<u64>().unwrap_or_default().to_string()
+    } else if takes(Kind::List) {
+        "[]".to_owned()
+    } else {
+        default.starts_with("true").to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toml::Table;
+
+    use super::*;
+
+    #[test]
+    fn every_key_is_in_the_file_and_is_valid_without_its_mark() {
+        let values = [
+            ("store.id", "demo".to_owned()),
+            ("store.webhook.url", "https://shop.example/\"x\"".to_owned()),
+        ];
+        let page = template("A file.", &values);
+        let parsed: Table = page.parse().unwrap();
+        let url = &parsed["store"][0]["webhook"]["url"];
+        assert_eq!(url.as_str(), Some("https://shop.example/\"x\""));
+        assert!(!parsed.contains_key("listen"));
+        let is_setting = |line: &&str| line.starts_with('#') && !line.starts_with("# ");
+        let lines = page
+            .lines()
+            .map(|line| match Some(line).filter(is_setting) {
+                Some(line) => &line[1..],
+                None => line,
+            });
+        let all: Table = lines.collect::<Vec<_>>().join("\n").parse().unwrap();
+        let keys = reference_json();
+        let keys = keys.as_array().unwrap();
+        assert!(keys.len() > 50, "the keys were not found");
+        for key in keys {
+            assert!(!key["default"].is_null(), "{key} has no default");
+            let mut value = toml::Value::Table(all.clone());
+            for part in key["key"].as_str().unwrap().split('.') {
+                if let toml::Value::Array(list) = &value {
+                    value = list[0].clone();
+                }
+                let next = value.get(part);
+                value = next.unwrap_or_else(|| panic!("{key} is missing")).clone();
+            }
+        }
+    }
 }

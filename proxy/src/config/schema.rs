@@ -1,9 +1,15 @@
 //! JSON Schema of the configuration's types: the one source for its reference, for the names of its
-//! variables, and for the check of its shape.
+//! variables, and for the check of its shape: unknown keys, values of another kind, and what is missing. Everything that is
+//! wrong is found at once.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde_json::Value;
+use serde_json::Value as Schema;
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+use crate::config::problems::Errors;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -24,14 +30,14 @@ impl Kind {
     ];
 
     /// The kind of a value in the file; `None` for floats and dates, which no key takes.
-    pub(crate) fn of(value: &toml::Value) -> Option<Self> {
+    pub(crate) fn of(value: &Value) -> Option<Self> {
         match value {
-            toml::Value::Table(_) => Some(Self::Table),
-            toml::Value::Array(_) => Some(Self::List),
-            toml::Value::String(_) => Some(Self::String),
-            toml::Value::Integer(_) => Some(Self::Integer),
-            toml::Value::Boolean(_) => Some(Self::Boolean),
-            toml::Value::Float(_) | toml::Value::Datetime(_) => None,
+            Value::Table(_) => Some(Self::Table),
+            Value::Array(_) => Some(Self::List),
+            Value::String(_) => Some(Self::String),
+            Value::Integer(_) => Some(Self::Integer),
+            Value::Boolean(_) => Some(Self::Boolean),
+            Value::Float(_) | Value::Datetime(_) => None,
         }
     }
 
@@ -57,9 +63,9 @@ impl Kind {
 }
 
 /// The part of a schema for values of one kind; `None` if it takes no such values.
-pub(crate) fn schema_for(schema: &Value, kind: Kind) -> Option<&Value> {
+pub(crate) fn schema_for(schema: &Schema, kind: Kind) -> Option<&Schema> {
     let types = &schema["type"];
-    let is_word = |value: &Value| value.as_str() == Some(kind.word());
+    let is_word = |value: &Schema| value.as_str() == Some(kind.word());
     if is_word(types)
         || types
             .as_array()
@@ -71,16 +77,16 @@ pub(crate) fn schema_for(schema: &Value, kind: Kind) -> Option<&Value> {
     choices.iter().find_map(|choice| schema_for(choice, kind))
 }
 
-pub(crate) fn property<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+pub(crate) fn property<'a>(schema: &'a Schema, key: &str) -> Option<&'a Schema> {
     schema_for(schema, Kind::Table)?["properties"].get(key)
 }
 
-pub(crate) fn element(schema: &Value) -> Option<&Value> {
+pub(crate) fn element(schema: &Schema) -> Option<&Schema> {
     schema_for(schema, Kind::List)?.get("items")
 }
 
 /// What a key takes, in words: "a string or a list".
-pub(crate) fn kinds(schema: &Value) -> String {
+pub(crate) fn kinds(schema: &Schema) -> String {
     let taken = Kind::ALL
         .into_iter()
         .filter(|kind| schema_for(schema, *kind).is_some());
@@ -99,22 +105,22 @@ pub(crate) struct Layout<'a> {
 
 pub(crate) struct Key<'a> {
     pub(crate) name: &'a str,
-    pub(crate) schema: &'a Value,
+    pub(crate) schema: &'a Schema,
     /// `true` for a secret.
     pub(crate) takes_file: bool,
 }
 
 pub(crate) struct Subtable<'a> {
     pub(crate) name: &'a str,
-    pub(crate) schema: &'a Value,
+    pub(crate) schema: &'a Schema,
     pub(crate) is_list: bool,
 }
 
-pub(crate) fn layout(schema: &Value) -> Layout<'_> {
+pub(crate) fn layout(schema: &Schema) -> Layout<'_> {
     let (mut keys, mut tables) = (Vec::new(), Vec::new());
     let properties = schema_for(schema, Kind::Table).map(|table| &table["properties"]);
-    let properties = properties.and_then(Value::as_object).into_iter().flatten();
-    let properties: BTreeMap<&str, &Value> = properties
+    let properties = properties.and_then(Schema::as_object).into_iter().flatten();
+    let properties: BTreeMap<&str, &Schema> = properties
         .map(|(name, schema)| (name.as_str(), schema))
         .collect();
     for (&name, &schema) in &properties {
@@ -144,14 +150,14 @@ impl Key<'_> {
     /// `required`, `none`, or what holds where nothing is set.
     pub(crate) fn default(&self) -> String {
         match &self.schema["x-default"] {
-            Value::String(text) => text.clone(),
+            Schema::String(text) => text.clone(),
             other => other.to_string(),
         }
     }
 }
 
 /// The documentation of a key or a table, on one line.
-pub(crate) fn sentences(schema: &Value) -> String {
+pub(crate) fn sentences(schema: &Schema) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -169,4 +175,167 @@ pub(crate) fn wrapped(text: &str, indent: [&str; 2], width: usize) -> String {
         }
     }
     lines.join("\n") + "\n"
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Path(Vec<Step>);
+
+#[derive(Clone, Debug)]
+enum Step {
+    Key(String),
+    Element(usize, Option<String>),
+}
+
+impl Path {
+    pub(crate) fn key(&self, key: &str) -> Self {
+        let mut path = self.clone();
+        path.0.push(Step::Key(key.to_owned()));
+        path
+    }
+
+    pub(crate) fn element(&self, n: usize, value: &Value) -> Self {
+        let name = ["id", "sku", "kid", "name"]
+            .iter()
+            .find_map(|key| value.get(key)?.as_str());
+        let mut path = self.clone();
+        path.0.push(Step::Element(n, name.map(str::to_owned)));
+        path
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, step) in self.0.iter().enumerate() {
+            if n > 0 {
+                f.write_str(".")?;
+            }
+            match step {
+                Step::Key(name) | Step::Element(_, Some(name)) => f.write_str(name)?,
+                Step::Element(n, None) => write!(f, "{n}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The text of the file, for the lines of its keys. Empty without a file.
+pub(crate) struct Text<'a>(pub(crate) &'a str);
+
+impl Text<'_> {
+    /// The line of a key, for the end of a message: " (line 5)". Empty if the key is not in the file.
+    pub(crate) fn line(&self, path: &Path) -> String {
+        let Ok(table) = DeTable::parse(self.0) else {
+            return String::new();
+        };
+        let mut value = &DeValue::Table(table.into_inner());
+        let mut start = None;
+        for step in &path.0 {
+            let next = match (step, value) {
+                (Step::Key(name), DeValue::Table(table)) => table
+                    .iter()
+                    .find(|(key, _)| key.get_ref() == name)
+                    .map(|(key, value)| (key.span(), value)),
+                (Step::Element(n, _), DeValue::Array(list)) => {
+                    list.get(*n).map(|value| (value.span(), value))
+                }
+                _ => None,
+            };
+            let Some((span, next)) = next else {
+                return String::new();
+            };
+            (start, value) = (Some(span.start), next.get_ref());
+        }
+        start.map_or_else(String::new, |start| self.at(start))
+    }
+
+    pub(crate) fn at(&self, start: usize) -> String {
+        let line = self.0[..start].matches('\n').count() + 1;
+        format!(" (line {line})")
+    }
+}
+
+/// Checks a table against its schema. Removes unknown keys, so that the rest can be read. Returns `true` if it can.
+pub(crate) fn check_table(
+    errors: &mut Errors,
+    text: &Text<'_>,
+    schema: &Schema,
+    table: &mut Table,
+    path: &Path,
+) -> bool {
+    let mut is_readable = true;
+    table.retain(|key, value| {
+        let path = path.key(key);
+        let Some(schema) = property(schema, key) else {
+            let message = format!("is no key of Florin's{}", text.line(&path));
+            errors.add(&path.to_string(), message);
+            return false;
+        };
+        is_readable &= check_value(errors, text, schema, value, &path);
+        true
+    });
+    let required = schema_for(schema, Kind::Table).and_then(|schema| schema["required"].as_array());
+    for key in required.into_iter().flatten().filter_map(Schema::as_str) {
+        if !table.contains_key(key) {
+            let line = text.line(path);
+            errors.add(&path.key(key).to_string(), format!("is required{line}"));
+            is_readable = false;
+        }
+    }
+    is_readable
+}
+
+fn check_value(
+    errors: &mut Errors,
+    text: &Text<'_>,
+    schema: &Schema,
+    value: &mut Value,
+    path: &Path,
+) -> bool {
+    let Some(taken) = Kind::of(value).and_then(|kind| schema_for(schema, kind)) else {
+        // Without the value: it may be a secret that was left unquoted.
+        let is_unquoted = matches!(
+            value,
+            Value::Float(_) | Value::Integer(_) | Value::Boolean(_)
+        ) && schema_for(schema, Kind::String).is_some();
+        let remedy = if is_unquoted {
+            "; write it in quotes"
+        } else {
+            ""
+        };
+        let message = format!(
+            "a value of another kind was expected: {}{remedy}{}",
+            kinds(schema),
+            text.line(path)
+        );
+        errors.add(&path.to_string(), message);
+        return false;
+    };
+    match value {
+        Value::Table(table) => check_table(errors, text, taken, table, path),
+        Value::Array(list) => {
+            let elements = element(taken).zip(Some(list));
+            let Some((schema, list)) = elements else {
+                return true;
+            };
+            // Every element is checked, after one that is wrong too.
+            let mut is_readable = true;
+            for (n, value) in list.iter_mut().enumerate() {
+                let path = path.element(n, value);
+                is_readable &= check_value(errors, text, schema, value, &path);
+            }
+            is_readable
+        }
+        Value::Integer(number) => {
+            let fits = match taken["format"].as_str() {
+                Some("uint32") => u32::try_from(*number).is_ok(),
+                _ => *number >= 0,
+            };
+            if !fits {
+                let line = text.line(path);
+                errors.add(&path.to_string(), format!("is out of range{line}"));
+            }
+            fits
+        }
+        _ => true,
+    }
 }

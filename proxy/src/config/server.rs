@@ -23,8 +23,8 @@ use crate::config::operator::{Operator, OperatorTable, operators};
 use crate::config::problems::{Errors, Problem, Problems};
 use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
 use crate::config::secrets::SecretPair;
+use crate::config::secrets::TokenKey;
 use crate::config::store::{Store, StoreTable, store};
-use crate::config::token_keys::TokenKey;
 use crate::config::tracing::{Tracing, TracingTable, tracing};
 use crate::config::web_address::{Origin, web_address};
 

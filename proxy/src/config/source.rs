@@ -13,10 +13,10 @@ use toml::Table;
 use crate::config::environment::OPERATOR_TOKEN;
 use crate::config::file_permissions::refuse_shared;
 use crate::config::problems::{Errors, Problem, Problems};
+use crate::config::schema::{Path as KeyPath, Text, check_table};
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 use crate::config::server::schema;
 use crate::config::server::{self, Config, File, check};
-use crate::config::shape::{self, Text, check_table};
 use crate::config::{effective_settings, environment, file_permissions};
 
 /// Reads and checks the configuration.
@@ -119,7 +119,7 @@ fn checked(
     let effective = effective_settings::settings(&schema, &settings);
     let file = file.map(|path| (path, &written));
     file_permissions::check(&mut errors, &schema, file, &effective);
-    let root = shape::Path::default();
+    let root = KeyPath::default();
     if !check_table(&mut errors, &text, &schema, &mut settings, &root) {
         return errors.finish(None);
     }

@@ -12,8 +12,8 @@ use crate::config::catalog::{
 use crate::config::operator::Role;
 use crate::config::problems::Errors;
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret_pair};
+use crate::config::secrets::{TokenKey, TokenKeyTable, token_keys};
 use crate::config::theme::{ThemeTable, theme};
-use crate::config::token_keys::{TokenKey, TokenKeyTable, token_keys};
 use crate::config::web_address::{Origin, admitted, origin, picture, web_address};
 use crate::config::webhook::{Webhook, WebhookTable, webhook};
 

@@ -16,7 +16,7 @@ use crate::admin::api::deliveries::redeliver_as;
 use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide_as, history};
 use crate::admin::api::page_size;
 use crate::admin::error::{OperatorError, PageError};
-use crate::admin::pages::decision::{causes, decision_form};
+use crate::admin::pages::attention::{causes, decision_form};
 use crate::admin::pages::viewer::{SignedIn, Viewer};
 use crate::admin::pages::{layout, timeline};
 use crate::state::AppState;

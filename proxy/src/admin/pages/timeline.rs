@@ -166,11 +166,15 @@ pub(crate) fn attempts(aggregate: &Aggregate) -> Markup {
     }
 }
 
+fn asset(attempt: &Attempt) -> String {
+    let terms = attempt.terms.custom();
+    terms.map_or("the gateway's page".to_owned(), |terms| {
+        terms.crypto_code.to_string()
+    })
+}
+
 fn one_attempt(aggregate: &Aggregate, attempt: &Attempt) -> Markup {
-    let asset = attempt.terms.custom();
-    let asset = asset.map_or("the gateway's page".to_owned(), |it| {
-        it.crypto_code.to_string()
-    });
+    let asset = asset(attempt);
     let invoice = attempt.invoice();
     html! {
         article.card {
@@ -214,10 +218,7 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
     let mut entries: Vec<(Timestamp, u8, Markup)> = Vec::new();
     let aggregate = &history.aggregate;
     for attempt in &aggregate.attempts {
-        let asset = attempt.terms.custom();
-        let asset = asset.map_or("the gateway's page".to_owned(), |it| {
-            it.crypto_code.to_string()
-        });
+        let asset = asset(attempt);
         let quoted =
             html! { strong { "Attempt begun" } " " span { (asset) ": an invoice is requested" } };
         entries.push((attempt.begun_at, 1, quoted));

@@ -80,23 +80,21 @@ impl Operation {
         }
     }
 
-    pub(crate) fn path(mut self, name: &str, description: &str, schema: &Value) -> Self {
-        self.parameters.push(json!({
-            "name": name,
-            "in": "path",
-            "required": true,
-            "description": description,
-            "schema": schema,
-        }));
+    pub(crate) fn path(self, name: &str, description: &str, schema: &Value) -> Self {
         // What cannot be a text at all, such as broken UTF-8.
-        self.errors(&[ErrorCode::InvalidRequest])
+        self.parameter("path", name, description, schema)
+            .errors(&[ErrorCode::InvalidRequest])
     }
 
-    pub(crate) fn header(mut self, name: &str, description: &str, schema: &Value) -> Self {
+    pub(crate) fn header(self, name: &str, description: &str, schema: &Value) -> Self {
+        self.parameter("header", name, description, schema)
+    }
+
+    fn parameter(mut self, place: &str, name: &str, description: &str, schema: &Value) -> Self {
         self.parameters.push(json!({
             "name": name,
-            "in": "header",
-            "required": false,
+            "in": place,
+            "required": place == "path",
             "description": description,
             "schema": schema,
         }));
