@@ -3,7 +3,6 @@
 
 mod api;
 mod attention;
-mod conditions;
 pub(crate) mod error;
 pub(crate) mod pages;
 
@@ -18,7 +17,7 @@ use axum::{Json, Router};
 use florin_gateway::Health;
 use serde_json::{Value, json};
 
-use crate::admin::conditions::{Finding, conditions};
+use crate::admin::attention::{Finding, conditions};
 use crate::admin::error::PageFailure;
 use crate::admin::pages::sign_in::SignedInOperator;
 use crate::admin::pages::viewer::Place;

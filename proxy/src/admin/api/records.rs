@@ -13,11 +13,8 @@ use crate::http::store_api::events::DeliveryAttempt;
 pub(crate) fn order(aggregate: &Aggregate) -> Value {
     let order = &aggregate.order;
     let causes = aggregate.attention_causes().into_iter().map(|cause| {
-        json!({
-            "cause": <&str>::from(cause),
-            "title": attention::title(cause),
-            "sentence": attention::sentence(cause),
-        })
+        let (title, sentence) = attention::texts(cause);
+        json!({ "cause": <&str>::from(cause), "title": title, "sentence": sentence })
     });
     let decisions = possible(aggregate).into_iter().map(<&str>::from);
     let mut record = json!(OrderRecord::of(&aggregate.snapshot()));

@@ -9,8 +9,7 @@ use florin_storage::{GivenUpEvent, StorageError, Totals};
 use maud::{Markup, html};
 
 use crate::admin::api::records::possible;
-use crate::admin::attention::{self, GIVEN_UP_EVENT, disabled_webhook};
-use crate::admin::conditions::{Finding, conditions};
+use crate::admin::attention::{self, Finding, GIVEN_UP_EVENT, conditions, disabled_webhook};
 use crate::admin::error::{OperatorError, PageError};
 use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
 use crate::admin::pages::{layout, timeline};
@@ -178,8 +177,9 @@ pub(crate) fn causes(causes: &[AttentionCause]) -> Markup {
     html! {
         dl.causes {
             @for cause in causes {
-                dt { (attention::title(*cause)) }
-                dd { (attention::sentence(*cause)) }
+                @let (title, sentence) = attention::texts(*cause);
+                dt { (title) }
+                dd { (sentence) }
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use maud::{Markup, html};
 
-use crate::admin::conditions::MAX_LAG;
+use crate::admin::attention::MAX_LAG;
 use crate::admin::error::PageError;
 use crate::admin::pages::layout;
 use crate::admin::pages::sign_in::SignedInOperator;
