@@ -12,6 +12,12 @@ pub(crate) mod secrets;
 use std::fmt::Write as _;
 
 use clap::Command;
+use tokio::runtime::{Builder, Runtime};
+
+/// A runtime for a command, which waits for one thing after another.
+pub(crate) fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
 
 /// The reference below `## Commands` of docs/reference/commands.md.
 pub(crate) fn reference(mut command: Command) -> String {

@@ -13,10 +13,11 @@ use florin_proxy::config::{admin_address, operator_token};
 use reqwest::{Method, Response, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::commands::health::reachable;
+use crate::commands::runtime;
 
 /// The largest answer that is read: an order with every response of the gateway is far below.
 const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
@@ -91,9 +92,8 @@ impl OperatorClient {
             .tls_certs_only([])
             .build()
             .map_err(|error| unusable(&error))?;
-        let runtime = Builder::new_current_thread().enable_all().build();
         Ok(Self {
-            runtime: runtime.map_err(|error| unusable(&error))?,
+            runtime: runtime().map_err(|error| unusable(&error))?,
             http,
             base,
             token,

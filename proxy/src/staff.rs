@@ -90,22 +90,20 @@ async fn admit(
     }
     let response = tokio::time::timeout(LONGEST_REQUEST, next.run(request)).await;
     response.unwrap_or_else(|_| {
-        let failure = PageFailure {
-            title: "The request took too long".to_owned(),
-            message: "Reload the page, and see what was done before you try again.".to_owned(),
-        };
-        failure.with(StatusCode::REQUEST_TIMEOUT)
+        PageFailure::response(
+            StatusCode::REQUEST_TIMEOUT,
+            "The request took too long",
+            "Reload the page, and see what was done before you try again.",
+        )
     })
 }
 
 fn too_many(wait: SignedDuration) -> Response {
-    let failure = PageFailure {
-        title: "Too many requests".to_owned(),
-        message:
-            "Your network has sent many requests to these pages. Wait a minute, and try again."
-                .to_owned(),
-    };
-    let mut response = failure.with(StatusCode::TOO_MANY_REQUESTS);
+    let mut response = PageFailure::response(
+        StatusCode::TOO_MANY_REQUESTS,
+        "Too many requests",
+        "Your network has sent many requests to these pages. Wait a minute, and try again.",
+    );
     let seconds = HeaderValue::from(wait.as_secs().max(1));
     response.headers_mut().insert(header::RETRY_AFTER, seconds);
     response

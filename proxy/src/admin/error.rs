@@ -155,9 +155,12 @@ pub(crate) struct PageFailure {
 }
 
 impl PageFailure {
-    pub(crate) fn with(self, status: StatusCode) -> Response {
+    pub(crate) fn response(status: StatusCode, title: &str, message: &str) -> Response {
         let mut answer = status.into_response();
-        answer.extensions_mut().insert(self);
+        answer.extensions_mut().insert(Self {
+            title: title.to_owned(),
+            message: message.to_owned(),
+        });
         answer
     }
 }
@@ -183,8 +186,7 @@ impl IntoResponse for PageError {
                 (status, heading(status), message)
             }
         };
-        let title = title.to_owned();
-        PageFailure { title, message }.with(status)
+        PageFailure::response(status, title, &message)
     }
 }
 

@@ -7,6 +7,7 @@ use florin_proxy::config::{Config, Problem, Problems};
 use serde_json::{Value, json};
 
 use crate::commands::doctor::{Finding, Status, essentials};
+use crate::commands::runtime;
 
 /// What is checked.
 #[derive(Args)]
@@ -69,10 +70,7 @@ fn listed(problems: &[Problem]) -> Vec<Value> {
 
 /// The configuration is valid by itself; an existing database must fit it, and online also the rest of the world.
 fn examine(check: &Check, config: &Config) -> Result<Vec<Finding>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| error.to_string())?;
+    let runtime = runtime().map_err(|error| error.to_string())?;
     let environment = config.environment.as_str();
     runtime.block_on(async {
         florin_storage::check_database(&config.database_url, environment).await?;

@@ -10,7 +10,8 @@ use florin_storage::{
     CopyError, CopyStep, Database, Verified, copy, is_postgres, migrate_postgres,
 };
 use serde_json::{Map, json};
-use tokio::runtime::{Builder, Runtime};
+
+use crate::commands::runtime;
 
 /// What happens to the database.
 #[derive(Subcommand)]
@@ -169,10 +170,6 @@ fn direct_key(config: &Config) -> &'static str {
         Some(_) => "database_url_direct",
         None => "database_url",
     }
-}
-
-fn runtime() -> std::io::Result<Runtime> {
-    Builder::new_current_thread().enable_all().build()
 }
 
 /// What a long command is doing: one line on standard error, where that is a terminal, and never with `--json`. It is gone

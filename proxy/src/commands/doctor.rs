@@ -17,6 +17,8 @@ use serde_json::json;
 use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
 
+use crate::commands::runtime;
+
 /// Limit of the request to `public_url`.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// ACME clients renew a month before the end. With fewer days than this, their renewals have failed for two weeks.
@@ -98,10 +100,7 @@ impl Finding {
 
 /// Examines and prints. Returns `true` if nothing failed.
 pub(crate) fn run(config: &Config, json: bool) -> anyhow::Result<bool> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let findings = runtime.block_on(examine(config))?;
+    let findings = runtime()?.block_on(examine(config))?;
     let is_well = findings
         .iter()
         .all(|finding| finding.status != Status::Failed);

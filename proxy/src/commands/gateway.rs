@@ -15,7 +15,7 @@ use florin_proxy::config::Config;
 use florin_proxy::gateway_account;
 use florin_storage::is_postgres;
 
-use crate::commands::database;
+use crate::commands::{database, runtime};
 
 /// The calls of the gateway.
 #[derive(Subcommand)]
@@ -79,10 +79,7 @@ pub(crate) struct Merchant {
 /// Sends one call and prints its response.
 pub(crate) fn run(config: &Config, call: Call) -> anyhow::Result<()> {
     let (request, changes_something) = request_of(call)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    match runtime.block_on(send(config, &request))? {
+    match runtime()?.block_on(send(config, &request))? {
         Ok(json) => {
             println!("{json}");
             Ok(())

@@ -7,6 +7,8 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::commands::runtime;
+
 /// What is asked.
 #[derive(Args)]
 pub(crate) struct Health {
@@ -37,10 +39,7 @@ pub(crate) fn run(
         "health/ready"
     };
     let timeout = Duration::from_secs(health.timeout);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let (status, text) = runtime
+    let (status, text) = runtime()?
         .block_on(ask(&format!("http://{address}/{path}"), timeout))
         .with_context(|| {
             format!(

@@ -130,12 +130,11 @@ fn set_session(response: &mut Response, config: &Config, value: &str) {
 
 /// The one response to a link that is unknown, opened, expired or of another key.
 fn ended() -> Response {
-    let failure = PageFailure {
-        title: "This link has ended".to_owned(),
-        message: "It works once and for a few minutes. Open these pages from your shop again."
-            .to_owned(),
-    };
-    failure.with(StatusCode::NOT_FOUND)
+    PageFailure::response(
+        StatusCode::NOT_FOUND,
+        "This link has ended",
+        "It works once and for a few minutes. Open these pages from your shop again.",
+    )
 }
 
 #[derive(Clone, Debug)]
@@ -212,10 +211,9 @@ impl FromRequestParts<Arc<AppState>> for Member {
 }
 
 fn no_session() -> Response {
-    let failure = PageFailure {
-        title: "You are signed out".to_owned(),
-        message: "The session has ended, or there was none. Open these pages from your shop again."
-            .to_owned(),
-    };
-    failure.with(StatusCode::UNAUTHORIZED)
+    PageFailure::response(
+        StatusCode::UNAUTHORIZED,
+        "You are signed out",
+        "The session has ended, or there was none. Open these pages from your shop again.",
+    )
 }
