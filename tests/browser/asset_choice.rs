@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, World, eventually, pause};
+use support::{Browser, World, pause};
 
 use crate::helpers::{
     RECORD_ANNOUNCEMENTS, announced, checkout_page, end, focused, read_inside, wait_until_announced,
@@ -85,41 +85,35 @@ async fn changed_prices_are_announced_once_a_minute() {
     let shows = async |amount: &str| {
         browser.wait_for_text("asset-BTC", amount).await;
     };
-    let times = async || {
-        let announced = announced(&browser).await;
-        announced.iter().filter(|words| *words == FRESH).count()
+    let times = async |count: u32| {
+        let times = format!("return announced.filter((words) => words === '{FRESH}').length");
+        browser
+            .wait_for_result("announcements", &times, count)
+            .await;
     };
+    let is_gone = "const note = document.querySelector('florin-checkout').shadowRoot.querySelector('[data-testid=prices-fresh]');
+        return !(note?.offsetHeight && note.checkVisibility({ opacityProperty: true, visibilityProperty: true }));";
     shows("0.011").await;
-    assert_eq!(times().await, 0);
+    times(0).await;
     move_clock(&browser, 6).await;
     shows("0.012").await;
-    eventually("it is announced", async || {
-        (times().await == 1).then_some(())
-    })
-    .await;
+    times(1).await;
     move_clock(&browser, 6).await;
     shows("0.013").await;
-    assert_eq!(times().await, 1);
-    eventually("the note is gone", async || {
-        (!browser.is_visible("prices-fresh").await).then_some(())
-    })
-    .await;
+    times(1).await;
+    browser.wait_until("the note is gone", is_gone).await;
     // Unchanged prices are not announced.
     browser.evaluate("const change = window.change; window.asked = 0; window.change = quotes => { window.asked++; window.count--; return change(quotes); }").await;
     move_clock(&browser, 70).await;
-    eventually("they were requested", async || {
-        let asked = browser.evaluate("return window.asked").await;
-        (asked.as_u64()? > 0).then_some(())
-    })
-    .await;
-    assert_eq!(times().await, 1);
+    let are_requested = "return window.asked > 0";
+    browser
+        .wait_until("they are requested", are_requested)
+        .await;
+    times(1).await;
     assert!(!browser.is_visible("prices-fresh").await);
     browser.evaluate("window.change = (change => quotes => { window.count += 2; return change(quotes); })(window.change)").await;
     move_clock(&browser, 70).await;
-    eventually("it is announced again", async || {
-        (times().await == 2).then_some(())
-    })
-    .await;
+    times(2).await;
     end(world, browser).await;
 }
 
@@ -197,11 +191,8 @@ fn without_timers(times: &str) -> String {
 }
 
 async fn release(browser: &Browser) {
-    eventually("the prices are shown", async || {
-        let release = browser.evaluate("window.release?.(); return Boolean(window.release)");
-        (release.await == true).then_some(())
-    })
-    .await;
+    let release = "window.release?.(); return Boolean(window.release)";
+    browser.wait_until("the prices are shown", release).await;
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The choice of assets before the program runs: what it shows is what the program shows, and a press on it counts.
 
 use serde_json::{Value, json};
-use support::{Browser, World, eventually};
+use support::{Browser, World};
 
 use crate::helpers::{checkout_page, end, focused, read_inside};
 
@@ -143,11 +143,8 @@ async fn a_state_without_a_choice_has_no_early_list() {
             .wait_for_result("the skeleton", is_loading, true)
             .await;
         // Order, prices, texts and style are there: only the program is missing.
-        let all = "return performance.getEntriesByType('resource').filter(({ name, responseEnd }) => responseEnd && /florin-\\w+\\.css|theme-|\\/en-/.test(name)).length";
-        eventually("the files", async || {
-            (browser.evaluate(all).await.as_u64() >= Some(3)).then_some(())
-        })
-        .await;
+        let all = "return performance.getEntriesByType('resource').filter(({ name, responseEnd }) => responseEnd && /florin-\\w+\\.css|theme-|\\/en-/.test(name)).length >= 3";
+        browser.wait_until("the files", all).await;
         // Time for a list that must not appear.
         support::pause(std::time::Duration::from_millis(200)).await;
         assert_eq!(browser.evaluate(is_loading).await, true, "{state}");

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, World, WorldConfig};
 
-use crate::axe::axe_findings;
-use crate::helpers::{end, read_inside, wait_for_value};
+use crate::helpers::{axe_findings, end, read_inside, wait_for_value};
 
 /// A browser on the gallery of a proxy.
 pub(crate) struct Gallery {

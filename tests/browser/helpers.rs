@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::circumstances::drawn_page;
-use support::{Browser, Checkout, StoreSite, World, WorldConfig, eventually, within};
+use support::{Browser, Checkout, StoreSite, World, WorldConfig, npm_file, within};
 use thirtyfour::Key;
 
 /// Prefix of scripts: `inside` is the checkout's shadow root, `rows` the assets on its screen.
@@ -29,10 +29,9 @@ pub(crate) async fn focused(browser: &Browser) -> String {
 
 /// Waits until this has the focus: a `data-testid`, else a text.
 pub(crate) async fn wait_for_focus(browser: &Browser, name: &str) {
-    eventually(&format!("the focus is on {name}"), async || {
-        (focused(browser).await == name).then_some(())
-    })
-    .await;
+    let what = format!("the focus is on {name}");
+    let focus = "inside?.activeElement?.dataset.testid ?? inside?.activeElement?.textContent";
+    wait_for_value(browser, &what, focus, name).await;
 }
 
 /// Opens the checkout's page in a new world; the scripts run before the page's.
@@ -233,4 +232,29 @@ pub(crate) async fn wait_for_warning(browser: &Browser, text: &str) -> String {
     let console = console.into_inner();
     assert!(found.is_some(), "{text} is nowhere in {console}");
     console
+}
+
+/// Returns the findings of axe-core, one per line; an empty string is a clean page.
+pub(crate) async fn axe_findings(browser: &Browser) -> String {
+    const RUN: &str = "
+        const [done] = [...arguments].slice(-1);
+        axe.run(document, {
+            runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+            resultTypes: ['violations'],
+            preload: false,
+        }).then(({ violations, passes }) => done([passes.length, violations.flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) =>
+            id + ' at ' + target.flat().join(' ') + ': ' + [...any, ...all, ...none].map(({ message }) => message).join('; ')))]), (error) => done([0, ['' + error]]));";
+    let there = browser.evaluate("return typeof axe").await;
+    if there != "object" {
+        let axe = std::fs::read_to_string(npm_file("axe-core/axe.min.js")).unwrap();
+        browser.evaluate(&axe).await;
+    }
+    let response = browser.evaluate_async(RUN).await;
+    assert!(
+        response[0].as_u64() > Some(5),
+        "axe-core looked: {response}"
+    );
+    let found = response[1].as_array().unwrap().iter();
+    let found: Vec<_> = found.map(|line| line.as_str().unwrap()).collect();
+    found.join("\n")
 }

@@ -2,7 +2,7 @@
 //! reports its result.
 
 use serde_json::{Value, json};
-use support::{Browser, World, eventually};
+use support::{Browser, World};
 
 use crate::helpers::{end, orders, read_inside};
 
@@ -87,11 +87,8 @@ async fn in_the_whole_window_the_customer_goes_there_and_back() {
     let order = only_order(&world).await;
     let id = order["id"].as_str().unwrap();
     browser.press("hosted-link").await;
-    eventually("the window shows the hosted page", async || {
-        let at = browser.evaluate("return location.href").await;
-        at.as_str()?.starts_with(&world.sandbox_url()).then_some(())
-    })
-    .await;
+    let is_there = format!("return location.href.startsWith('{}')", world.sandbox_url());
+    browser.wait_until("the hosted page", &is_there).await;
     browser.press("hosted-BTC").await;
     browser.press("hosted-pay").await;
     browser.press("hosted-back").await;

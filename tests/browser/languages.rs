@@ -77,9 +77,10 @@ async fn the_closest_match_of_the_shops_language_is_used() {
 async fn numbers_use_the_browsers_format_after_every_reload() {
     let swiss = "Object.defineProperty(navigator, 'languages', { get: () => ['de-CH', 'en'] })";
     let (world, browser) = checkout_page(&[swiss]).await;
-    for theme in ["auto", "paper"] {
-        let hash = format!("location.hash += '&theme={theme}'");
-        browser.evaluate(&hash).await;
+    for (more, theme) in [("", "auto"), ("&theme=paper", "paper")] {
+        browser
+            .evaluate(&format!("location.hash += '{more}'"))
+            .await;
         let price = format!(
             "const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme');
              return place?.dataset.theme === '{theme}' && place.querySelector('.price')?.textContent"

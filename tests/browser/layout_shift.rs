@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, StoreSite, World, eventually, pause};
+use support::{Browser, BrowserOptions, StoreSite, World, pause};
 
 use crate::helpers::{choose_asset, end, open_dialog};
 
@@ -52,11 +52,8 @@ async fn shifts(browser: &Browser) -> Value {
     const READ: &str = "
         const [done] = [...arguments].slice(-1);
         requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(window.shifts))));";
-    eventually("the page is painted", async || {
-        let paints = browser.evaluate("return window.paints()").await;
-        (paints.as_u64() > Some(0)).then_some(())
-    })
-    .await;
+    let is_painted = "return window.paints() > 0";
+    browser.wait_until("the page is painted", is_painted).await;
     browser.evaluate_async(READ).await
 }
 
@@ -148,11 +145,10 @@ async fn nothing_moves_when_an_order_arrives_late() {
     })();";
     browser.run_before_every_page(late).await;
     browser.goto(&world.checkout_page()).await;
-    eventually("the screens have started without the order", async || {
-        let begun = "return Boolean(document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.summary .live .bar'))";
-        (browser.evaluate(begun).await == true).then_some(())
-    })
-    .await;
+    let begun = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.summary .live .bar')?.className";
+    browser
+        .wait_until("the screens start without the order", begun)
+        .await;
     browser.evaluate("window.release()").await;
     browser.wait_for("asset-BTC").await;
     // Time for a shift that must not happen: the observer is called after the paint.

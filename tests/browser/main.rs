@@ -5,9 +5,7 @@
 )]
 
 mod asset_choice;
-mod axe;
 mod circumstances;
-mod demo;
 mod diagnostics;
 mod dialog;
 mod displays;

@@ -123,11 +123,9 @@ async fn from_twelve_assets_on_the_coin_is_chosen_before_the_network() {
     let all = read_inside(&browser, rows).await;
     // A search finds networks directly.
     browser.fill("search", "trc20").await;
-    eventually("the network is found", async || {
-        let found = read_inside(&browser, rows).await;
-        (found == json!(["asset-USDTTRC20", "asset-TRX"])).then_some(())
-    })
-    .await;
+    wait_until_announced(&browser, "Search currencies: 2").await;
+    let found = json!(["asset-USDTTRC20", "asset-TRX"]);
+    assert_eq!(read_inside(&browser, rows).await, found);
     browser.type_keys(Key::Escape).await;
     browser.tab_to("networks-USDT").await;
     browser.type_keys(Key::Enter).await;

@@ -4,8 +4,7 @@
 use serde_json::json;
 use support::{Browser, BrowserOptions, World, eventually, secrets};
 
-use crate::axe::{axe_findings, page_findings};
-use crate::helpers::end;
+use crate::helpers::{axe_findings, end};
 
 const PAGES: [&str; 7] = [
     "/",
@@ -23,6 +22,16 @@ fn options(width: u32, dark: bool) -> BrowserOptions {
         dark,
         ..BrowserOptions::default()
     }
+}
+
+/// Returns what is wrong with the page that is shown: its width, and what axe-core finds.
+async fn page_findings(browser: &Browser, name: &str) -> Vec<String> {
+    let too_wide = "return document.documentElement.scrollWidth > innerWidth";
+    let too_wide = browser.evaluate(too_wide).await == true;
+    let found = axe_findings(browser).await;
+    let found = found.lines().map(|finding| format!("{name}: {finding}"));
+    let too_wide = too_wide.then(|| format!("{name}: wider than the window"));
+    too_wide.into_iter().chain(found).collect()
 }
 
 /// Opens orders of which one is underpaid, one needs review and one is paid. Returns the id of the first.

@@ -91,13 +91,8 @@ async fn a_phone_has_its_own_handler_first_then_apps_then_code_and_address() {
     browser.tab_to("wallet-link").await;
     browser.type_keys(Key::Tab).await;
     wait_for_focus(browser, "wallet-app-MetaMask").await;
-    // No program of this machine opens the link; then one opens late.
-    gallery.show("paying_phone_none", "").await;
-    let leave = "Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
-        document.dispatchEvent(new Event('visibilitychange'));";
-    browser.evaluate(leave).await;
-    assert!(!browser.is_visible("wallet-none").await);
     // In a wallet's own browser, that wallet is the way.
+    browser.set_viewport(390, 844).await;
     gallery.show("paying_wallet_phone", "").await;
     assert!(!browser.is_visible("wallet-app-MetaMask").await);
     let is_first = "(() => {
@@ -105,6 +100,12 @@ async fn a_phone_has_its_own_handler_first_then_apps_then_code_and_address() {
         return ['[data-testid=address]', '[data-testid=qr]', 'a.wallet'].every((other) => top('.wallet-button') < top(other));
     })()";
     wait_for_value(browser, "the wallet is first", is_first, true).await;
+    // No program of this machine opens the link; then one opens late.
+    gallery.show("paying_phone_none", "").await;
+    let leave = "Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));";
+    browser.evaluate(leave).await;
+    assert!(!browser.is_visible("wallet-none").await);
     gallery.end().await;
 }
 

@@ -117,13 +117,8 @@ async fn focus_elsewhere_on_the_shops_page_is_kept_and_the_change_announced() {
     browser.goto(site.url()).await;
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;
-    let focused = eventually("the heading has the focus", async || {
-        let focus = browser.evaluate(FOCUS).await;
-        let focus = focus.as_str()?.to_owned();
-        focus.starts_with("H2 ").then_some(focus)
-    })
-    .await;
-    assert!(focused.contains("Bitcoin"), "{focused}");
+    let heading = "H2 Pay with Bitcoin";
+    browser.wait_for_result("the focus", FOCUS, heading).await;
     browser.fill("notes", "Please ring").await;
     let checkout = only_order(&world, &browser).await;
     world.sandbox().pay(&checkout, "exact").await;
@@ -161,11 +156,9 @@ async fn texts_change_on_a_translated_page() {
     // The computer was asleep: the time left is another one, until the next response has the exact one.
     let slept = "const now = Date.now; Date.now = () => now() + 720_000;";
     browser.evaluate(slept).await;
-    eventually("the countdown continues", async || {
-        let left = browser.text("countdown").await;
-        left.starts_with("Price held for").then_some(())
-    })
-    .await;
+    let left =
+        "inside.querySelector('[data-testid=countdown]')?.textContent.startsWith('Price held for')";
+    wait_for_value(&browser, "the countdown continues", left, true).await;
     world.sandbox().pay(&checkout, "exact").await;
     world.sandbox().mine(1).await;
     browser

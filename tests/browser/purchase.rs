@@ -66,27 +66,6 @@ async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
     end(world, browser).await;
 }
 
-#[tokio::test]
-async fn a_cart_priced_by_the_backend_is_paid_in_a_frame() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
-    browser
-        .goto(&format!("{}/cart?mug=1&sticker=2", world.shop_url()))
-        .await;
-    browser.press("check-out").await;
-    browser.enter_checkout().await;
-    let checkout = choose_asset(&world, &browser, "ETH").await;
-    let view = checkout.view().await;
-    assert_eq!(view["amount"], "15.50");
-    assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
-    assert_eq!(browser.text("address").await, attempt(&view, "address"));
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
-    browser.wait_for("status-paid").await;
-    world.wait_until_paid_in_shop(&checkout.order).await;
-    end(world, browser).await;
-}
-
 /// Returns the requested origins of a purchase in this display; the shop's page contains `extra`.
 async fn requests_of_purchase(display: &str, extra: &str) -> (BTreeSet<String>, [String; 2]) {
     // Another host than the proxy's, so that the log separates the requests of both pages.

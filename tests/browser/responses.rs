@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, eventually, pause, pay_in_full, within};
+use support::{Browser, pause, pay_in_full, within};
 
 use crate::helpers::{
     change_responses, checkout_page, choose_asset, end, open_payment, page_with, read_inside,
+    wait_for_value,
 };
 
 /// `hold()` holds the next responses about the order until `release()`.
@@ -168,11 +169,8 @@ async fn after_sleep_the_countdown_is_correct_before_the_next_response() {
     world.front_link.freeze();
     let slept = "const now = Date.now; Date.now = () => now() + 3_600_000;";
     browser.evaluate(slept).await;
-    eventually("the countdown has ended", async || {
-        let screen = browser.text("status-awaiting_payment").await;
-        screen.starts_with("Time is up").then_some(())
-    })
-    .await;
+    let screen = "inside.querySelector('[data-testid=status-awaiting_payment]')?.textContent.startsWith('Time is up')";
+    wait_for_value(&browser, "the countdown has ended", screen, true).await;
     world.front_link.restore().await;
     end(world, browser).await;
 }

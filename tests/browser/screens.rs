@@ -134,11 +134,14 @@ async fn facts_links_and_the_page_icon_are_those_of_the_state() {
     let facts = "return Object.fromEntries([...inside.querySelectorAll('.fact')].map((row) =>
         [row.querySelector('dt').textContent, row.querySelector('dd').textContent.trim()]))";
     let facts = read_inside(&gallery.browser, facts).await;
-    assert_eq!(facts["Amount"], "0.00030973\u{a0}BTC ≈ $19.90");
-    assert_eq!(facts["Network"], "Bitcoin");
-    assert!(facts["Time"].as_str().unwrap().contains("2026"), "{facts}");
-    for (name, value) in [("Reference", ORDER), ("Transaction", HASH)] {
-        assert!(facts[name].as_str().unwrap().starts_with(value), "{facts}");
+    for (name, value) in [
+        ("Amount", "0.00030973\u{a0}BTC ≈ $19.90"),
+        ("Network", "Bitcoin"),
+        ("Time", "2026"),
+        ("Reference", ORDER),
+        ("Transaction", HASH),
+    ] {
+        assert!(facts[name].as_str().unwrap().contains(value), "{facts}");
     }
     let column = "return [...inside.querySelectorAll('.facts .copy')].map((at) => at.getBoundingClientRect().right);";
     let column = read_inside(&gallery.browser, column).await;
@@ -212,19 +215,13 @@ async fn a_pasted_address_is_compared_at_once() {
     gallery.show("paying_ether", "").await;
     let address = Gallery::attempt("paying_ether", "address");
     browser.press("compare").await;
+    // `widget/src/format/address.rs` has every way to write one.
+    let other = format!("{}zz{}", &address[..20], &address[22..]);
     for (pasted, verdict) in [
-        (address.to_lowercase(), "The address matches."),
-        (
-            Gallery::attempt("paying_ether", "qr_string"),
-            "The address matches.",
-        ),
-        (address[..9].to_owned(), "only part"),
-        (
-            format!("{}zz{}", &address[..20], &address[22..]),
-            "This is a different address.",
-        ),
+        (&address, "The address matches."),
+        (&other, "This is a different address."),
     ] {
-        browser.fill("paste-back", &pasted).await;
+        browser.fill("paste-back", pasted).await;
         browser.wait_for_text("pasted", verdict).await;
     }
     let warning = "This is a different address. Don’t send to it; copy it again from this page.";
@@ -322,8 +319,8 @@ async fn the_age_of_the_view_counts_up_and_is_not_announced() {
         "{first}"
     );
     eventually("the age grows", async || {
-        let now = browser.text("checked").await;
-        (seconds(&now)? >= seconds(&first)? + 3).then_some(())
+        let now = seconds(&browser.text("checked").await)?;
+        (now >= seconds(&first)? + 3).then_some(())
     })
     .await;
     let announced = announced(browser).await.concat();
@@ -375,20 +372,15 @@ async fn an_asset_is_searched_for_by_its_common_names() {
     browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     gallery.load("choosing").await;
     let nothing = "No currency matches “\u{2068}dollars\u{2069}”.";
+    // `widget/src/format/networks.rs` has what is found.
     for (typed, found, sentence) in [
-        (
-            "trc20",
-            &["asset-USDTTRC20", "asset-TRX"][..],
-            "Search currencies: 2",
-        ),
-        ("dollars", &[], nothing),
+        ("trc20", 2, "Search currencies: 2"),
+        ("dollars", 0, nothing),
     ] {
         browser.fill("search", typed).await;
-        eventually(&format!("{typed} is searched for"), async || {
-            (read_inside(browser, "return rows").await == json!(found)).then_some(())
-        })
-        .await;
         wait_until_announced(browser, sentence).await;
+        let shown = read_inside(browser, "return rows.length").await;
+        assert_eq!(shown, found, "{typed}");
     }
     let screen = browser.text("status-open").await;
     assert!(screen.contains(nothing), "{screen}");

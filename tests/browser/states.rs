@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions};
 
-use crate::axe::axe_findings;
 use crate::gallery::{Gallery, wide};
+use crate::helpers::axe_findings;
 
 /// One line for a state: `name | heading | mark | steps, the current one in brackets | first action`. A dash where
 /// there is none.

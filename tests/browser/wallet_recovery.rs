@@ -2,12 +2,17 @@
 //! a wallet that does not answer. `tests/wallet` has transactions that fail, vanish or are replaced.
 
 use serde_json::{Value, json};
-use support::{Browser, Chain, Checkout, StoreSite, World, eventually};
+use support::{Browser, Chain, Checkout, StoreSite, World};
 
 use crate::helpers::{choose_asset, end, read_inside};
 use crate::wallets::{
     WALLET, asked, choose, confirm, serve_with_wallet, wait_for_state, wait_until_sent,
 };
+
+async fn wait_until_asked(browser: &Browser, method: &str) {
+    let is_asked = format!("return testWallet.asked.some(({{ method }}) => method === '{method}')");
+    browser.wait_until(method, &is_asked).await;
+}
 
 /// The wallet waits for `release()` before this request.
 fn waits_before(method: &str) -> String {
@@ -65,10 +70,7 @@ async fn a_reload_while_the_wallet_is_open_warns_before_a_second_payment() {
     let wait = waits_before("eth_sendTransaction");
     let (_site, chain, world, browser, _) = choose("ETH", &wait).await;
     browser.press(WALLET).await;
-    eventually("the wallet is asked", async || {
-        (asked(&browser, "eth_sendTransaction").await == 1).then_some(())
-    })
-    .await;
+    wait_until_asked(&browser, "eth_sendTransaction").await;
     browser.reload().await;
     wait_for_state(&browser, "unclear").await;
     assert!(browser.text("wallet-status").await.contains("Test Wallet"));
@@ -120,10 +122,7 @@ async fn a_smart_accounts_call_that_no_block_has_gives_way_to_other_wallets_and_
     browser.press(WALLET).await;
     wait_for_state(&browser, "sent").await;
     assert!(!browser.is_visible(WALLET).await);
-    eventually("the call is looked up", async || {
-        (asked(&browser, "wallet_getCallsStatus").await > 0).then_some(())
-    })
-    .await;
+    wait_until_asked(&browser, "wallet_getCallsStatus").await;
     assert_eq!(asked(&browser, "wallet_sendCalls").await, 1);
     assert_eq!(asked(&browser, "eth_sendTransaction").await, 0);
     let later = "const now = Date.now; Date.now = () => now() + 6 * 60 * 1000";
@@ -172,10 +171,7 @@ async fn a_wallet_that_does_not_answer_gives_way_after_its_time() {
     let (_site, chain, world, browser, checkout) = choose("ETH", &set).await;
     let is_waiting = "return inside.querySelector('.wallet-button').getAttribute('aria-disabled')";
     browser.press(WALLET).await;
-    eventually("the wallet is asked to connect", async || {
-        (asked(&browser, "eth_requestAccounts").await == 1).then_some(())
-    })
-    .await;
+    wait_until_asked(&browser, "eth_requestAccounts").await;
     browser.evaluate("advance(60000)").await;
     wait_for_state(&browser, "none").await;
     assert_eq!(read_inside(&browser, is_waiting).await, Value::Null);
@@ -188,10 +184,7 @@ async fn a_wallet_that_does_not_answer_gives_way_after_its_time() {
     let wait = format!("testWallet.before = {{}}; {wait}");
     browser.evaluate(&wait).await;
     browser.press(WALLET).await;
-    eventually("the wallet is asked to send", async || {
-        (asked(&browser, "eth_sendTransaction").await == 1).then_some(())
-    })
-    .await;
+    wait_until_asked(&browser, "eth_sendTransaction").await;
     browser.evaluate("advance(60000)").await;
     wait_for_state(&browser, "confirm").await;
     assert_eq!(read_inside(&browser, is_waiting).await, "true");

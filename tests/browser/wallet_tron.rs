@@ -4,8 +4,7 @@
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, Checkout, Engine, StoreSite, TronNode, World, eventually};
 
-use crate::axe::axe_findings;
-use crate::helpers::{choose_asset, end};
+use crate::helpers::{axe_findings, choose_asset, end};
 use crate::wallets::{asked, wait_for_state, wait_until_sent};
 
 const TRON_WALLET: &str = "wallet-Test Tron";

@@ -7,9 +7,9 @@ use support::{
 };
 use thirtyfour::Key;
 
-use crate::axe::axe_findings;
 use crate::helpers::{
-    announced, change_responses, choose_asset, end, only_order, open_dialog, wait_for_value,
+    announced, axe_findings, change_responses, choose_asset, end, only_order, open_dialog,
+    wait_for_value,
 };
 
 pub(crate) const WALLET: &str = "wallet-Test Wallet";

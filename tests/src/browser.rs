@@ -8,7 +8,6 @@ mod driver;
 mod engine;
 mod pool;
 mod process;
-mod ratio;
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
 //! Commands of the protocol of Chrome's developer tools, only for Chromium: among them emulated size, colours and media
-//! features; and all network requests for one page, from Chromium's network log.
+//! features; all network requests for one page, from Chromium's network log; and the same screens in Firefox.
 //!
 //! Unlike the Performance API, the log contains the requests of every frame and worker, and blocked ones. Chromium's
 //! own background requests name no page and are left out.
@@ -11,9 +11,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use axum::http::Method;
 use serde_json::{Value, json};
+use thirtyfour::common::command::FormatRequestData;
+use thirtyfour::{RequestData, SessionId};
 
-use super::engine::NETWORK_LOG_FILE;
+use super::engine::{FIREFOX_RATIO, NETWORK_LOG_FILE};
 use super::{Browser, BrowserOptions, Engine, State};
 
 impl Browser {
@@ -161,6 +164,41 @@ impl Browser {
         process.quit().await;
         let text = fs::read_to_string(file).expect("Chromium writes its network log");
         requests(&text, &format!("http://{host} "))
+    }
+
+    /// Sets the device pixels of a CSS pixel, as another screen or zoom would. The others have the ratio of their start.
+    ///
+    /// # Panics
+    /// It is no Firefox.
+    pub async fn set_ratio(&self, ratio: f64) {
+        assert_eq!(self.engine, Engine::Firefox);
+        self.set_context("chrome").await;
+        let set = "Services.prefs.setStringPref(arguments[0], arguments[1])";
+        let arguments = [json!(FIREFOX_RATIO), json!(ratio.to_string())];
+        self.evaluate_with(set, &arguments).await;
+        self.set_context("content").await;
+        // Firefox rounds it to a whole part of 60.
+        let is_set = "return Math.abs(devicePixelRatio - arguments[0]) < arguments[0] / 30";
+        self.wait_until_with(&format!("the ratio is {ratio}"), is_set, &[json!(ratio)])
+            .await;
+    }
+
+    async fn set_context(&self, context: &'static str) {
+        let set = self.tab.handle().cmd(SetContext(context)).await;
+        set.expect("geckodriver allows access to the system");
+    }
+}
+
+/// Where Firefox runs the scripts that follow: in the page (`content`), or with the browser's privileges (`chrome`).
+///
+/// Source: geckodriver, `src/command.rs` (2026).
+#[derive(Debug)]
+struct SetContext(&'static str);
+
+impl FormatRequestData for SetContext {
+    fn format_request(&self, session: &SessionId) -> RequestData {
+        let path = format!("session/{session}/moz/context");
+        RequestData::new(Method::POST, path).add_body(json!({ "context": self.0 }))
     }
 }
 
