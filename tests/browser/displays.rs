@@ -45,9 +45,7 @@ async fn a_hidden_frame_gets_the_height_of_its_content() {
     browser.enter_checkout().await;
     browser.wait_for("status-open").await;
     let beyond = "return document.documentElement.scrollHeight <= innerHeight";
-    browser
-        .wait_for_result("the frame has grown", beyond, true)
-        .await;
+    browser.wait_until("the frame has grown", beyond).await;
     browser.leave_checkout().await;
     let height = "return inside.querySelector('iframe').clientHeight";
     let height = read_inside(&browser, height).await.as_i64().unwrap();

@@ -52,7 +52,7 @@ async fn a_hosted_page_in_a_frame_can_be_closed_opened_again_and_paid() {
     let is_whole =
         "const page = document.documentElement; return page.scrollHeight === page.clientHeight";
     let what = "the frame has the height of its content";
-    browser.wait_for_result(what, is_whole, true).await;
+    browser.wait_until(what, is_whole).await;
     browser.enter_frame("hosted-frame").await;
     browser.press("hosted-leave").await;
     browser.enter_checkout().await;

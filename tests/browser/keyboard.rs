@@ -113,13 +113,9 @@ async fn a_purchase_needs_only_the_keyboard() {
     tab_to(&browser, "return").await;
     browser.type_keys(Key::Enter).await;
     browser.leave_checkout().await;
-    browser
-        .wait_for_result(
-            "the customer is back in the shop",
-            "return location.pathname",
-            "/thanks",
-        )
-        .await;
+    let path = "return location.pathname";
+    let what = "the customer is back in the shop";
+    browser.wait_for_result(what, path, "/thanks").await;
     end(world, browser).await;
 }
 

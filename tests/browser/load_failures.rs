@@ -277,9 +277,7 @@ async fn an_unreachable_proxy_is_retried_automatically() {
     browser.wait_for("retry").await;
     browser.wait_for_text("retrying", "Trying again in ").await;
     let has_tried = "return tries > 2";
-    browser
-        .wait_for_result("three tries", has_tried, true)
-        .await;
+    browser.wait_until("three tries", has_tried).await;
     let no_network = "There’s no connection right now. Check your network and try again.";
     assert_eq!(announced(&browser).await, [no_network], "announced once");
     // The next pause is longer than this.
@@ -308,14 +306,10 @@ async fn a_page_of_another_version_asks_for_a_reload() {
             };
         }";
     let (world, browser) = checkout_page(&[older]).await;
-    let words = browser.text("status-stopped").await;
-    assert!(
-        words.contains("This page is out of date. Reload it"),
-        "{words}"
-    );
-    browser
-        .evaluate("sessionStorage.setItem('mended', 1)")
-        .await;
+    let words = "This page is out of date. Reload it";
+    browser.wait_for_text("status-stopped", words).await;
+    let mend = "sessionStorage.setItem('mended', 1)";
+    browser.evaluate(mend).await;
     browser.press("retry").await;
     browser.wait_for("status-open").await;
     end(world, browser).await;

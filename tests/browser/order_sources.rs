@@ -9,8 +9,7 @@ use crate::helpers::{checkout_page, choose_asset, end, orders, read_inside, wait
 
 #[tokio::test]
 async fn an_order_token_is_removed_from_the_url_and_survives_a_reload() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let (world, browser) = (World::start().await, Browser::open().await);
     let token = world.token_signer().token("letter-1", "7.50");
     let page = format!("{}/pay#order_token={token}", world.proxy_url());
     browser.goto(&page).await;
@@ -25,8 +24,7 @@ async fn an_order_token_is_removed_from_the_url_and_survives_a_reload() {
 
 #[tokio::test]
 async fn a_donation_of_an_amount_that_the_customer_enters_is_paid() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let (world, browser) = (World::start().await, Browser::open().await);
     browser.goto(&world.shop_url()).await;
     browser.press("to-donate").await;
     browser.enter_checkout().await;
@@ -53,8 +51,7 @@ async fn a_donation_of_an_amount_that_the_customer_enters_is_paid() {
 
 #[tokio::test]
 async fn a_page_without_a_known_order_says_so_and_opens_none() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let (world, browser) = (World::start().await, Browser::open().await);
     let gone = "This order is no longer available.";
     for (fragment, words) in [
         // Regression: without an order in its URL the page once showed a parser error about `null`.
@@ -109,8 +106,7 @@ async fn a_lost_response_opens_no_second_order() {
 
 #[tokio::test]
 async fn a_frame_sells_only_for_the_shop_that_may_embed_it() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let (world, browser) = (World::start().await, Browser::open().await);
     let page = format!(
         "{}/pay?store=other#store=demo&product=ebook",
         world.proxy_url()

@@ -14,8 +14,7 @@ fn attempt(view: &Value, member: &str) -> String {
 
 #[tokio::test]
 async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let (world, browser) = (World::start().await, Browser::open().await);
     open_ebook_checkout(&world, &browser).await;
     let checkout = choose_asset(&world, &browser, "BTC").await;
     let view = checkout.view().await;

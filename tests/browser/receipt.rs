@@ -53,8 +53,7 @@ async fn only_the_receipt_is_printed_in_black() {
 
 #[tokio::test]
 async fn inline_the_shops_page_is_hidden_while_the_receipt_is_printed() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let (world, browser) = (World::start().await, Browser::open().await);
     let page = format!("{}/inline?product=mug", world.shop_url());
     browser.goto(&page).await;
     let checkout = choose_asset(&world, &browser, "BTC").await;

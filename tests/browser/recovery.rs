@@ -115,14 +115,9 @@ async fn expired_and_underpaid_orders_offer_a_next_step() {
     // The code is for the rest, at the same address.
     let code = browser.scan("qr").await;
     assert_eq!(code, view["attempt"]["qr_string"]);
-    assert!(
-        code.contains(view["attempt"]["address"].as_str().unwrap()),
-        "{code}"
-    );
+    let address = view["attempt"]["address"].as_str().unwrap();
+    assert!(code.contains(address), "{code}");
     assert!(code.ends_with(&format!("amount={missing}")));
-    world.sandbox().pay(&checkout, "rest").await;
-    world.sandbox().mine(3).await;
-    browser.wait_for("status-paid").await;
     end(world, browser).await;
 }
 

@@ -33,7 +33,7 @@ async fn hold(browser: &Browser) {
     browser.evaluate("hold()").await;
     let is_waiting = "if (!waiting) return false; goOn(); return true;";
     let what = "a response is held";
-    browser.wait_for_result(what, is_waiting, true).await;
+    browser.wait_until(what, is_waiting).await;
 }
 
 /// Lets the held response come; then there is time for what it must not change.
@@ -215,9 +215,7 @@ async fn a_shops_caching_service_worker_keeps_no_status_back() {
     let browser = Browser::open().await;
     let is_controlled = "return Boolean(navigator.serviceWorker.controller)";
     browser.goto(site.url()).await;
-    browser
-        .wait_for_result("the worker runs", is_controlled, true)
-        .await;
+    browser.wait_until("the worker runs", is_controlled).await;
     browser.reload().await;
     let checkout = choose_asset(&world, &browser, "BTC").await;
     browser.reload().await;

@@ -17,8 +17,7 @@ async fn token_value(browser: &Browser, token: &str) -> Value {
 
 #[tokio::test]
 async fn a_page_of_one_store_shows_no_order_of_another() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let (world, browser) = (World::start().await, Browser::open().await);
     let checkout = world.customer().open("ebook").await;
     let page = |store: &str| {
         let (proxy, token) = (world.proxy_url(), checkout.token());
@@ -53,8 +52,7 @@ async fn colours_of_a_link_that_hide_the_text_are_not_applied() {
 
 #[tokio::test]
 async fn pages_in_one_tab_keep_their_tokens_separate() {
-    let world = World::start().await;
-    let browser = Browser::open().await;
+    let (world, browser) = (World::start().await, Browser::open().await);
     let [first, second] = [
         world.customer().open("ebook").await,
         world.customer().open("ebook").await,

@@ -45,7 +45,7 @@ async fn a_payment_of_the_asset_before_does_not_mark_the_one_that_is_shown() {
     browser.evaluate("release()").await;
     let passed_on = "return performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/v1/checkout/paid'))";
     browser
-        .wait_for_result("the transaction is passed on", passed_on, true)
+        .wait_until("the transaction is passed on", passed_on)
         .await;
     let view = checkout.view().await;
     assert_eq!(view["status"], "awaiting_payment");

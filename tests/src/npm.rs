@@ -183,7 +183,6 @@ fn packed() -> &'static [u8] {
     })
 }
 
-/// `packages/florin`.
 fn package() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = tests.parent().expect("tests is a folder of the repository");

@@ -71,7 +71,6 @@ impl Product {
 /// A peer's page, served on a separate port until dropped.
 #[derive(Debug)]
 pub struct Peer {
-    /// Dropped with the peer.
     _server: LocalServer,
     url: String,
     choice: String,
@@ -83,7 +82,6 @@ struct Files {
     page: String,
     /// By name, compressed with brotli.
     assets: BTreeMap<String, Vec<u8>>,
-    /// By path.
     responses: BTreeMap<String, Value>,
     /// Paths that were requested and are missing.
     missing: Mutex<Vec<String>>,

@@ -216,7 +216,6 @@ impl Drop for ReverseProxy {
     }
 }
 
-/// A file of `deploy/`.
 fn deployed(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../deploy")

@@ -53,7 +53,6 @@ impl Driver {
         panic!("the driver of {engine:?} does not start: {output}")
     }
 
-    /// Starts it once; returns its output on failure.
     async fn try_start(
         engine: Engine,
         folder: &Folder,
@@ -103,7 +102,6 @@ impl Driver {
         ProcessTree::of(self.process.id())
     }
 
-    /// Returns the same with the virtual display.
     pub(super) fn process_tree(&self) -> ProcessTree {
         let display = self.display.as_ref().map(Display::process_tree);
         self.own_processes().with(display)

@@ -106,7 +106,6 @@ pub(super) enum NetworkLog {
 
 /// Chromium's network log, in the browser's folder.
 pub(super) const NETWORK_LOG_FILE: &str = "network.json";
-/// Chromium's profile, in the browser's folder.
 pub(super) const PROFILE: &str = "profile";
 
 /// Features of Chromium that send requests to servers of its maker.
@@ -186,7 +185,6 @@ fn chromium_program(log: NetworkLog) -> PathBuf {
     }
 }
 
-/// The preference of Firefox for device pixels of a CSS pixel.
 pub(super) const FIREFOX_RATIO: &str = "layout.css.devPixelsPerPx";
 
 fn firefox(options: BrowserOptions) -> Value {

@@ -55,7 +55,6 @@ const CLEAN_UP: &str = r#"
     rm -rf -- "$1"
 "#;
 
-/// Idle browsers.
 #[derive(Debug, Default)]
 pub(super) struct BrowserPool(Mutex<Vec<Pooled>>);
 
@@ -112,7 +111,6 @@ pub(super) struct Context {
     window: String,
 }
 
-/// A Chromium of the pool.
 #[derive(Debug)]
 pub(super) struct Pooled {
     pub(super) process: Process,
