@@ -1,18 +1,9 @@
-//! The storage contract: tests that hold for every store. Each test is a function of a backend; `contract!` makes a test of
-//! it for each.
+//! The storage contract: tests that hold for every store. They are one text, compiled for each with its `BACKEND`.
 
-mod attempts;
 mod backend;
-mod callbacks;
-mod credits;
-mod database;
-mod decisions;
-mod deliveries;
-mod model;
-mod orders;
-mod polling;
-mod replanning;
-mod staff;
+mod pooled;
+mod postgres;
+mod sqlite;
 mod statements;
 
 use std::fmt::Debug;
@@ -44,150 +35,6 @@ const PRIORITIES: [PollPriority; 3] = [
     PollPriority::Watched,
     PollPriority::Unwatched,
 ];
-
-/// Makes a test for each backend. A function that is missing here is reported as unused.
-macro_rules! contract {
-    (
-        $($module:ident { $($name:ident,)* })*
-        ; $($any_module:ident { $any_name:ident })*
-    ) => {
-        contract!(@ sqlite, Sqlite, $($module { $($name,)* })* ; $($any_module { $any_name })*);
-        contract!(@ postgres, Postgres, $($module { $($name,)* })* ; $($any_module { $any_name })*);
-    };
-    (
-        @ $backend:ident, $variant:ident, $($module:ident { $($name:ident,)* })*
-        ; $($any_module:ident { $any_name:ident })*
-    ) => {
-        mod $backend {
-            use super::backend::Backend;
-
-            $(mod $module {
-                use super::Backend;
-
-                $(#[tokio::test]
-                async fn $name() {
-                    super::super::$module::$name(Backend::$variant).await;
-                })*
-            })*
-
-            $(#[test]
-            fn $any_name() {
-                super::$any_module::$any_name(Backend::$variant);
-            })*
-        }
-    };
-}
-
-contract! {
-    attempts {
-        one_attempt_is_opened_at_a_time,
-        no_customer_opens_a_dozen_attempts_in_a_minute,
-        a_blocked_invoice_is_reported_and_another_can_be_opened,
-        a_paid_or_cancelled_order_takes_no_attempt,
-        a_cancelled_order_never_asks_for_money_again,
-        an_invoice_that_comes_after_the_cancellation_is_not_shown,
-        no_attempt_is_opened_while_a_payment_is_detected,
-        a_payment_that_failed_may_be_made_anew,
-        saying_paid_moves_the_screen_and_credits_nothing,
-        a_credited_order_is_not_marked_as_paid,
-        a_wallets_transaction_is_kept_as_a_hint,
-        a_transaction_for_an_earlier_attempt_marks_no_other,
-        an_invoice_belongs_to_one_attempt,
-    }
-    credits {
-        the_first_sale_is_credited_once_and_reported_in_order,
-        a_contradiction_is_news_once_and_the_order_stays_paid,
-        two_paid_attempts_credit_one_order_once,
-        a_late_payment_is_reported_with_its_own_invoice,
-        a_second_payment_that_returns_is_reported_once_and_a_larger_one_again,
-        a_response_that_repeats_is_counted_and_a_padded_one_is_cut,
-    }
-    database {
-        prices_are_kept_until_they_are_invalidated_or_expire,
-        prices_survive_the_process,
-        files_of_a_version_are_kept_while_it_runs_and_thirty_days_after,
-        a_request_is_executed_once_and_replayed,
-        a_crash_locks_no_key_for_ever,
-        a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer,
-        the_database_itself_refuses_to_rewrite_history,
-        a_database_serves_one_environment,
-        a_payment_needs_review_until_a_clear_response,
-        a_changed_address_needs_review,
-        the_oldest_waiting_event_of_each_store_is_found,
-    }
-    decisions {
-        an_acceptance_credits_once_and_is_audited,
-        of_a_decision_and_a_completion_at_the_same_moment_one_credits,
-        orders_that_wait_for_a_person_are_listed_until_a_decision,
-        orders_are_found_by_status_store_and_text,
-        the_audit_log_only_grows,
-    }
-    staff {
-        a_link_opens_one_session_until_it_expires,
-        of_two_openings_of_a_link_one_succeeds,
-        a_store_has_a_bounded_number_of_links_and_sessions,
-        staff_finds_and_decides_in_its_store_alone,
-        another_stores_orders_change_no_search,
-    }
-    deliveries {
-        events_of_an_order_are_delivered_in_their_order,
-        nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost,
-        an_enabled_endpoint_waits_for_no_try_in_progress,
-        a_stores_deliveries_are_its_own,
-        events_of_a_donation_have_their_own_names,
-        a_late_failure_does_not_undo_a_delivery,
-        a_redelivery_waits_for_no_try_in_progress,
-        a_redelivery_delays_no_later_event,
-        an_abandoned_event_is_redelivered_before_pending_ones,
-        events_of_orders_with_money_are_delivered_before_all_others,
-        other_events_leave_a_place_for_one_with_money,
-        an_acceptance_makes_all_waiting_events_of_the_store_due,
-        a_rejected_event_is_brought_forward_less_often_than_others_are_accepted,
-        money_that_waits_is_tried_by_one_event_at_a_time,
-        money_makes_the_waiting_event_of_its_order_due,
-    }
-    orders {
-        orders_expire_in_batches,
-        a_reference_names_one_order_at_one_price,
-        what_was_opened_is_what_is_read,
-        polls_and_deliveries_of_an_order_have_its_trace,
-        a_token_opens_its_order_until_it_expires,
-        an_order_without_an_attempt_expires_with_an_event,
-        another_store_sees_nothing,
-        orders_come_in_pages_newest_first,
-        what_was_committed_survives_the_process,
-        the_receipts_address_is_kept_replaced_and_removed,
-        a_paid_order_keeps_its_receipts_address,
-        an_address_that_a_paid_order_is_given_is_an_event,
-    }
-    polling {
-        a_slow_response_never_overwrites_a_later_one,
-        an_attempt_is_leased_to_one_poller_at_a_time,
-        a_callback_only_brings_the_next_poll_forward,
-        a_callback_schedules_a_poll_long_after_the_last_one,
-        a_callback_during_a_poll_schedules_another_unless_it_settles,
-        a_payment_that_needs_review_is_news_once_and_polled_rarely,
-        a_callback_schedules_a_poll_two_seconds_after_the_last_one,
-        a_rescheduled_poll_keeps_its_priority,
-        a_late_reschedule_does_not_end_a_later_poll,
-        a_callback_during_the_last_poll_schedules_another,
-        only_a_contradicting_callback_schedules_a_recheck_after_a_minute,
-        a_failure_without_a_payment_is_distinguished,
-        all_attempts_of_an_order_are_polled_for_a_second_payment,
-        polls_that_wait_are_counted,
-        a_poll_is_put_off_by_the_stretch,
-    }
-    replanning {
-        an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right,
-        what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right,
-        a_poll_that_ends_while_the_clock_is_ahead_is_planned_again,
-        a_delivery_that_ends_while_the_clock_is_ahead_is_planned_again,
-        what_is_planned_while_plans_are_searched_keeps_its_plan,
-    }
-    ;
-    callbacks { no_callback_is_lost_and_no_two_polls_overlap }
-    model { the_database_makes_of_every_life_what_the_pure_functions_do }
-}
 
 pub(crate) fn id(number: u8) -> OrderId {
     OrderId::from_random([number; 16])
@@ -275,7 +122,6 @@ pub(crate) trait ByNumber: Storage {
         self.add_attempt(number, number).await;
     }
 
-    /// Opens an attempt of an order.
     async fn add_attempt(&self, order: u8, number: u8) {
         self.begin(order, number, 0).await.unwrap();
         self.confirm(number, 0).await;
@@ -286,7 +132,6 @@ pub(crate) trait ByNumber: Storage {
         self.begin_attempt(&id(order), &attempt, at(now)).await
     }
 
-    /// Stores the invoice of an attempt.
     async fn confirm(&self, number: u8, now: i64) {
         let (attempt, invoice) = (new_attempt(number).id, invoice(number));
         let opened = self.open_attempt(&attempt, &invoice, at(now)).await;
@@ -310,7 +155,6 @@ pub(crate) trait ByNumber: Storage {
         panic!("an attempt is due");
     }
 
-    /// Records the response to a poll.
     async fn record(
         &self,
         due: &DueAttempt,
@@ -345,7 +189,6 @@ pub(crate) trait ByNumber: Storage {
         due.unwrap()
     }
 
-    /// Records a try at an event.
     async fn deliver(&self, due: &DueDelivery, second: i64, outcome: DeliveryOutcome) {
         let http_status = if outcome == DeliveryOutcome::Delivered {
             204
@@ -364,7 +207,6 @@ pub(crate) trait ByNumber: Storage {
         self.found(number).await.order.status
     }
 
-    /// The events of the demo store.
     async fn listed(&self) -> Vec<Event> {
         self.events(&demo(), None, 1_000).await.unwrap().unwrap()
     }
@@ -379,26 +221,3 @@ pub(crate) trait ByNumber: Storage {
 }
 
 impl<S: Storage + ?Sized> ByNumber for S {}
-
-// Behind a pooler each transaction may have another connection: these begin, read, lease, repeat and list.
-contract!(
-    @ pooled, Pooled,
-    attempts { one_attempt_is_opened_at_a_time, a_wallets_transaction_is_kept_as_a_hint, }
-    credits {
-        the_first_sale_is_credited_once_and_reported_in_order,
-        two_paid_attempts_credit_one_order_once,
-    }
-    database {
-        a_database_serves_one_environment,
-        the_oldest_waiting_event_of_each_store_is_found,
-    }
-    decisions {
-        an_acceptance_credits_once_and_is_audited,
-        orders_are_found_by_status_store_and_text,
-    }
-    deliveries { events_of_an_order_are_delivered_in_their_order, }
-    polling { a_slow_response_never_overwrites_a_later_one, }
-    replanning { what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right, }
-    staff { staff_finds_and_decides_in_its_store_alone, }
-    ;
-);

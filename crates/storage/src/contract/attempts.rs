@@ -3,8 +3,9 @@
 use super::*;
 use crate::StoreScope;
 
-pub(super) async fn one_attempt_is_opened_at_a_time(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn one_attempt_is_opened_at_a_time() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     test.begin(1, 1, 0).await.unwrap();
     let second = test.begin(1, 2, 0).await;
@@ -17,8 +18,9 @@ pub(super) async fn one_attempt_is_opened_at_a_time(backend: Backend) {
     assert_eq!(test.status(1).await, OrderStatus::Open);
 }
 
-pub(super) async fn no_customer_opens_a_dozen_attempts_in_a_minute(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn no_customer_opens_a_dozen_attempts_in_a_minute() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     for number in 1..=6 {
         test.add_attempt(1, number).await;
@@ -34,8 +36,9 @@ async fn block(test: &Test, number: u8, now: i64) {
     blocked.unwrap();
 }
 
-pub(super) async fn a_blocked_invoice_is_reported_and_another_can_be_opened(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_blocked_invoice_is_reported_and_another_can_be_opened() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     test.begin(1, 1, 0).await.unwrap();
     block(&test, 1, 1).await;
@@ -45,8 +48,9 @@ pub(super) async fn a_blocked_invoice_is_reported_and_another_can_be_opened(back
     assert_eq!(test.status(1).await, OrderStatus::AwaitingPayment);
 }
 
-pub(super) async fn a_paid_or_cancelled_order_takes_no_attempt(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_paid_or_cancelled_order_takes_no_attempt() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.observe(20, exact("COMPLETED")).await;
     assert_eq!(closed_in(test.begin(1, 9, 30).await), OrderStatus::Paid);
@@ -60,8 +64,9 @@ pub(super) async fn a_paid_or_cancelled_order_takes_no_attempt(backend: Backend)
     assert_eq!(closed_in(refused), OrderStatus::Cancelled);
 }
 
-pub(super) async fn a_cancelled_order_never_asks_for_money_again(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_cancelled_order_never_asks_for_money_again() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.cancel_order(&id(1), at(5)).await.unwrap();
     for (now, word) in [(100, "CHECKING"), (1000, "CHECKING"), (2000, "FAILED")] {
@@ -75,8 +80,9 @@ pub(super) async fn a_cancelled_order_never_asks_for_money_again(backend: Backen
     assert_eq!(test.status(1).await, OrderStatus::Paid, "late money counts");
 }
 
-pub(super) async fn an_invoice_that_comes_after_the_cancellation_is_not_shown(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
+    let test = BACKEND.test().await;
     for number in [1, 2] {
         test.order(number).await;
         test.begin(number, number, 0).await.unwrap();
@@ -92,7 +98,8 @@ pub(super) async fn an_invoice_that_comes_after_the_cancellation_is_not_shown(ba
 }
 
 /// What arrived is not asked for again, whatever the gateway calls it afterwards.
-pub(super) async fn no_attempt_is_opened_while_a_payment_is_detected(backend: Backend) {
+#[tokio::test]
+async fn no_attempt_is_opened_while_a_payment_is_detected() {
     let short = || too_little("COMPLETED");
     for (responses, status) in [
         (vec![exact("CHECKING")], OrderStatus::Checking),
@@ -110,7 +117,7 @@ pub(super) async fn no_attempt_is_opened_while_a_payment_is_detected(backend: Ba
             OrderStatus::Cancelled,
         ),
     ] {
-        let test = backend.test().await;
+        let test = BACKEND.test().await;
         test.awaiting(1).await;
         // Another attempt is begun, and its invoice arrives only after a payment on the first was detected.
         test.begin(1, 2, 1).await.unwrap();
@@ -132,13 +139,14 @@ pub(super) async fn no_attempt_is_opened_while_a_payment_is_detected(backend: Ba
     }
 }
 
-pub(super) async fn a_payment_that_failed_may_be_made_anew(backend: Backend) {
+#[tokio::test]
+async fn a_payment_that_failed_may_be_made_anew() {
     for responses in [
         vec![exact("PROCESSING"), exact("FAILED")],
         vec![received("FAILED", "0.00", "0", "0")],
         vec![received("CANCELLED", "0.00", "0", "0")],
     ] {
-        let test = backend.test().await;
+        let test = BACKEND.test().await;
         test.awaiting(1).await;
         for (response, now) in responses.into_iter().zip([20, 120]) {
             test.observe(now, response).await;
@@ -147,8 +155,9 @@ pub(super) async fn a_payment_that_failed_may_be_made_anew(backend: Backend) {
     }
 }
 
-pub(super) async fn saying_paid_moves_the_screen_and_credits_nothing(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn saying_paid_moves_the_screen_and_credits_nothing() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     let nothing = test.mark_as_paid(&id(1), None, at(1)).await;
     assert_eq!(closed_in(nothing), OrderStatus::Open);
@@ -163,8 +172,9 @@ pub(super) async fn saying_paid_moves_the_screen_and_credits_nothing(backend: Ba
     assert_eq!(test.credit_of(&id(1)).await.unwrap(), None);
 }
 
-pub(super) async fn a_credited_order_is_not_marked_as_paid(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_credited_order_is_not_marked_as_paid() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.observe(20, exact("COMPLETED")).await;
     let marked = test.mark_as_paid(&id(1), None, at(30)).await.unwrap();
@@ -181,8 +191,9 @@ fn named(digit: &str, address: Option<&str>) -> NamedTransaction {
     }
 }
 
-pub(super) async fn a_wallets_transaction_is_kept_as_a_hint(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_wallets_transaction_is_kept_as_a_hint() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let (first, second) = (named("a", None), named("b", None));
     let mark = async |named: Option<&NamedTransaction>, now| {
@@ -215,8 +226,9 @@ pub(super) async fn a_wallets_transaction_is_kept_as_a_hint(backend: Backend) {
     assert_eq!((hint, is_first), (second.hint, false));
 }
 
-pub(super) async fn a_transaction_for_an_earlier_attempt_marks_no_other(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_transaction_for_an_earlier_attempt_marks_no_other() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
     let mut second = invoice(2);
@@ -248,8 +260,9 @@ pub(super) async fn a_transaction_for_an_earlier_attempt_marks_no_other(backend:
     assert_eq!(hints().await, [true, true]);
 }
 
-pub(super) async fn an_invoice_belongs_to_one_attempt(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_invoice_belongs_to_one_attempt() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.order(2).await;
     let second = test.begin(2, 2, 1).await.unwrap().terms.id;

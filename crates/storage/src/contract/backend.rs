@@ -10,7 +10,6 @@ use tempfile::TempDir;
 use crate::postgres::tests::server::{database, pooler, server};
 use crate::{LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage};
 
-/// The store under test.
 pub(crate) type Store = Arc<dyn Storage>;
 
 /// A kind of store.
@@ -81,7 +80,6 @@ impl Test {
         }
     }
 
-    /// The number that a query returns.
     pub(crate) async fn number(&self, query: &str) -> i64 {
         let query = sqlx::AssertSqlSafe(query.to_owned());
         match &self.database {
@@ -121,7 +119,6 @@ impl Test {
         assert!(refused.contains(reason), "{statement}: {refused}");
     }
 
-    /// An attempt as the database has it.
     pub(crate) async fn attempt(&self, id: &AttemptId) -> Attempt {
         match &self.database {
             Database::Sqlite(storage, _) => storage.attempt(id).await.unwrap(),
@@ -148,7 +145,6 @@ async fn open(database: &str, pooler: Option<u16>, environment: &str) -> Result<
     PostgresStorage::open_limited(&url, Some(&direct), environment, clock, &limits).await
 }
 
-/// A connection of another program.
 async fn connect(database: &str) -> PgConnection {
     let url = server().url(database);
     PgConnection::connect(&url).await.unwrap()

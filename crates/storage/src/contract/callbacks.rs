@@ -94,8 +94,8 @@ impl Watching<'_> {
     }
 }
 
-async fn watched(backend: Backend, first: i64, actions: &[(i64, Action)]) {
-    let test = backend.test().await;
+async fn watched(first: i64, actions: &[(i64, Action)]) {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.observe(first, observed("FAILED")).await;
     let mut watching = Watching {
@@ -122,12 +122,13 @@ async fn watched(backend: Backend, first: i64, actions: &[(i64, Action)]) {
     }
 }
 
-pub(super) fn no_callback_is_lost_and_no_two_polls_overlap(backend: Backend) {
+#[test]
+fn no_callback_is_lost_and_no_two_polls_overlap() {
     let config = ProptestConfig::with_cases(24);
     proptest!(config, |(is_old in any::<bool>(), actions in actions())| {
         // Just expired, or so long ago that it is polled only on request.
         let first = if is_old { 30 * 86_400 } else { 1000 };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(watched(backend, first, &actions));
+        runtime.block_on(watched(first, &actions));
     });
 }

@@ -2,8 +2,9 @@
 
 use super::*;
 
-pub(super) async fn the_first_sale_is_credited_once_and_reported_in_order(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn the_first_sale_is_credited_once_and_reported_in_order() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let waiting = test.observe(20, observed("CHECKING")).await;
     assert_eq!(waiting.assessment, Assessment::Waiting);
@@ -27,8 +28,9 @@ pub(super) async fn the_first_sale_is_credited_once_and_reported_in_order(backen
     assert_eq!(test.event_types().await, types);
 }
 
-pub(super) async fn a_contradiction_is_news_once_and_the_order_stays_paid(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_contradiction_is_news_once_and_the_order_stays_paid() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.observe(20, exact("COMPLETED")).await;
     let mut forgotten = observed("");
@@ -60,8 +62,9 @@ async fn two_polls(test: &Test) -> [DueAttempt; 2] {
         .expect("the replaced attempt is still watched")
 }
 
-pub(super) async fn two_paid_attempts_credit_one_order_once(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn two_paid_attempts_credit_one_order_once() {
+    let test = BACKEND.test().await;
     for due in &two_polls(&test).await {
         test.record(due, 60, exact("COMPLETED")).await;
     }
@@ -74,8 +77,9 @@ pub(super) async fn two_paid_attempts_credit_one_order_once(backend: Backend) {
     assert_eq!(shown.late_payment, Some(LatePayment::Second));
 }
 
-pub(super) async fn a_late_payment_is_reported_with_its_own_invoice(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_late_payment_is_reported_with_its_own_invoice() {
+    let test = BACKEND.test().await;
     let [current, replaced] = two_polls(&test).await;
     test.record(&current, 60, exact("COMPLETED")).await;
     test.record(&replaced, 60, too_little("COMPLETED")).await;
@@ -88,10 +92,9 @@ pub(super) async fn a_late_payment_is_reported_with_its_own_invoice(backend: Bac
     assert_eq!(order["attempt"]["received_in_crypto"], "0.0001");
 }
 
-pub(super) async fn a_second_payment_that_returns_is_reported_once_and_a_larger_one_again(
-    backend: Backend,
-) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_second_payment_that_returns_is_reported_once_and_a_larger_one_again() {
+    let test = BACKEND.test().await;
     let [first, second] = two_polls(&test).await;
     test.record(&first, 60, exact("COMPLETED")).await;
     let half = || too_little("COMPLETED");
@@ -115,8 +118,9 @@ pub(super) async fn a_second_payment_that_returns_is_reported_once_and_a_larger_
     assert_eq!(types[3..], [E::Paid, E::LatePayment, E::LatePayment]);
 }
 
-pub(super) async fn a_response_that_repeats_is_counted_and_a_padded_one_is_cut(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_response_that_repeats_is_counted_and_a_padded_one_is_cut() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     for (poll, status, raw) in [
         (1, "WAITING", "1".to_owned()),

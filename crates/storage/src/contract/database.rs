@@ -13,8 +13,9 @@ fn prices(fetched: i64) -> PriceList {
     }
 }
 
-pub(super) async fn prices_are_kept_until_they_are_invalidated_or_expire(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn prices_are_kept_until_they_are_invalidated_or_expire() {
+    let test = BACKEND.test().await;
     for fetched in [30, 0, 60] {
         test.keep_prices(&prices(fetched)).await.unwrap();
     }
@@ -28,17 +29,9 @@ pub(super) async fn prices_are_kept_until_they_are_invalidated_or_expire(backend
     assert_eq!(after(-1).await, []);
 }
 
-pub(super) async fn prices_survive_the_process(backend: Backend) {
-    let mut test = backend.test().await;
-    test.keep_prices(&prices(0)).await.unwrap();
-    test.reopen().await;
-    assert_eq!(test.prices(at(-1)).await.unwrap(), [prices(0)]);
-}
-
-pub(super) async fn files_of_a_version_are_kept_while_it_runs_and_thirty_days_after(
-    backend: Backend,
-) {
-    let mut test = backend.test().await;
+#[tokio::test]
+async fn files_of_a_version_are_kept_while_it_runs_and_thirty_days_after() {
+    let mut test = BACKEND.test().await;
     let asset = |name: &str| StaticFile {
         name: name.to_owned(),
         whole: name.as_bytes().to_vec(),
@@ -78,8 +71,9 @@ fn response() -> StoredResponse {
     }
 }
 
-pub(super) async fn a_request_is_executed_once_and_replayed(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_request_is_executed_once_and_replayed() {
+    let test = BACKEND.test().await;
     let response = response();
     assert_eq!(claim(&test, ASKED, 0).await, Claim::Acquired);
     assert_eq!(claim(&test, ASKED, 29).await, Claim::Running);
@@ -93,8 +87,9 @@ pub(super) async fn a_request_is_executed_once_and_replayed(backend: Backend) {
     assert_eq!(test.delete_expired_requests(at(900)).await.unwrap(), 1);
 }
 
-pub(super) async fn a_crash_locks_no_key_for_ever(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_crash_locks_no_key_for_ever() {
+    let test = BACKEND.test().await;
     let response = response();
     assert_eq!(claim(&test, ASKED, 0).await, Claim::Acquired);
     assert_eq!(claim(&test, ASKED, 30).await, Claim::Acquired);
@@ -107,8 +102,9 @@ pub(super) async fn a_crash_locks_no_key_for_ever(backend: Backend) {
     assert_eq!(claim(&test, ASKED, 32).await, Claim::Acquired);
 }
 
-pub(super) async fn a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer() {
+    let test = BACKEND.test().await;
     assert_eq!(claim(&test, ASKED, 3600).await, Claim::Acquired);
     // The clock is set right by a second, and then by the hour.
     assert_eq!(claim(&test, ASKED, 3599).await, Claim::Running);
@@ -116,8 +112,9 @@ pub(super) async fn a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer
     assert_eq!(claim(&test, ASKED, 11).await, Claim::Running);
 }
 
-pub(super) async fn the_database_itself_refuses_to_rewrite_history(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn the_database_itself_refuses_to_rewrite_history() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.observe(20, exact("COMPLETED")).await;
     test.order(2).await;
@@ -161,14 +158,16 @@ pub(super) async fn the_database_itself_refuses_to_rewrite_history(backend: Back
     }
 }
 
-pub(super) async fn a_database_serves_one_environment(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_database_serves_one_environment() {
+    let test = BACKEND.test().await;
     let other = test.open_for("production").await.unwrap_err();
     assert!(matches!(other, StorageError::OtherEnvironment { ref found, .. } if found == "test"));
 }
 
-pub(super) async fn a_payment_needs_review_until_a_clear_response(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_payment_needs_review_until_a_clear_response() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.awaiting(2).await;
     let reviews = async || test.totals().await.unwrap().needing_review;
@@ -181,8 +180,9 @@ pub(super) async fn a_payment_needs_review_until_a_clear_response(backend: Backe
     assert_eq!(reviews().await, 0);
 }
 
-pub(super) async fn a_changed_address_needs_review(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_changed_address_needs_review() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let mut changed = observed("CHECKING");
     changed.address = Some("another".to_owned());
@@ -192,8 +192,9 @@ pub(super) async fn a_changed_address_needs_review(backend: Backend) {
     assert_eq!(test.totals().await.unwrap().needing_review, 1);
 }
 
-pub(super) async fn the_oldest_waiting_event_of_each_store_is_found(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn the_oldest_waiting_event_of_each_store_is_found() {
+    let test = BACKEND.test().await;
     for (number, store, second) in [(1, "demo", 10), (2, "demo", 20), (3, "other", 30)] {
         let mut terms = terms(&format!("r{number}"));
         terms.store_id = shop(store);

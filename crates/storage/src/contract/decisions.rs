@@ -40,8 +40,9 @@ pub(super) async fn underpaid(test: &Test, number: u8) {
     test.observe(20, too_little("COMPLETED")).await;
 }
 
-pub(super) async fn an_acceptance_credits_once_and_is_audited(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_acceptance_credits_once_and_is_audited() {
+    let test = BACKEND.test().await;
     underpaid(&test, 1).await;
     let seen = version(&test, 1).await;
     let accept = decision(1, DecisionKind::AcceptAsPaid, seen);
@@ -91,39 +92,9 @@ pub(super) async fn an_acceptance_credits_once_and_is_audited(backend: Backend) 
     assert_eq!(settled(first.last()).await, []);
 }
 
-pub(super) async fn of_a_decision_and_a_completion_at_the_same_moment_one_credits(
-    backend: Backend,
-) {
-    for round in 0..4 {
-        let test = backend.test().await;
-        underpaid(&test, 1).await;
-        let accept = decision(1, DecisionKind::AcceptAsPaid, version(&test, 1).await);
-        let due = test.poll(900).await;
-        let completed = Observation {
-            observed_at: at(900),
-            ..exact("COMPLETED")
-        };
-        let order = id(1);
-        let decide = test.decide(&order, &accept, at(900));
-        let record = test.record_observation(&due, &completed);
-        let (decided, recorded) = if round % 2 == 0 {
-            tokio::join!(decide, record)
-        } else {
-            let (recorded, decided) = tokio::join!(record, decide);
-            (decided, recorded)
-        };
-        recorded.unwrap().expect("the latest poll");
-        let paid = test.event_types().await;
-        let paid = paid.iter().filter(|event| **event == E::Paid).count();
-        assert_eq!(paid, 1);
-        let is_accepted = test.found(1).await.order.is_accepted();
-        assert_eq!(is_accepted, decided.is_ok());
-        assert_eq!(test.number("SELECT count(*) FROM credits").await, 1);
-    }
-}
-
-pub(super) async fn orders_that_wait_for_a_person_are_listed_until_a_decision(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn orders_that_wait_for_a_person_are_listed_until_a_decision() {
+    let test = BACKEND.test().await;
     underpaid(&test, 1).await;
     test.awaiting(2).await;
     test.observe(40, exact("REFUNDED")).await;
@@ -150,8 +121,9 @@ pub(super) async fn orders_that_wait_for_a_person_are_listed_until_a_decision(ba
     assert_eq!(history.events.len(), 2);
 }
 
-pub(super) async fn orders_are_found_by_status_store_and_text(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn orders_are_found_by_status_store_and_text() {
+    let test = BACKEND.test().await;
     underpaid(&test, 1).await;
     test.order(2).await;
     let count = async |search: OrderSearch| {
@@ -195,8 +167,9 @@ pub(super) async fn orders_are_found_by_status_store_and_text(backend: Backend) 
     }
 }
 
-pub(super) async fn the_audit_log_only_grows(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn the_audit_log_only_grows() {
+    let test = BACKEND.test().await;
     underpaid(&test, 1).await;
     let entry = entry(7, AuditAction::TestWebhook, "demo");
     test.record_audit(&entry).await.unwrap();

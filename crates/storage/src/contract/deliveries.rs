@@ -7,7 +7,6 @@ use crate::DisabledEndpoint;
 
 const DELIVERED: DeliveryOutcome = DeliveryOutcome::Delivered;
 
-/// The deliveries of an event.
 fn of_event(event: &EventId) -> DeliveryFilter {
     DeliveryFilter {
         event: Some(event.clone()),
@@ -47,8 +46,9 @@ async fn reject(test: &Test, due: &DueDelivery, second: i64) {
     fail(test, due, second, 0, second + pause).await;
 }
 
-pub(super) async fn events_of_an_order_are_delivered_in_their_order(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn events_of_an_order_are_delivered_in_their_order() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let due = test.due(1).await;
     assert_eq!(
@@ -90,10 +90,9 @@ pub(super) async fn events_of_an_order_are_delivered_in_their_order(backend: Bac
     assert_eq!(test.due(50).await[0].tries, 0);
 }
 
-pub(super) async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost(
-    backend: Backend,
-) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.order(2).await;
     let first = test.due(1).await;
@@ -119,8 +118,9 @@ pub(super) async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_l
 }
 
 /// A process that has leased it may have ended meanwhile.
-pub(super) async fn an_enabled_endpoint_waits_for_no_try_in_progress(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_enabled_endpoint_waits_for_no_try_in_progress() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.order(2).await;
     let first = test.due(1).await;
@@ -130,8 +130,9 @@ pub(super) async fn an_enabled_endpoint_waits_for_no_try_in_progress(backend: Ba
     assert_eq!(orders(&test.due(3).await), [id(1), id(2)]);
 }
 
-pub(super) async fn a_stores_deliveries_are_its_own(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_stores_deliveries_are_its_own() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let due = test.due(1).await.remove(0);
     test.deliver(&due, 1, DELIVERED).await;
@@ -154,8 +155,9 @@ pub(super) async fn a_stores_deliveries_are_its_own(backend: Backend) {
     }
 }
 
-pub(super) async fn events_of_a_donation_have_their_own_names(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn events_of_a_donation_have_their_own_names() {
+    let test = BACKEND.test().await;
     let donation = NewOrder {
         price_source: PriceSource::Customer,
         ..terms("r1")
@@ -184,8 +186,9 @@ pub(super) async fn events_of_a_donation_have_their_own_names(backend: Backend) 
 /// Found by the simulation: a process that was frozen during a delivery came back after another
 /// process had made the delivery, and after the next event was delivered; its failure put the first
 /// event back into the outbox.
-pub(super) async fn a_late_failure_does_not_undo_a_delivery(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_late_failure_does_not_undo_a_delivery() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let created = test.due(1).await.remove(0);
     for outcome in [DELIVERED, retry(2, 60), DeliveryOutcome::GivenUp] {
@@ -194,16 +197,18 @@ pub(super) async fn a_late_failure_does_not_undo_a_delivery(backend: Backend) {
     assert_eq!(types(&test.due(99).await), [E::AttemptOpened]);
 }
 
-pub(super) async fn a_redelivery_waits_for_no_try_in_progress(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_redelivery_waits_for_no_try_in_progress() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let tried = test.due(1).await.remove(0).event;
     redeliver(&test, &tried.id, 2).await;
     assert_eq!(test.due(2).await[0].event, tried);
 }
 
-pub(super) async fn a_redelivery_delays_no_later_event(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_redelivery_delays_no_later_event() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let created = test.due(1).await.remove(0);
     test.deliver(&created, 1, DELIVERED).await;
@@ -217,8 +222,9 @@ pub(super) async fn a_redelivery_delays_no_later_event(backend: Backend) {
     assert_eq!(types(&test.due(100).await), [E::AttemptOpened]);
 }
 
-pub(super) async fn an_abandoned_event_is_redelivered_before_pending_ones(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_abandoned_event_is_redelivered_before_pending_ones() {
+    let test = BACKEND.test().await;
     for number in [1, 2] {
         test.awaiting(number).await;
     }
@@ -243,8 +249,9 @@ async fn due_with(test: &Test, free: u32) -> Vec<DueDelivery> {
     due.unwrap()
 }
 
-pub(super) async fn events_of_orders_with_money_are_delivered_before_all_others(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn events_of_orders_with_money_are_delivered_before_all_others() {
+    let test = BACKEND.test().await;
     for number in 1..=5 {
         test.order(number).await;
     }
@@ -259,8 +266,9 @@ pub(super) async fn events_of_orders_with_money_are_delivered_before_all_others(
     assert_eq!(due_with(&test, 4).await.len(), 3);
 }
 
-pub(super) async fn other_events_leave_a_place_for_one_with_money(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn other_events_leave_a_place_for_one_with_money() {
+    let test = BACKEND.test().await;
     for number in 1..=5 {
         test.order(number).await;
     }
@@ -276,8 +284,9 @@ pub(super) async fn other_events_leave_a_place_for_one_with_money(backend: Backe
     assert_eq!(orders(&due_with(&test, 1).await), [id(6)]);
 }
 
-pub(super) async fn an_acceptance_makes_all_waiting_events_of_the_store_due(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_acceptance_makes_all_waiting_events_of_the_store_due() {
+    let test = BACKEND.test().await;
     for number in 1..=3 {
         test.order(number).await;
     }
@@ -296,10 +305,9 @@ pub(super) async fn an_acceptance_makes_all_waiting_events_of_the_store_due(back
     }
 }
 
-pub(super) async fn a_rejected_event_is_brought_forward_less_often_than_others_are_accepted(
-    backend: Backend,
-) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_rejected_event_is_brought_forward_less_often_than_others_are_accepted() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     fail(&test, &test.due(1).await[0], 2, 300, 2).await;
     // Another order's event is accepted every 5 seconds; the rejected one takes part at ever longer pauses.
@@ -325,8 +333,9 @@ pub(super) async fn a_rejected_event_is_brought_forward_less_often_than_others_a
     assert_eq!(listed.len(), 1, "an early failure is not listed");
 }
 
-pub(super) async fn money_that_waits_is_tried_by_one_event_at_a_time(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn money_that_waits_is_tried_by_one_event_at_a_time() {
+    let test = BACKEND.test().await;
     for number in 1..=3 {
         test.awaiting(number).await;
     }
@@ -380,8 +389,9 @@ pub(super) async fn money_that_waits_is_tried_by_one_event_at_a_time(backend: Ba
     assert_eq!(rejected, [102, 112, 130, 164]);
 }
 
-pub(super) async fn money_makes_the_waiting_event_of_its_order_due(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn money_makes_the_waiting_event_of_its_order_due() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.order(2).await;
     for due in test.due(1).await {

@@ -38,8 +38,8 @@ async fn rows_of(test: &Test, table: &str) -> usize {
     usize::try_from(count).unwrap()
 }
 
-async fn lives(backend: Backend, flow: Flow, polls: &[Poll]) {
-    let test = backend.test().await;
+async fn lives(flow: Flow, polls: &[Poll]) {
+    let test = BACKEND.test().await;
     let mut life = Life::new(flow);
     opened(&test, &life).await;
     let mut recorded = 0;
@@ -80,11 +80,12 @@ async fn lives(backend: Backend, flow: Flow, polls: &[Poll]) {
     assert_eq!(credit.as_ref().map(|credit| &credit.attempt_id), credited);
 }
 
-pub(super) fn the_database_makes_of_every_life_what_the_pure_functions_do(backend: Backend) {
+#[test]
+fn the_database_makes_of_every_life_what_the_pure_functions_do() {
     let config = ProptestConfig::with_cases(24);
     proptest!(config, |(is_hosted in any::<bool>(), polls in unordered_polls(20))| {
         let flow = if is_hosted { Flow::Hosted } else { Flow::Custom };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(lives(backend, flow, &polls));
+        runtime.block_on(lives(flow, &polls));
     });
 }

@@ -4,8 +4,9 @@ use florin_orders::OrderLine;
 
 use super::*;
 
-pub(super) async fn a_reference_names_one_order_at_one_price(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_reference_names_one_order_at_one_price() {
+    let test = BACKEND.test().await;
     assert!(test.order(1).await.is_new);
     let again = test.open(2, &terms("r1"), 1).await;
     assert_eq!((again.order.id, again.is_new), (id(1), false));
@@ -18,8 +19,9 @@ pub(super) async fn a_reference_names_one_order_at_one_price(backend: Backend) {
     assert_eq!(test.event_types().await, [EventType::Created]);
 }
 
-pub(super) async fn what_was_opened_is_what_is_read(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn what_was_opened_is_what_is_read() {
+    let test = BACKEND.test().await;
     let mut full = terms("r1");
     full.metadata
         .insert("cart".into(), serde_json::json!({"lines": [1, 2]}));
@@ -52,8 +54,9 @@ fn trace() -> TraceParent {
     TraceParent::recorded([3; 16], [4; 8])
 }
 
-pub(super) async fn polls_and_deliveries_of_an_order_have_its_trace(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn polls_and_deliveries_of_an_order_have_its_trace() {
+    let test = BACKEND.test().await;
     let traced = NewOrder {
         traceparent: Some(trace()),
         ..terms("r1")
@@ -75,8 +78,9 @@ pub(super) async fn polls_and_deliveries_of_an_order_have_its_trace(backend: Bac
     }
 }
 
-pub(super) async fn a_token_opens_its_order_until_it_expires(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_token_opens_its_order_until_it_expires() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     test.add_token(&id(1), token(2), at(900)).await.unwrap();
     for (number, second, opens) in [
@@ -101,8 +105,9 @@ pub(super) async fn a_token_opens_its_order_until_it_expires(backend: Backend) {
     assert_eq!(test.delete_expired_tokens(at(86_400)).await.unwrap(), 1);
 }
 
-pub(super) async fn an_order_without_an_attempt_expires_with_an_event(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_order_without_an_attempt_expires_with_an_event() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     test.awaiting(2).await;
     assert_eq!(test.expire_orders(at(86_399)).await.unwrap(), []);
@@ -112,8 +117,9 @@ pub(super) async fn an_order_without_an_attempt_expires_with_an_event(backend: B
     assert_eq!(test.status(2).await, OrderStatus::AwaitingPayment);
 }
 
-pub(super) async fn another_store_sees_nothing(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn another_store_sees_nothing() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     let (other, event) = (shop("other"), test.listed().await.remove(0).id);
     let events = test.events(&other, None, 9).await.unwrap();
@@ -124,8 +130,9 @@ pub(super) async fn another_store_sees_nothing(backend: Backend) {
     assert!(!test.redeliver(&other, &event, at(0)).await.unwrap());
 }
 
-pub(super) async fn orders_come_in_pages_newest_first(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn orders_come_in_pages_newest_first() {
+    let test = BACKEND.test().await;
     for number in 1..=5 {
         let terms = terms(&format!("r{number}"));
         test.open(number, &terms, i64::from(number)).await;
@@ -151,8 +158,9 @@ pub(super) async fn orders_come_in_pages_newest_first(backend: Backend) {
     assert_eq!(test.orders(&store, &filter).await.unwrap(), []);
 }
 
-pub(super) async fn what_was_committed_survives_the_process(backend: Backend) {
-    let mut test = backend.test().await;
+#[tokio::test]
+async fn what_was_committed_survives_the_process() {
+    let mut test = BACKEND.test().await;
     test.awaiting(1).await;
     test.reopen().await;
     assert_eq!(test.status(1).await, OrderStatus::AwaitingPayment);
@@ -164,8 +172,9 @@ pub(super) async fn what_was_committed_survives_the_process(backend: Backend) {
     );
 }
 
-pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn the_receipts_address_is_kept_replaced_and_removed() {
+    let test = BACKEND.test().await;
     let opened = test.order(1).await.order;
     assert_eq!(opened.receipt_email, None);
     let mut version = opened.version;
@@ -187,8 +196,9 @@ pub(super) async fn the_receipts_address_is_kept_replaced_and_removed(backend: B
     assert_eq!(unknown.unwrap(), None);
 }
 
-pub(super) async fn a_paid_order_keeps_its_receipts_address(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_paid_order_keeps_its_receipts_address() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let keep = async |email| {
         let kept = test.keep_receipt_email(&id(1), email, at(30)).await;
@@ -206,8 +216,9 @@ pub(super) async fn a_paid_order_keeps_its_receipts_address(backend: Backend) {
     assert_eq!(test.event_types().await.last(), Some(&E::Paid));
 }
 
-pub(super) async fn an_address_that_a_paid_order_is_given_is_an_event(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_address_that_a_paid_order_is_given_is_an_event() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.observe(20, exact("COMPLETED")).await;
     let (order, email) = (id(1), Some("a@b.example"));
@@ -222,8 +233,9 @@ pub(super) async fn an_address_that_a_paid_order_is_given_is_an_event(backend: B
     assert!(events[3].payload.contains(stated), "{}", events[3].payload);
 }
 
-pub(super) async fn orders_expire_in_batches(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn orders_expire_in_batches() {
+    let test = BACKEND.test().await;
     for number in 1..=150 {
         test.order(number).await;
     }

@@ -4,8 +4,9 @@ use super::*;
 
 const MONTH: i64 = 30 * 24 * 3600;
 
-pub(super) async fn a_slow_response_never_overwrites_a_later_one(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_slow_response_never_overwrites_a_later_one() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let slow = test.poll(20).await;
     let quick = test.poll(60).await;
@@ -16,8 +17,9 @@ pub(super) async fn a_slow_response_never_overwrites_a_later_one(backend: Backen
     assert_eq!(test.status(1).await, OrderStatus::Paid);
 }
 
-pub(super) async fn an_attempt_is_leased_to_one_poller_at_a_time(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_attempt_is_leased_to_one_poller_at_a_time() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let polls = async |now| test.polls(PollPriority::Unwatched, now).await;
     assert_eq!(polls(20).await.len(), 1);
@@ -29,8 +31,9 @@ pub(super) async fn an_attempt_is_leased_to_one_poller_at_a_time(backend: Backen
     );
 }
 
-pub(super) async fn a_callback_only_brings_the_next_poll_forward(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_callback_only_brings_the_next_poll_forward() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     assert!(test.callback(1, 3).await);
     assert!(!test.callback(1, 9).await, "never back");
@@ -39,8 +42,9 @@ pub(super) async fn a_callback_only_brings_the_next_poll_forward(backend: Backen
     assert_eq!(test.event_types().await.len(), 2);
 }
 
-pub(super) async fn a_callback_schedules_a_poll_long_after_the_last_one(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_callback_schedules_a_poll_long_after_the_last_one() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.observe(MONTH, observed("FAILED")).await;
     let later = MONTH + 3600;
@@ -51,9 +55,10 @@ pub(super) async fn a_callback_schedules_a_poll_long_after_the_last_one(backend:
     assert!(!test.callback(1, later).await, "settled");
 }
 
-pub(super) async fn a_callback_during_a_poll_schedules_another_unless_it_settles(backend: Backend) {
+#[tokio::test]
+async fn a_callback_during_a_poll_schedules_another_unless_it_settles() {
     for (response, polls) in [(observed("CHECKING"), 1), (exact("COMPLETED"), 0)] {
-        let test = backend.test().await;
+        let test = BACKEND.test().await;
         test.awaiting(1).await;
         let under_way = test.poll(20).await;
         assert!(test.callback(1, 21).await);
@@ -67,8 +72,9 @@ pub(super) async fn a_callback_during_a_poll_schedules_another_unless_it_settles
     }
 }
 
-pub(super) async fn a_payment_that_needs_review_is_news_once_and_polled_rarely(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_payment_that_needs_review_is_news_once_and_polled_rarely() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     assert!(test.observe(20, observed("LOST")).await.changed);
     assert_eq!(test.polls(PollPriority::Unwatched, 79).await, []);
@@ -81,8 +87,9 @@ async fn reschedule(test: &Test, due: &DueAttempt, until: i64, now: i64) {
     rescheduled.unwrap();
 }
 
-pub(super) async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let failed = test.poll(20).await;
     reschedule(&test, &failed, 25, 20).await;
@@ -93,8 +100,9 @@ pub(super) async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one(b
     assert_eq!(test.polls(PollPriority::Callback, 22).await.len(), 1);
 }
 
-pub(super) async fn a_rescheduled_poll_keeps_its_priority(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_rescheduled_poll_keeps_its_priority() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     assert!(test.schedule_poll(&id(1), at(5)).await.unwrap());
     assert_eq!(test.polls(PollPriority::Unwatched, 5).await, []);
@@ -111,33 +119,21 @@ pub(super) async fn a_rescheduled_poll_keeps_its_priority(backend: Backend) {
     assert_eq!(again.len(), 1, "a lost poll is made again");
 }
 
-pub(super) async fn a_late_reschedule_does_not_end_a_later_poll(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_late_response_and_a_late_reschedule_end_no_later_poll() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let slow = test.poll(20).await;
     test.poll(60).await;
-    reschedule(&test, &slow, 61, 60).await;
-    assert_eq!(test.polls(PollPriority::Unwatched, 62).await, []);
+    let recorded = test.record(&slow, 61, observed("CHECKING")).await;
+    assert!(recorded.is_some());
+    reschedule(&test, &slow, 62, 61).await;
+    assert_eq!(test.polls(PollPriority::Unwatched, 89).await, []);
 }
 
-pub(super) async fn a_callback_during_the_last_poll_schedules_another(backend: Backend) {
-    let test = backend.test().await;
-    test.awaiting(1).await;
-    test.observe(MONTH, observed("FAILED")).await;
-    // A poll for a callback returns FAILED; meanwhile the payment completes, with another callback.
-    test.callback(1, MONTH + 60).await;
-    let under_way = test.poll(MONTH + 60).await;
-    test.callback(1, MONTH + 61).await;
-    test.record(&under_way, MONTH + 62, observed("FAILED"))
-        .await;
-    test.observe(MONTH + 63, exact("COMPLETED")).await;
-    assert_eq!(test.status(1).await, OrderStatus::Paid);
-}
-
-pub(super) async fn only_a_contradicting_callback_schedules_a_recheck_after_a_minute(
-    backend: Backend,
-) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn only_a_contradicting_callback_schedules_a_recheck_after_a_minute() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let known = invoice(1).id;
     let recheck = async |now| test.schedule_recheck(&known, at(now)).await.unwrap();
@@ -158,7 +154,8 @@ pub(super) async fn only_a_contradicting_callback_schedules_a_recheck_after_a_mi
     assert_eq!(test.event_types().await.last(), Some(&E::Reverted));
 }
 
-pub(super) async fn a_failure_without_a_payment_is_distinguished(backend: Backend) {
+#[tokio::test]
+async fn a_failure_without_a_payment_is_distinguished() {
     for (responses, was_seen) in [
         (vec![observed("CHECKING"), observed("FAILED")], false),
         // Gone from the chain, and then from the gateway's record.
@@ -168,7 +165,7 @@ pub(super) async fn a_failure_without_a_payment_is_distinguished(backend: Backen
         ),
         (vec![exact("FAILED")], true),
     ] {
-        let test = backend.test().await;
+        let test = BACKEND.test().await;
         test.awaiting(1).await;
         for (response, now) in responses.into_iter().zip([20, 60, 120]) {
             test.observe(now, response).await;
@@ -180,8 +177,9 @@ pub(super) async fn a_failure_without_a_payment_is_distinguished(backend: Backen
     }
 }
 
-pub(super) async fn all_attempts_of_an_order_are_polled_for_a_second_payment(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn all_attempts_of_an_order_are_polled_for_a_second_payment() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.add_attempt(1, 2).await;
     test.awaiting(3).await;
@@ -199,8 +197,9 @@ pub(super) async fn all_attempts_of_an_order_are_polled_for_a_second_payment(bac
     assert!(due.iter().all(|due| due.order_id == order));
 }
 
-pub(super) async fn polls_that_wait_are_counted(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn polls_that_wait_are_counted() {
+    let test = BACKEND.test().await;
     let queue = async |until, most| test.poll_queue(at(until), most).await.unwrap();
     assert_eq!(queue(9, 9).await, PollQueue::default());
     for number in 1..=3 {
@@ -223,8 +222,9 @@ pub(super) async fn polls_that_wait_are_counted(backend: Backend) {
     assert_eq!(queue(15, 1).await.due, 2, "at most one of each priority");
 }
 
-pub(super) async fn a_poll_is_put_off_by_the_stretch(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_poll_is_put_off_by_the_stretch() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     let mut due = test.poll(20).await;
     due.stretch = Stretch::NONE.next(1000, 100);

@@ -9,10 +9,9 @@ async fn replan(test: &Test, now: i64) -> u64 {
     test.replan_future(at(now)).await.unwrap()
 }
 
-pub(super) async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right(
-    backend: Backend,
-) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.observe(20, observed("CHECKING")).await;
     // By the clock that is ahead: a poll, an order with an event, and an invoice.
@@ -40,8 +39,9 @@ pub(super) async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_ri
     assert_eq!(shown.expires_at, at(RIGHT + 900));
 }
 
-pub(super) async fn a_poll_that_ends_while_the_clock_is_ahead_is_planned_again(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_poll_that_ends_while_the_clock_is_ahead_is_planned_again() {
+    let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.awaiting(2).await;
     // Both begin by the clock that is right.
@@ -56,10 +56,9 @@ pub(super) async fn a_poll_that_ends_while_the_clock_is_ahead_is_planned_again(b
     assert_eq!(due().await.len(), 2);
 }
 
-pub(super) async fn a_delivery_that_ends_while_the_clock_is_ahead_is_planned_again(
-    backend: Backend,
-) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_delivery_that_ends_while_the_clock_is_ahead_is_planned_again() {
+    let test = BACKEND.test().await;
     for number in 1..=3 {
         test.order(number).await;
     }
@@ -87,8 +86,9 @@ pub(super) async fn a_delivery_that_ends_while_the_clock_is_ahead_is_planned_aga
     assert_eq!(test.due(RIGHT + 60).await.len(), 3);
 }
 
-pub(super) async fn what_is_planned_while_plans_are_searched_keeps_its_plan(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn what_is_planned_while_plans_are_searched_keeps_its_plan() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     let event = test.listed().await.remove(0).id;
     // Another task writes it before the search has its turn.
@@ -99,10 +99,9 @@ pub(super) async fn what_is_planned_while_plans_are_searched_keeps_its_plan(back
     }
 }
 
-pub(super) async fn an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right(
-    backend: Backend,
-) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn an_attempt_begun_by_a_clock_that_was_ahead_is_abandoned_when_it_is_right() {
+    let test = BACKEND.test().await;
     test.order(1).await;
     test.begin(1, 1, AHEAD).await.unwrap();
     // The process ended before it had the invoice, and the clock is right since.

@@ -32,8 +32,9 @@ fn hash(number: u32) -> TokenHash {
     TokenHash(bytes)
 }
 
-pub(super) async fn a_link_opens_one_session_until_it_expires(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_link_opens_one_session_until_it_expires() {
+    let test = BACKEND.test().await;
     for (link, expires_at) in [(1, 60), (2, 60), (3, 10)] {
         add(&test, link, "demo", expires_at).await;
     }
@@ -65,8 +66,9 @@ pub(super) async fn a_link_opens_one_session_until_it_expires(backend: Backend) 
     assert_eq!(link(2, 20).await, Some(access("demo")));
 }
 
-pub(super) async fn of_two_openings_of_a_link_one_succeeds(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn of_two_openings_of_a_link_one_succeeds() {
+    let test = BACKEND.test().await;
     for link in 0..8 {
         add(&test, link, "demo", 60).await;
         let (one, two) = tokio::join!(
@@ -78,8 +80,9 @@ pub(super) async fn of_two_openings_of_a_link_one_succeeds(backend: Backend) {
     }
 }
 
-pub(super) async fn a_store_has_a_bounded_number_of_links_and_sessions(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn a_store_has_a_bounded_number_of_links_and_sessions() {
+    let test = BACKEND.test().await;
     add(&test, 9_000, "other", 1).await;
     let most = MAX_STAFF_ACCESS_PER_STORE;
     for number in 0..most + 3 {
@@ -100,8 +103,9 @@ fn searches() -> Vec<Option<String>> {
     texts.into_iter().map(Some).chain([None]).collect()
 }
 
-pub(super) async fn staff_finds_and_decides_in_its_store_alone(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn staff_finds_and_decides_in_its_store_alone() {
+    let test = BACKEND.test().await;
     underpaid(&test, 1).await;
     let due = test.due(30).await.remove(0);
     test.deliver(&due, 30, DeliveryOutcome::GivenUp).await;
@@ -161,8 +165,9 @@ pub(super) async fn staff_finds_and_decides_in_its_store_alone(backend: Backend)
     assert_eq!(log[0].order_id, Some(id(1)));
 }
 
-pub(super) async fn another_stores_orders_change_no_search(backend: Backend) {
-    let test = backend.test().await;
+#[tokio::test]
+async fn another_stores_orders_change_no_search() {
+    let test = BACKEND.test().await;
     // The same reference and price in two stores, the other store's first.
     let (demo, other) = (demo(), shop("other"));
     for (number, store) in [(2, &other), (1, &demo)] {

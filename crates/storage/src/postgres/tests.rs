@@ -16,7 +16,7 @@ pub(crate) mod server;
 
 use std::sync::Arc;
 
-use florin_orders::fixtures::{at, exact, invoice, new_attempt, observed, terms};
+use florin_orders::fixtures::{at, exact, invoice, new_attempt, terms};
 use florin_orders::{
     AttemptId, EventId, EventType, Observation, OrderStatus, PollPriority, Snapshot,
 };
@@ -24,14 +24,13 @@ use jiff::SignedDuration;
 
 use self::server::{database, server};
 use super::*;
-use crate::contract::{ByNumber as _, Store, demo, id, retry, token, too_little, tried};
+use crate::contract::{ByNumber as _, Store, demo, id, retry, too_little, tried};
 use crate::lease::LeaseClock;
 use crate::{
     Claim, DeliveryOutcome, DueAttempt, Fingerprint, LimitKey, OrderFilter, OrderOperationError,
     RequestId, SharedStorage as _, Storage as _, StoredResponse,
 };
 
-/// A store in a new database.
 async fn store() -> (PostgresStorage, String) {
     let database = database();
     (another(&database).await, database)
@@ -49,7 +48,6 @@ async fn replica(database: &str) -> PostgresStorage {
     PostgresStorage::open(&url, "test").await.unwrap()
 }
 
-/// A number that a query returns.
 async fn number(storage: &PostgresStorage, query: &str) -> i64 {
     let query = sqlx::query_scalar(sqlx::AssertSqlSafe(query.to_owned()));
     query.fetch_one(&storage.reader).await.unwrap()

@@ -59,23 +59,6 @@ async fn a_process_that_starts_ends_no_lease_and_one_that_closes_ends_its_leases
     assert_eq!(third.polls(PLANNED, 60).await, []);
 }
 
-#[tokio::test]
-async fn a_slow_response_ends_no_lease_of_a_later_poll_and_is_ignored_after_its_response() {
-    let (storage, database) = store().await;
-    let two = another(&database).await;
-    storage.awaiting(1).await;
-    let slow = storage.polls(PLANNED, 20).await.remove(0);
-    let later = two.polls(PLANNED, 60).await.remove(0);
-    let checking = || observed("CHECKING");
-    assert!(storage.record(&slow, 61, checking()).await.is_some());
-    let rescheduled = storage.reschedule_poll(&slow, at(62), at(61)).await;
-    rescheduled.unwrap();
-    assert_eq!(storage.polls(PLANNED, 89).await, [], "one poll at a time");
-    assert!(two.record(&later, 89, exact("COMPLETED")).await.is_some());
-    assert_eq!(storage.record(&slow, 90, checking()).await, None);
-    assert_eq!(storage.status(1).await, OrderStatus::Paid);
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_store_receives_three_deliveries_without_money_at_once_from_all_processes() {
     let (storage, database) = store().await;

@@ -5,7 +5,6 @@ use sqlx::Connection as _;
 use super::*;
 use crate::Retry;
 
-/// Rounds of each race.
 const ROUNDS: u8 = 40;
 
 async fn two() -> (PostgresStorage, PostgresStorage) {

@@ -1,0 +1,13 @@
+//! What may differ behind a pooler, where each transaction may have another connection: tests that begin, read, lease, repeat
+//! and list.
+
+use super::*;
+
+const BACKEND: Backend = Backend::Pooled;
+
+#[path = "credits.rs"]
+mod credits;
+#[path = "database.rs"]
+mod database;
+#[path = "replanning.rs"]
+mod replanning;
