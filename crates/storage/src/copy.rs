@@ -16,7 +16,6 @@ use sqlx::{AssertSqlSafe, PgConnection, Row as _, SqliteConnection};
 use crate::sqlite::WriteTransaction;
 use crate::{PostgresStorage, Result, SqliteStorage, StorageError};
 
-/// Lines are sent in pieces of this size.
 const PIECE: usize = 64 * 1024;
 
 /// What was copied of a table.
@@ -174,7 +173,6 @@ async fn is_copied(copied: &[CopiedTable], to: &mut PgTransaction<'_>) -> sqlx::
         .await
 }
 
-/// Marks the file as copied.
 async fn mark(mut from: WriteTransaction, place: &str) -> Result<(), CopyError> {
     let marked = async {
         sqlx::query("UPDATE identity SET moved_to = ?")
@@ -351,7 +349,6 @@ struct Table {
 }
 
 impl Table {
-    /// The names of the columns, separated by commas.
     fn columns(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|it| it.name.as_str()).collect();
         names.join(", ")

@@ -28,10 +28,8 @@ pub struct NewDecision {
 
 /// What a decision makes of an order: all that a store saves.
 pub(crate) struct DecidedOrder {
-    /// The order after it.
     pub(crate) after: Aggregate,
     pub(crate) applied: AppliedDecision,
-    /// The order's status before and after it.
     pub(crate) statuses: (OrderStatus, OrderStatus),
 }
 

@@ -10,7 +10,7 @@ macro_rules! transaction {
         $(let $value = $value.clone();)*
         $crate::postgres::transaction::run($storage.writers(), OnLoss::$on_loss, move |$tx| {
             $(let $value = $value.clone();)*
-            Box::pin(async move { $work })
+            Box::pin(async move { $work.await })
         })
         .await
     }};
@@ -109,7 +109,6 @@ use crate::{
 pub struct PostgresStorage {
     pub(crate) writer: PgPool,
     pub(crate) reader: PgPool,
-    /// The name of this process in its leases.
     holder: Arc<str>,
     clock: LeaseClock,
     patience: Patience,
@@ -130,7 +129,6 @@ impl PostgresStorage {
         }
     }
 
-    /// The name of this process in its leases.
     fn holder(&self) -> Arc<str> {
         self.holder.clone()
     }
@@ -199,36 +197,32 @@ impl SharedStorage for PostgresStorage {
         let clock = self.clock(now);
         transaction!(self, Fail, [], |tx| shared::count_request(
             tx, key, each, clock
-        )
-        .await)
+        ))
     }
 
     async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64> {
         let clock = self.clock(now);
         transaction!(self, Fail, [], |tx| shared::delete_unused_counts(
             tx, clock, BATCH
-        )
-        .await)
+        ))
     }
 
     async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool> {
         let (holder, clock) = (&self.holder, self.clock(now));
         transaction!(self, Repeat, [holder], |tx| shared::share_delay(
             tx, &holder, is_delayed, clock
-        )
-        .await)
+        ))
     }
 
     async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
         let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock(now));
         transaction!(self, Repeat, [files], |tx| shared::keep_static_files(
             tx, &files, clock
-        )
-        .await)
+        ))
     }
 
     async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
-        read!(self, |reader| shared::static_file(reader, name))
+        read!(self, |reader| expiring::static_file(reader, name))
     }
 
     async fn totals(&self) -> Result<Totals> {

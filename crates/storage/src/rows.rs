@@ -34,60 +34,47 @@ pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A row of either database. A column of another type, or without the value that is asked for, is an error.
+/// A row of either database. A column of another type, or NULL where the name of the method has no `maybe`, is an error.
 pub(crate) trait Record {
-    /// A text, or NULL.
     fn maybe_text(&self, column: &str) -> Result<Option<&str>>;
 
-    /// A whole number, or NULL.
     fn maybe_integer(&self, column: &str) -> Result<Option<i64>>;
 
-    /// A time, or NULL.
     fn maybe_time(&self, column: &str) -> Result<Option<Timestamp>>;
 
-    /// A truth value.
     fn flag(&self, column: &str) -> Result<bool>;
 
-    /// Bytes.
     fn bytes(&self, column: &str) -> Result<&[u8]>;
 
-    /// A text.
     fn text(&self, column: &str) -> Result<&str> {
         self.maybe_text(column)?.ok_or_else(|| no_value(column))
     }
 
-    /// A copy of a text.
     fn string(&self, column: &str) -> Result<String> {
         self.text(column).map(str::to_owned)
     }
 
-    /// A copy of a text, or NULL.
     fn maybe_string(&self, column: &str) -> Result<Option<String>> {
         Ok(self.maybe_text(column)?.map(str::to_owned))
     }
 
-    /// A whole number.
     fn integer(&self, column: &str) -> Result<i64> {
         self.maybe_integer(column)?.ok_or_else(|| no_value(column))
     }
 
-    /// A time.
     fn time(&self, column: &str) -> Result<Timestamp> {
         self.maybe_time(column)?.ok_or_else(|| no_value(column))
     }
 
-    /// A whole number within the limits of its type.
     fn number<T: TryFrom<i64, Error: Display>>(&self, column: &str) -> Result<T> {
         read(column, T::try_from(self.integer(column)?))
     }
 
-    /// A whole number within the limits of its type, or NULL.
     fn maybe_number<T: TryFrom<i64, Error: Display>>(&self, column: &str) -> Result<Option<T>> {
         let number = self.maybe_integer(column)?;
         read(column, number.map(T::try_from).transpose())
     }
 
-    /// A parsed text.
     fn parsed<'r, T, E: Display>(
         &'r self,
         column: &str,
@@ -96,7 +83,6 @@ pub(crate) trait Record {
         read(column, parse(self.text(column)?))
     }
 
-    /// A parsed text, or NULL.
     fn maybe_parsed<'r, T, E: Display>(
         &'r self,
         column: &str,
@@ -105,17 +91,14 @@ pub(crate) trait Record {
         read(column, self.maybe_text(column)?.map(parse).transpose())
     }
 
-    /// A word of a list.
     fn word<T: FromStr>(&self, column: &str) -> Result<T> {
         word(self.text(column)?)
     }
 
-    /// A word of a list, or NULL.
     fn maybe_word<T: FromStr>(&self, column: &str) -> Result<Option<T>> {
         self.maybe_text(column)?.map(word).transpose()
     }
 
-    /// The type of an event.
     fn event_type(&self, column: &str) -> Result<EventType> {
         event_type(self.text(column)?)
     }
@@ -126,12 +109,10 @@ pub(crate) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T>
     parsed.map_err(|error| StorageError::Corrupt(format!("{what} ({error})")))
 }
 
-/// A word of a list.
 pub(crate) fn word<T: FromStr>(text: &str) -> Result<T> {
     text.parse().map_err(|_| corrupt_word(text))
 }
 
-/// The type of an event.
 pub(crate) fn event_type(text: &str) -> Result<EventType> {
     EventType::parse(text).ok_or_else(|| corrupt_word(text))
 }
@@ -207,7 +188,6 @@ pub(crate) fn disabled_endpoint(row: &impl Record) -> Result<DisabledEndpoint> {
     })
 }
 
-/// What waits for a store's endpoint.
 pub(crate) fn outbox(row: &impl Record) -> Result<Outbox> {
     Ok(Outbox {
         store_id: row.parsed("store_id", StoreId::parse)?,
@@ -217,7 +197,6 @@ pub(crate) fn outbox(row: &impl Record) -> Result<Outbox> {
     })
 }
 
-/// How the order was credited.
 pub(crate) fn credit(row: &impl Record, id: &OrderId) -> Result<Credit> {
     Ok(Credit {
         order_id: id.clone(),
@@ -260,7 +239,6 @@ pub(crate) fn observation(row: &impl Record) -> Result<StoredObservation> {
     })
 }
 
-/// A link or a session of a store's staff.
 pub(crate) fn staff_access(row: &impl Record) -> Result<StaffAccess> {
     let secret_key = row.bytes("secret_key")?.try_into();
     Ok(StaffAccess {
@@ -272,7 +250,6 @@ pub(crate) fn staff_access(row: &impl Record) -> Result<StaffAccess> {
     })
 }
 
-/// An order and its credit.
 pub(crate) fn settled_order(row: &impl Record) -> Result<SettledOrder> {
     let asset = match row.maybe_parsed("crypto_code", CryptoCode::parse)? {
         None => row.maybe_parsed("paid_in", CryptoCode::parse)?,

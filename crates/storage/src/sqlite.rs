@@ -5,7 +5,7 @@
 macro_rules! transaction {
     ($storage:ident, $on_loss:ident, [$($value:ident),*], |$tx:ident| $work:expr) => {{
         $(let $value = $value.clone();)*
-        $crate::sqlite::writer::run(&$storage.writer, move |$tx| Box::pin(async move { $work })).await
+        $crate::sqlite::writer::run(&$storage.writer, move |$tx| Box::pin(async move { $work.await })).await
     }};
 }
 
@@ -26,7 +26,6 @@ mod dialect;
 mod file;
 mod open;
 mod statements;
-mod static_files;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -51,14 +50,15 @@ mod polls;
 #[path = "queries/storage.rs"]
 mod storage_queries;
 
+use std::collections::HashSet;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
-use sqlx::Sqlite;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
+use sqlx::{Sqlite, SqliteConnection};
 
 pub(crate) use self::backup::{backup, verify};
 use self::file::DatabaseFile;
@@ -69,7 +69,6 @@ use crate::lease::{Lease, LeaseClock};
 use crate::rows::Time;
 use crate::{Outage, Result, SharedStorage, StaticFile, StorageError, Totals};
 
-/// The name of the one process in its leases.
 const HOLDER: &str = "file";
 
 /// Storage in one SQLite file.
@@ -88,7 +87,6 @@ impl SqliteStorage {
         self.file.release();
     }
 
-    /// A connection that reads.
     async fn connection(&self) -> Result<PoolConnection<Sqlite>> {
         if let Some(idle) = self.reader.try_acquire() {
             return Ok(idle);
@@ -121,7 +119,6 @@ impl SqliteStorage {
         LeaseClock::Caller.now(now)
     }
 
-    /// The name of the one process in its leases.
     #[expect(
         clippy::unused_self,
         reason = "PostgreSQL has a holder for each process"
@@ -166,6 +163,45 @@ pub(crate) fn network_volume(url: &str) -> Option<&'static str> {
     file::network_volume(options.get_filename())
 }
 
+/// How long files are kept after their version was last in use. `postgres/shared.rs` has the same time in its statement.
+const FILES_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// A file that was kept this recently is not written again.
+const RECENTLY_KEPT: SignedDuration = SignedDuration::from_hours(24);
+
+/// The names of the files that were kept recently.
+async fn recent_files(
+    connection: &mut SqliteConnection,
+    now: Timestamp,
+) -> Result<HashSet<String>> {
+    let names = sqlx::query_scalar("SELECT name FROM static_files WHERE used_at > $1")
+        .bind(Time(now - RECENTLY_KEPT))
+        .fetch_all(connection)
+        .await?;
+    Ok(names.into_iter().collect())
+}
+
+/// Keeps files of a version, and deletes those that no process has kept for [`FILES_KEPT`].
+async fn keep_files(tx: &mut SqliteConnection, files: &[StaticFile], now: Timestamp) -> Result<()> {
+    for file in files {
+        sqlx::query(
+            "INSERT INTO static_files (name, used_at, whole, brotli) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (name) DO UPDATE SET used_at = excluded.used_at",
+        )
+        .bind(&file.name)
+        .bind(Time(now))
+        .bind(&file.whole)
+        .bind(&file.brotli)
+        .execute(&mut *tx)
+        .await?;
+    }
+    sqlx::query("DELETE FROM static_files WHERE used_at < $1")
+        .bind(Time(now - FILES_KEPT))
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
 #[async_trait]
 impl SharedStorage for SqliteStorage {
     /// The lock beside the file refuses a second process.
@@ -174,17 +210,17 @@ impl SharedStorage for SqliteStorage {
     }
 
     async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
-        let recent = read!(self, |reader| static_files::recent(reader, now))?;
+        let recent = read!(self, |reader| recent_files(reader, now))?;
         if files.iter().all(|file| recent.contains(&file.name)) {
             return Ok(());
         }
         let mut tx = self.begin().await?;
-        static_files::keep(&mut tx, files, now).await?;
+        keep_files(&mut tx, files, now).await?;
         tx.commit().await
     }
 
     async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
-        read!(self, |reader| static_files::find(reader, name))
+        read!(self, |reader| expiring::static_file(reader, name))
     }
 
     async fn totals(&self) -> Result<Totals> {

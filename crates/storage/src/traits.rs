@@ -76,7 +76,6 @@ impl PollQueue {
         self.first.values().min().copied()
     }
 
-    /// Adds the due polls of a priority.
     pub(crate) fn count(&mut self, priority: PollPriority, due: i64) {
         let due = due.unsigned_abs();
         self.due += due;

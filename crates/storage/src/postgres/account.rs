@@ -3,12 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use sqlx::Row as _;
 use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row as _};
 
 use super::PostgresStorage;
-use super::dead_connections::{Reading, in_time};
-use super::transaction::{OnLoss, Transaction, run};
+use super::transaction::Transaction;
 use crate::rows::Time;
 use crate::{Result, StorageError};
 
@@ -44,7 +43,6 @@ const QUICK: &str =
     "UPDATE gateway_accounts SET state = $2::jsonb, version = $3, changed_by = $4, changed_at = clock_timestamp()
      WHERE account = $1 RETURNING set_config('synchronous_commit', 'off', true)";
 
-/// What one change does.
 struct Change {
     account: String,
     holder: Arc<str>,
@@ -60,21 +58,8 @@ impl PostgresStorage {
     /// # Errors
     /// [`StorageError`]
     pub async fn gateway_account(&self, account: &str, now: Timestamp) -> Result<GatewayAccount> {
-        let query = "SELECT coalesce($2, clock_timestamp()) AS now, version, state::text AS state
-             FROM (SELECT 1) AS one LEFT JOIN gateway_accounts ON account = $1";
-        let read = async {
-            let mut reading = Reading::begin(&self.reader, self.pooler.as_ref()).await?;
-            let reader = reading.connection();
-            let row = in_time(self.patience, async {
-                let query = sqlx::query(query).bind(account).bind(self.clock.now(now));
-                Ok(query.fetch_one(reader).await?)
-            });
-            let row = row.await?;
-            reading.end().await;
-            Ok::<_, StorageError>(row)
-        };
-        let row = read.await.map_err(|error| self.timeouts.counted(error))?;
-        Ok(found(&row)?)
+        let clock = self.clock(now);
+        read!(self, |reader| find(reader, account, clock))
     }
 
     /// Locks an account, passes its state and the time to `step`, and stores what that returns. Returns the version
@@ -95,16 +80,19 @@ impl PostgresStorage {
             step,
             written: Mutex::new(None),
         });
-        run(
-            self.writers(),
-            OnLoss::Repeat,
-            move |tx: &mut Transaction| {
-                let change = change.clone();
-                Box::pin(async move { change.make(tx).await })
-            },
-        )
-        .await
+        transaction!(self, Repeat, [change], |tx| change.make(tx))
     }
+}
+
+async fn find(
+    reader: &mut PgConnection,
+    account: &str,
+    clock: Option<Time>,
+) -> Result<GatewayAccount> {
+    let query = "SELECT coalesce($2, clock_timestamp()) AS now, version, state::text AS state
+         FROM (SELECT 1) AS one LEFT JOIN gateway_accounts ON account = $1";
+    let row = sqlx::query(query).bind(account).bind(clock);
+    Ok(found(&row.fetch_one(reader).await?)?)
 }
 
 impl Change {

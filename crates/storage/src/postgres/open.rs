@@ -103,7 +103,7 @@ impl PostgresStorage {
     /// Ends the leases of this process and closes its connections.
     pub async fn close(&self) {
         let holder = self.holder.clone();
-        let ended: Result<()> = transaction!(self, Fail, [holder], |tx| {
+        let ended: Result<()> = transaction!(self, Fail, [holder], |tx| async {
             polls::end_leases(tx, &holder).await?;
             deliveries::end_leases(tx, &holder).await
         });
@@ -212,12 +212,14 @@ fn latest() -> i64 {
     MIGRATIONS[MIGRATIONS.len() - 1].0
 }
 
+async fn has_table(connection: &mut PgConnection, name: &str) -> Result<bool> {
+    let table = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(name);
+    Ok(table.fetch_one(connection).await?)
+}
+
 /// The schema's version; `None` for a database without our tables.
 async fn version(connection: &mut PgConnection) -> Result<Option<i64>> {
-    let table: Option<String> = sqlx::query_scalar("SELECT to_regclass('_sqlx_migrations')::text")
-        .fetch_one(&mut *connection)
-        .await?;
-    if table.is_none() {
+    if !has_table(connection, "_sqlx_migrations").await? {
         return Ok(None);
     }
     let version = "SELECT max(version) FROM _sqlx_migrations WHERE success";
@@ -229,11 +231,7 @@ async fn refuse_newer(connection: &mut PgConnection, found: Option<i64>, url: &s
     let Some(found) = found.filter(|found| *found > latest()) else {
         return Ok(());
     };
-    let table: Option<String> =
-        sqlx::query_scalar("SELECT to_regclass('schema_compatibility')::text")
-            .fetch_one(&mut *connection)
-            .await?;
-    if table.is_some() {
+    if has_table(connection, "schema_compatibility").await? {
         let needed: i64 = sqlx::query_scalar("SELECT min_schema FROM schema_compatibility")
             .fetch_one(connection)
             .await?;
@@ -258,10 +256,8 @@ async fn refuse_foreign(
         sqlx::query_scalar("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()")
             .fetch_one(&mut *connection)
             .await?;
-    let ours: Option<String> = sqlx::query_scalar("SELECT to_regclass('identity')::text")
-        .fetch_one(connection)
-        .await?;
-    if tables == 0 || (found.is_some() && ours.is_some()) {
+    let is_ours = found.is_some() && has_table(connection, "identity").await?;
+    if tables == 0 || is_ours {
         return Ok(());
     }
     Err(StorageError::Open {

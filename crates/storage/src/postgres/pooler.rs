@@ -39,7 +39,6 @@ impl Pooler {
         }
     }
 
-    /// The options of a pooled connection.
     pub(super) fn options(connect: PgConnectOptions) -> PgConnectOptions {
         connect.extra_float_digits(None).statement_cache_capacity(0)
     }

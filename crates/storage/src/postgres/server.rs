@@ -18,7 +18,7 @@ impl PostgresStorage {
     pub(super) async fn write_check(&self, now: Timestamp) -> Result<()> {
         let check = async {
             read!(self, |reader| check_standby(reader))?;
-            transaction!(self, Fail, [], |tx| {
+            transaction!(self, Fail, [], |tx| async {
                 sqlx::query(
                     "INSERT INTO write_checks (id, written_at) VALUES (1, $1)
                      ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",

@@ -48,24 +48,6 @@ pub(super) async fn keep_static_files(
     Ok(())
 }
 
-pub(super) async fn static_file(
-    connection: &mut PgConnection,
-    name: &str,
-) -> Result<Option<StaticFile>> {
-    let found = sqlx::query("SELECT name, whole, brotli FROM static_files WHERE name = $1")
-        .bind(name)
-        .fetch_optional(connection)
-        .await?;
-    let file = found.map(|row| {
-        Ok::<_, StorageError>(StaticFile {
-            name: row.try_get("name")?,
-            whole: row.try_get("whole")?,
-            brotli: row.try_get("brotli")?,
-        })
-    });
-    file.transpose()
-}
-
 /// Reports whether this process finds payments later than planned: a page shows the same, whichever process serves it.
 /// Returns `true` if a report of another one counts.
 pub(super) async fn share_delay(

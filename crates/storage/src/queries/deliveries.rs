@@ -56,7 +56,6 @@ pub(super) async fn due(
     Ok(due)
 }
 
-/// How many deliveries to a store are in progress.
 async fn in_progress(tx: &mut Connection, store: &StoreId, clock: Option<Time>) -> Result<u32> {
     let in_progress: i64 = sqlx::query_scalar(statements::DELIVERIES_IN_PROGRESS)
         .bind(store.as_str())
@@ -363,7 +362,6 @@ pub(super) async fn endpoint_status(
     })
 }
 
-/// Returns `true` if the store's endpoint is disabled.
 pub(super) async fn is_disabled(tx: &mut Connection, store: &StoreId) -> Result<bool> {
     let disabled = "SELECT EXISTS (SELECT 1 FROM disabled_endpoints WHERE store_id = $1)";
     let disabled = sqlx::query_scalar(disabled).bind(store.as_str());

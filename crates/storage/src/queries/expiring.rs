@@ -13,8 +13,8 @@ use crate::limits::BATCH;
 use crate::rows::{self, Record as _, Time, without_nul};
 use crate::staff::MAX_STAFF_ACCESS_PER_STORE;
 use crate::{
-    Claim, Fingerprint, PriceList, RequestId, Result, StaffAccess, StaffStorage, StorageError,
-    StoredResponse, TokenGrant,
+    Claim, Fingerprint, PriceList, RequestId, Result, StaffAccess, StaffStorage, StaticFile,
+    StorageError, StoredResponse, TokenGrant,
 };
 
 /// Deletes a batch of what ended at a time or before, by a statement with both; returns its number.
@@ -31,7 +31,6 @@ pub(super) async fn delete_expired(
     Ok(deleted.rows_affected())
 }
 
-/// Grants a client token access to an order.
 pub(super) async fn add_token(
     tx: &mut Connection,
     id: &OrderId,
@@ -206,7 +205,6 @@ pub(super) async fn keep_prices(tx: &mut Connection, prices: &PriceList) -> Resu
     Ok(())
 }
 
-/// The price lists that were fetched after a time, oldest first.
 pub(super) async fn prices_after(
     connection: &mut Connection,
     fetched_after: Timestamp,
@@ -226,10 +224,28 @@ pub(super) async fn prices_after(
     lists.collect()
 }
 
-/// Deletes all price lists.
 pub(super) async fn invalidate_prices(tx: &mut Connection) -> Result<()> {
     sqlx::query("DELETE FROM price_lists").execute(tx).await?;
     Ok(())
+}
+
+/// A file of the checkout, which a process of any version has kept.
+pub(super) async fn static_file(
+    connection: &mut Connection,
+    name: &str,
+) -> Result<Option<StaticFile>> {
+    let found = sqlx::query("SELECT name, whole, brotli FROM static_files WHERE name = $1")
+        .bind(name)
+        .fetch_optional(connection)
+        .await?;
+    let file = found.map(|row| {
+        Ok::<_, StorageError>(StaticFile {
+            name: row.try_get("name")?,
+            whole: row.try_get("whole")?,
+            brotli: row.try_get("brotli")?,
+        })
+    });
+    file.transpose()
 }
 
 #[async_trait]
@@ -242,8 +258,7 @@ impl StaffStorage for Store {
     ) -> Result<()> {
         transaction!(self, Repeat, [access], |tx| add_link(
             tx, token, &access, expires_at
-        )
-        .await)
+        ))
     }
 
     async fn staff_link(&self, token: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>> {
@@ -256,8 +271,7 @@ impl StaffStorage for Store {
         session: TokenHash,
         now: Timestamp,
     ) -> Result<Option<StaffAccess>> {
-        transaction!(self, Repeat, [], |tx| open_session(tx, link, session, now)
-            .await)
+        transaction!(self, Repeat, [], |tx| open_session(tx, link, session, now))
     }
 
     async fn staff_session(
@@ -269,7 +283,7 @@ impl StaffStorage for Store {
     }
 
     async fn end_staff_session(&self, session: TokenHash) -> Result<()> {
-        transaction!(self, Repeat, [], |tx| end_session(tx, session).await)
+        transaction!(self, Repeat, [], |tx| end_session(tx, session))
     }
 
     async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64> {
@@ -277,8 +291,7 @@ impl StaffStorage for Store {
             tx,
             statements::DELETE_EXPIRED_STAFF_ACCESS,
             now
-        )
-        .await)
+        ))
     }
 }
 

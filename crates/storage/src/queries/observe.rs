@@ -93,7 +93,6 @@ pub(super) async fn record(
     }))
 }
 
-/// The latest row of an attempt's observations.
 pub(super) struct Latest {
     pub(super) id: i64,
     text: String,

@@ -23,8 +23,7 @@ impl OperatorStorage for Store {
     ) -> Result<Snapshot, DecideError> {
         transaction!(self, Repeat, [order, decision], |tx| decide(
             tx, &order, &decision, now
-        )
-        .await)
+        ))
     }
 
     async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>> {
@@ -52,7 +51,7 @@ impl OperatorStorage for Store {
     }
 
     async fn record_audit(&self, entry: &NewAuditEntry) -> Result<()> {
-        transaction!(self, Repeat, [entry], |tx| record_audit(tx, &entry).await)
+        transaction!(self, Repeat, [entry], |tx| record_audit(tx, &entry))
     }
 
     async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>> {

@@ -359,7 +359,6 @@ pub(super) async fn emit(
     Ok(())
 }
 
-/// Requests attention for an order.
 pub(super) async fn request_attention(
     tx: &mut Connection,
     id: &OrderId,

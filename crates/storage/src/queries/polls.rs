@@ -11,7 +11,6 @@ use crate::limits::InvoiceKind;
 use crate::rows::{self, Record as _, Time};
 use crate::{DueAttempt, PollQueue, Result};
 
-/// Schedules the first poll of an attempt that was opened.
 pub(super) async fn insert(
     tx: &mut Connection,
     order: &OrderId,

@@ -33,8 +33,7 @@ impl Store {
         };
         transaction!(self, Repeat, [poll], |tx| polls::schedule_for_callback(
             tx, &poll, known
-        )
-        .await)
+        ))
     }
 }
 
@@ -43,8 +42,7 @@ impl Storage for Store {
     async fn keep_prices(&self, prices: &PriceList) -> Result<()> {
         transaction!(self, Repeat, [prices], |tx| expiring::keep_prices(
             tx, &prices
-        )
-        .await)
+        ))
     }
 
     async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>> {
@@ -52,7 +50,7 @@ impl Storage for Store {
     }
 
     async fn invalidate_prices(&self) -> Result<()> {
-        transaction!(self, Repeat, [], |tx| expiring::invalidate_prices(tx).await)
+        transaction!(self, Repeat, [], |tx| expiring::invalidate_prices(tx))
     }
 
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64> {
@@ -60,8 +58,7 @@ impl Storage for Store {
             tx,
             statements::DELETE_EXPIRED_PRICES,
             fetched_until
-        )
-        .await)
+        ))
     }
 
     async fn open_order(
@@ -72,7 +69,7 @@ impl Storage for Store {
         token_expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<Opened, OpenError> {
-        transaction!(self, Repeat, [id, terms], |tx| {
+        transaction!(self, Repeat, [id, terms], |tx| async {
             let opened = orders::open(tx, &id, &terms, now).await?;
             expiring::add_token(tx, &opened.order.id, token, token_expires_at).await?;
             Ok(opened)
@@ -90,8 +87,7 @@ impl Storage for Store {
             &order,
             token,
             token_expires_at
-        )
-        .await)
+        ))
     }
 
     async fn claim_request(
@@ -107,8 +103,7 @@ impl Storage for Store {
             request,
             fingerprint,
             &lease
-        )
-        .await)
+        ))
     }
 
     async fn store_response(
@@ -124,8 +119,7 @@ impl Storage for Store {
             lease_until,
             &response,
             kept_until
-        )
-        .await)
+        ))
     }
 
     async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<()> {
@@ -133,16 +127,14 @@ impl Storage for Store {
             tx,
             request,
             lease_until
-        )
-        .await)
+        ))
     }
 
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64> {
         let clock = self.clock(now);
         transaction!(self, Repeat, [], |tx| expiring::delete_expired_requests(
             tx, now, clock
-        )
-        .await)
+        ))
     }
 
     async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>> {
@@ -166,7 +158,7 @@ impl Storage for Store {
         id: &OrderId,
         now: Timestamp,
     ) -> Result<Snapshot, OrderOperationError> {
-        transaction!(self, Repeat, [id], |tx| orders::cancel(tx, &id, now).await)
+        transaction!(self, Repeat, [id], |tx| orders::cancel(tx, &id, now))
     }
 
     async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64> {
@@ -174,12 +166,11 @@ impl Storage for Store {
             tx,
             statements::DELETE_EXPIRED_TOKENS,
             now
-        )
-        .await)
+        ))
     }
 
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>> {
-        transaction!(self, Fail, [], |tx| orders::expire(tx, now, BATCH).await)
+        transaction!(self, Fail, [], |tx| orders::expire(tx, now, BATCH))
     }
 
     async fn begin_attempt(
@@ -191,8 +182,7 @@ impl Storage for Store {
         let clock = self.clock(now);
         transaction!(self, Repeat, [order, terms], |tx| attempts::begin(
             tx, &order, &terms, now, clock
-        )
-        .await)
+        ))
     }
 
     async fn open_attempt(
@@ -203,8 +193,7 @@ impl Storage for Store {
     ) -> Result<(), OpenAttemptError> {
         transaction!(self, Repeat, [attempt, invoice], |tx| attempts::open(
             tx, &attempt, &invoice, now
-        )
-        .await)
+        ))
     }
 
     async fn abandon_attempt(
@@ -215,13 +204,12 @@ impl Storage for Store {
     ) -> Result<()> {
         transaction!(self, Repeat, [attempt], |tx| attempts::abandon(
             tx, &attempt, reason, now
-        )
-        .await)
+        ))
     }
 
     async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64> {
         let (clock, age) = (self.clock(now), now.duration_since(begun_before));
-        transaction!(self, Repeat, [], |tx| {
+        transaction!(self, Repeat, [], |tx| async {
             let stale = attempts::stale(tx, age, clock, BATCH).await?;
             for attempt in &stale {
                 attempts::abandon(tx, attempt, Abandoned::OutcomeUnknown, now).await?;
@@ -242,8 +230,7 @@ impl Storage for Store {
             &order,
             named.as_ref(),
             now
-        )
-        .await)
+        ))
     }
 
     async fn keep_receipt_email(
@@ -254,7 +241,7 @@ impl Storage for Store {
     ) -> Result<Option<KeptEmail>> {
         let email = email.map(str::to_owned);
         transaction!(self, Repeat, [order, email], |tx| {
-            orders::keep_receipt_email(tx, &order, email.as_deref(), now).await
+            orders::keep_receipt_email(tx, &order, email.as_deref(), now)
         })
     }
 
@@ -268,13 +255,11 @@ impl Storage for Store {
         let lease = self.lease(now, lease_until);
         transaction!(self, Fail, [lease], |tx| polls::due(
             tx, priority, &lease, limit
-        )
-        .await)
+        ))
     }
 
     async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool> {
-        transaction!(self, Repeat, [order], |tx| polls::schedule(tx, &order, at)
-            .await)
+        transaction!(self, Repeat, [order], |tx| polls::schedule(tx, &order, at))
     }
 
     async fn schedule_polls_of_order(
@@ -283,7 +268,7 @@ impl Storage for Store {
         pause: SignedDuration,
         now: Timestamp,
     ) -> Result<bool> {
-        transaction!(self, Repeat, [order], |tx| {
+        transaction!(self, Repeat, [order], |tx| async {
             orders::lock(tx, &order).await?;
             polls::schedule_of_order(tx, &order, pause, now).await
         })
@@ -293,8 +278,7 @@ impl Storage for Store {
         let clock = self.clock(now);
         transaction!(self, Repeat, [], |tx| dialect::replan_future(
             tx, now, clock
-        )
-        .await)
+        ))
     }
 
     async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue> {
@@ -323,8 +307,7 @@ impl Storage for Store {
     ) -> Result<()> {
         transaction!(self, Repeat, [due], |tx| polls::reschedule(
             tx, &due, until, now
-        )
-        .await)
+        ))
     }
 
     async fn record_observation(
@@ -336,8 +319,7 @@ impl Storage for Store {
             tx,
             &due,
             &observation
-        )
-        .await)
+        ))
     }
 
     async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>> {
@@ -370,16 +352,14 @@ impl Storage for Store {
         let lease = self.lease(now, lease_until);
         transaction!(self, Fail, [store, lease], |tx| deliveries::due(
             tx, &store, &lease, limit
-        )
-        .await)
+        ))
     }
 
     async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()> {
         let holder = self.holder();
         transaction!(self, Repeat, [delivery, holder], |tx| deliveries::record(
             tx, &delivery, outcome, &holder
-        )
-        .await)
+        ))
     }
 
     async fn deliveries(
@@ -393,8 +373,7 @@ impl Storage for Store {
     async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool> {
         transaction!(self, Repeat, [store, event], |tx| deliveries::redeliver(
             tx, &store, &event, now
-        )
-        .await)
+        ))
     }
 
     async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus> {
@@ -408,7 +387,7 @@ impl Storage for Store {
         // Nothing is delivered meanwhile: the endpoint is enabled last.
         let mut after = 0;
         loop {
-            let last = transaction!(self, Repeat, [store], |tx| {
+            let last = transaction!(self, Repeat, [store], |tx| async {
                 let last = deliveries::restart(tx, &store, after, now, RESTART_BATCH).await?;
                 if last.is_none() {
                     deliveries::enable(tx, &store).await?;

@@ -11,10 +11,8 @@ use url::Url;
 use super::{Record, read, word};
 use crate::Result;
 
-/// The columns of the requested amounts.
 const REQUESTED: [&str; 3] = ["requested_crypto", "requested_usd", "requested_local"];
 
-/// The columns of the received amounts.
 const RECEIVED: [&str; 3] = ["received_crypto", "received_usd", "received_local"];
 
 fn amounts(row: &impl Record, [crypto, usd, local]: [&str; 3]) -> Result<Amounts<Amount>> {
@@ -69,7 +67,6 @@ pub(crate) fn traceparent(row: &impl Record) -> Result<Option<TraceParent>> {
     row.maybe_parsed("traceparent", TraceParent::parse)
 }
 
-/// An order with all its attempts.
 pub(crate) fn aggregate(row: &impl Record, attempts: &[impl Record]) -> Result<Aggregate> {
     Ok(Aggregate {
         order: order(row)?,

@@ -93,7 +93,6 @@ impl DatabaseFile {
         })
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -104,7 +103,6 @@ impl DatabaseFile {
         *lock = None;
     }
 
-    /// Its length in bytes.
     pub(super) fn length(&self) -> u64 {
         self.handle.metadata().map_or(0, |file| file.len())
     }
@@ -185,7 +183,6 @@ impl DatabaseFile {
     }
 }
 
-/// Checks that a path names this file.
 fn named(path: &Path, expected: Identity) -> Result<(), FileFault> {
     let name = path.display().to_string();
     match identity(path) {

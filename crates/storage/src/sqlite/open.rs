@@ -79,8 +79,7 @@ impl SqliteStorage {
             reader: many.connect_lazy_with(options.read_only(true)),
             file,
         };
-        storage.belong_to(environment).await?;
-        storage.refuse_moved(url).await?;
+        storage.identify(url, environment).await?;
         let mut tx = storage.begin().await?;
         // A file belongs to one process: these are the leases of one that has ended.
         polls::end_leases(&mut tx, HOLDER).await?;
@@ -104,22 +103,6 @@ impl SqliteStorage {
                 storage.file.record_damage(found);
             }
         });
-    }
-
-    /// A copy serves the orders since: what was written here would be lost.
-    async fn refuse_moved(&self, url: &str) -> Result<()> {
-        let mut connection = self.connection().await?;
-        let moved: Option<String> =
-            sqlx::query_scalar("SELECT moved_to FROM identity WHERE id = 1")
-                .fetch_one(&mut *connection)
-                .await?;
-        match moved {
-            None => Ok(()),
-            Some(to) => Err(StorageError::Moved {
-                url: url.to_owned(),
-                to,
-            }),
-        }
     }
 
     /// Checks a file anew that is known to be damaged, while the proxy answers: it may have been repaired.
@@ -161,23 +144,28 @@ impl SqliteStorage {
         self.writer.reconnect().await;
     }
 
-    async fn belong_to(&self, environment: &str) -> Result<()> {
+    /// Gives a new file its environment. Refuses the file of another one, and one that was copied: what was written here
+    /// would be lost.
+    async fn identify(&self, url: &str, environment: &str) -> Result<()> {
         let mut tx = self.begin().await?;
         sqlx::query("INSERT INTO identity (id, environment) VALUES (1, $1) ON CONFLICT DO NOTHING")
             .bind(environment)
             .execute(&mut *tx)
             .await?;
-        let found: String = sqlx::query_scalar("SELECT environment FROM identity WHERE id = 1")
-            .fetch_one(&mut *tx)
-            .await?;
+        let (found, moved): (String, Option<String>) =
+            sqlx::query_as("SELECT environment, moved_to FROM identity WHERE id = 1")
+                .fetch_one(&mut *tx)
+                .await?;
         tx.commit().await?;
-        if found == environment {
-            return Ok(());
+        let url = url.to_owned();
+        match moved {
+            _ if found != environment => Err(StorageError::OtherEnvironment {
+                found,
+                wanted: environment.to_owned(),
+            }),
+            Some(to) => Err(StorageError::Moved { url, to }),
+            None => Ok(()),
         }
-        Err(StorageError::OtherEnvironment {
-            found,
-            wanted: environment.to_owned(),
-        })
     }
 }
 
@@ -204,7 +192,6 @@ fn damaged(file: &DatabaseFile, found: String) -> FileFault {
     }
 }
 
-/// Checks the content and brings the schema up to date.
 async fn prepare(url: &str, file: &DatabaseFile, connection: &mut SqliteConnection) -> Result<()> {
     if file.length() <= CHECKED_AT_START {
         check(file, connection).await?;

@@ -116,12 +116,10 @@ impl Writer {
         self.0.failure.get()
     }
 
-    /// What was committed so far.
     pub(super) fn commits(&self) -> Commits {
         *self.0.commits()
     }
 
-    /// Begins a transaction.
     pub(super) async fn begin(&self) -> Result<WriteTransaction> {
         let asked = Instant::now();
         let state = self.0.state.clone().lock_owned().await;

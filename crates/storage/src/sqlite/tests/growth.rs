@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Orders of one measurement.
 const ORDERS: u8 = 24;
 /// Polls of an attempt in its life, as many as a poller without any economy makes.
 const POLLS: u32 = 300;

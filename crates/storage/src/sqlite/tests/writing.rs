@@ -9,7 +9,6 @@ async fn opened(storage: &SqliteStorage, number: u8) -> Result<Opened, crate::Op
     opened.await
 }
 
-/// Opens the file anew.
 async fn reopen(test: &mut TestStorage) {
     test.close().await;
     let again = SqliteStorage::open(&url(&test.folder), "test").await;
