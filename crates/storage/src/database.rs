@@ -7,7 +7,8 @@ use std::sync::Arc;
 use sqlx::postgres::PgConnectOptions;
 
 use crate::{
-    LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage, postgres, sqlite,
+    LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage, Verified,
+    postgres, sqlite,
 };
 
 /// An open database of either kind.
@@ -133,28 +134,4 @@ pub async fn verify(url: &str, environment: &str) -> Result<Verified, String> {
     } else {
         sqlite::verify(url, environment).await
     }
-}
-
-/// What a check of a whole database found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
-    /// The number of rows of each of [`Self::TABLES`].
-    pub rows: Vec<(&'static str, i64)>,
-    /// What is wrong, a sentence each.
-    pub defects: Vec<String>,
-}
-
-impl Verified {
-    pub(crate) const TABLES: [&'static str; 6] = [
-        "orders",
-        "attempts",
-        "observations",
-        "credits",
-        "events",
-        "deliveries",
-    ];
-}
-
-pub(crate) fn count(table: &str) -> sqlx::AssertSqlSafe<String> {
-    sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"))
 }

@@ -32,6 +32,7 @@ mod observation;
 mod operator;
 mod postgres;
 mod rows;
+mod schema;
 mod shared;
 mod sqlite;
 mod staff;
@@ -39,7 +40,7 @@ mod traits;
 
 pub use copy::{CopiedTable, CopyError, CopyStep, OnCopyStep, copy};
 pub use database::{
-    Database, Verified, backup, check_database, check_place, is_postgres, network_volume, verify,
+    Database, backup, check_database, check_place, is_postgres, network_volume, verify,
 };
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
@@ -59,6 +60,7 @@ pub use postgres::{
     GatewayAccount, GatewayAccountStep, NewGatewayAccount, PostgresOptions, PostgresStorage,
     migrate as migrate_postgres,
 };
+pub use schema::Verified;
 pub use shared::{
     ChangeListener, Changed, Claim, Commits, Fingerprint, LimitKey, OrderVersion, Outbox,
     PoolState, PriceList, RequestId, ServerState, SharedStorage, Standbys, StaticFile,

@@ -3,9 +3,8 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, SqlStr};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
 
 use super::announcements::ListenOptions;
 use super::dead_connections::ANSWER;
@@ -13,6 +12,7 @@ use super::options::PostgresOptions;
 use super::pooler::Pooler;
 use super::{PostgresStorage, deliveries, polls};
 use crate::lease::LeaseClock;
+use crate::schema::migrator;
 use crate::{Result, StorageError};
 
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
@@ -129,7 +129,8 @@ pub async fn migrate(url: &str, environment: &str) -> Result<u64> {
     refuse_newer(&mut connection, before, url).await?;
     // A newer version has applied all of these and more.
     if before.is_none_or(|before| before <= latest()) {
-        migrator().run_direct(None, &mut connection, false).await?;
+        let migrations = migrator(&MIGRATIONS);
+        migrations.run_direct(None, &mut connection, false).await?;
     }
     sqlx::query("INSERT INTO identity (id, environment) VALUES (1, $1) ON CONFLICT DO NOTHING")
         .bind(environment)
@@ -337,15 +338,4 @@ async fn renumber(connection: &mut PgConnection) -> Result<()> {
     }
     tx.commit().await?;
     Ok(())
-}
-
-fn migrator() -> Migrator {
-    let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
-        let sql = SqlStr::from_static(sql);
-        Migration::new(*version, (*name).into(), MigrationType::Simple, sql, false)
-    });
-    Migrator {
-        migrations: migrations.collect(),
-        ..Migrator::DEFAULT
-    }
 }

@@ -4,7 +4,7 @@ use sqlx::{Connection as _, PgConnection};
 
 use super::open::{check, connect, options};
 use crate::Result;
-use crate::database::{Verified, count};
+use crate::schema::{Verified, count};
 
 /// A row that breaks what every transaction keeps, with a sentence about it. Reading each table also makes the server check
 /// its pages, if they have checksums.

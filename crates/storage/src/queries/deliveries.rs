@@ -244,41 +244,38 @@ pub(super) async fn page(
             None => return Ok(None),
         },
     };
-    let statement = if filter.event.is_some() {
-        // It belongs to the store. A condition of the store would let SQLite read all deliveries of the store.
-        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
-         WHERE deliveries.event_id = $3 AND deliveries.id < $2
-         ORDER BY number DESC LIMIT $4"
-    } else {
+    if let Some(event) = &filter.event {
+        let found = of_event(connection, event, before, filter.limit).await?;
+        return Ok(Some(found));
+    }
+    let found = sqlx::query(
         "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
          WHERE deliveries.store_id = $1 AND deliveries.id < $2
-         ORDER BY deliveries.id DESC LIMIT $4"
-    };
-    let tries = sqlx::query(statement)
-        .bind(store.as_str())
-        .bind(before)
-        .bind(filter.event.as_ref().map(EventId::as_str))
-        .bind(i64::from(filter.limit))
-        .fetch_all(connection)
-        .await?;
-    tries
-        .iter()
-        .map(rows::delivery)
-        .collect::<Result<_, _>>()
-        .map(Some)
+         ORDER BY deliveries.id DESC LIMIT $3",
+    )
+    .bind(store.as_str())
+    .bind(before)
+    .bind(i64::from(filter.limit))
+    .fetch_all(connection)
+    .await?;
+    let page = found.iter().map(rows::delivery).collect::<Result<_>>();
+    page.map(Some)
 }
 
-/// The latest deliveries of an event, the latest first.
+/// The deliveries of an event before a position, the latest first. A condition of the store would let SQLite read all
+/// deliveries of the store.
 pub(super) async fn of_event(
     connection: &mut Connection,
     event: &EventId,
+    before: i64,
     limit: u32,
 ) -> Result<Vec<RecordedDelivery>> {
     let found = sqlx::query(
         "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
-         WHERE event_id = $1 ORDER BY number DESC LIMIT $2",
+         WHERE deliveries.event_id = $1 AND deliveries.id < $2 ORDER BY number DESC LIMIT $3",
     )
     .bind(event.as_str())
+    .bind(before)
     .bind(i64::from(limit))
     .fetch_all(connection)
     .await?;

@@ -324,7 +324,8 @@ async fn order_history(
     let mut events = Vec::with_capacity(found.len());
     for row in &found {
         let event = rows::event(row)?;
-        let deliveries = deliveries::of_event(connection, &event.id, OrderHistory::MOST).await?;
+        let deliveries = deliveries::of_event(connection, &event.id, i64::MAX, OrderHistory::MOST);
+        let deliveries = deliveries.await?;
         events.push(rows::recorded_event(row, event, deliveries)?);
     }
     let audit = "SELECT * FROM audit WHERE order_id = $1 ORDER BY position DESC LIMIT $2";
@@ -367,7 +368,8 @@ async fn given_up_events(
     let mut events = Vec::with_capacity(found.len());
     for row in &found {
         let event = rows::event(row)?;
-        let latest = deliveries::of_event(connection, &event.id, 1).await?.pop();
+        let latest = deliveries::of_event(connection, &event.id, i64::MAX, 1).await?;
+        let latest = latest.into_iter().next();
         events.push(GivenUpEvent { event, latest });
     }
     Ok(events)

@@ -6,7 +6,7 @@ use florin_orders::{
 };
 use jiff::Timestamp;
 
-use super::dialect::{Connection, Row, Transaction, statements};
+use super::dialect::{Connection, Transaction, statements};
 use super::outbox::append;
 use crate::rows::{self, Time, without_nul};
 use crate::{
@@ -132,27 +132,21 @@ pub(super) async fn lock(tx: &mut Connection, id: &OrderId) -> Result<bool> {
 
 /// Locks an order and reads it with all its attempts.
 pub(super) async fn aggregate(tx: &mut Connection, id: &OrderId) -> Result<Aggregate> {
-    let order = sqlx::query(statements::LOCKED_ORDER)
-        .bind(id.as_str())
-        .fetch_one(&mut *tx)
-        .await?;
-    with_attempts(tx, id, &order).await
+    with_attempts(tx, id, statements::LOCKED_ORDER).await
 }
 
 /// Reads an order with all its attempts, to show it.
 pub(super) async fn read_aggregate(connection: &mut Connection, id: &OrderId) -> Result<Aggregate> {
-    let order = sqlx::query("SELECT * FROM orders WHERE id = $1")
-        .bind(id.as_str())
-        .fetch_one(&mut *connection)
-        .await?;
-    with_attempts(connection, id, &order).await
+    with_attempts(connection, id, "SELECT * FROM orders WHERE id = $1").await
 }
 
 async fn with_attempts(
     connection: &mut Connection,
     id: &OrderId,
-    order: &Row,
+    statement: &'static str,
 ) -> Result<Aggregate> {
+    let order = sqlx::query(statement).bind(id.as_str());
+    let order = order.fetch_one(&mut *connection).await?;
     let attempts = sqlx::query(
         "SELECT attempts.*, polls.next_poll_at FROM attempts LEFT JOIN polls ON polls.attempt_id = attempts.id
          WHERE attempts.order_id = $1",
@@ -160,7 +154,7 @@ async fn with_attempts(
     .bind(id.as_str())
     .fetch_all(connection)
     .await?;
-    rows::aggregate(order, &attempts)
+    rows::aggregate(&order, &attempts)
 }
 
 /// Saves an order after a transition: one statement for all that changed.

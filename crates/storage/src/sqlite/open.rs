@@ -4,13 +4,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Connection as _, SqlStr, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 
 use super::file::DatabaseFile;
 use super::writer::Writer;
 use super::{HOLDER, SqliteStorage, deliveries, polls};
+use crate::schema::migrator;
 use crate::{FileFault, Outage, Result, StorageError};
 
 /// How long a statement waits for another process that holds the file.
@@ -300,15 +301,4 @@ pub(super) async fn refusal(
         let wanted = environment.to_owned();
         StorageError::OtherEnvironment { found, wanted }.to_string()
     }))
-}
-
-pub(super) fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {
-    let migrations = migrations.iter().map(|(version, name, sql)| {
-        let sql = SqlStr::from_static(sql);
-        Migration::new(*version, (*name).into(), MigrationType::Simple, sql, false)
-    });
-    Migrator {
-        migrations: migrations.collect(),
-        ..Migrator::DEFAULT
-    }
 }
