@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::dialect::{Connection, Transaction, statements};
 use super::orders::{
-    attempt, emit, end_attention, get, lock, maybe_attempt, request_attention, set_status, snapshot,
+    emit, end_attention, get, lock, maybe_attempt, request_attention, set_status, snapshot,
 };
 use super::polls;
 use crate::lease::milliseconds;
@@ -41,29 +41,24 @@ pub(super) async fn begin(
             event: "new attempt",
         });
     }
-    let creating =
-        "SELECT EXISTS (SELECT 1 FROM attempts WHERE order_id = $1 AND state = 'creating')";
-    let in_progress: bool = sqlx::query_scalar(creating)
-        .bind(order_id.as_str())
-        .fetch_one(&mut **tx)
-        .await
-        .map_err(StorageError::from)?;
-    if in_progress {
+    let (creating, begun_just_now) = count(tx, order_id, now).await?;
+    if creating > 0 {
         return Err(OrderOperationError::InProgress);
     }
-    if begun_just_now(tx, order_id, now).await? >= MAX_ATTEMPTS_PER_MINUTE {
+    if begun_just_now >= MAX_ATTEMPTS_PER_MINUTE {
         return Err(OrderOperationError::TooMany);
     }
     Ok(insert(tx, order_id, terms, now, clock).await?)
 }
 
-async fn begun_just_now(tx: &mut Connection, order_id: &OrderId, now: Timestamp) -> Result<i64> {
-    let count = "SELECT count(*) FROM attempts WHERE order_id = $1 AND begun_at > $2";
+/// Attempts of an order that are being created, and those that were begun in the last minute.
+async fn count(tx: &mut Connection, order_id: &OrderId, now: Timestamp) -> Result<(i64, i64)> {
+    let count =
+        "SELECT count(*) FILTER (WHERE state = 'creating'), count(*) FILTER (WHERE begun_at > $2)
+         FROM attempts WHERE order_id = $1";
     let since = now - SignedDuration::from_mins(1);
-    let count = sqlx::query_scalar(count)
-        .bind(order_id.as_str())
-        .bind(Time(since));
-    Ok(count.fetch_one(tx).await?)
+    let count = sqlx::query_as(count).bind(order_id.as_str());
+    Ok(count.bind(Time(since)).fetch_one(tx).await?)
 }
 
 async fn insert(
@@ -114,13 +109,13 @@ pub(super) async fn open(
     invoice: &Invoice,
     now: Timestamp,
 ) -> Result<(), OpenAttemptError> {
-    if lock_order_of(tx, id).await?.is_none() {
+    let Some(order) = lock_order_of(tx, id).await? else {
         return Ok(());
-    }
+    };
     if let Some(taken) = holder_of(tx, id, invoice).await? {
         return Err(taken);
     }
-    Ok(store_invoice(tx, id, invoice, now).await?)
+    Ok(store_invoice(tx, &order, id, invoice, now).await?)
 }
 
 /// The error that another attempt holds the invoice already.
@@ -146,6 +141,7 @@ async fn holder_of(
 
 async fn store_invoice(
     tx: &mut Connection,
+    order: &OrderId,
     id: &AttemptId,
     invoice: &Invoice,
     now: Timestamp,
@@ -177,22 +173,20 @@ async fn store_invoice(
         // Abandoned meanwhile: this invoice is not shown.
         return Ok(());
     }
-    let attempt = attempt(tx, id).await?;
-    polls::insert(tx, &attempt.order_id, id, invoice, now).await?;
-    let order = get(tx, &attempt.order_id).await?;
-    if !order.takes_attempts(now) {
+    polls::insert(tx, order, id, invoice, now).await?;
+    if !get(tx, order).await?.takes_attempts(now) {
         // The order was cancelled or paid by another attempt meanwhile: this invoice is polled, not
         // shown.
         return Ok(());
     }
     sqlx::query("UPDATE orders SET current_attempt = $1 WHERE id = $2")
         .bind(id.as_str())
-        .bind(order.id.as_str())
+        .bind(order.as_str())
         .execute(&mut *tx)
         .await?;
-    set_status(tx, &order.id, OrderStatus::AwaitingPayment).await?;
-    emit(tx, &order.id, &[EventType::AttemptOpened], now).await?;
-    end_attention(tx, &order.id).await
+    set_status(tx, order, OrderStatus::AwaitingPayment).await?;
+    emit(tx, order, &[EventType::AttemptOpened], now).await?;
+    end_attention(tx, order).await
 }
 
 pub(super) async fn abandon(
@@ -201,7 +195,9 @@ pub(super) async fn abandon(
     reason: Abandoned,
     now: Timestamp,
 ) -> Result<()> {
-    lock_order_of(tx, id).await?;
+    let Some(order) = lock_order_of(tx, id).await? else {
+        return Ok(());
+    };
     let ended = sqlx::query("UPDATE attempts SET state = $1 WHERE id = $2 AND state = 'creating'")
         .bind(<&str>::from(reason))
         .bind(id.as_str())
@@ -210,14 +206,12 @@ pub(super) async fn abandon(
     if ended.rows_affected() == 0 || reason != Abandoned::Blocked {
         return Ok(());
     }
-    let attempt = attempt(tx, id).await?;
-    let order = get(tx, &attempt.order_id).await?;
-    if !order.takes_attempts(now) {
+    if !get(tx, &order).await?.takes_attempts(now) {
         return Ok(());
     }
-    set_status(tx, &order.id, OrderStatus::Blocked).await?;
-    emit(tx, &order.id, &[EventType::Blocked], now).await?;
-    request_attention(tx, &order.id, now).await
+    set_status(tx, &order, OrderStatus::Blocked).await?;
+    emit(tx, &order, &[EventType::Blocked], now).await?;
+    request_attention(tx, &order, now).await
 }
 
 /// Attempts that are being created for longer than `age`. Their orders are locked; those that another transaction has
@@ -266,34 +260,12 @@ pub(super) async fn mark_as_paid(
             event: "payment",
         });
     };
-    // The row decides which of concurrent calls is the first.
-    let marked = sqlx::query(
-        "UPDATE attempts SET marked_as_paid_at = $1 WHERE order_id = $2 AND invoice_id = $3
-             AND marked_as_paid_at IS NULL
-             AND (SELECT settled_at FROM orders WHERE id = $2) IS NULL",
-    )
-    .bind(Time(now))
-    .bind(id.as_str())
-    .bind(invoice.id.as_str())
-    .execute(&mut **tx)
-    .await
-    .map_err(StorageError::from)?;
-    let hinted = match named {
-        None => 0,
-        Some(named) => sqlx::query(
-            "UPDATE attempts SET transaction_hint = $1 WHERE order_id = $2 AND invoice_id = $3
-                 AND (transaction_hint IS NULL OR transaction_hint <> $1)
-                 AND (SELECT settled_at FROM orders WHERE id = $2) IS NULL",
-        )
-        .bind(named.hint.as_str())
-        .bind(id.as_str())
-        .bind(invoice.id.as_str())
-        .execute(&mut **tx)
-        .await
-        .map_err(StorageError::from)?
-        .rows_affected(),
-    };
-    if marked.rows_affected() == 0 && hinted == 0 {
+    // The order is locked: of concurrent calls one alone finds its invoice unmarked.
+    let is_open = known.order.settled_at.is_none();
+    let is_first = is_open && invoice.marked_as_paid_at.is_none();
+    let hint = named.map(|named| &named.hint);
+    let hint = hint.filter(|hint| is_open && invoice.transaction_hint.as_ref() != Some(*hint));
+    if !is_first && hint.is_none() {
         // A repetition finds what the try before has stored.
         let is_ours = tx.is_repeat() && invoice.marked_as_paid_at == Some(now);
         return Ok(MarkedAsPaid {
@@ -301,7 +273,18 @@ pub(super) async fn mark_as_paid(
             is_first: is_ours,
         });
     }
-    let is_first = marked.rows_affected() != 0;
+    sqlx::query(
+        "UPDATE attempts SET marked_as_paid_at = coalesce(marked_as_paid_at, $1),
+             transaction_hint = coalesce($2, transaction_hint)
+         WHERE order_id = $3 AND invoice_id = $4",
+    )
+    .bind(Time(now))
+    .bind(hint.map(TransactionHint::as_str))
+    .bind(id.as_str())
+    .bind(invoice.id.as_str())
+    .execute(&mut **tx)
+    .await
+    .map_err(StorageError::from)?;
     let status = if from == OrderStatus::AwaitingPayment {
         OrderStatus::Checking
     } else {
