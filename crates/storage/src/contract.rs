@@ -19,7 +19,6 @@ use florin_orders::{
 };
 use jiff::SignedDuration;
 
-pub(crate) use self::backend::Store;
 use self::backend::{Backend, Test};
 pub(crate) use self::statements::statements;
 use crate::{

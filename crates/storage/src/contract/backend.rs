@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::postgres::tests::server::{database, pooler, server};
 use crate::{LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage};
 
-pub(crate) type Store = Arc<dyn Storage>;
+type Store = Arc<dyn Storage>;
 
 /// A kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,6 @@ mod races;
 mod relay;
 pub(crate) mod server;
 
-use std::sync::Arc;
-
 use florin_orders::fixtures::{at, exact, invoice, new_attempt, terms};
 use florin_orders::{
     AttemptId, EventId, EventType, Observation, OrderStatus, PollPriority, Snapshot,
@@ -24,7 +22,7 @@ use jiff::SignedDuration;
 
 use self::server::{database, server};
 use super::*;
-use crate::contract::{ByNumber as _, Store, demo, id, retry, too_little, tried};
+use crate::contract::{ByNumber as _, demo, id, retry, too_little, tried};
 use crate::lease::LeaseClock;
 use crate::{
     Claim, DeliveryOutcome, DueAttempt, Fingerprint, LimitKey, OrderFilter, OrderOperationError,
@@ -36,10 +34,17 @@ async fn store() -> (PostgresStorage, String) {
     (another(&database).await, database)
 }
 
-/// Another process on the same database.
+/// Another process on the same database. It waits longer for a connection and for locks, on a machine with other work to do.
 async fn another(database: &str) -> PostgresStorage {
-    let url = server().url(database);
-    opened(&url).await
+    let (url, clock) = (server().url(database), LeaseClock::Caller);
+    let limits = PostgresOptions {
+        acquire_timeout: std::time::Duration::from_secs(20),
+        lock_timeout: std::time::Duration::from_secs(20),
+        statement_timeout: std::time::Duration::from_secs(30),
+        ..PostgresOptions::DEFAULT
+    };
+    let opened = PostgresStorage::open_limited(&url, None, "test", clock, &limits);
+    opened.await.unwrap()
 }
 
 /// A process in production: leases end by the server's clock.
@@ -51,21 +56,4 @@ async fn replica(database: &str) -> PostgresStorage {
 async fn number(storage: &PostgresStorage, query: &str) -> i64 {
     let query = sqlx::query_scalar(sqlx::AssertSqlSafe(query.to_owned()));
     query.fetch_one(&storage.reader).await.unwrap()
-}
-
-/// A process that waits longer for a connection and for locks, on a machine with other work to do.
-async fn opened(url: &str) -> PostgresStorage {
-    let limits = PostgresOptions {
-        acquire_timeout: std::time::Duration::from_secs(20),
-        lock_timeout: std::time::Duration::from_secs(20),
-        statement_timeout: std::time::Duration::from_secs(30),
-        ..PostgresOptions::DEFAULT
-    };
-    let opened =
-        PostgresStorage::open_limited(url, None, "test", LeaseClock::Caller, &limits).await;
-    opened.unwrap()
-}
-
-fn shared(storage: &PostgresStorage) -> Store {
-    Arc::new(storage.clone())
 }

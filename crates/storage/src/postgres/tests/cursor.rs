@@ -50,7 +50,7 @@ async fn a_reader_that_follows_eight_writers_misses_no_event() {
     let (storage, database) = store().await;
     let mut writers = Vec::new();
     for writer in 0..8_u8 {
-        let storage = shared(&another(&database).await);
+        let storage = another(&database).await;
         writers.push(tokio::spawn(async move {
             for number in 0..25 {
                 storage.awaiting(1 + writer * 25 + number).await;

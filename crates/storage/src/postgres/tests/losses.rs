@@ -109,7 +109,7 @@ async fn connections_that_the_server_ends_fail_nothing() {
     let (storage, database) = store().await;
     let mut customers = Vec::new();
     for n in 1..=24_u8 {
-        let storage = shared(&storage);
+        let storage = storage.clone();
         customers.push(tokio::spawn(async move { storage.awaiting(n).await }));
     }
     let mut ended = 0;

@@ -43,7 +43,7 @@ async fn processes_take_turns_on_the_poolers_connections() {
         };
         let clock = LeaseClock::Caller;
         let opened = PostgresStorage::open_limited(&url, Some(&direct), "test", clock, &limits);
-        let storage = shared(&opened.await.unwrap());
+        let storage = opened.await.unwrap();
         for writer in 0..8 {
             let storage = storage.clone();
             writers.push(tokio::spawn(async move {
