@@ -1,7 +1,7 @@
 //! The writer: shared commits, failed ones, and callers that give up.
 
 use super::*;
-use crate::{Commits, Outage};
+use crate::{Commits, Outage, PriceList};
 
 async fn opened(storage: &SqliteStorage, number: u8) -> Result<Opened, crate::OpenError> {
     let (id, terms) = (id(number), terms(&format!("r{number}")));
@@ -103,17 +103,14 @@ async fn a_full_file_fails_its_transactions_and_no_later_one() {
     let limited = sqlx::query(sqlx::AssertSqlSafe(limit));
     limited.execute(&mut *tx).await.unwrap();
     tx.commit().await.unwrap();
-    let mut large = terms("r2");
-    large.title = "x".repeat(200_000);
-    let order = id(2);
-    let open = || test.open_order(&order, &large, token(2), at(86_400), at(0));
-    let full = open().await;
-    let Err(crate::OpenError::Storage(full)) = full else {
-        panic!("{full:?}")
+    let large = PriceList {
+        fetched_at: at(0),
+        body: "x".repeat(200_000),
     };
+    let full = test.keep_prices(&large).await.unwrap_err();
     assert_eq!(full.outage(), Some(Outage::Full), "{full}");
     // The limit was that of the connection, which is thrown away.
-    assert!(open().await.unwrap().is_new);
+    test.keep_prices(&large).await.unwrap();
     assert_eq!(test.status(1).await, OrderStatus::Open);
     test.check_writing(at(1)).await.unwrap();
     test.check_database().await.unwrap();
