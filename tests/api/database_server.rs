@@ -274,13 +274,13 @@ async fn a_lossy_failover_costs_what_the_documentation_states() {
     assert_eq!(credits(&standby, &waiting.order), "0");
 
     // The store opens the order again by the same reference.
-    let lost = format!("/v1/orders/{}", last);
-    world.store().get(&lost).await.refused(404, "not_found");
+    let path = format!("/v1/orders/{last}");
+    world.store().get(&path).await.refused(404, "not_found");
     let opened = world.store().open(&lamp()).await.with(201);
     assert_ne!(opened.text_at("/order/id"), last);
 
     // The store reads its list from an older event, or from the beginning.
-    let after = format!("/v1/events?after={}", cursor);
+    let after = format!("/v1/events?after={cursor}");
     let refused = world.store().get(&after).await;
     refused.refused(400, "invalid_request").naming("after");
 

@@ -232,9 +232,9 @@ async fn metrics_of_a_database_server_are_listed_and_report_what_is_wrong_with_i
     let scrape = Scrape::of(&world).await;
     let count = scrape.series().len();
     assert!(count <= MOST_SERIES, "{count} series");
-    let of_file = Scrape::of(&on_file).await;
+    let sqlite = Scrape::of(&on_file).await;
     on_file.end().await;
-    let exported = &scrape.names() | &of_file.names();
+    let exported = &scrape.names() | &sqlite.names();
     for file in [
         "deploy/prometheus/alerts.yml",
         "deploy/prometheus/alerts.test.yml",
@@ -245,8 +245,8 @@ async fn metrics_of_a_database_server_are_listed_and_report_what_is_wrong_with_i
         let unknown = names.iter().filter(|name| !exported.contains(&***name));
         assert_eq!(unknown.collect::<Vec<_>>(), [""; 0], "{file}");
     }
-    let (table, of_file) = (scrape.table(), of_file.table());
-    let rows = table.lines().filter(|row| !of_file.contains(row));
+    let (table, common) = (scrape.table(), sqlite.table());
+    let rows = table.lines().filter(|row| !common.contains(row));
     let rows: Vec<&str> = rows.collect();
     assert_eq!(rows.len(), 6, "{rows:#?}");
     let wanted = rows.join("\n");

@@ -259,8 +259,8 @@ async fn the_attempts_and_staff_pages_of_an_address_and_the_uses_of_an_order_tok
         statuses.push(post(&from, "/v1/checkout", &signed).await.status);
     }
     assert_eq!(statuses[0], 201);
-    let reused = &statuses[1..30];
-    assert!(reused.iter().all(|status| *status == 200), "{statuses:?}");
+    let repeated = &statuses[1..30];
+    assert!(repeated.iter().all(|status| *status == 200), "{statuses:?}");
     assert!(statuses.contains(&429), "{statuses:?}");
 
     // A page of staff, without a session.

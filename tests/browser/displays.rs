@@ -210,8 +210,8 @@ async fn held_after_removals(element: &str, removes: &str) -> Vec<(Value, (u64, 
     for turn in 1..=8 {
         let again = "document.body.insertAdjacentHTML('beforeend', arguments[0])";
         browser.evaluate_with(again, &[json!(element)]).await;
-        let removed = format!("the element is removed {turn} times");
-        wait_for_value(&browser, &removed, "window.removed", turn).await;
+        let condition = format!("the element is removed {turn} times");
+        wait_for_value(&browser, &condition, "window.removed", turn).await;
         let rest = "[window.held().streams, window.held().timers]";
         wait_for_value(&browser, "nothing is active", rest, json!([0, 0])).await;
         let held = browser.evaluate("return window.held()").await;

@@ -159,8 +159,8 @@ impl Endpoint {
             return Err(format!("{id} {UNSIGNED}"));
         }
         if !clock.was_moved() {
-            let verified = verifier.verify(bytes, headers);
-            verified.map_err(|error| error.to_string())?;
+            let checked = verifier.verify(bytes, headers);
+            checked.map_err(|error| error.to_string())?;
         }
         let body: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         CONTRACT.check_event(&body)?;

@@ -12,13 +12,11 @@ use crate::config::server::schema;
 /// Characters of a line.
 const WIDTH: usize = 120;
 
-/// Calls `visit` with each table, the tables below it after it, and with the names of the tables that lead to it: `0` after
-/// that of a list.
-fn each_table<'a>(
-    schema: &'a Value,
-    path: &[&'a str],
-    visit: &mut dyn FnMut(&'a Value, &[&'a str], Vec<Key<'a>>),
-) {
+/// Receives a table, the names of the tables that lead to it, `0` after that of a list, and its keys.
+type Visit<'a, 'v> = dyn FnMut(&'a Value, &[&'a str], Vec<Key<'a>>) + 'v;
+
+/// Calls `visit` with each table, the tables below it after it.
+fn each_table<'a>(schema: &'a Value, path: &[&'a str], visit: &mut Visit<'a, '_>) {
     let Layout { keys, tables } = layout(schema);
     visit(schema, path, keys);
     for table in tables {

@@ -236,7 +236,7 @@ mod tests {
             timeouts,
             slots: Slots::new(ConnectionLimits {
                 all,
-                per_address: all,
+                per_address: usize::MAX,
             }),
             counted_address: Arc::new(|peer| Some(peer.ip())),
         };

@@ -190,7 +190,10 @@ impl FromRequestParts<Arc<AppState>> for Member {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, Response> {
         let config = app.config();
         let token = session_token(&config, &parts.headers).ok_or_else(no_session)?;
-        let found = app.deps.storage.staff_session(token.staff_hash(), app.now());
+        let found = app
+            .deps
+            .storage
+            .staff_session(token.staff_hash(), app.now());
         let found = found.await.map_err(|error| {
             let error = PageError::from(OperatorError::from(error));
             error.into_response()

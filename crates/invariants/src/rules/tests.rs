@@ -284,8 +284,11 @@ fn every_amount_must_cover_the_price_less_the_tolerance() {
     assert!(!covers("0.24374", "19.50"));
 }
 
+/// A change of the evidence.
+type Change = fn(&mut Evidence);
+
 /// Changes that no rule may report, each with the reason.
-const ALLOWED: &[(&str, fn(&mut Evidence))] = &[
+const ALLOWED: &[(&str, Change)] = &[
     ("the gateway contradicted itself about the payment", |it| {
         lose_payment(it);
         gateway_invoice(it, "inv_1").is_contradicted = true;
@@ -336,8 +339,9 @@ const ALLOWED: &[(&str, fn(&mut Evidence))] = &[
     ),
     ("after sixty days nothing is polled", |it| {
         it.taken_at = START + 60 * 24 * HOUR;
-        let attempts = &mut it.database.attempts;
-        attempts.iter_mut().for_each(|it| it.is_scheduled = false);
+        for attempt in &mut it.database.attempts {
+            attempt.is_scheduled = false;
+        }
     }),
     ("another process does not know the pause", |it| {
         it.gateway.requests[1].at -= 1;

@@ -85,7 +85,9 @@ impl Failure {
             | ApiError::NoSuchFile
             | ApiError::NoWidget => plain(ErrorCode::NotFound),
             ApiError::NotCancellable | ApiError::ReceiptEmailKnown => plain(ErrorCode::OrderClosed),
-            ApiError::PaidOnHostedPage | ApiError::EmailOnHostedPage => plain(ErrorCode::OtherFlow),
+            ApiError::PaidOnHostedPage
+            | ApiError::EmailOnHostedPage
+            | ApiError::OpenOrder(OpenOrderError::OtherFlow) => plain(ErrorCode::OtherFlow),
             ApiError::AccountShared | ApiError::OnboardingDenied => {
                 plain(ErrorCode::GatewayAccessDenied)
             }
@@ -143,7 +145,6 @@ impl Failure {
             }
             ApiError::Price(error) => price_failure(error),
             ApiError::OpenOrder(OpenOrderError::Conflict) => plain(ErrorCode::OrderConflict),
-            ApiError::OpenOrder(OpenOrderError::OtherFlow) => plain(ErrorCode::OtherFlow),
             ApiError::Payment(error) => payment_failure(error),
             ApiError::OpenOrder(OpenOrderError::Storage(error)) | ApiError::Storage(error) => {
                 storage_failure(error)

@@ -173,9 +173,9 @@ mod tests {
 
     const LEASE: Duration = Duration::from_secs(15);
 
-    fn opened(rest: u64) -> Option<LimitEvent> {
+    fn opened(rest: u64) -> LimitEvent {
         let rest = Duration::from_secs(rest);
-        Some(LimitEvent::CircuitOpened { rest })
+        LimitEvent::CircuitOpened { rest }
     }
 
     /// Open since second 0.
@@ -183,7 +183,7 @@ mod tests {
         let mut circuit = Circuit::default();
         for n in 1..=5 {
             let change = circuit.record(at(0), false, None);
-            assert_eq!(change, opened(5).filter(|_| n == 5), "{n}");
+            assert_eq!(change, (n == 5).then(|| opened(5)), "{n}");
         }
         circuit
     }
@@ -212,7 +212,7 @@ mod tests {
             assert!(probe.is_some());
             assert_eq!(circuit.check(at(now)), Err(PROBE_TAKES), "one at a time");
             assert_eq!(circuit.record(at(now), true, None), None, "an earlier call");
-            assert_eq!(circuit.record(at(now), false, probe), opened(rest));
+            assert_eq!(circuit.record(at(now), false, probe), Some(opened(rest)));
             now += i64::try_from(rest).unwrap();
         }
         let probe = circuit.pass(at(now), LEASE);
@@ -223,7 +223,7 @@ mod tests {
         for _ in 0..4 {
             assert_eq!(circuit.record(at(now), false, None), None);
         }
-        assert_eq!(circuit.record(at(now), false, None), opened(5));
+        assert_eq!(circuit.record(at(now), false, None), Some(opened(5)));
     }
 
     #[test]
