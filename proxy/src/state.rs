@@ -118,7 +118,7 @@ pub(crate) struct AppState {
     pub poller_wakeup: Notify,
     pub dispatcher_wakeup: watch::Sender<()>,
     pub shutdown: CancellationToken,
-    /// What the log has said about addresses of clients. Another `trusted_proxies` begins anew.
+    /// The log lines about addresses of clients. Another `trusted_proxies` begins anew.
     pub address_notices: Mutex<AddressNotices>,
     /// The latest time since [`AppState::take_latest_reading`], in Unix microseconds.
     latest_reading: AtomicI64,

@@ -102,7 +102,7 @@ async fn forged_callbacks_and_open_pages_change_nothing_and_cost_a_bounded_numbe
 }
 
 #[tokio::test]
-async fn a_response_tells_a_right_token_and_body_from_wrong_ones_and_no_invoice_from_another() {
+async fn a_response_distinguishes_right_tokens_and_bodies_and_no_invoices() {
     let world = World::start().await;
     world.customer().open("ebook").await.choose("BTC").await;
     let known = invoice_ids(&world).await.remove(0);

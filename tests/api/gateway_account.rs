@@ -65,7 +65,7 @@ async fn a_store_with_access_uses_every_endpoint_of_the_gateway_and_another_none
     let shown = store.get(account).await.with(200);
     assert!(shown.body["upload_url"].is_string(), "{}", shown.text);
 
-    // Refusals of the gateway and of the proxy are told apart.
+    // Refusals of the gateway and of the proxy have different codes.
     let path = "/v1/gateway/preferences";
     let unknown = json!({ "crypto_code": "XMR", "wallet_address": "x" });
     let refused = store.post(path, &unknown).await;

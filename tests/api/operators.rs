@@ -163,7 +163,8 @@ async fn orders_are_found_and_one_is_shown_with_all_that_happened() {
         *decisions,
         json!(["accept_as_paid", "keep_waiting", "close"])
     );
-    let listed = ada.get("/api/deliveries?store=demo&limit=1").await;
+    let query = format!("event={}&limit=1", shown.text_at("/events/0/id"));
+    let listed = ada.get(&format!("/api/deliveries?{query}")).await;
     let listed = listed.with(200).text_at("/deliveries/0/type");
     assert_eq!(listed, "order.underpaid");
     world.end().await;

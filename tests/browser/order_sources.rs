@@ -33,7 +33,7 @@ async fn a_donation_of_an_amount_that_the_customer_enters_is_paid() {
         assert!(offered.contains(words), "{words} in {offered}");
     }
     browser.fill("give-other", "35,5").await;
-    browser.press("give-go").await;
+    browser.type_keys(Key::Enter).await;
     let checkout = choose_asset(&world, &browser, "LTC").await;
     let view = checkout.view().await;
     assert_eq!(view["amount"], "35.50");
@@ -138,9 +138,8 @@ async fn an_input_error_is_shown_at_its_field() {
     let gallery = Gallery::open().await;
     let browser = &gallery.browser;
     gallery.show("giving", "&locale=en").await;
-    let bounds = "Choose any amount between \u{2066}$2.00\u{2069} and \u{2066}$500.00\u{2069}.";
-    let refused =
-        "Please enter an amount between \u{2066}$2.00\u{2069} and \u{2066}$500.00\u{2069}.";
+    let bounds = "Choose any amount between \u{2066}$2\u{2069} and \u{2066}$500\u{2069}.";
+    let refused = "Please enter an amount between \u{2066}$2\u{2069} and \u{2066}$500\u{2069}.";
     let before = json!([null, [bounds, ""], false, ""]);
     assert_eq!(read_inside(browser, FIELD).await, before);
     for typed in ["1.99", "", "five"] {
@@ -153,10 +152,6 @@ async fn an_input_error_is_shown_at_its_field() {
         .await;
         assert!(browser.is_visible("give-error").await);
     }
-    browser.fill("give-other", "5,50").await;
-    browser.type_keys(Key::Enter).await;
-    browser.wait_for("status-open").await;
-
     // The currency's sign is placed as in the language.
     let order = "const field = inside.querySelector('.money'); return [named('give-sign').textContent.includes('$'), field.firstChild.tagName]";
     for (locale, first) in [("en", "LABEL"), ("ar", "INPUT")] {

@@ -3,14 +3,10 @@
 use async_trait::async_trait;
 use florin_gateway::{AccountRow, AccountRowError, AccountState, AccountStep};
 use jiff::Timestamp;
-use parking_lot::Mutex;
 
 use crate::outage::Outage;
 use crate::process::Process;
 use crate::timeline::Millis;
-
-/// Its text and version. A change of it is one step: no other one is seen in between.
-pub(crate) type StoredAccount = Mutex<(Option<String>, i64)>;
 
 pub(crate) struct SimulatedAccount {
     pub(crate) process: Process,

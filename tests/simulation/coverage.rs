@@ -7,7 +7,7 @@ use crate::behaviour::BEHAVIOURS;
 use crate::disaster::DISASTERS;
 use crate::faults::{Endpoint, Fault};
 use crate::order_sources::ORDER_SOURCES;
-use crate::stores::ENDPOINT_FAULTS;
+use crate::sender::ENDPOINT_FAULTS;
 
 /// What must happen, beside the kinds that are drawn from tables.
 const MUST_HAPPEN: [(&str, &str); 14] = [

@@ -58,6 +58,7 @@ mod proxy;
 mod queries;
 mod runner;
 mod schedule;
+mod sender;
 mod stores;
 mod timeline;
 mod transport;

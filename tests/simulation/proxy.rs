@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::http::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN};
 use florin_gateway::{Client, Settings};
+use florin_invariants::Restore;
 use florin_proxy::config::load;
 use florin_proxy::{Core, Dependencies};
 use florin_storage::SqliteStorage;
@@ -23,11 +24,11 @@ use tower::ServiceExt as _;
 use crate::account::SimulatedAccount;
 use crate::faulty_storage::FaultyStorage;
 use crate::process::{Process, run_workers};
-
-use crate::stores::{self, SimulatedSender};
+use crate::sender::SimulatedSender;
+use crate::stores;
 use crate::timeline::Millis;
 use crate::transport::SimulatedTransport;
-use crate::world::World;
+use crate::world::{Backup, World};
 
 const TIMEOUT: Millis = 45_000;
 
@@ -276,5 +277,53 @@ impl Machine {
         for process in begun.iter().filter(|process| !process.was_suspended()) {
             gateway.record_pause(process.number, until);
         }
+    }
+}
+
+/// Longest time between the last process and the copy in its place.
+const LONGEST_STOP: Millis = 20_000;
+
+impl Proxy {
+    pub(crate) async fn restore_backups(self) {
+        loop {
+            self.world().restore_wanted.notified().await;
+            self.restore().await;
+        }
+    }
+
+    async fn restore(&self) {
+        let world = self.world().clone();
+        let backup = world.backup.lock().take();
+        let Backup { made_at, file } = backup.expect("a restore begins with a backup");
+        self.stop_all("before a restore");
+        let pause = world.random.between(1, LONGEST_STOP);
+        world.timeline.sleep(pause).await;
+        let replaced = world.read_tables(true);
+        world.database.run(self.storage().close());
+        let url = format!("sqlite://{}", file.display());
+        let storage = world.database.run(SqliteStorage::open(&url, "test"));
+        world.queries.switch_to(&file);
+        let backup = world.read_tables(true);
+        world.forget_what_was_lost(&backup);
+        let lost = replaced.orders.len() - backup.orders.len();
+        world.log(|| format!("a backup is restored, without {lost} orders"));
+        for (what, lost) in [
+            ("lost orders", lost),
+            (
+                "lost credits",
+                replaced.credits.len() - backup.credits.len(),
+            ),
+            ("lost events", replaced.events.len() - backup.events.len()),
+        ] {
+            world.counters.add("restores", what, lost as u64);
+        }
+        world.restores.lock().push(Restore {
+            made_at,
+            at: world.timeline.now(),
+            backup,
+            replaced,
+        });
+        world.use_file(file);
+        self.start_on(storage.expect("a backup of a good database"));
     }
 }

@@ -12,7 +12,6 @@ use parking_lot::{Mutex, MutexGuard};
 use support::{Counters, SeededRandom};
 use tokio::sync::Notify;
 
-use crate::account::StoredAccount;
 use crate::gateway::Gateway;
 use crate::outage::Outage;
 use crate::queries::{Database, Queries};
@@ -29,6 +28,9 @@ pub(crate) struct Backup {
     pub(crate) made_at: Millis,
     pub(crate) file: PathBuf,
 }
+
+/// The text and version of the row of the gateway account. A change of it is one step: no other one is seen in between.
+type StoredAccount = Mutex<(Option<String>, i64)>;
 
 pub(crate) struct World {
     pub(crate) timeline: Timeline,

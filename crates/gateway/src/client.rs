@@ -6,6 +6,7 @@
 //! only as a signature. It does not store or assess responses.
 
 mod account_row;
+mod call;
 mod error;
 mod http;
 mod keys;
@@ -23,7 +24,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use self::http::{Call, Exchange, GatewayResponse, Request, SingleFlight};
+use self::call::Call;
+use self::http::{Exchange, GatewayResponse, Request, SingleFlight};
 use self::keys::{SigningKey, SigningKeys};
 use self::limiter::Limiter;
 use self::limits::{Outcome, Rules};

@@ -4,8 +4,9 @@ use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
+use crate::Millis;
 use crate::amount::{Price, units};
-use crate::evidence::{Attempt, Credit, Database, Event, Millis, Observation, Order};
+use crate::evidence::{Attempt, Credit, Database, Event, Observation, Order};
 use crate::gateway::{Requested, Shown};
 
 const ORDERS: &str = "SELECT orders.*,

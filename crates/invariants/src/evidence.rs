@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Millis;
 use crate::amount::Price;
 use crate::gateway::{Gateway, Invoice, Requested, Shown};
 
@@ -312,9 +313,6 @@ impl Event {
         self.outbox.as_deref() == Some("given_up")
     }
 }
-
-/// Milliseconds: since 1970, or since a simulation began.
-pub type Millis = i64;
 
 /// How far the proxy's clock was ahead of the gateway's, from one moment to the next.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::Millis;
 use crate::amount::{Price, at_least};
-use crate::evidence::Millis;
 
 #[derive(Clone, Debug, Default)]
 pub struct Gateway {

@@ -26,9 +26,12 @@ mod sources;
 pub use amount::Price;
 pub use database::ReadError;
 pub use evidence::{
-    Attempt, ClockRecord, Credit, Database, Delivery, Event, Evidence, Listing, Millis,
-    Observation, Order, Restore, Shop, Signature, StoredFile,
+    Attempt, ClockRecord, Credit, Database, Delivery, Event, Evidence, Listing, Observation, Order,
+    Restore, Shop, Signature, StoredFile,
 };
 pub use gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 pub use rules::{Finding, Moment, check};
 pub use sources::{Sources, audit, read_tables};
+
+/// Milliseconds: since 1970, or since a simulation began.
+pub type Millis = i64;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::evidence::{Attempt, Database, Event, Evidence, Millis, Restore};
+use crate::Millis;
+use crate::evidence::{Attempt, Database, Event, Evidence, Restore};
 
 impl Restore {
     /// Invoices that attempts of the replaced database held, and none of the backup: their attempts are lost.

@@ -12,7 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 
 pub use self::databases::read_tables;
 use self::sandbox_log::SandboxLog;
-use crate::evidence::{ClockRecord, Evidence, Millis, Shop};
+use crate::Millis;
+use crate::evidence::{ClockRecord, Evidence, Shop};
 use crate::rules::{Finding, Moment, check};
 
 /// Longest time between the gateway's last line and the proxy's last write.

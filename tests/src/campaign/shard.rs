@@ -369,7 +369,7 @@ pub(super) fn address_of(server: &PostgresServer) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], server.port()))
 }
 
-/// A proxy on the file of the shard, or on its server by a link of its own.
+/// A proxy on the file of the shard, or on its server by a separate link.
 async fn replica(
     folder: &Folder,
     number: usize,

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::evidence::{Evidence, Millis};
+use crate::Millis;
+use crate::evidence::Evidence;
 use crate::rules::Finding;
 
 const DAY: Millis = 24 * 3_600_000;

@@ -351,7 +351,7 @@ const ALLOWED: &[(&str, Change)] = &[
         it.gateway.requests[1].at -= 1;
         it.gateway.pauses[0].known_after = 2;
     }),
-    ("nobody reads the list of events", |it| {
+    ("no store reads the list of events", |it| {
         it.shop.listing = None;
     }),
 ];

@@ -7,7 +7,8 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::evidence::{ClockRecord, Delivery, Listing, Millis, Signature};
+use crate::Millis;
+use crate::evidence::{ClockRecord, Delivery, Listing, Signature};
 
 pub(super) fn lines<T>(
     path: &Path,

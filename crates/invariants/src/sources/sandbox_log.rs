@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use serde_json::Value;
 
 use super::logs::{lines, text, time};
+use crate::Millis;
 use crate::amount::units;
-use crate::evidence::Millis;
 use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 
 /// Requests that were sent before the response with the pause arrived, on a machine with other work to do.

@@ -7,10 +7,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::super::*;
 use super::restored::add_restore;
+use crate::Millis;
 use crate::amount::{Price, units};
 use crate::evidence::{
-    Attempt, Credit, Database, Delivery, Event, Listing, Millis, Observation, Order, Shop,
-    Signature, StoredFile,
+    Attempt, Credit, Database, Delivery, Event, Listing, Observation, Order, Shop, Signature,
+    StoredFile,
 };
 use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 use crate::rules::deliveries::sign;
