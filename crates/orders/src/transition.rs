@@ -33,8 +33,9 @@ use florin_money::Amount;
 use jiff::Timestamp;
 
 use crate::{
-    Assessment, Attempt, EventType, Invoice, Order, OrderStatus, PaymentState, Progress,
-    ReviewReason, next_poll, next_poll_after_review, poll::next_poll_of_additional_payment,
+    Assessment, Attempt, EventType, Invoice, LatePayment, Order, OrderStatus, PaymentState,
+    Progress, ReviewReason, next_poll, next_poll_after_review,
+    poll::next_poll_of_additional_payment,
 };
 
 /// The changes that an assessment makes to its order.
@@ -70,10 +71,10 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
         if is_additional_payment(invoice, assessment) {
             return unchanged;
         }
-        return recheck_acceptance(invoice, assessment, payment_state, &unchanged);
+        return recheck_acceptance(order, invoice, assessment, payment_state, &unchanged);
     }
     if order.is_credited_by(attempt) {
-        return recheck_credit(invoice, assessment, payment_state, &unchanged);
+        return recheck_credit(order, invoice, assessment, payment_state, &unchanged);
     }
     let received_changed = assessment
         .progress()
@@ -189,8 +190,10 @@ fn events_of(status: OrderStatus) -> Vec<EventType> {
 
 /// The credited attempt was observed again. Anything but the same completed payment contradicts the
 /// credit: failed, cancelled, unconfirmed, less than the price, or less of the asset than was
-/// credited. The fiat amounts may change as long as they cover the price.
+/// credited. The fiat amounts may change as long as they cover the price, and a second payment may
+/// vanish.
 fn recheck_credit(
+    order: &Order,
     invoice: &Invoice,
     assessment: &Assessment,
     says: PaymentState,
@@ -198,7 +201,9 @@ fn recheck_credit(
 ) -> Transition {
     let credited = invoice.progress.received.crypto;
     let now = assessment.progress().map(|now| now.received.crypto);
-    let stands = says == PaymentState::Settled && now.is_some_and(|now| now >= credited);
+    let is_enough =
+        includes_second_payment(order, invoice) || now.is_some_and(|now| now >= credited);
+    let stands = says == PaymentState::Settled && is_enough;
     if is_additional_payment(invoice, assessment) {
         return unchanged.clone();
     }
@@ -220,6 +225,7 @@ fn recheck_credit(
 /// An attempt that an operator accepted was observed again. The operator knew what had arrived. Less than that, or another
 /// address, contradicts the credit; more than the price is a late payment.
 fn recheck_acceptance(
+    order: &Order,
     invoice: &Invoice,
     assessment: &Assessment,
     says: PaymentState,
@@ -231,6 +237,7 @@ fn recheck_acceptance(
         .map_or(Amount::ZERO, |now| now.received.crypto);
     let is_contradiction = match says {
         PaymentState::AddressChanged => invoice.payment_state != PaymentState::AddressChanged,
+        PaymentState::Settled if includes_second_payment(order, invoice) => false,
         _ => arrived < known,
     };
     let reverted = is_contradiction.then_some(says);
@@ -250,6 +257,12 @@ fn recheck_acceptance(
         events,
         ..unchanged.clone()
     }
+}
+
+/// Returns `true` if the last amount was reported as a second payment: it exceeds what was credited.
+fn includes_second_payment(order: &Order, invoice: &Invoice) -> bool {
+    order.late_payment == Some(LatePayment::Second)
+        && invoice.late_amount_notified == Some(invoice.progress.received.crypto)
 }
 
 /// Returns `true` if more than was credited is on its way to the credited attempt's address: the invoice is then unfinished

@@ -190,6 +190,23 @@ fn less_than_was_credited_is_against_the_credit_even_when_it_covers() {
 }
 
 #[test]
+fn a_second_payment_that_vanishes_contradicts_no_credit() {
+    let mut order = order(S::Paid);
+    order.late_payment = Some(LatePayment::Second);
+    let mut attempt = credited();
+    if let AttemptState::Open(invoice) = &mut attempt.state {
+        invoice.progress.received.crypto = amount("0.0004");
+        invoice.late_amount_notified = Some(amount("0.0004"));
+    }
+    for (observation, reverted) in [(exact("COMPLETED"), None), (less(), Some(P::Underpaid))] {
+        let assessment = assess(&order, &attempt, &observation);
+        let change = transition(&order, &attempt, &assessment);
+        assert_eq!(change.reverted, reverted);
+        assert_eq!(change.events.contains(&E::Reverted), reverted.is_some());
+    }
+}
+
+#[test]
 fn the_credit_stays_on_record_while_a_second_payment_is_on_its_way() {
     let (order, attempt) = (order(S::Paid), credited());
     let assessment = assess(&order, &attempt, &more("PROCESSING"));
