@@ -133,13 +133,6 @@ impl TokenSigner {
         }
     }
 
-    pub fn for_store(&self, store: &str) -> Self {
-        Self {
-            store: store.to_owned(),
-            ..self.clone()
-        }
-    }
-
     pub fn claims(&self, reference: &str, amount: &str) -> Value {
         let now = self.clock.now().as_second();
         json!({

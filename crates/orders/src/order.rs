@@ -113,8 +113,7 @@ pub struct Order {
     pub reverted: Option<Reverted>,
     /// When the store cancelled it. Its status still changes when a payment arrives.
     pub cancelled_at: Option<Timestamp>,
-    /// `true` if a payment was detected on any of its attempts, current or replaced: unconfirmed, confirming, settled,
-    /// underpaid, or received on an invoice that is over.
+    /// `true` if [`crate::Attempt::has_money`] holds for any of its attempts, current or replaced.
     pub has_money: bool,
     /// What came late; absent while it is not paid, and when nothing did.
     pub late_payment: Option<LatePayment>,

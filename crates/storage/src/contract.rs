@@ -1,4 +1,4 @@
-//! The storage contract: tests that hold for every store. They are one text, compiled for each with its `BACKEND`.
+//! The storage contract: tests that hold for both databases. They are one text, compiled for each with its `BACKEND`.
 
 mod backend;
 mod pooled;
@@ -98,7 +98,7 @@ pub(crate) fn closed_in<T: Debug>(done: Result<T, OrderOperationError>) -> Order
     }
 }
 
-/// A store as tests use it: times are seconds, leases last 30 of them, and the order, the attempt and the invoice of a number
+/// A storage as tests use it: times are seconds, leases last 30 of them, and the order, the attempt and the invoice of a number
 /// belong together.
 #[async_trait]
 pub(crate) trait ByNumber: Storage {

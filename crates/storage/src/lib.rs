@@ -1,6 +1,6 @@
 //! Stores orders, attempts, observations, events and the outbox.
 //!
-//! A store ([`Storage`]) applies what `florin-orders` decides in one transaction: observation, state, credit and outbox
+//! A database ([`Storage`]) applies what `florin-orders` decides in one transaction: observation, state, credit and outbox
 //! row together, or nothing.
 //!
 //! Invariants that the database keeps, by keys and triggers:

@@ -1,4 +1,4 @@
-//! Limits and decisions that every store shares.
+//! Limits and decisions that both databases share.
 
 use jiff::SignedDuration;
 

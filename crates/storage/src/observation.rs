@@ -1,4 +1,4 @@
-//! The record of an observation, the same in every store.
+//! The record of an observation, the same in both databases.
 
 use florin_orders::{Assessment, EventType, Observation};
 use sha2::{Digest as _, Sha256};

@@ -39,8 +39,7 @@ pub(crate) fn texts(cause: AttentionCause) -> (&'static str, &'static str) {
         ),
         AttentionCause::EndedWithMoney => (
             "Ended with money",
-            "Money arrived, and then the invoice was cancelled, failed or closed. Ask the gateway where the money is, \
-             then accept the order or refund the customer and close it.",
+            "Money arrived, and then the order ended without a credit. Ask the gateway where the money is, then accept the order or refund the customer and close it.",
         ),
         AttentionCause::Reverted => (
             "Credit contradicted",

@@ -1,8 +1,8 @@
 //! `Idempotency-Key`: a POST that is sent again with its key is carried out once.
 //!
 //! The typed result of a request is stored with the request's fingerprint, and answered again. It holds no client token:
-//! that is issued afterwards, a fresh one on every replay. A failure changed nothing and is not stored: the same request
-//! may try again with the same key. A crash locks no key, since a claim is a lease; a retry after a crash finds the order
+//! that is issued afterwards, a fresh one on every replay. A failure is not stored: the same request may try
+//! again with the same key, and finds what the one before has opened. A crash locks no key, since a claim is a lease; a retry after a crash finds the order
 //! that was opened before, since [`RequestIdentity::generated_reference`] is the reference of its order.
 
 use std::sync::Arc;
@@ -29,7 +29,8 @@ use crate::trace;
 static KEY: HeaderName = HeaderName::from_static("idempotency-key");
 static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// Longer than any request takes: the gateway has 10 s. A claim that is older belongs to a process that died.
+/// Longer than a request takes that does not wait for its turn: the gateway has 10 s. A claim that is older belongs to a process
+/// that died, or to a request whose repetition finds the same order, and waits for its attempt.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// A day longer than any order takes attempts.
 const KEPT: SignedDuration = SignedDuration::from_hours(31 * 24);

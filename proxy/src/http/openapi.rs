@@ -1,4 +1,4 @@
-//! GET /openapi.json: the HTTP described for machines, made from the types and the codes that response.
+//! GET /openapi.json: the HTTP described for machines, made from the types and the codes of responses.
 //!
 //! Nothing is written twice: shapes come from the types (through [`Types`]), refusals from [`florin_checkout_api::ErrorCode`],
 //! events from [`florin_orders::EventType`]. By hand are only the operations themselves, each beside its handler; the router

@@ -49,7 +49,7 @@ florin_database_connections Connections to the database server that are in use, 
 florin_database_connections_limit Connections to the database server that may be open, by pool
 florin_database_connection_timeouts Requests that waited in vain for a connection to the database server, by pool
 florin_database_clock_ahead_seconds How far the database server's clock is ahead of this machine's, rounded
-florin_database_oldest_write_seconds Age of the oldest open transaction that has written, of any program: GET /v1/events lists no later event; absent for a role that may not see it
+florin_database_oldest_write_seconds Age of the oldest open transaction that has written to the database, of any program: GET /v1/events lists no later event; absent for a role that may not see it
 florin_database_standbys Standbys of the database server: connected ones, and those that commits wait for; absent for a role that may not see them
 ";
 

@@ -40,7 +40,8 @@ pub(super) async fn state(connection: &mut PgConnection) -> Result<ServerState> 
         sqlx::query_as::<_, (i64, Time, i64, bool, i64, i64)>(
             "SELECT (SELECT coalesce(max(version), 0) FROM _sqlx_migrations WHERE success), clock_timestamp(),
                  coalesce(extract(epoch FROM clock_timestamp() - least(
-                     (SELECT min(xact_start) FROM pg_stat_activity WHERE backend_xid IS NOT NULL),
+                     (SELECT min(xact_start) FROM pg_stat_activity
+                         WHERE backend_xid IS NOT NULL AND datname = current_database()),
                      (SELECT min(prepared) FROM pg_prepared_xacts)))::bigint, 0),
                  pg_has_role('pg_read_all_stats', 'USAGE'), count(*),
                  count(*) FILTER (WHERE sync_state IN ('sync', 'quorum'))

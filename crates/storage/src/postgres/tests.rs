@@ -1,4 +1,4 @@
-//! Tests of PostgreSQL alone. The contract of every store is in `crate::contract`.
+//! Tests of PostgreSQL alone. The contract of both databases is in `crate::contract`.
 
 mod account;
 mod announcements;

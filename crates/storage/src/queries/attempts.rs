@@ -247,7 +247,7 @@ pub(super) async fn mark_as_paid(
     let invoice = known.attempt.as_ref().and_then(Attempt::invoice);
     if let Some((named, address)) = named.and_then(|one| Some((one, one.earlier_address(invoice)?)))
     {
-        keep_earlier_hint(tx, id, &named.hint, address).await?;
+        keep_earlier_hint(tx, id, from, &named.hint, address).await?;
         return Ok(MarkedAsPaid {
             snapshot: known,
             is_first: false,
@@ -302,6 +302,7 @@ pub(super) async fn mark_as_paid(
 async fn keep_earlier_hint(
     tx: &mut Transaction,
     id: &OrderId,
+    from: OrderStatus,
     hint: &TransactionHint,
     address: &str,
 ) -> Result<(), OrderOperationError> {
@@ -318,7 +319,7 @@ async fn keep_earlier_hint(
     .map_err(StorageError::from)?;
     if kept.rows_affected() == 0 {
         return Err(OrderOperationError::Closed {
-            from: OrderStatus::Open,
+            from,
             event: "payment of an earlier attempt",
         });
     }

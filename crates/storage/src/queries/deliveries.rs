@@ -13,9 +13,9 @@ use crate::{
     Result, StorageError,
 };
 
-/// Leases due events without a lock of their orders, which `SKIP LOCKED` replaces: it writes the lease alone, and `next_at`,
-/// which the outcome overwrites. So many that no more than [`MAX_DELIVERIES_PER_STORE`] are delivered at once by all
-/// processes, and that [`RESERVED_FOR_MONEY`] of them are left for events of orders with money.
+/// Leases due events. All processes together deliver [`MAX_DELIVERIES_PER_STORE`] at once, of which [`RESERVED_FOR_MONEY`]
+/// are for events of orders with money. It takes no lock of an order: `SKIP LOCKED` replaces it, since the lease and `next_at`
+/// alone are written.
 pub(super) async fn due(
     tx: &mut Connection,
     store: &StoreId,

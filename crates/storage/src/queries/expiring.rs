@@ -1,5 +1,5 @@
-//! What is kept for a time, and deleted in batches after it: client tokens, requests with an idempotency key, prices, and the
-//! links and sessions of stores' staff.
+//! What is kept for a time, and deleted in batches after it: client tokens, requests with an idempotency key, prices, the
+//! links and sessions of stores' staff, and the widget's files.
 
 use async_trait::async_trait;
 use florin_orders::{OrderId, Snapshot, TokenHash};

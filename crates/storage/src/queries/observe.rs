@@ -13,8 +13,8 @@ use crate::observation::{Fence, digest, text_of, truncated};
 use crate::rows::{self, Time, without_nul};
 use crate::{Credit, DueAttempt, RecordedObservation, Result, StorageError};
 
-/// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if a later poll has been recorded: a
-/// response is never overwritten by an earlier one.
+/// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if this or a later poll has been recorded:
+/// a response is never overwritten by an earlier one.
 pub(super) async fn record(
     tx: &mut Transaction,
     due: &DueAttempt,

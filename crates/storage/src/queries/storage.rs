@@ -1,4 +1,4 @@
-//! The storage over the queries.
+//! [`Storage`](crate::Storage) for both databases: each method is one transaction of a query.
 
 use async_trait::async_trait;
 use florin_orders::{

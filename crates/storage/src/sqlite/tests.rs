@@ -1,4 +1,4 @@
-//! Tests of a file alone. The contract of every store is in `crate::contract`.
+//! Tests of a file alone. The contract of both databases is in `crate::contract`.
 
 mod growth;
 mod plans;

@@ -117,7 +117,10 @@ fn a_token_with_any_one_character_altered_is_refused() {
     let token = minted(&payload());
     let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ ";
     for (place, original) in token.char_indices() {
-        for other in alphabet.chars().filter(|other| *other != original) {
+        // The last character of a part has bits that no byte uses: each other one is tried there, a few elsewhere.
+        let is_last = matches!(token[place + 1..].chars().next(), None | Some('.'));
+        let others = if is_last { alphabet } else { "Az9_.= " };
+        for other in others.chars().filter(|other| *other != original) {
             let mut altered = token.clone();
             altered.replace_range(place..=place, &other.to_string());
             assert!(verified(&altered).is_err(), "{place}: {other}");
