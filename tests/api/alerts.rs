@@ -212,7 +212,10 @@ async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_p
     world.wait_for_deliveries().await;
     let prometheus = prometheus(&world).await;
     dashboard_has_values(&prometheus).await;
-    assert_eq!(prometheus.firing().await, [].into(), "all is well");
+    let mut firing = prometheus.firing().await;
+    // Other tests write to the same volume.
+    firing.remove("FlorinDiskFillsUp");
+    assert_eq!(firing, [].into(), "all is well");
 
     world.webhooks.reply_with(Reply::Status(500));
     world.customer().open("ebook").await.choose("BTC").await;
