@@ -125,7 +125,7 @@ fn the_address_of_the_database_may_come_from_a_file_that_is_checked_like_a_secre
             0o644,
             "database_url: write sqlite://",
         ),
-        // An address with a password is a secret of the configuration file, and a path is none.
+        // A database's address can have a password, which the configuration file must hide. A path has none.
         (
             "",
             0o600,

@@ -70,7 +70,7 @@ impl SandboxControl {
         self.list("sessions").await
     }
 
-    /// One of an asset costs so many dollars from here on.
+    /// One unit of an asset costs this number of dollars from here on.
     pub async fn set_price(&self, crypto_code: &str, usd: &str) {
         let price = json!({ "crypto_code": crypto_code, "usd": usd });
         self.post("prices", &price).await;
@@ -87,7 +87,7 @@ impl SandboxControl {
         self.post("next-invoice", &overrides).await;
     }
 
-    /// The gateway's clock is wrong by so many seconds: nonces are compared with it.
+    /// The gateway's clock is wrong by a number of seconds: nonces are compared with it.
     pub async fn set_clock(&self, ahead_seconds: i32) {
         self.post("clock", &json!({ "ahead_seconds": ahead_seconds }))
             .await;

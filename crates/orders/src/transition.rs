@@ -67,14 +67,16 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
         return unchanged;
     };
     let is_current = order.is_current(attempt);
-    if order.is_credited_by(attempt) && order.is_accepted() {
+    if order.is_credited_by(attempt) {
         if is_additional_payment(invoice, assessment) {
             return unchanged;
         }
-        return recheck_acceptance(order, invoice, assessment, payment_state, &unchanged);
-    }
-    if order.is_credited_by(attempt) {
-        return recheck_credit(order, invoice, assessment, payment_state, &unchanged);
+        let recheck = if order.is_accepted() {
+            recheck_acceptance
+        } else {
+            recheck_credit
+        };
+        return recheck(order, invoice, assessment, payment_state, &unchanged);
     }
     let received_changed = assessment
         .progress()
@@ -204,22 +206,8 @@ fn recheck_credit(
     let is_enough =
         includes_second_payment(order, invoice) || now.is_some_and(|now| now >= credited);
     let stands = says == PaymentState::Settled && is_enough;
-    if is_additional_payment(invoice, assessment) {
-        return unchanged.clone();
-    }
-    let reverted = (!stands).then_some(says);
-    let mut events = Vec::new();
-    if reverted.is_some() && reverted != unchanged.reverted {
-        events.push(EventType::Reverted);
-    }
-    if stands && now.is_some_and(|now| now > credited && invoice.is_unnotified(now)) {
-        events.push(EventType::LatePayment);
-    }
-    Transition {
-        reverted,
-        events,
-        ..unchanged.clone()
-    }
+    let is_late = stands && now.is_some_and(|now| now > credited && invoice.is_unnotified(now));
+    rechecked((!stands).then_some(says), is_late, unchanged)
 }
 
 /// An attempt that an operator accepted was observed again. The operator knew what had arrived. Less than that, or another
@@ -240,16 +228,19 @@ fn recheck_acceptance(
         PaymentState::Settled if includes_second_payment(order, invoice) => false,
         _ => arrived < known,
     };
-    let reverted = is_contradiction.then_some(says);
+    let exceeds_price =
+        matches!(assessment, Assessment::Settled { excess, .. } if !excess.is_zero());
+    let is_late = exceeds_price && !is_contradiction && invoice.is_unnotified(arrived);
+    rechecked(is_contradiction.then_some(says), is_late, unchanged)
+}
+
+/// The credit after another observation: what contradicts it now, and whether a second payment has arrived.
+fn rechecked(reverted: Option<PaymentState>, is_late: bool, unchanged: &Transition) -> Transition {
     let mut events = Vec::new();
     if reverted.is_some() && reverted != unchanged.reverted {
         events.push(EventType::Reverted);
     }
-    if let Assessment::Settled { excess, .. } = assessment
-        && !excess.is_zero()
-        && !is_contradiction
-        && invoice.is_unnotified(arrived)
-    {
+    if is_late {
         events.push(EventType::LatePayment);
     }
     Transition {

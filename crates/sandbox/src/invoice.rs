@@ -54,7 +54,7 @@ pub(crate) enum TransactionState {
     Pending,
     /// In the mempool, with a fee so low that no block includes it.
     Stuck,
-    /// In a block, with so many confirmations: 1 or more.
+    /// In a block, with this number of confirmations: 1 or more.
     Confirmed(u32),
     /// Another transaction spent its coins: it does not count.
     Replaced,

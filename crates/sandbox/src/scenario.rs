@@ -20,7 +20,7 @@ pub(crate) enum Step<'a> {
         fee: Fee,
     },
     Mine,
-    /// Takes so many blocks of the invoice's chain back.
+    /// Takes back this number of blocks of the invoice's chain.
     Reorg(u32),
     /// Raises the fee of stuck payments.
     BumpFee,

@@ -268,7 +268,7 @@ impl Sandbox {
         now.saturating_add(ahead).unwrap_or(now)
     }
 
-    /// Sets that clock ahead of the right time by so many seconds; a negative number is behind it.
+    /// Sets that clock ahead of the right time by a number of seconds; a negative number is behind it.
     pub(crate) fn set_clock_error(&self, ahead_seconds: i32) {
         self.clock_error
             .store(i64::from(ahead_seconds), Ordering::Relaxed);
@@ -298,7 +298,7 @@ impl Sandbox {
     }
 }
 
-/// Reads a file; `None` if there is none yet.
+/// Reads a file; `None` if it does not exist yet.
 fn read_kept<T: for<'de> Deserialize<'de>>(file: &Path) -> anyhow::Result<Option<T>> {
     let text = match std::fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

@@ -2,8 +2,9 @@
 //!
 //! The typed result of a request is stored with the request's fingerprint, and answered again. It holds no client token:
 //! that is issued afterwards, a fresh one on every replay. A failure is not stored: the same request may try
-//! again with the same key, and finds what the one before has opened. A crash locks no key, since a claim is a lease; a retry after a crash finds the order
-//! that was opened before, since [`RequestIdentity::generated_reference`] is the reference of its order.
+//! again with the same key, and finds what the one before has opened. A crash locks no key, since a claim is a lease; a retry
+//! after a crash finds the order that was opened before, since [`RequestIdentity::generated_reference`] is the reference of its
+//! order.
 
 use std::sync::Arc;
 
@@ -29,8 +30,8 @@ use crate::trace;
 static KEY: HeaderName = HeaderName::from_static("idempotency-key");
 static REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// Longer than a request takes that does not wait for its turn: the gateway has 10 s. A claim that is older belongs to a process
-/// that died, or to a request whose repetition finds the same order, and waits for its attempt.
+/// A claim that is older belongs to a process that died, or to a request that waited long for its turn: a call of the gateway
+/// takes at most 10 s. A repetition then finds the same order, on which one attempt at a time is created.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// A day longer than any order takes attempts.
 const KEPT: SignedDuration = SignedDuration::from_hours(31 * 24);

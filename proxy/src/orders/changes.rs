@@ -158,11 +158,10 @@ impl Drop for WriteGuard {
     }
 }
 
-// Changes that wait to be announced to the other proxies on the same database.
-
 /// While the database cannot be reached, changes gather; above this number they are announced as a change of all orders.
 const MAX_ORDERS: usize = 1_000;
 
+/// Changes that wait to be announced to the other proxies on the same database.
 #[derive(Debug, Default)]
 pub(crate) struct Announcements {
     waiting: Mutex<Waiting>,

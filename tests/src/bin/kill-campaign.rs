@@ -22,7 +22,7 @@ struct Arguments {
     /// Proxies on one PostgreSQL, instead of one on a file in each shard.
     #[arg(long, value_parser = clap::value_parser!(u64).range(2..=8))]
     replicas: Option<u64>,
-    /// No kill is begun after so many minutes.
+    /// No kill is begun after this number of minutes.
     #[arg(long, default_value_t = 600)]
     minutes: u64,
     /// Seed of customers, kill plans and faults.

@@ -243,7 +243,7 @@ async fn an_abandoned_event_is_redelivered_before_pending_ones() {
     }
 }
 
-/// What a store is sent at once, with so many places free.
+/// The deliveries that a store is sent at once while this number of them may begin.
 async fn due_with(test: &Test, free: u32) -> Vec<DueDelivery> {
     let due = test.due_deliveries(&demo(), at(30), at(60), free).await;
     due.unwrap()
