@@ -1,5 +1,4 @@
-mod pays;
-mod transactions;
+mod payments;
 mod wallet;
 
 use Network::{Main, Test};
@@ -33,6 +32,7 @@ fn address(asset: Asset, network: Network) -> &'static str {
 
 /// A line of a table: asset, network, the gateway's text, and what is expected of it. Words in angle brackets stand for
 /// addresses, for the whole text, or for its path.
+#[derive(Clone, Debug)]
 struct Row {
     asset: Asset,
     network: Network,

@@ -1,0 +1,337 @@
+//! What leaves a wallet by the URI or by the transaction: exactly what is due, where it was asked for, or nothing.
+
+use serde::Deserialize;
+
+use super::wallet::{OPEN_CHAIN, Sent, sends};
+use super::*;
+
+#[derive(Deserialize)]
+struct Table {
+    transfers: Vec<Transfer>,
+}
+
+/// A transfer as another encoder writes it.
+#[derive(Deserialize)]
+struct Transfer {
+    address: String,
+    units: String,
+    #[serde(default)]
+    value: String,
+    data: String,
+}
+
+fn transfers(table: &str) -> Vec<Transfer> {
+    serde_json::from_str::<Table>(table).unwrap().transfers
+}
+
+#[test]
+fn a_token_transfer_is_encoded_as_viem_and_tronweb_encode_it() {
+    let form = Form::Eip681 {
+        chain_id: "1",
+        contract: None,
+    };
+    for row in transfers(include_str!("../../../vectors/evm_transfer_viem.json")) {
+        let data = transaction::transfer(&row.address, row.units.parse().unwrap());
+        assert_eq!(data.as_ref(), Some(&row.data));
+        // A whole number of units of an asset without decimals.
+        if let Ok(amount) = Amount::parse(&row.units) {
+            let units = Units::of(amount, 0).unwrap();
+            let written = transaction::write_evm(&form, EVM, units).unwrap();
+            assert_eq!(written.value, row.value);
+        }
+    }
+    for row in transfers(include_str!("../../../vectors/tron_transfer_tronweb.json")) {
+        let data = transaction::tron_transfer(&row.address, row.units.parse().unwrap());
+        assert_eq!(data, Some(row.data), "{}", row.address);
+    }
+}
+
+/// A gateway's text for each asset that names everything, and the chain and token that a wallet pays on.
+const PAID: &str = "
+BTC       main bitcoin:<to>?amount=0.5                                 Bitcoin
+LTC       main litecoin:<to>?amount=0.5                                Litecoin
+DOGE      main dogecoin:<to>?amount=0.5                                Dogecoin
+BCH       main <to>?amount=0.5                                         Bitcoin Cash
+BCH       test <to>?amount=0.5                                         Bitcoin Cash test
+ETH       main ethereum:<to>@1?value=500000000000000000                chain 1
+ETH       test ethereum:<to>@560048?value=500000000000000000           chain 560048
+BNB       main ethereum:<to>@56?value=500000000000000000               chain 56
+BNB       test ethereum:<to>@97?value=500000000000000000               chain 97
+USDTERC20 main ethereum:<tether>@1/transfer?address=<to>&uint256=500000 chain 1, <tether>
+USDTERC20 test ethereum:<other>@17000/transfer?address=<to>&uint256=500000 chain 17000, <other>
+TRX       main tron:<to>?amount=0.5                                    Tron
+USDTTRC20 main tron:<to>?token=<tether-on-tron>&amount=0.5             Tron, <tether-on-tron>
+USDTTRC20 test tron:<to>?token=<nile-token>&amount=0.5                 Tron, <nile-token>
+";
+
+impl Row {
+    /// What a wallet must send for this amount, in the smallest unit.
+    fn paid(&self, amount: u128) -> Sent {
+        let (chain, token) = match self.expected.split_once(", ") {
+            Some((chain, token)) => (chain, Some(token)),
+            None => (&*self.expected, None),
+        };
+        let address = address(self.asset, self.network);
+        let is_evm = chain.starts_with("chain ");
+        let as_sent = |text: &str| {
+            if is_evm {
+                text.to_lowercase()
+            } else {
+                text.to_owned()
+            }
+        };
+        Sent {
+            chain: chain.to_owned(),
+            token: token.map(as_sent),
+            to: as_sent(address),
+            amount: Some(amount),
+            extra_wei: 0,
+        }
+    }
+}
+
+#[test]
+fn every_asset_has_a_payment_to_an_intact_address() {
+    for asset in Asset::ALL {
+        let mut paid = rows(PAID).filter(|row| row.asset == asset).peekable();
+        assert!(paid.peek().is_some(), "{asset:?}");
+        for row in paid {
+            let address = address(asset, row.network);
+            assert_eq!(crate::check(asset, address, row.network), Ok(()));
+        }
+    }
+}
+
+/// What leaves a wallet that signs the transaction.
+fn signed(transaction: &WalletTransaction) -> Sent {
+    let number = |quantity: &str| u128::from_str_radix(quantity, 16).unwrap();
+    let value = number(&transaction.value[2..]);
+    let chain = format!("chain {}", number(&transaction.chain_id[2..]));
+    let to = transaction.to.to_lowercase();
+    match transaction.data.strip_prefix("0xa9059cbb") {
+        None => Sent {
+            chain,
+            to,
+            amount: Some(value),
+            ..Sent::default()
+        },
+        Some(words) => Sent {
+            chain,
+            token: Some(to),
+            to: format!("0x{}", &words[24..64]),
+            amount: Some(number(&words[64..])),
+            extra_wei: value,
+        },
+    }
+}
+
+/// Texts that an edit puts into a gateway's text: parts of other payments, and letters that look like others, are not seen,
+/// or turn the text around.
+const PIECES: [&str; 42] = [
+    "",
+    "0",
+    "1",
+    "9",
+    ".",
+    "e",
+    "a",
+    "A",
+    "@",
+    "@1",
+    "@56",
+    "@97",
+    "@8453",
+    "?",
+    "&",
+    "=",
+    "%",
+    ":",
+    "/",
+    "#",
+    "+",
+    " ",
+    "\0",
+    "\u{430}",
+    "\u{202e}",
+    "\u{200b}",
+    "%61",
+    "&amount=1",
+    "&AMOUNT=9",
+    "&value=1",
+    "&uint256=1",
+    "&address=0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359",
+    "&token=TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8",
+    "&contract=a",
+    "&req-x=1",
+    "&label=a",
+    "/transfer",
+    "bitcoin:",
+    "ethereum:",
+    "tron:",
+    OTHER_EVM,
+    TETHER,
+];
+
+/// A place in the text, the letters that go there, and the piece that comes instead.
+type Edit = (prop::sample::Index, usize, &'static str);
+
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    let piece = prop::sample::select(PIECES.to_vec());
+    prop::collection::vec((any::<prop::sample::Index>(), 0..3_usize, piece), 1..=3)
+}
+
+fn edited(text: &str, edits: &[Edit]) -> String {
+    edits
+        .iter()
+        .fold(text.to_owned(), |text, (at, gone, piece)| {
+            let mut letters: Vec<char> = text.chars().collect();
+            let at = at.index(letters.len() + 1);
+            let end = letters.len().min(at + gone);
+            letters.splice(at..end, piece.chars());
+            letters.into_iter().collect()
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_wallet_sends_exactly_what_is_due(
+        row in prop::sample::select(rows(PAID).collect::<Vec<_>>()),
+        whole in 0_u32..2_000_000,
+        fraction in prop_oneof![Just(0_u32), 1_u32..1_000_000],
+    ) {
+        prop_assume!(whole + fraction > 0);
+        let millionths = u128::from(whole) * 1_000_000 + u128::from(fraction);
+        let expected = row.paid(millionths * 10_u128.pow(row.asset.decimals() - 6));
+        let due = amount(&format!("{whole}.{fraction:06}"));
+        let target = row.target().unwrap();
+        prop_assert_eq!(sends(&target.uri(due)), Ok(expected.clone()));
+        let transaction = target.evm_transaction(due);
+        let is_evm = expected.chain.starts_with("chain ");
+        prop_assert_eq!(transaction.as_ref().map(signed), is_evm.then_some(expected));
+    }
+
+    #[test]
+    fn a_changed_text_never_pays_elsewhere(
+        row in prop::sample::select(rows(PAID).collect::<Vec<_>>()),
+        edits in edits(),
+    ) {
+        let text = edited(&row.text, &edits);
+        let Ok(target) = (Row { text, ..row.clone() }).target() else {
+            return Ok(());
+        };
+        let right = row.paid(5 * 10_u128.pow(row.asset.decimals() - 1));
+        let sent = sends(&target.uri(amount("0.5"))).unwrap();
+        let is_bare = sent == Sent::address_only(address(row.asset, row.network));
+        let is_uncertain = row.network == Test || row.asset == Asset::USDTTRC20;
+        prop_assert!(is_bare && is_uncertain || is_right(&row, &sent, &right), "{sent:?}");
+        // What was accepted, where a wallet can read it: it may name less, and nothing else.
+        if let Ok(named) = sends(&edited(&row.text, &edits)) {
+            prop_assert!(names_nothing_else(&row, named.clone(), &right), "{named:?}");
+        }
+    }
+}
+
+/// On a test network the gateway chooses the chain, and the contract there.
+fn is_right(row: &Row, sent: &Sent, right: &Sent) -> bool {
+    let mut right = right.clone();
+    if row.network == Test && [Asset::ETH, Asset::USDTERC20].contains(&row.asset) {
+        if ["chain 11155111", "chain 560048", "chain 17000"].contains(&&*sent.chain) {
+            right.chain.clone_from(&sent.chain);
+        }
+        right.token = right.token.and(sent.token.clone());
+    }
+    *sent == right
+}
+
+/// A text may leave out chain, token and amount.
+fn names_nothing_else(row: &Row, mut named: Sent, right: &Sent) -> bool {
+    if named.chain.is_empty() {
+        return named
+            .to
+            .eq_ignore_ascii_case(address(row.asset, row.network));
+    }
+    named.amount = named.amount.or(right.amount);
+    if named.chain == OPEN_CHAIN {
+        named.chain.clone_from(&right.chain);
+    }
+    // On a test network the gateway may name a token of its own on Tron; it is not written.
+    if row.asset == Asset::USDTTRC20 && (named.token.is_none() || row.network == Test) {
+        named.token.clone_from(&right.token);
+    }
+    if named.chain != "Tron" && named.to.eq_ignore_ascii_case(&right.to) {
+        named.to.clone_from(&right.to);
+    }
+    is_right(row, &named, right)
+}
+
+#[test]
+fn no_transaction_is_written_where_the_uri_is_the_bare_address_or_of_another_chain() {
+    // A test network or a token that the text does not name, and assets of other chains.
+    for line in [
+        "ETH test <to>",
+        "USDTERC20 test <to>",
+        "BTC main <to>",
+        "BCH main <to>",
+        "TRX main <to>",
+    ] {
+        let target = Row::read(line).target().unwrap();
+        assert_eq!(target.evm_transaction(amount("0.5")), None, "{line}");
+    }
+    for line in [
+        "USDTTRC20 test <to>",
+        "USDTTRC20 main <to>",
+        "ETH main ethereum:<to>@1",
+    ] {
+        let target = Row::read(line).target().unwrap();
+        assert_eq!(target.tron_transaction(amount("0.5")), None, "{line}");
+    }
+    let ether = Row::read("ETH main <to>").target().unwrap();
+    assert_eq!(ether.evm_transaction(Amount::ZERO), None);
+    let tether = Row::read("USDTERC20 main <to>").target().unwrap();
+    assert_eq!(tether.evm_transaction(amount("0.0000001")), None);
+}
+
+#[test]
+fn a_transaction_of_tron_names_chain_contract_and_amount() {
+    let target = |asset, text: &str, network| {
+        PaymentTarget::check(asset, text, TRON, amount("19.9"), network).unwrap()
+    };
+    let due = amount("12.5");
+    let coin = target(Asset::TRX, &format!("tron:{TRON}?amount=19.9"), Main);
+    let expected = WalletTransaction {
+        chain_id: "0x2b6653dc".to_owned(),
+        to: TRON.to_owned(),
+        value: "0xbebc20".to_owned(),
+        data: "0x".to_owned(),
+    };
+    assert_eq!(coin.tron_transaction(due), Some(expected.clone()));
+    // No URI names TRX on a test network.
+    let expected = WalletTransaction {
+        chain_id: "0xcd8690dc".to_owned(),
+        ..expected
+    };
+    for text in [TRON.to_owned(), format!("tron:{TRON}?amount=19.9")] {
+        let coin = target(Asset::TRX, &text, Test);
+        assert_eq!(coin.tron_transaction(due), Some(expected.clone()));
+        assert_eq!(coin.uri(due), TRON);
+    }
+    for (network, token, chain) in [
+        (Main, TETHER_ON_TRON, "0x2b6653dc"),
+        (Test, NILE_TOKEN, "0xcd8690dc"),
+    ] {
+        let text = format!("tron:{TRON}?token={token}&amount=19.9");
+        let tether = target(Asset::USDTTRC20, &text, network);
+        let transaction = tether.tron_transaction(due).unwrap();
+        let data = transaction::tron_transfer(TRON, 12_500_000).unwrap();
+        let expected = WalletTransaction {
+            chain_id: chain.to_owned(),
+            to: token.to_owned(),
+            value: "0x0".to_owned(),
+            data,
+        };
+        assert_eq!(transaction, expected);
+        assert_eq!(tether.evm_transaction(due), None);
+    }
+}
