@@ -131,48 +131,63 @@ fn is_paid_late(invoice: &Invoice, late_event_at: Option<Timestamp>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::Flow;
     use crate::fixtures::at;
-    use crate::fixtures::life::{Life, unordered_polls};
+    use crate::fixtures::life::{Life, Poll, Response, ResponseFault};
 
-    proptest! {
-        /// The model derives what follows from all attempts in its own way.
-        #[test]
-        fn an_aggregate_agrees_with_the_model(polls in unordered_polls(12), is_hosted in any::<bool>()) {
-            let flow = if is_hosted { Flow::Hosted } else { Flow::Custom };
-            let mut life = Life::new(flow);
-            let mut aggregate = Aggregate {
-                order: life.order.clone(),
-                attempts: life.attempts.clone(),
-                late_event_at: None,
-                attention_since: None,
-            };
-            for poll in &polls {
-                let Some(assessment) = life.record(poll) else { continue };
-                let id = aggregate.attempts[poll.attempt].terms.id.clone();
-                prop_assert!(aggregate.apply(&id, &assessment, at(poll.at)).is_some());
-                let Order { sequence, version, .. } = life.order;
-                let order = Order { sequence, version, ..aggregate.order.clone() };
-                prop_assert_eq!(&order, &life.order);
-                prop_assert_eq!(&aggregate.attempts, &life.attempts);
-            }
+    /// Records responses: their attempt, the gateway's word, what arrived, and the second.
+    fn record(life: &mut Life, (attempt, word, arrived, at): (usize, &'static str, usize, i64)) {
+        let response = Response {
+            word,
+            arrived,
+            fault: ResponseFault::None,
+        };
+        let number = u32::try_from(at).unwrap();
+        let recorded = life.record(&Poll {
+            attempt,
+            number,
+            at,
+            response,
+        });
+        recorded.unwrap();
+    }
+
+    #[test]
+    fn an_order_has_money_while_an_attempt_has() {
+        let mut life = Life::new(Flow::Custom);
+        for (response, has_money) in [
+            ((2, "CHECKING", 0, 1000), false),
+            ((1, "PROCESSING", 3, 1100), true),
+            ((1, "FAILED", 3, 1200), false),
+            ((0, "CANCELLED", 1, 1300), true),
+        ] {
+            record(&mut life, response);
+            assert_eq!(life.aggregate.order.has_money, has_money, "{response:?}");
+        }
+    }
+
+    #[test]
+    fn a_late_payment_counts_once_and_a_second_one_is_named() {
+        use LatePayment::{Counted, Second};
+        let mut life = Life::new(Flow::Custom);
+        for (response, late_payment) in [
+            ((2, "CHECKING", 0, 1000), None),
+            ((2, "COMPLETED", 3, 1100), Some(Counted)),
+            ((0, "COMPLETED", 3, 1200), Some(Second)),
+        ] {
+            record(&mut life, response);
+            let order = &life.aggregate.order;
+            assert_eq!(order.late_payment, late_payment, "{response:?}");
         }
     }
 
     #[test]
     fn an_attempt_of_another_order_changes_nothing() {
-        let life = Life::new(Flow::Custom);
-        let mut aggregate = Aggregate {
-            order: life.order.clone(),
-            attempts: Vec::new(),
-            late_event_at: None,
-            attention_since: None,
-        };
-        let id = life.attempts[0].terms.id.clone();
+        let mut aggregate = Life::new(Flow::Custom).aggregate;
+        let id = aggregate.attempts.remove(0).terms.id;
+        let before = aggregate.clone();
         assert_eq!(aggregate.apply(&id, &Assessment::Expired, at(1000)), None);
-        assert_eq!(aggregate.order, life.order);
+        assert_eq!(aggregate, before);
     }
 }

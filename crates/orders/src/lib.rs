@@ -11,7 +11,6 @@ mod aggregate;
 mod assess;
 mod attempt;
 mod decide;
-mod decision;
 mod event;
 #[cfg(any(test, feature = "fixtures"))]
 #[doc(hidden)]
@@ -36,8 +35,9 @@ pub use attempt::{
 /// by another decision.
 pub use florin_checkout_api::{Flow, LatePayment, Status as OrderStatus};
 
-pub use decide::{AppliedDecision, DecisionError};
-pub use decision::{AttentionCause, DecisionKind, DecisionOutcome, FinalDecision};
+pub use decide::{
+    AppliedDecision, AttentionCause, DecisionError, DecisionKind, DecisionOutcome, FinalDecision,
+};
 pub use event::{Event, EventType};
 pub use id::{
     AttemptId, AuditId, DeliveryId, EndpointHash, EventId, InvalidId, InvoiceId, OrderId,

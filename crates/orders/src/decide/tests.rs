@@ -1,5 +1,4 @@
 use proptest::prelude::*;
-use strum::VariantArray as _;
 
 use super::*;
 use crate::fixtures::life::{Life, polls};
@@ -182,12 +181,7 @@ proptest! {
         is_hosted in any::<bool>(),
     ) {
         let life = Life::new(if is_hosted { Flow::Hosted } else { Flow::Custom });
-        let mut aggregate = Aggregate {
-            order: life.order,
-            attempts: life.attempts,
-            late_event_at: None,
-            attention_since: None,
-        };
+        let mut aggregate = life.aggregate;
         let (mut credits, mut paid_events) = (0, 0);
         for (index, poll) in polls.iter().enumerate() {
             let attempt = &aggregate.attempts[poll.attempt];

@@ -1,4 +1,4 @@
-//! Random orders, in the database and in the model: both agree after every poll.
+//! Random orders, in the database and without one: both agree after every poll.
 
 use florin_orders::fixtures::life::{Life, Poll, unordered_polls};
 use florin_orders::{Flow, Order};
@@ -9,14 +9,14 @@ use super::*;
 
 /// Opens the order of a life with its three attempts.
 async fn opened(test: &Test, life: &Life) {
-    let (order, flow) = (&life.order.id, life.order.terms.flow);
+    let (order, flow) = (&life.aggregate.order.id, life.aggregate.order.terms.flow);
     let terms = NewOrder {
         flow,
         ..terms("r1")
     };
     let opened = test.open_order(order, &terms, token(1), at(86_400), at(0));
     opened.await.unwrap();
-    for attempt in &life.attempts {
+    for attempt in &life.aggregate.attempts {
         let begun = test.begin_attempt(order, &attempt.terms, at(0)).await;
         begun.unwrap();
         let (id, invoice) = (&attempt.terms.id, attempt.invoice().unwrap());
@@ -44,7 +44,7 @@ async fn lives(flow: Flow, polls: &[Poll]) {
     opened(&test, &life).await;
     let mut recorded = 0;
     for poll in polls {
-        let (earlier, attempt) = (life.events.len(), &life.attempts[poll.attempt]);
+        let (earlier, attempt) = (life.events.len(), &life.aggregate.attempts[poll.attempt]);
         let due = due(attempt, poll.number);
         let observation = poll.response.about(poll.attempt, poll.at);
         let observed = test.record_observation(&due, &observation).await.unwrap();
@@ -53,16 +53,16 @@ async fn lives(flow: Flow, polls: &[Poll]) {
         let (assessed, events) = observed.map(|it| (it.assessment, it.events)).unzip();
         assert_eq!(assessed, assessment);
         assert_eq!(events.unwrap_or_default(), life.events[earlier..]);
-        let known = test.snapshot(&life.order.id).await.unwrap().unwrap().order;
+        let known = test.snapshot(&due.order_id).await.unwrap().unwrap().order;
         let order = Order {
             sequence: 4 + u32::try_from(life.events.len()).unwrap(),
-            // A life counts no versions.
+            // A life begins with another one.
             version: known.version,
-            ..life.order.clone()
+            ..life.aggregate.order.clone()
         };
         assert_eq!(known, order);
         if assessment.is_some() {
-            let attempt = &life.attempts[poll.attempt];
+            let attempt = &life.aggregate.attempts[poll.attempt];
             assert_eq!(&test.attempt(&attempt.terms.id).await, attempt);
         }
     }
@@ -75,8 +75,9 @@ async fn lives(flow: Flow, polls: &[Poll]) {
     let observed = test.number(observed).await;
     assert_eq!(usize::try_from(observed).unwrap(), recorded);
     assert_eq!(rows_of(&test, "credits").await, life.credits.len());
-    let credit = test.credit_of(&life.order.id).await.unwrap();
-    let credited = life.credits.first().map(|by| &life.attempts[*by].terms.id);
+    let credit = test.credit_of(&life.aggregate.order.id).await.unwrap();
+    let attempts = &life.aggregate.attempts;
+    let credited = life.credits.first().map(|by| &attempts[*by].terms.id);
     assert_eq!(credit.as_ref().map(|credit| &credit.attempt_id), credited);
 }
 

@@ -4,13 +4,13 @@
 //! line. A `PAID` or `OVER` that appears where none was is money given away.
 
 mod fixture;
-mod observations;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use self::fixture::Fixture;
-use self::observations::{LEVELS, MEMBERS, STATUSES, defect, member, mixes, nothing, observation};
+use self::fixture::{
+    Fixture, LEVELS, MEMBERS, STATUSES, defect, member, mixes, nothing, observation,
+};
 use crate::fixtures::at;
 use crate::{Amounts, Flow, Observation};
 

@@ -1,8 +1,9 @@
-//! The order and the attempt that all responses of the table are about.
+//! The order and the attempt of the table, and responses about them: every status, every mix of amounts, and all that can be
+//! wrong with a member.
 
 use florin_money::Currency;
 
-use crate::fixtures::{amount, attempt, hosted, order};
+use crate::fixtures::{amount, attempt, hosted, observed, order, received};
 use crate::{
     Amounts, Assessment, Attempt, Flow, InvoiceTerms, Observation, Order, QuotedAmounts,
     ReviewReason, assess,
@@ -78,4 +79,158 @@ impl Fixture {
 
 fn euro() -> Currency {
     Currency::parse("EUR").expect("three capitals are a currency")
+}
+
+pub(super) const STATUSES: [Option<&str>; 10] = [
+    Some("CHECKING"),
+    Some("PROCESSING"),
+    Some("COMPLETED"),
+    Some("FAILED"),
+    Some("CANCELLED"),
+    Some("REFUNDED"),
+    Some("completed"),
+    Some("COMPLETED "),
+    Some(""),
+    None,
+];
+
+/// Received amounts by level. At the limit, ten cents of the price are missing in each amount, rounded up at the 18th
+/// decimal; below is one unit of that decimal less. Computed apart, with Python's fractions: 0.00030973 × 18.01 ÷ 18.11, and so on.
+pub(super) const LEVELS: [(&str, Amounts<&str>); 4] = [
+    (
+        "below",
+        Amounts {
+            crypto: "0.000308019729431253",
+            usd: "19.790115958034235229",
+            local: "18.009999999999999999",
+        },
+    ),
+    (
+        "limit",
+        Amounts {
+            crypto: "0.000308019729431254",
+            usd: "19.79011595803423523",
+            local: "18.01",
+        },
+    ),
+    (
+        "exact",
+        Amounts {
+            crypto: "0.00030973",
+            usd: "19.90",
+            local: "18.11",
+        },
+    ),
+    (
+        "above",
+        Amounts {
+            crypto: "0.00030974",
+            usd: "19.91",
+            local: "18.12",
+        },
+    ),
+];
+
+/// The gateway's response about the euro order, with a status and received amounts.
+pub(super) fn observation(status: Option<&str>, arrived: Amounts<&str>) -> Observation {
+    let mut observation = received("", arrived.crypto, arrived.usd, arrived.local);
+    observation.requested.local = Some("18.11".into());
+    observation.local_currency = Some("EUR".into());
+    observation.status = status.map(str::to_owned);
+    observation
+}
+
+/// The response before anything arrived.
+pub(super) fn nothing(status: Option<&str>) -> Observation {
+    let Observation {
+        received,
+        transaction_hash,
+        ..
+    } = observed("");
+    Observation {
+        received,
+        transaction_hash,
+        ..observation(status, LEVELS[0].1)
+    }
+}
+
+/// Every way to mix the levels of the three amounts.
+pub(super) fn mixes() -> impl Iterator<Item = ([&'static str; 3], Amounts<&'static str>)> {
+    LEVELS.into_iter().flat_map(|(c, crypto)| {
+        LEVELS.into_iter().flat_map(move |(u, usd)| {
+            LEVELS.into_iter().map(move |(l, local)| {
+                let amounts = Amounts {
+                    crypto: crypto.crypto,
+                    usd: usd.usd,
+                    local: local.local,
+                };
+                ([c, u, l], amounts)
+            })
+        })
+    })
+}
+
+/// Defects of an amount that the response says was received, and of one that it asks for.
+const RECEIVED: &str = "absent, empty, junk, negative, exponent, comma";
+const REQUESTED: &str = "absent, empty, junk, negative, exponent, zero, less, more";
+
+/// Members of a response, each with its defects.
+pub(super) const MEMBERS: [(&str, &str); 12] = [
+    ("invoice_id", "absent, empty, another's"),
+    ("wallet_address", "absent, empty, another"),
+    ("transaction_crypto", "absent, empty, junk, another"),
+    (
+        "local_currency_code",
+        "absent, empty, junk, lower case, another",
+    ),
+    ("invoice_crypto_amount", REQUESTED),
+    ("invoice_amount_in_usd", REQUESTED),
+    ("invoice_amount_in_local_currency", REQUESTED),
+    ("received_crypto_amount", RECEIVED),
+    ("received_amount_in_usd", RECEIVED),
+    ("received_amount_in_local_currency", RECEIVED),
+    ("blockchain_confirmations", "absent, empty, junk"),
+    ("transaction_hash", "absent, empty"),
+];
+
+pub(super) fn member<'a>(observation: &'a mut Observation, name: &str) -> &'a mut Option<String> {
+    match name {
+        "invoice_id" => &mut observation.invoice_id,
+        "wallet_address" => &mut observation.address,
+        "transaction_crypto" => &mut observation.crypto_code,
+        "local_currency_code" => &mut observation.local_currency,
+        "invoice_crypto_amount" => &mut observation.requested.crypto,
+        "invoice_amount_in_usd" => &mut observation.requested.usd,
+        "invoice_amount_in_local_currency" => &mut observation.requested.local,
+        "received_crypto_amount" => &mut observation.received.crypto,
+        "received_amount_in_usd" => &mut observation.received.usd,
+        "received_amount_in_local_currency" => &mut observation.received.local,
+        "blockchain_confirmations" => &mut observation.confirmations,
+        "transaction_hash" => &mut observation.transaction_hash,
+        other => panic!("no member {other}"),
+    }
+}
+
+/// The value of a member with a defect.
+pub(super) fn defect(member: &str, defect: &str) -> Option<&'static str> {
+    Some(match (defect, member) {
+        ("absent", _) => return None,
+        ("empty", _) => "",
+        ("junk", "transaction_crypto") => "b t c",
+        ("junk", "local_currency_code") => "€",
+        ("junk", "blockchain_confirmations") => "3 of 3",
+        ("junk", _) => "much",
+        ("negative", _) => "-19.90",
+        ("exponent", _) => "1e3",
+        ("comma", _) => "19,90",
+        ("zero", _) => "0",
+        ("less", _) => "0.0001",
+        ("more", _) => "1000",
+        ("lower case", _) => "eur",
+        ("another's", _) => "inv_2",
+        ("another", "wallet_address") => "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn",
+        ("another", "transaction_crypto") => "LTC",
+        ("another", "local_currency_code") => "ARS",
+        _ => panic!("no defect {defect} of {member}"),
+    })
 }
