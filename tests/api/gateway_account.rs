@@ -93,7 +93,7 @@ async fn a_store_with_access_uses_every_endpoint_of_the_gateway_and_another_none
     world.end().await;
 }
 
-/// Every way to write another merchant's id is in `crates/gateway/src/client/raw_request/tests.rs`.
+/// Every way to write another merchant's id is in `crates/gateway/src/client/raw_request.rs`.
 #[tokio::test]
 async fn a_merchant_of_a_platform_acts_only_for_itself() {
     let world = world_with_access(Some("m-1")).await;

@@ -6,10 +6,8 @@
 //! only as a signature. It does not store or assess responses.
 
 mod account_row;
-mod call;
 mod error;
 mod http;
-mod keys;
 mod limiter;
 mod limits;
 mod nonces;
@@ -24,12 +22,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use self::call::Call;
-use self::http::{Exchange, GatewayResponse, Request, SingleFlight};
-use self::keys::{SigningKey, SigningKeys};
+use self::error::Outcome;
+use self::http::{Call, Exchange, GatewayResponse, Request, SingleFlight};
 use self::limiter::Limiter;
-use self::limits::{Outcome, Rules};
+use self::limits::Rules;
 use self::raw_request::invoice_path;
+use self::settings::{SigningKey, SigningKeys};
 use self::transport::Https;
 use crate::types::InvoiceLookup;
 use crate::{

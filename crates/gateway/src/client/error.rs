@@ -1,4 +1,4 @@
-//! Failures of a call, by what the caller may do next.
+//! Failures of a call, by what the caller may do next, and what each outcome means for the limits.
 
 use core::time::Duration;
 
@@ -87,6 +87,100 @@ impl CallError {
             | Self::NoLimits(_)
             | Self::Refused { .. } => true,
             Self::Ambiguous(_) | Self::Broken { .. } => false,
+        }
+    }
+}
+
+/// The outcome of one request.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    pub(super) kind: OutcomeKind,
+    pub(super) response: Option<Response>,
+    /// The caller repeats the call if the retry budget allows it.
+    pub(super) wants_retry: bool,
+}
+
+/// The meaning of an outcome for the gateway's health.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OutcomeKind {
+    /// A usable response.
+    Success,
+    /// No usable answer, but one from a running gateway.
+    Alive,
+    /// 429.
+    RateLimited,
+    /// The gateway was not reached.
+    Unreachable,
+    /// The gateway failed, or its response did not arrive.
+    Failed,
+    /// The caller went away before the response.
+    Abandoned,
+    /// The permission was not used.
+    Unsent,
+}
+
+/// The status of a response, and its headers that matter to the limits.
+#[derive(Clone, Debug)]
+pub(super) struct Response {
+    pub(super) status: u16,
+    pub(super) retry_after: Option<String>,
+    pub(super) date: Option<String>,
+}
+
+impl Outcome {
+    pub(super) const ABANDONED: Self = Self {
+        kind: OutcomeKind::Abandoned,
+        response: None,
+        wants_retry: false,
+    };
+    pub(super) const UNSENT: Self = Self {
+        kind: OutcomeKind::Unsent,
+        ..Self::ABANDONED
+    };
+
+    pub(super) fn of<T>(response: Option<Response>, result: &Result<T, CallError>) -> Self {
+        let kind = match result {
+            Ok(_) => OutcomeKind::Success,
+            Err(error) => kind(error),
+        };
+        Self {
+            kind,
+            response,
+            wants_retry: false,
+        }
+    }
+
+    /// Returns `true` if the next calls, and the caller itself, have to know it before they go on.
+    pub(super) fn is_urgent(&self) -> bool {
+        let is_well = matches!(self.kind, OutcomeKind::Success | OutcomeKind::Alive);
+        let status = self.response.as_ref().map(|response| response.status);
+        !is_well || self.wants_retry || matches!(status, Some(401 | 503))
+    }
+
+    /// Returns `true` if the request may reach the gateway later.
+    pub(super) fn may_be_on_its_way(&self) -> bool {
+        let is_unanswered = matches!(self.kind, OutcomeKind::Failed | OutcomeKind::Abandoned);
+        is_unanswered && self.response.is_none()
+    }
+}
+
+/// An unreadable response still comes from a running gateway.
+fn kind(error: &CallError) -> OutcomeKind {
+    match error {
+        CallError::RateLimited { .. } => OutcomeKind::RateLimited,
+        CallError::Refused { .. }
+        | CallError::Ambiguous(
+            AmbiguousOutcome::InvalidJson(_)
+            | AmbiguousOutcome::TooLarge
+            | AmbiguousOutcome::Status(_),
+        ) => OutcomeKind::Alive,
+        CallError::NotSent(_) => OutcomeKind::Unreachable,
+        CallError::Broken { .. }
+        | CallError::Ambiguous(AmbiguousOutcome::TimedOut | AmbiguousOutcome::Truncated(_)) => {
+            OutcomeKind::Failed
+        }
+        CallError::OutOfBudget { .. } | CallError::CircuitOpen { .. } | CallError::NoLimits(_) => {
+            OutcomeKind::Unsent
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One request and its response: signed, carried once, and logged; and one lookup per invoice at a time, whose response
 //! concurrent callers share.
 
+use core::time::Duration;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,10 +11,8 @@ use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RE
 use serde::Serialize;
 use url::Url;
 
-use super::call::Call;
-use super::keys::SigningKey;
-use super::limits::Response;
-use super::settings::check_base_url;
+use super::error::Response;
+use super::settings::{SigningKey, check_base_url};
 use super::transport::{SignedRequest, Transport};
 use super::{AmbiguousOutcome, CallError, Clock, RawRequest, Settings, SettingsError};
 use crate::{GatewayError, InvoiceId, InvoiceStatus, Method, Nonce, Signing};
@@ -21,6 +20,52 @@ use crate::{GatewayError, InvoiceId, InvoiceStatus, Method, Nonce, Signing};
 const API_KEY: HeaderName = HeaderName::from_static("apikey");
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
 const NONCE: HeaderName = HeaderName::from_static("nonce");
+/// Longest wait for the budget while a customer waits for the call.
+const LONGEST_WAIT: Duration = Duration::from_secs(3);
+
+/// An endpoint, as far as limits and keys treat it differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    Prices,
+    CreateInvoice,
+    Invoice,
+    Confirm,
+    Checkout,
+    /// Any endpoint, to read.
+    Read,
+    /// Any endpoint, to change something.
+    Write,
+}
+
+impl Call {
+    /// Returns `true` if the call may be repeated after an ambiguous outcome.
+    pub(super) fn is_repeatable(self) -> bool {
+        match self {
+            Self::Prices | Self::Invoice | Self::Confirm | Self::Read => true,
+            // Each makes something new every time, or may.
+            Self::CreateInvoice | Self::Checkout | Self::Write => false,
+        }
+    }
+
+    /// Returns `true` if a response that is no 401 says that key and signature are right. Source: payment-service.md: GET /prices
+    /// shows no signature, POST /checkout only the key.
+    pub(super) fn proves_key(self) -> bool {
+        matches!(self, Self::Invoice | Self::CreateInvoice)
+    }
+
+    /// Returns `true` if a 401 says that the key is wrong. A store's own call may be one that the account must not make.
+    pub(super) fn needs_only_key(self) -> bool {
+        !matches!(self, Self::Read | Self::Write)
+    }
+
+    /// Longest wait for the budget. A poll does not wait here: it is rescheduled in the database.
+    pub(super) fn max_wait(self) -> Duration {
+        match self {
+            Self::Invoice => Duration::ZERO,
+            _ => LONGEST_WAIT,
+        }
+    }
+}
 
 /// What is sent, unsigned.
 pub(super) struct Request {
@@ -248,14 +293,11 @@ impl SingleFlight {
 
 #[cfg(test)]
 mod tests {
-    use core::time::Duration;
-
     use jiff::Timestamp;
     use secrecy::SecretString;
 
     use super::*;
     use crate::Credentials;
-    use crate::client::keys::SigningKey;
     use crate::client::transport::Https;
 
     struct Stopped;

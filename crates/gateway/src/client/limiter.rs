@@ -13,8 +13,6 @@
 //!
 //! No permit is kept in store: another process could not take it back during a pause.
 
-mod change;
-
 use core::time::Duration;
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,9 +24,9 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use self::change::{Change, Done, parsed};
-use super::account_row::{AccountRow, AccountRowError, MemoryRow};
-use super::limits::{Grant, Limits, Outcome, Priority, Recorded, Rules};
+use super::account_row::{AccountRow, AccountRowError, Change, Done, MemoryRow, parsed, to_state};
+use super::error::Outcome;
+use super::limits::{Grant, Limits, Priority, Recorded, Rules};
 use super::{CallError, Clock, Health};
 use crate::Nonce;
 
@@ -116,7 +114,7 @@ impl Limiter {
     /// Limits that no other process uses.
     pub(super) fn in_memory(rules: Rules, clock: Arc<dyn Clock>) -> Arc<Self> {
         let limits = Limits::new(&rules, clock.now());
-        let row = MemoryRow::new(change::to_state(&limits), clock.clone());
+        let row = MemoryRow::new(to_state(&limits), clock.clone());
         Arc::new(Self::new(Arc::new(row), clock, rules, limits))
     }
 

@@ -6,7 +6,6 @@
 
 mod budget;
 mod circuit;
-mod outcome;
 mod retry;
 mod retry_after;
 
@@ -18,10 +17,10 @@ use serde::{Deserialize, Serialize};
 pub use self::budget::Priority;
 use self::budget::{Budget, Epoch};
 use self::circuit::Circuit;
-pub(super) use self::outcome::{Outcome, OutcomeKind, Response};
 use self::retry::RetryBudget;
 use self::retry_after::RetryAfter;
 pub use self::retry_after::retry_after;
+use super::error::{Outcome, OutcomeKind, Response};
 use super::nonces::Nonces;
 use super::{CallError, NonceRule};
 use crate::Nonce;

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use florin_money::{AmountText, CryptoCode, Currency};
 
-use super::text::{ConversionId, InvoiceId, lenient_text, lenient_texts, lenient_word, words};
+use super::{ConversionId, InvoiceId, lenient_text, lenient_texts, lenient_word, words};
 
 /// Lifetimes that are taken at their word.
 const LIFETIME_MINUTES: core::ops::RangeInclusive<u64> = 1..=7 * 24 * 60;

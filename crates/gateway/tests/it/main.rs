@@ -3,6 +3,5 @@
 
 mod calls;
 mod faults;
-mod limits;
 mod server;
 mod shared_limits;

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::client::call::Call;
+use crate::client::http::Call;
 use crate::client::{CallError, Random, RetryPolicy};
 
 impl RetryPolicy {
