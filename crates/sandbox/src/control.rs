@@ -37,10 +37,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::asset::Chain;
-use crate::clock::MAX_JUMP_SECONDS;
 use crate::faults::FaultPlan;
 use crate::journal::{Entry, Event};
 use crate::scenario::SCENARIOS;
+use crate::settings::MAX_JUMP_SECONDS;
 use crate::state::{NextInvoice, Sandbox, State};
 
 pub(crate) type Shared = Extract<Arc<Sandbox>>;

@@ -7,7 +7,7 @@
 //! | layer | modules |
 //! |---|---|
 //! | model | `wire`, `asset`, `address`, `prices`, `invoice`, `session`, `account`: pure, time is an argument |
-//! | state | `state`, `store`, `clock`, `journal`, `callback` |
+//! | state | `state`, `store`, `journal`, `callback` |
 //! | HTTP | `api` (the store's server), `faults` (one layer over `api`), `hosted` (the customer), `control` (the developer) |
 //!
 //! What this crate refuses to do: touch a real chain, share code with the signing or the address checks of the product
@@ -21,7 +21,6 @@ mod address;
 mod api;
 mod asset;
 mod callback;
-mod clock;
 mod control;
 mod evm;
 mod faults;
@@ -35,9 +34,8 @@ mod session;
 mod settings;
 mod state;
 mod store;
-pub mod test_token;
 pub mod wire;
 
-pub use clock::{Clock, Sleep, SystemClock};
+pub use evm::test_token;
 pub use server::run;
-pub use settings::Settings;
+pub use settings::{Clock, Settings, Sleep, SystemClock};

@@ -71,7 +71,7 @@ async fn serve(
     sandbox: Arc<Sandbox>,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let inject = from_fn_with_state(sandbox.clone(), faults::layer::inject);
+    let inject = from_fn_with_state(sandbox.clone(), faults::inject);
     let app = Router::new()
         .merge(api::routes().route_layer(inject))
         .route("/", get(async || Redirect::to("/sandbox")))

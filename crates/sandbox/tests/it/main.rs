@@ -2,11 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "what the tests share is test code too")]
 
-mod authentication;
 mod callbacks;
 mod control;
-mod faults;
-mod hosted;
 mod program;
 mod refusals;
 mod service;

@@ -1,8 +1,9 @@
-//! Prices and records as the interface writes them, and the same ones from the same seed.
+//! Prices and records as the interface writes them, the same ones from the same seed, and hosted checkouts: what POST /checkout
+//! and its page reject, and how they end.
 
 use florin_money::Currency;
 use florin_sandbox::Settings;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -96,4 +97,145 @@ async fn prices_name_the_local_currency_the_limits_and_an_unknown_asset() {
     assert_eq!(prices["BNB"]["limits"], json!({"min": "", "max": "8"}));
     assert_eq!(prices["TRX"]["limits"], json!({"min": "5", "max": ""}));
     assert!(prices["USDTSOL"]["conversion_id"].is_string());
+}
+
+pub(crate) fn request() -> Value {
+    json!({
+        "client_email_id": "customer@shop.example",
+        "client_preferred_fiat_currency": "EUR",
+        "amount": "46.00",
+        "merchant_website": "https://shop.example/thanks",
+        "invoice_callback_url": "https://shop.example/callback",
+    })
+}
+
+async fn open(world: &World, request: &Value) -> String {
+    let opened = world.merchant().post("/checkout", request).ok().await;
+    opened["session_id"].as_str().unwrap().to_owned()
+}
+
+/// Posts what the hosted page posts.
+async fn page(world: &World, path: &str, body: &Value) -> (u16, Value) {
+    let url = format!("{}/checkout/{path}", world.address);
+    let response = world.http.post(url).body(body.to_string()).send().await;
+    let response = response.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap())
+}
+
+async fn view(world: &World, query: &str) -> Value {
+    let url = format!("{}/checkout/session?{query}", world.address);
+    let response = world.http.get(url).send().await.unwrap();
+    response.json().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_refused_session_has_the_shape_of_its_own() {
+    let world = World::start().await;
+    for (member, value, part) in [
+        (
+            "client_email_id",
+            json!(null),
+            "must be a string, and is null",
+        ),
+        ("client_email_id", json!("none"), "must be an email address"),
+        (
+            "client_preferred_fiat_currency",
+            json!("XAU"),
+            "no currency that we take",
+        ),
+        ("amount", json!("0.00"), "more than zero"),
+        ("amount", json!("1.001"), "more decimals than EUR has (2)"),
+        (
+            "amount",
+            json!("999999999999"),
+            "outside the limits of every asset",
+        ),
+        (
+            "merchant_website",
+            json!("javascript:alert(1)"),
+            "an http or https URL",
+        ),
+        (
+            "invoice_callback_url",
+            json!("ftp://shop.example"),
+            "an http or https URL",
+        ),
+        ("merchant_id", json!(""), "must not be empty"),
+    ] {
+        let mut request = request();
+        request[member] = value;
+        let (status, body) = world.merchant().post("/checkout", &request).send().await;
+        assert_eq!((status, &body["error"]), (400, &json!(true)), "{body}");
+        let message = body["message"].as_str().unwrap();
+        assert!(
+            message.starts_with(member) && message.contains(part),
+            "{message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn without_an_amount_the_customer_enters_it() {
+    let world = World::start().await;
+    let mut open_amount = request();
+    open_amount.as_object_mut().unwrap().remove("amount");
+    let id = open(&world, &open_amount).await;
+    assert_eq!(
+        view(&world, &format!("id={id}")).await["assets"][2]["available"],
+        false
+    );
+    let shown = view(&world, &format!("id={id}&amount=46")).await;
+    assert_eq!(shown["assets"][0]["amount_in_crypto"], "50.00");
+    for (amount, status) in [
+        (json!(null), 400),
+        (json!("0"), 400),
+        (json!("1.001"), 400),
+        (json!("46"), 200),
+    ] {
+        let choice = json!({"id": id, "crypto_code": "USDTTRC20", "amount": amount});
+        assert_eq!(page(&world, "choose", &choice).await.0, status, "{amount}");
+    }
+    assert_eq!(
+        world.merchant().record(&id).await["invoice_amount_in_local_currency"],
+        "46.00"
+    );
+}
+
+#[tokio::test]
+async fn a_choice_outside_the_limits_or_against_the_shop_is_rejected() {
+    let world = World::start().await;
+    let mut small = request();
+    small["amount"] = json!("1.50");
+    let id = open(&world, &small).await;
+    for choice in [
+        json!({"id": id, "crypto_code": "USDTERC20"}),
+        json!({"id": id, "crypto_code": "XMR"}),
+        json!({"id": id, "crypto_code": "USDTTRC20", "amount": "2"}),
+    ] {
+        assert_eq!(page(&world, "choose", &choice).await.0, 400, "{choice}");
+    }
+    let unknown = json!({"id": "ses_0", "crypto_code": "BTC"});
+    assert_eq!(page(&world, "choose", &unknown).await.0, 404);
+}
+
+#[tokio::test]
+async fn closing_cancels_before_the_qr_code_and_never_after_it() {
+    let world = World::start().await;
+    let (closed, chosen) = (
+        open(&world, &request()).await,
+        open(&world, &request()).await,
+    );
+    page(
+        &world,
+        "choose",
+        &json!({"id": chosen, "crypto_code": "BTC"}),
+    )
+    .await;
+    for id in [&closed, &chosen] {
+        assert_eq!(page(&world, "close", &json!({"id": id})).await.0, 200);
+    }
+    assert_eq!(world.status(&closed).await, "CANCELLED");
+    assert_eq!(world.status(&chosen).await, "CHECKING");
+    let late = json!({"id": closed, "crypto_code": "BTC"});
+    assert_eq!(page(&world, "choose", &late).await.0, 409);
 }
