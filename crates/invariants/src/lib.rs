@@ -19,7 +19,6 @@ pub mod amount;
 mod database;
 mod evidence;
 mod gateway;
-mod restore;
 mod rules;
 mod sources;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::logs::{lines, text, time};
+use super::{lines, text, time};
 use crate::Millis;
 use crate::amount::units;
 use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
