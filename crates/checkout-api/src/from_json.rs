@@ -122,25 +122,6 @@ mod tests {
     }
 
     #[test]
-    fn every_other_character_stays() {
-        for text in [
-            "متجر ٤٢ الهدوء",
-            "👩‍👩‍👧‍👦",
-            "\u{200b}\u{200d}\u{feff}\u{2060}\u{2029}\u{206a}\u{2065}\u{a0}",
-            "a\"b\\c/d",
-            "\\u202e",
-            "\u{fffd}",
-        ] {
-            let json = serde_json::to_string(text).unwrap();
-            assert_eq!(from_json::<String>(&json).unwrap(), text);
-        }
-        assert_eq!(
-            read("\\u0061\\/\\u005c\\u0022\\uFFFD\\u00e9"),
-            "a/\\\"\u{fffd}é"
-        );
-    }
-
-    #[test]
     fn a_surrogate_pair_is_one_character_and_half_of_one_is_replaced() {
         assert_eq!(read("\\ud83d\\udE39"), "😹");
         for half in ["\\ud83d", "\\ude39"] {
@@ -223,7 +204,7 @@ mod tests {
     fn pieces() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "\\", "u", "202e", "20", "2e", "\"", "\\\"", "\\\\", "\\n", "n", "\n", "\u{202e}",
-            "\u{7f}", "\\u202e", "\\u0000", "\\u005c", "\\u0022", "😹", "[", "]", ",", "1",
+            "\u{7f}", "\\u202e", "\\u0000", "\\u005c", "\\u0022", "😹", "[", "]", ",", "1", "/",
         ]);
         prop::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
     }

@@ -11,7 +11,6 @@ mod error;
 mod from_json;
 mod order_view;
 mod requests;
-mod title;
 
 pub use attempt_view::{
     AttemptView, Confirmations, Quote, Unavailable, WalletTransaction, Warning, WarningKind,
@@ -23,9 +22,9 @@ pub use order_view::{
     OrderView, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,
 };
 pub use requests::{
-    MarkPaid, OpenAttempt, OpenOrderRequest, Opened, ReceiptEmail, looks_like_email,
+    InvalidTitle, MAX_TITLE_CHARS, MarkPaid, OpenAttempt, OpenOrderRequest, Opened, ReceiptEmail,
+    check_title, looks_like_email,
 };
-pub use title::{InvalidTitle, MAX_TITLE_CHARS, check_title};
 
 #[cfg(test)]
 mod tests;
