@@ -24,7 +24,7 @@ use self::request::{ApiError, Call, Endpoint, ErrorCode, Outcome};
 use crate::Settings;
 use crate::state::Sandbox;
 
-/// Routes for [`crate::faults::inject`], which reads the call.
+/// Routes for `inject_faults` of the server, which reads the call.
 pub(crate) fn routes() -> Router<Arc<Sandbox>> {
     Router::new()
         .route("/api", any(serve))

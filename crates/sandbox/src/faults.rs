@@ -7,26 +7,14 @@ use core::task::{Context, Poll};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::Json;
-use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::connect_info::Connected;
-use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
 use axum::serve::{IncomingStream, Listener};
-use futures_util::{StreamExt as _, stream};
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::api::request::{Call, Endpoint, Outcome};
-use crate::journal::Event;
-use crate::state::Sandbox;
+use crate::api::request::Endpoint;
 
 /// What goes wrong. All but `Status` leave the work done: only the response is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -227,127 +215,6 @@ impl AsyncWrite for FaultyStream {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
-}
-
-/// The layer over the gateway's API: reads the call, injects its fault, and writes both into the journal.
-///
-/// The journal is written here, since only this layer knows both what the gateway did and what the caller receives; and
-/// before the response leaves, so that a log that survives a crash has every call that was answered.
-pub(crate) async fn inject(
-    State(sandbox): State<Arc<Sandbox>>,
-    ConnectInfo(connection): ConnectInfo<ConnectionFault>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let call = Arc::new(Call::read(&parts, body).await);
-    let fault = sandbox.update(|state, _| state.faults.take(call.endpoint));
-    let response = if let Some(Fault::Status { status, code, .. }) = &fault {
-        error(*status, code.as_deref())
-    } else {
-        parts.extensions.insert(call.clone());
-        next.run(Request::from_parts(parts, Body::empty())).await
-    };
-    let (mut head, body) = response.into_parts();
-    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let retry_after = match &fault {
-        Some(Fault::Status { retry_after, .. }) => *retry_after,
-        _ => None,
-    };
-    let outcome = head.extensions.remove::<Outcome>().unwrap_or_default();
-    let status = (fault != Some(Fault::Drop {})).then_some(head.status.as_u16());
-    let event = Event::Request {
-        method: call.method.to_string(),
-        path: call.target.clone(),
-        nonce: call.header("nonce").map(ToOwned::to_owned),
-        traceparent: call.header("traceparent").map(ToOwned::to_owned),
-        asked: call.json().map(Box::new),
-        status,
-        retry_after,
-        did: outcome.endpoint.map(Endpoint::did),
-        response: serde_json::from_slice(&body)
-            .ok()
-            .filter(|_| !outcome.endpoint.is_some_and(Endpoint::is_long)),
-        code: outcome.code,
-        message: outcome.message,
-        fault: fault.clone(),
-    };
-    tracing::debug!(method = %call.method, path = call.path(), status, "gateway call");
-    sandbox.update(|state, now| state.journal.add(now, event));
-    head.headers.remove(header::CONTENT_LENGTH);
-    head.headers
-        .insert(header::DATE, http_date(sandbox.shown_time()));
-    if let Some(seconds) = retry_after {
-        head.headers.insert(header::RETRY_AFTER, seconds.into());
-    }
-    let body = match fault {
-        None | Some(Fault::Status { .. } | Fault::Lost {} | Fault::Repeated {}) => body,
-        Some(Fault::Slow { delay_ms }) => {
-            sandbox.clock().sleep(Duration::from_millis(delay_ms)).await;
-            body
-        }
-        Some(Fault::Garbled {}) => body.slice(..body.len() / 2),
-        Some(Fault::WrongTypes {}) => {
-            let value = serde_json::from_slice(&body).unwrap_or_default();
-            Bytes::from(with_wrong_types(value).to_string())
-        }
-        Some(Fault::Empty {}) => Bytes::new(),
-        Some(Fault::Drop {}) => {
-            connection.close();
-            body
-        }
-        Some(Fault::Cut {}) => {
-            head.headers
-                .insert(header::CONTENT_LENGTH, body.len().into());
-            let half = body.slice(..body.len() / 2);
-            return Response::from_parts(head, cut_after(half, connection));
-        }
-    };
-    Response::from_parts(head, Body::from(body))
-}
-
-fn error(status: u16, code: Option<&str>) -> Response {
-    let status = StatusCode::from_u16(status).expect("a plan has 400 to 599 only");
-    let body = json!({
-        "error": status.canonical_reason().unwrap_or("Error"),
-        "code": code.unwrap_or("SANDBOX_FAULT"),
-        "message": "an injected fault",
-    });
-    (status, Json(body)).into_response()
-}
-
-/// Sends these bytes, then closes the connection.
-fn cut_after(half: Bytes, connection: ConnectionFault) -> Body {
-    let close = async move {
-        // The half is written when the next part is polled.
-        tokio::task::yield_now().await;
-        connection.close();
-        Err(std::io::Error::other("injected fault"))
-    };
-    Body::from_stream(stream::iter([Ok(half)]).chain(stream::once(close)))
-}
-
-/// Strings that are numbers become numbers, the others lists of one.
-fn with_wrong_types(value: Value) -> Value {
-    match value {
-        Value::String(text) => match serde_json::from_str(&text) {
-            Ok(number @ Value::Number(_)) => number,
-            _ => json!([text]),
-        },
-        Value::Array(values) => values.into_iter().map(with_wrong_types).collect(),
-        Value::Object(members) => {
-            let members = members.into_iter();
-            let wrong = members.map(|(name, value)| (name, with_wrong_types(value)));
-            Value::Object(wrong.collect::<Map<_, _>>())
-        }
-        other => other,
-    }
-}
-
-/// Source: RFC 9110, section 5.6.7.
-fn http_date(at: Timestamp) -> HeaderValue {
-    let date = at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-    HeaderValue::try_from(date).expect("a date is plain ASCII")
 }
 
 #[cfg(test)]
