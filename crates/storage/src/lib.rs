@@ -26,9 +26,7 @@ mod copy;
 mod database;
 mod delivery;
 mod error;
-mod lease;
 mod limits;
-mod observation;
 mod operator;
 mod postgres;
 mod rows;
@@ -50,8 +48,7 @@ pub use error::{
     Failure, FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, Result,
     StorageError,
 };
-pub use lease::LeaseClock;
-pub use limits::{DELAY_REPORT, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL};
+pub use limits::{DELAY_REPORT, LeaseClock, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL};
 pub use operator::{
     AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
     OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StoredObservation,

@@ -34,7 +34,7 @@ macro_rules! read {
             match found {
                 // Its connection was closed; each other one may have prepared statements of that schema too.
                 Err(error)
-                    if $crate::postgres::failure::is_of_old_schema(&error)
+                    if $crate::postgres::transaction::is_of_old_schema(&error)
                         && tries < $storage.patience.tries =>
                 {
                     close_idle(&$storage.reader);
@@ -45,21 +45,17 @@ macro_rules! read {
     }};
 }
 
-mod account;
 mod announcements;
 mod dead_connections;
 mod dialect;
-mod failure;
 mod open;
 mod options;
-mod pooler;
 mod server;
 mod shared;
 mod statements;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transaction;
-mod verify;
 
 // The same text for both databases, compiled for each with the names of its `dialect`.
 #[path = "queries/attempts.rs"]
@@ -88,16 +84,14 @@ use florin_orders::OrderId;
 use jiff::{SignedDuration, Timestamp};
 use sqlx::postgres::PgPool;
 
-pub use self::account::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
 use self::announcements::ListenOptions;
 pub use self::open::migrate;
-pub(crate) use self::open::shown;
+pub(crate) use self::open::{shown, verify};
 pub use self::options::PostgresOptions;
-use self::options::{Patience, Timeouts, Writers};
-use self::pooler::Pooler;
-pub(crate) use self::verify::verify;
-use crate::lease::{Lease, LeaseClock};
+use self::options::{Patience, Pooler, Timeouts, Writers};
+pub use self::shared::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
 use crate::limits::BATCH;
+use crate::limits::{Lease, LeaseClock};
 use crate::rows::Time;
 use crate::{
     ChangeListener, Changed, Commits, LimitKey, OrderVersion, PoolState, Result, ServerState,

@@ -65,7 +65,7 @@ use self::file::DatabaseFile;
 pub(crate) use self::open::check_database;
 pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
-use crate::lease::{Lease, LeaseClock};
+use crate::limits::{Lease, LeaseClock};
 use crate::rows::Time;
 use crate::{Outage, Result, SharedStorage, StaticFile, StorageError, Totals};
 

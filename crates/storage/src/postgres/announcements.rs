@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
 
 use super::dead_connections::Reading;
-use super::pooler::Pooler;
+use super::options::Pooler;
 use crate::{ChangeListener, Changed, Result, StorageError};
 
 const CHANNEL: &str = "florin_orders";

@@ -12,8 +12,7 @@ use sqlx::postgres::{PgPool, Postgres};
 use sqlx::{Connection as _, Executor as _, PgConnection};
 use tokio::task::JoinSet;
 
-use super::options::Patience;
-use super::pooler::Pooler;
+use super::options::{Patience, Pooler};
 use crate::{Result, StorageError};
 
 /// A living server begins a transaction by then.

@@ -10,9 +10,9 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgRow, PgTypeInfo, PgValueFormat, PgValueRef};
 use sqlx::{PgConnection, Postgres, Row as _};
 
-use crate::lease::Lease;
 use crate::limits::AT_THIS_MOMENT;
-use crate::observation::Fence;
+use crate::limits::Lease;
+use crate::rows::Fence;
 use crate::rows::{self, Record, Time};
 use crate::{DueAttempt, Result};
 

@@ -23,7 +23,7 @@ use jiff::SignedDuration;
 use self::server::{database, server};
 use super::*;
 use crate::contract::{ByNumber as _, demo, id, retry, too_little, tried};
-use crate::lease::LeaseClock;
+use crate::limits::LeaseClock;
 use crate::{
     Claim, DeliveryOutcome, DueAttempt, Fingerprint, LimitKey, OrderFilter, OrderOperationError,
     RequestId, SharedStorage as _, Storage as _, StoredResponse,

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::dialect::{self, Connection, Transaction, statements};
 use super::outbox;
-use crate::lease::{Lease, milliseconds};
+use crate::limits::{Lease, milliseconds};
 use crate::limits::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY};
 use crate::rows::{self, Time, without_nul};
 use crate::{

@@ -8,8 +8,8 @@ use sqlx::Row as _;
 
 use super::dialect::{Connection, Row, Store, Transaction, statements};
 use super::orders;
-use crate::lease::Lease;
 use crate::limits::BATCH;
+use crate::limits::Lease;
 use crate::rows::{self, Record as _, Time, without_nul};
 use crate::staff::MAX_STAFF_ACCESS_PER_STORE;
 use crate::{

@@ -7,9 +7,9 @@ use sqlx::error::BoxDynError;
 use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteRow, SqliteTypeInfo, SqliteValueRef};
 use sqlx::{Row as _, Sqlite, SqliteConnection};
 
-use crate::lease::Lease;
 use crate::limits::AT_THIS_MOMENT;
-use crate::observation::Fence;
+use crate::limits::Lease;
+use crate::rows::Fence;
 use crate::rows::{self, Record, Time};
 use crate::{DueAttempt, Result};
 

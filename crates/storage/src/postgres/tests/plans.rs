@@ -32,9 +32,9 @@ const BOUNDED: [(&str, &str); 12] = [
     ("pg_database", "a row for each database of the server"),
 ];
 
-/// Files with the statements of two commands, which read the whole database: `store verify`, and `migrate` after a dump was
+/// A file with the statements of two commands, which read the whole database: `store verify`, and `migrate` after a dump was
 /// restored.
-const OF_THE_WHOLE_DATABASE: [&str; 2] = ["verify.rs", "open.rs"];
+const OF_THE_WHOLE_DATABASE: [&str; 1] = ["open.rs"];
 
 /// Names for the types of a statement's parameters `$1`, `$2`, …: PostgreSQL finds out those that the statement uses.
 fn parameters(statement: &str) -> Vec<&'static str> {
