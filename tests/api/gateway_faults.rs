@@ -47,7 +47,7 @@ async fn without_the_gateway_no_attempt_opens_and_no_order_is_lost() {
     world.end().await;
 }
 
-/// That it is sent once, whatever becomes of the response, is in `crates/gateway/tests/it/faults.rs`.
+/// That it is sent once, whatever becomes of the response, is in `crates/gateway/tests/it/calls.rs`.
 #[tokio::test]
 async fn an_invoice_with_a_lost_response_is_not_requested_again_and_belongs_to_no_order() {
     let world = World::start().await;

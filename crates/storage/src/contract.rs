@@ -4,7 +4,6 @@ mod backend;
 mod pooled;
 mod postgres;
 mod sqlite;
-mod statements;
 
 use std::fmt::Debug;
 
@@ -14,13 +13,13 @@ use florin_orders::fixtures::{
 };
 use florin_orders::{
     Abandoned, Assessment, Attempt, Destination, Event, EventId, EventType, EventType as E,
-    LatePayment, NewOrder, Observation, OrderId, OrderStatus, PollPriority, Snapshot, StoreId,
-    Stretch, TokenHash, TraceParent, TransactionHint,
+    NewOrder, Observation, OrderId, OrderStatus, PollPriority, Snapshot, StoreId, Stretch,
+    TokenHash, TraceParent, TransactionHint,
 };
 use jiff::SignedDuration;
 
+pub(crate) use self::backend::statements;
 use self::backend::{Backend, Test};
-pub(crate) use self::statements::statements;
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EmailChange,
     EndpointStatus, KeptEmail, NamedTransaction, OpenAttemptError, OpenError, Opened, OrderFilter,

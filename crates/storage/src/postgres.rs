@@ -90,8 +90,7 @@ pub(crate) use self::open::{shown, verify};
 pub use self::options::PostgresOptions;
 use self::options::{Patience, Pooler, Timeouts, Writers};
 pub use self::shared::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
-use crate::limits::BATCH;
-use crate::limits::{Lease, LeaseClock};
+use crate::limits::{BATCH, Lease, LeaseClock};
 use crate::rows::Time;
 use crate::{
     ChangeListener, Changed, Commits, LimitKey, OrderVersion, PoolState, Result, ServerState,

@@ -140,22 +140,6 @@ async fn no_attempt_is_opened_while_a_payment_is_detected() {
 }
 
 #[tokio::test]
-async fn a_payment_that_failed_may_be_made_anew() {
-    for responses in [
-        vec![exact("PROCESSING"), exact("FAILED")],
-        vec![received("FAILED", "0.00", "0", "0")],
-        vec![received("CANCELLED", "0.00", "0", "0")],
-    ] {
-        let test = BACKEND.test().await;
-        test.awaiting(1).await;
-        for (response, now) in responses.into_iter().zip([20, 120]) {
-            test.observe(now, response).await;
-        }
-        test.begin(1, 2, 121).await.unwrap();
-    }
-}
-
-#[tokio::test]
 async fn saying_paid_moves_the_screen_and_credits_nothing() {
     let test = BACKEND.test().await;
     test.order(1).await;

@@ -1,5 +1,5 @@
-//! What a database has beside orders: prices, files, requests with an idempotency key, invariants that it guards itself, and
-//! totals.
+//! What a database has beside orders: prices, files, requests with an idempotency key, observations, invariants that it guards
+//! itself, and totals.
 
 use florin_orders::EndpointHash;
 
@@ -230,4 +230,53 @@ async fn the_oldest_waiting_event_of_each_store_is_found() {
     assert_eq!(outboxes().await, waiting);
     deliver("demo", DeliveryOutcome::Delivered).await;
     assert_eq!(outboxes().await[0], outbox("demo", 0, None, false));
+}
+
+#[tokio::test]
+async fn a_late_payment_is_reported_with_its_own_invoice() {
+    let test = BACKEND.test().await;
+    test.awaiting(1).await;
+    test.add_attempt(1, 2).await;
+    let mut due = test.polls(PollPriority::Unwatched, 60).await;
+    // The replaced attempt is still watched.
+    due.sort_by_key(|due| due.attempt_id == new_attempt(2).id);
+    test.record(&due[1], 60, exact("COMPLETED")).await;
+    test.record(&due[0], 60, too_little("COMPLETED")).await;
+    let late = test.listed().await.pop().unwrap();
+    assert_eq!(late.event_type, E::LatePayment);
+    let payload: serde_json::Value = serde_json::from_str(&late.payload).unwrap();
+    let order = &payload["data"]["order"];
+    assert_eq!(order["status"], "paid");
+    assert_eq!(order["attempt"]["invoice_id"], "inv_1");
+    assert_eq!(order["attempt"]["received_in_crypto"], "0.0001");
+}
+
+#[tokio::test]
+async fn a_response_that_repeats_is_counted_and_a_padded_one_is_cut() {
+    let test = BACKEND.test().await;
+    test.awaiting(1).await;
+    for (poll, status, raw) in [
+        (1, "WAITING", "1".to_owned()),
+        (2, "WAITING", "2".to_owned()),
+        (3, "PENDING", "3".to_owned()),
+        (4, "WAITING", "4".to_owned()),
+        (5, "PROCESSING", "ü".repeat(100_000)),
+    ] {
+        let response = Observation {
+            raw,
+            ..observed(status)
+        };
+        let (due, now) = (polled(1, poll), 10 + i64::from(poll));
+        let recorded = test.record(&due, now, response).await;
+        recorded.expect("the latest poll");
+    }
+    for (times, rows) in [(2, 1), (1, 3)] {
+        let of = format!(
+            "SELECT count(*) FROM observations WHERE times = {times} AND (last_at > observed_at) = (times > 1)"
+        );
+        assert_eq!(test.number(&of).await, rows, "{times} times");
+    }
+    assert_eq!(test.number("SELECT count(*) FROM observations").await, 4);
+    let longest = "SELECT CAST(max(octet_length(raw)) AS bigint) FROM observations";
+    assert_eq!(test.number(longest).await, 4096);
 }

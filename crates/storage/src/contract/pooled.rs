@@ -5,8 +5,6 @@ use super::*;
 
 const BACKEND: Backend = Backend::Pooled;
 
-#[path = "credits.rs"]
-mod credits;
 #[path = "database.rs"]
 mod database;
 #[path = "replanning.rs"]

@@ -8,8 +8,6 @@ const BACKEND: Backend = Backend::Postgres;
 mod attempts;
 #[path = "callbacks.rs"]
 mod callbacks;
-#[path = "credits.rs"]
-mod credits;
 #[path = "database.rs"]
 mod database;
 #[path = "decisions.rs"]

@@ -8,8 +8,6 @@ const BACKEND: Backend = Backend::Sqlite;
 mod attempts;
 #[path = "callbacks.rs"]
 mod callbacks;
-#[path = "credits.rs"]
-mod credits;
 #[path = "database.rs"]
 mod database;
 #[path = "decisions.rs"]

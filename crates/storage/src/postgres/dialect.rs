@@ -10,10 +10,8 @@ use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgRow, PgTypeInfo, PgValueFormat, PgValueRef};
 use sqlx::{PgConnection, Postgres, Row as _};
 
-use crate::limits::AT_THIS_MOMENT;
-use crate::limits::Lease;
-use crate::rows::Fence;
-use crate::rows::{self, Record, Time};
+use crate::limits::{AT_THIS_MOMENT, Lease};
+use crate::rows::{self, Fence, Record, Time};
 use crate::{DueAttempt, Result};
 
 pub(super) use super::PostgresStorage as Store;

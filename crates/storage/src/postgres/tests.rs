@@ -1,23 +1,18 @@
 //! Tests of PostgreSQL alone. The contract of both databases is in `crate::contract`.
 
-mod account;
 mod announcements;
 mod copy;
 mod cursor;
 mod interleaving;
 mod leases;
-mod losses;
 mod opening;
 mod plans;
 mod pooler;
-mod races;
 mod relay;
 pub(crate) mod server;
 
 use florin_orders::fixtures::{at, exact, invoice, new_attempt, terms};
-use florin_orders::{
-    AttemptId, EventId, EventType, Observation, OrderStatus, PollPriority, Snapshot,
-};
+use florin_orders::{AttemptId, EventId, EventType, OrderStatus, PollPriority, Snapshot};
 use jiff::SignedDuration;
 
 use self::server::{database, server};

@@ -12,8 +12,7 @@ use super::orders::{
     emit, end_attention, get, lock, maybe_attempt, request_attention, set_status, snapshot,
 };
 use super::polls;
-use crate::limits::MAX_ATTEMPTS_PER_MINUTE;
-use crate::limits::milliseconds;
+use crate::limits::{MAX_ATTEMPTS_PER_MINUTE, milliseconds};
 use crate::rows::{self, Time, without_nul};
 use crate::{
     MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, Result, StorageError,

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 
 use super::dialect::{self, Connection, Transaction, statements};
 use super::outbox;
-use crate::limits::{Lease, milliseconds};
-use crate::limits::{MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY};
+use crate::limits::{
+    Lease, MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY, milliseconds,
+};
 use crate::rows::{self, Time, without_nul};
 use crate::{
     Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,

@@ -8,8 +8,7 @@ use sqlx::Row as _;
 
 use super::dialect::{Connection, Row, Store, Transaction, statements};
 use super::orders;
-use crate::limits::BATCH;
-use crate::limits::Lease;
+use crate::limits::{BATCH, Lease};
 use crate::rows::{self, Record as _, Time, without_nul};
 use crate::staff::MAX_STAFF_ACCESS_PER_STORE;
 use crate::{

@@ -9,8 +9,7 @@ use sqlx::Row as _;
 
 use super::dialect::{self, Connection, Transaction};
 use super::{orders, outbox, polls};
-use crate::rows::{self, Time, without_nul};
-use crate::rows::{Fence, digest, text_of, truncated};
+use crate::rows::{self, Fence, Time, digest, text_of, truncated, without_nul};
 use crate::{Credit, DueAttempt, RecordedObservation, Result, StorageError};
 
 /// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if this or a later poll has been recorded:

@@ -6,8 +6,7 @@ use florin_orders::{
 use jiff::{SignedDuration, Timestamp};
 
 use super::dialect::{Connection, Row, statements};
-use crate::limits::InvoiceKind;
-use crate::limits::{Lease, milliseconds};
+use crate::limits::{InvoiceKind, Lease, milliseconds};
 use crate::rows::{self, Record as _, Time};
 use crate::{DueAttempt, PollQueue, Result};
 

@@ -7,10 +7,8 @@ use sqlx::error::BoxDynError;
 use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteRow, SqliteTypeInfo, SqliteValueRef};
 use sqlx::{Row as _, Sqlite, SqliteConnection};
 
-use crate::limits::AT_THIS_MOMENT;
-use crate::limits::Lease;
-use crate::rows::Fence;
-use crate::rows::{self, Record, Time};
+use crate::limits::{AT_THIS_MOMENT, Lease};
+use crate::rows::{self, Fence, Record, Time};
 use crate::{DueAttempt, Result};
 
 pub(super) use super::SqliteStorage as Store;

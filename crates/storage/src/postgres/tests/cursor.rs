@@ -92,3 +92,23 @@ async fn a_restored_database_is_refused_until_it_is_migrated() {
     assert_eq!(seen[..expected.len()], expected);
     assert_eq!(seen.len(), 3);
 }
+
+/// The list shows the events of an order in their order, also when a transaction took its number before it locked the
+/// order.
+#[tokio::test]
+async fn the_list_has_an_orders_events_in_their_order() {
+    let (one, database) = store().await;
+    one.order(1).await;
+    let early = sqlx::PgConnection::connect(&server().url(&database));
+    let mut early = early.await.unwrap();
+    let mut tx = early.begin().await.unwrap();
+    // It takes its number here.
+    let begun = sqlx::query("SELECT pg_current_xact_id()");
+    begun.execute(&mut *tx).await.unwrap();
+    one.add_attempt(1, 1).await;
+    let late = "INSERT INTO events (order_id, sequence, id, store_id, type, created_at, payload)
+         SELECT order_id, 3, id || '3', store_id, type, created_at, payload FROM events WHERE sequence = 1";
+    let refused = sqlx::query(late).execute(&mut *tx).await.unwrap_err();
+    let error = refused.as_database_error().unwrap();
+    assert_eq!(error.code().as_deref(), Some("40001"));
+}

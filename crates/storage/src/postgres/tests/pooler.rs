@@ -30,37 +30,6 @@ async fn processes_behind_a_pooler_receive_each_others_changes() {
     assert_eq!(listener.next().await.unwrap(), Changed::Orders(vec![id(1)]));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn processes_take_turns_on_the_poolers_connections() {
-    let (database, url, direct) = pooled_database();
-    let mut writers = Vec::new();
-    for process in 0..3_u8 {
-        // On a machine with other work to do, all of them wait for two connections.
-        let limits = PostgresOptions {
-            acquire_timeout: std::time::Duration::from_secs(30),
-            statement_timeout: std::time::Duration::from_secs(30),
-            ..PostgresOptions::DEFAULT
-        };
-        let clock = LeaseClock::Caller;
-        let opened = PostgresStorage::open_limited(&url, Some(&direct), "test", clock, &limits);
-        let storage = opened.await.unwrap();
-        for writer in 0..8 {
-            let storage = storage.clone();
-            writers.push(tokio::spawn(async move {
-                let number = 1 + process * 8 + writer;
-                storage.awaiting(number).await;
-                assert_eq!(storage.status(number).await, OrderStatus::AwaitingPayment);
-            }));
-        }
-    }
-    for writer in writers {
-        writer.await.unwrap();
-    }
-    let limits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'florin%'";
-    let used = server().psql(&database, limits).unwrap();
-    assert!(used.parse::<u32>().unwrap() <= 3 + 2, "{used} connections");
-}
-
 #[tokio::test]
 async fn limits_hold_behind_a_pooler() {
     let (database, url, direct) = pooled_database();

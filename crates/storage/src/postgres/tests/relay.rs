@@ -1,13 +1,15 @@
-//! A relay between a store and the server, which cuts connections around a commit, and stops before a message.
+//! A relay between a store and the server, which cuts connections around a commit, and stops before a message; and lost
+//! connections: before a commit, after it, and in the middle.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
-use super::server::server;
+use super::*;
+use crate::postgres::transaction::TRIES;
 
 /// Source: "Frontend/Backend Protocol": a simple query ends with a zero byte.
 const COMMIT: &[u8] = b"COMMIT\0";
@@ -162,4 +164,147 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, state: Arc<State>) 
             }
         }
     }
+}
+
+/// Orders in each database of the test of lost commits.
+const ORDERS: u8 = 30;
+/// Commits of an order that are lost.
+const COMMITS: u8 = 8;
+/// Databases at the same time.
+const AT_ONCE: u32 = 4;
+
+/// A purchase through the relay. Each step loses the connection around its commit, is repeated, and returns what it would
+/// have returned.
+async fn purchase(storage: &PostgresStorage, relay: &Relay, cut: Cut, n: u8) {
+    let (order, request) = (id(n), RequestId([n; 32]));
+    relay.arm(cut);
+    let claim = storage.claim_request(request, Fingerprint([n; 32]), at(0), at(30));
+    assert_eq!(claim.await.unwrap(), Claim::Acquired);
+    relay.arm(cut);
+    assert!(storage.order(n).await.is_new);
+    relay.arm(cut);
+    let response = StoredResponse {
+        status: 201,
+        body: "{}".into(),
+    };
+    let stored = storage.store_response(request, at(30), &response, at(900));
+    assert!(stored.await.unwrap());
+    relay.arm(cut);
+    let attempt = storage.begin(n, n, 0).await.unwrap();
+    assert_eq!(attempt.terms.id, new_attempt(n).id);
+    relay.arm(cut);
+    storage.confirm(n, 0).await;
+    relay.arm(cut);
+    let marked = storage.mark_as_paid(&order, None, at(5)).await;
+    assert!(marked.unwrap().is_first);
+    let due = storage.polls(PollPriority::Unwatched, 20).await.remove(0);
+    relay.arm(cut);
+    let recorded = storage.record(&due, 20, exact("COMPLETED")).await;
+    let recorded = recorded.expect("the latest poll");
+    assert_eq!(recorded.snapshot.order.status, OrderStatus::Paid);
+    assert_eq!(recorded.events, [EventType::Paid]);
+    let first = storage.due_deliveries(&demo(), at(30), at(60), 1).await;
+    let first = first.unwrap().remove(0);
+    relay.arm(cut);
+    storage
+        .deliver(&first, 30, DeliveryOutcome::Delivered)
+        .await;
+    assert!(relay.has_cut());
+}
+
+/// One order after the other, each commit of which loses its connection.
+async fn lose_commits() {
+    let database = database();
+    let relay = Relay::start().await;
+    let url = relay.url(&database);
+    let storage = PostgresStorage::open_with(&url, "test", LeaseClock::Caller);
+    let storage = storage.await.unwrap();
+    for n in 1..=ORDERS {
+        let cut = if n % 2 == 0 { Cut::Before } else { Cut::After };
+        purchase(&storage, &relay, cut, n).await;
+    }
+    let orders = i64::from(ORDERS);
+    for (rows, expected) in [
+        ("orders", orders),
+        ("attempts", orders),
+        ("client_tokens", orders),
+        ("observations WHERE times = 1", orders),
+        ("credits", orders),
+        // created, attempt_opened, paid
+        ("events", 3 * orders),
+        ("outbox", 3 * orders),
+        ("deliveries", orders),
+        ("outbox WHERE tries = 1", orders),
+    ] {
+        let found = number(&storage, &format!("SELECT count(*) FROM {rows}")).await;
+        assert_eq!(found, expected, "{rows}");
+    }
+    storage.close().await;
+}
+
+/// Source: docs/operations/crash-tests.md, which runs 5,000.
+fn lost_commits() -> u32 {
+    let wanted = std::env::var("FLORIN_LOST_COMMITS");
+    wanted.map_or(0, |text| text.parse().expect("a number"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_without_an_answer_is_repeated_and_doubles_nothing() {
+    let each = u32::from(ORDERS) * u32::from(COMMITS);
+    let rounds = lost_commits().div_ceil(each).max(1);
+    let mut lost = 0;
+    while lost < rounds {
+        let at_once = AT_ONCE.min(rounds - lost);
+        let purchases = (0..at_once).map(|_| tokio::spawn(lose_commits()));
+        for purchase in purchases.collect::<Vec<_>>() {
+            purchase.await.unwrap();
+        }
+        lost += at_once;
+    }
+    println!("{} connections were lost around their commit", lost * each);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn connections_that_the_server_ends_fail_nothing() {
+    let (storage, database) = store().await;
+    let mut customers = Vec::new();
+    for n in 1..=24_u8 {
+        let storage = storage.clone();
+        customers.push(tokio::spawn(async move { storage.awaiting(n).await }));
+    }
+    let mut ended = 0;
+    // A round costs a transaction two of its tries at most: its connection, and one that came back to the pool dying.
+    let mut rounds = TRIES / 2 - 1;
+    let mut pauses = tokio::time::interval(Duration::from_millis(30));
+    while rounds > 0 && !customers.iter().all(tokio::task::JoinHandle::is_finished) {
+        let end = format!(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+             WHERE datname = '{database}' AND state IN ('active', 'idle in transaction')"
+        );
+        let count = server().psql("postgres", &end).unwrap();
+        let count = count.parse::<u32>().unwrap();
+        ended += count;
+        rounds -= u32::from(count > 0);
+        pauses.tick().await;
+    }
+    assert!(ended > 0, "no connection was ended");
+    for customer in customers {
+        customer.await.unwrap();
+    }
+    println!("{ended} connections were ended");
+    let open = "SELECT count(*) FROM attempts WHERE state = 'open'";
+    assert_eq!(number(&storage, open).await, 24);
+    assert_eq!(number(&storage, "SELECT count(*) FROM events").await, 48);
+}
+
+#[tokio::test]
+async fn an_unreachable_server_is_named_without_its_password() {
+    let url = "postgres://florin:secret@127.0.0.1:1/florin?password=secret";
+    let refused = PostgresStorage::open(url, "test").await.unwrap_err();
+    let refused = refused.to_string();
+    assert!(
+        refused.starts_with("the database postgres://florin@127.0.0.1:1/florin cannot be opened"),
+        "{refused}"
+    );
+    assert!(!refused.contains("secret"), "{refused}");
 }

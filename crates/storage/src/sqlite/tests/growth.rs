@@ -1,6 +1,4 @@
-//! Growth of the database per order, and the duration of a backlog.
-
-use std::time::{Duration, Instant};
+//! Growth of the database per order, and an endpoint that is enabled after a backlog.
 
 use super::*;
 
@@ -108,33 +106,6 @@ async fn with_backlog(events: u32) -> TestStorage {
     }
     tx.commit().await.unwrap();
     test
-}
-
-#[expect(clippy::disallowed_methods, reason = "a stopwatch")]
-fn stopwatch() -> impl Fn() -> Duration {
-    let began = Instant::now();
-    move || began.elapsed()
-}
-
-/// The counts read the index of the waiting events, and a lease reads the events that are due alone.
-#[tokio::test]
-async fn a_backlog_of_200_000_events_delays_no_delivery() {
-    let test = with_backlog(200_000).await;
-    let mut slowest = Duration::ZERO;
-    for second in 0..10 {
-        let time = stopwatch();
-        let due = test
-            .due_deliveries(&demo(), at(2 + second), at(3 + second), 4)
-            .await;
-        slowest = slowest.max(time());
-        // One of four is kept for money.
-        assert_eq!(due.unwrap().len(), 3);
-    }
-    println!("the slowest of ten turns: {slowest:?}");
-    assert!(slowest < Duration::from_millis(100), "{slowest:?}");
-    assert_eq!(test.backlog().await.unwrap(), 200_001);
-    let status = test.endpoint_status(&demo()).await.unwrap();
-    assert_eq!(status.waiting, 200_001);
 }
 
 #[tokio::test]

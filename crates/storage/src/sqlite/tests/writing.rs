@@ -221,35 +221,3 @@ async fn a_poll_interrupted_by_a_crash_is_due_at_the_next_start() {
     reopen(&mut test).await;
     assert_eq!(polls(&test, 21).await[0].poll_seq, 2);
 }
-
-/// A restored backup repeats the numbers of events, with other content.
-#[tokio::test]
-async fn an_event_after_a_restore_has_an_id_of_its_own() {
-    let mut test = test().await;
-    test.awaiting(1).await;
-    test.close().await;
-    let file = test.folder.path().join("florin.db");
-    let backup = test.folder.path().join("backup.db");
-    std::fs::copy(&file, &backup).unwrap();
-    let third = async |test: &TestStorage| {
-        let event = test.listed().await.remove(2);
-        assert_eq!(event.sequence, 3);
-        event
-    };
-    let again = SqliteStorage::open(&url(&test.folder), "test").await;
-    test.storage = again.unwrap();
-    test.observe(20, exact("PROCESSING")).await;
-    let lost = third(&test).await;
-    assert_eq!(lost.event_type, E::Processing);
-    test.close().await;
-    std::fs::copy(&backup, &file).unwrap();
-    for journal in ["florin.db-wal", "florin.db-shm"] {
-        let _ = std::fs::remove_file(test.folder.path().join(journal));
-    }
-    let again = SqliteStorage::open(&url(&test.folder), "test").await;
-    test.storage = again.unwrap();
-    test.observe(900, exact("COMPLETED")).await;
-    let other = third(&test).await;
-    assert_eq!(other.event_type, E::Paid);
-    assert_ne!(other.id, lost.id);
-}
