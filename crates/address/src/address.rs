@@ -46,13 +46,11 @@ pub(crate) fn same(asset: Asset, one: &str, other: &str) -> bool {
     }
 }
 
-/// How the addresses of a coin begin.
 struct Coin {
     main: Prefixes,
     test: Prefixes,
 }
 
-/// How they begin on one of its networks.
 struct Prefixes {
     /// Version bytes of `Base58Check`.
     versions: &'static [u8],
@@ -146,7 +144,6 @@ fn check_base58(address: &str, versions: &[u8]) -> Result<(), AddressError> {
     }
 }
 
-/// The human-readable parts of the coins that have such addresses.
 const SEGWIT_HRPS: [&str; 4] = ["bc", "tb", "ltc", "tltc"];
 
 /// Returns `true` if a text is written as such addresses are: begins as they do, and is of one case. In Base58 an address

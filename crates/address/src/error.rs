@@ -84,7 +84,6 @@ pub enum UriError {
 }
 
 impl UriError {
-    /// A parameter that is not on the list.
     pub(crate) fn unexpected(key: &str) -> Self {
         Self::Parameter { key: short(key) }
     }

@@ -88,7 +88,6 @@ mod tests {
 
     use super::*;
 
-    /// The text of a JSON string with this between its quotes.
     #[track_caller]
     fn read(written: &str) -> String {
         from_json(&format!("\"{written}\"")).unwrap()
@@ -185,7 +184,6 @@ mod tests {
         assert_eq!(value, serde_json::json!({ "a": ["", 1] }));
     }
 
-    /// Removes the obeyed characters from every string.
     fn without_obeyed(value: Value) -> Value {
         let filter = |text: String| text.chars().filter(|char| !is_obeyed(*char)).collect();
         match value {

@@ -194,7 +194,6 @@ struct RawOpenOrder {
     order_token: Option<String>,
 }
 
-/// The error for a request that names no way or several.
 const ONE_SOURCE: &str =
     "name exactly one of: store and product, store, donation and amount, or order_token";
 

@@ -41,7 +41,6 @@ fn words_of<T: VariantArray + Copy>(words: &str) -> impl Iterator<Item = (T, &st
     T::VARIANTS.iter().copied().zip(words.split(' '))
 }
 
-/// Adds members to a JSON object.
 fn with(mut json: Value, members: &Value) -> Value {
     let members = members.as_object().unwrap().clone();
     json.as_object_mut().unwrap().extend(members);

@@ -52,7 +52,6 @@ impl ReadError {
 
 trait Connection {
     type Row: Columns;
-    /// Every event by its place in the list that stores read.
     const EVENTS: &'static str;
 
     async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<Self::Row>>;

@@ -52,7 +52,6 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(late > PROMISED))
 }
 
-/// How late the latest fresh poll is.
 fn latest_fresh() -> i64 {
     let mut attempts = Vec::new();
     // By time: what is planned. By priority and time: what is due and waits for the budget.
@@ -113,7 +112,6 @@ impl Attempt {
         }
     }
 
-    /// An open page, until the attempt has ended.
     fn is_watched_at(&self, now: i64) -> bool {
         let until = if self.is_paid {
             PAID_AFTER + CONFIRMED_AFTER
@@ -130,7 +128,6 @@ impl Attempt {
         )
     }
 
-    /// The gateway's response.
     fn poll(&mut self, now: i64) {
         let age = now - self.opened_at;
         let state = if self.is_paid && age >= PAID_AFTER + CONFIRMED_AFTER {

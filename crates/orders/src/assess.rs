@@ -200,7 +200,6 @@ fn min_accepted(order: &Order, requested: Amount) -> Result<Amount, ReviewReason
     Ok(requested.mul_div(price.checked_sub(tolerance)?, price, 18, Rounding::Up)?)
 }
 
-/// The meaning of an absent received amount.
 #[derive(Clone, Copy)]
 enum Absent {
     /// Nothing has arrived yet. `Assumed:` before a payment the gateway may leave these members out or empty.

@@ -243,7 +243,6 @@ impl Aggregate {
 }
 
 impl Default for AppliedDecision {
-    /// Nothing follows.
     fn default() -> Self {
         Self {
             credited_by: None,

@@ -88,7 +88,6 @@ pub fn next_poll(invoice: &Invoice, now: Timestamp) -> Option<Timestamp> {
     Some(now + pause)
 }
 
-/// The pause between polls of a payment that is under way.
 fn pause_under_way(age: SignedDuration) -> SignedDuration {
     part(age, 60).clamp(SignedDuration::from_secs(15), LONGEST_PAUSE)
 }

@@ -220,7 +220,6 @@ impl AttemptRecord {
     }
 }
 
-/// The words of an order's record as JSON Schema, for documents about HTTP.
 #[cfg(feature = "schema")]
 mod schema {
     use schemars::{Schema, SchemaGenerator, json_schema};
@@ -228,17 +227,14 @@ mod schema {
 
     use crate::{DecisionOutcome, Flow, OrderStatus, PaymentState, PriceSource};
 
-    /// The status of an order.
     pub(super) fn status(_: &mut SchemaGenerator) -> Schema {
         words::<OrderStatus>()
     }
 
-    /// Who named the price.
     pub(super) fn price_source(_: &mut SchemaGenerator) -> Schema {
         words::<PriceSource>()
     }
 
-    /// Who shows the customer how to pay.
     pub(super) fn flow(_: &mut SchemaGenerator) -> Schema {
         words::<Flow>()
     }
@@ -248,7 +244,6 @@ mod schema {
         words::<DecisionOutcome>()
     }
 
-    /// The payment state of an invoice.
     pub(super) fn payment_state(_: &mut SchemaGenerator) -> Schema {
         words::<PaymentState>()
     }

@@ -20,7 +20,6 @@ const MAX_MEMBERS: usize = 200;
 /// Merchant (empty: the account itself) and asset.
 type WalletKey = (String, String);
 
-/// Wallets and profiles of the account and its merchants.
 #[derive(Debug)]
 pub(crate) struct Accounts {
     seed: Seed,
@@ -118,7 +117,6 @@ pub(crate) fn upload_url(public_url: &str, call: &Call) -> Result<Value, ApiErro
     }))
 }
 
-/// The merchant and the asset of a wallet, and its members.
 fn wallet(prices: &Prices, call: &Call) -> Result<(WalletKey, Map<String, Value>), ApiError> {
     let members = call.members()?;
     let merchant = members.optional_text("merchant_id")?.unwrap_or_default();

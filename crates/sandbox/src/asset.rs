@@ -29,7 +29,6 @@ pub(crate) struct Coin {
     pub(crate) name: &'static str,
     pub(crate) network: &'static str,
     pub(crate) chain: Chain,
-    /// Decimals of the smallest unit.
     pub(crate) decimals: u32,
     /// Decimals of an amount that a customer is asked for.
     pub(crate) quote_decimals: u32,

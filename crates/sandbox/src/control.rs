@@ -45,7 +45,6 @@ use crate::state::{NextInvoice, Sandbox, State};
 
 pub(crate) type Shared = Extract<Arc<Sandbox>>;
 
-/// Why a request is rejected, as a sentence.
 #[derive(Debug)]
 pub(crate) enum ControlError {
     /// 400: the request is invalid.
@@ -88,7 +87,6 @@ pub(crate) type JsonResult = Result<Json<Value>, ControlError>;
 
 /// Larger bodies are rejected.
 const MAX_BODY_BYTES: usize = 256 * 1024;
-/// Invoices, sessions and events that the page shows.
 const PAGE_LENGTH: usize = 50;
 
 pub(crate) fn routes() -> Router<Arc<Sandbox>> {
@@ -131,7 +129,6 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// Path, media type and content.
 pub(crate) type File = (&'static str, &'static str, &'static str);
 
-/// The files of a page, under that page's policy.
 pub(crate) fn serve_files(policy: &'static str, files: &[File]) -> Router<Arc<Sandbox>> {
     let mut router = Router::new();
     for (path, media_type, content) in files.iter().copied() {
@@ -146,13 +143,11 @@ pub(crate) fn serve_files(policy: &'static str, files: &[File]) -> Router<Arc<Sa
     router
 }
 
-/// The response to every unknown path and method.
 pub(crate) async fn not_found(method: Method, uri: Uri) -> Response {
     let path = uri.path();
     ControlError::NotFound(format!("The sandbox has no {method} {path}.")).into_response()
 }
 
-/// GET /sandbox/state
 async fn state(Extract(sandbox): Shared) -> Json<Value> {
     Json(sandbox.update(|state, now| {
         let invoices = state.invoices.newest_first().take(PAGE_LENGTH);

@@ -159,7 +159,6 @@ impl Follower {
         serde_json::from_value(block).with_context(|| format!("the block {which} cannot be read"))
     }
 
-    /// Reads what is new on the chain.
     async fn read(&mut self) -> anyhow::Result<()> {
         if self.chain.is_none() {
             let id = number(text(&self.call("eth_chainId", json!([])).await?)?)?;
@@ -222,7 +221,6 @@ impl Follower {
         Ok(coins.chain(tokens).collect())
     }
 
-    /// Sets the payments of every invoice of the chain to what the chain shows.
     fn apply(&self, sandbox: &Sandbox) {
         let Some(chain) = self.chain else { return };
         let confirmed = self.blocks.iter().flat_map(|(height, block)| {
@@ -255,7 +253,6 @@ impl Follower {
     }
 }
 
-/// What a chain shows of an invoice.
 fn payments_of(invoice: &Invoice, seen: &[(&Transfer, TransactionState)]) -> Vec<ChainPayment> {
     let address = invoice.address.to_ascii_lowercase();
     let token = invoice.coin.contract.map(str::to_ascii_lowercase);
@@ -312,7 +309,6 @@ fn token_transfer(hash: &str, log: &Log) -> Option<Transfer> {
     })
 }
 
-/// Smallest units as an amount of the asset.
 fn amount(units: u128, decimals: u32) -> Option<Amount> {
     let width = usize::try_from(decimals).ok()?;
     let digits = format!("{units:0>width$}", width = width + 1);

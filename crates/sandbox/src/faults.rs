@@ -48,7 +48,6 @@ pub(crate) enum Fault {
     Repeated {},
 }
 
-/// Where a fault happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Target {

@@ -146,7 +146,6 @@ fn amount(session: &Session, typed: Option<&str>) -> Result<AmountText, ControlE
     }
 }
 
-/// Pays what is missing.
 async fn pay(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Choice { id, .. } = parse(&body)?;
     sandbox.update(|state, now| {
@@ -169,7 +168,6 @@ async fn close(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     })
 }
 
-/// A hosted checkout as its customer sees it.
 fn view(state: &State, id: &str, now: Timestamp) -> Result<Value, ControlError> {
     let session = state.sessions.get(id).ok_or_else(no_session)?;
     let invoice = state.invoices.get(id);

@@ -25,9 +25,7 @@ use crate::asset::{Coin, REQUIRED_CONFIRMATIONS};
 use crate::prices::Terms;
 use crate::wire::Status;
 
-/// Statuses that are kept of one invoice.
 const MAX_HISTORY: usize = 50;
-/// Payments of one invoice.
 const MAX_TRANSACTIONS: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +38,6 @@ pub(crate) struct Transaction {
     pub(crate) is_followed: bool,
 }
 
-/// A payment that a node shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChainPayment {
     pub(crate) hash: String,
@@ -138,12 +135,10 @@ pub(crate) struct Invoice {
     history: Vec<(Timestamp, Status)>,
 }
 
-/// What an invoice takes over from its checkout session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hosted {
     pub(crate) session_id: String,
     pub(crate) email: String,
-    /// Where the customer goes afterwards.
     pub(crate) website: String,
     pub(crate) callback_url: String,
 }
@@ -157,7 +152,6 @@ pub(crate) struct NewInvoice {
     pub(crate) hosted: Option<Hosted>,
 }
 
-/// Why a change of an invoice is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InvoiceError {
     HasFailed,
@@ -217,7 +211,6 @@ impl Invoice {
         }
     }
 
-    /// Every transaction that was not replaced.
     pub(crate) fn seen(&self) -> impl DoubleEndedIterator<Item = &Transaction> {
         let counts = |seen: &&Transaction| seen.state != TransactionState::Replaced;
         self.transactions.iter().filter(counts)
@@ -244,7 +237,6 @@ impl Invoice {
         &self.history
     }
 
-    /// Payments whose fee is too low.
     pub(crate) fn stuck_count(&self) -> usize {
         let is_stuck = |seen: &&Transaction| seen.state == TransactionState::Stuck;
         self.seen().filter(is_stuck).count()
@@ -264,7 +256,6 @@ impl Invoice {
         Received::worth(crypto, &self.terms, self.local_currency)
     }
 
-    /// What is missing of the amount asked for.
     pub(crate) fn remaining(&self) -> Amount {
         let asked = Amount::from(&self.terms.crypto);
         asked

@@ -18,7 +18,6 @@ use serde_json::Value;
 use crate::asset::Chain;
 use crate::faults::Fault;
 
-/// Entries that are kept.
 const CAPACITY: usize = 1_000;
 
 #[derive(Debug, Default)]
@@ -122,7 +121,6 @@ pub(crate) enum Event {
     },
 }
 
-/// One chain, or all.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {

@@ -135,7 +135,6 @@ fn print_welcome(address: SocketAddr, settings: &Settings) {
     let _ = std::io::stdout().write_all(lines.concat().as_bytes());
 }
 
-/// SIGINT and SIGTERM shut the program down.
 fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be handled")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be handled")?;

@@ -48,7 +48,6 @@ pub(crate) struct Terms {
     pub(crate) local: AmountText,
 }
 
-/// The price of a hosted checkout in one asset.
 #[derive(Clone, Debug)]
 pub(crate) struct Quote {
     pub(crate) coin: Coin,
@@ -96,7 +95,6 @@ impl Prices {
         codes.collect::<Vec<_>>().join(", ")
     }
 
-    /// Issues a conversion for each asset at its current price.
     pub(crate) fn issue(&mut self, now: Timestamp) -> Vec<Conversion> {
         let listed = self.listed.clone().into_iter();
         listed.map(|listed| self.issue_one(listed, now)).collect()

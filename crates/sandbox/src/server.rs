@@ -26,9 +26,7 @@ use crate::state::{Sandbox, write_kept};
 use crate::{Settings, api, control, evm, hosted};
 
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
-/// Callbacks in the sender's queue.
 const MAX_CALLBACKS: usize = 10_000;
-/// Time for open requests after the shutdown.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until `shutdown` is cancelled; open requests then have two seconds.

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::Status;
 
-/// A hosted checkout before it has an address.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Session {
     pub(crate) id: String,
@@ -44,7 +43,6 @@ pub(crate) struct SessionRequest {
     /// In the currency; `None`: the customer enters it on the page.
     pub(crate) amount: Option<AmountText>,
     pub(crate) merchant_id: Option<String>,
-    /// Where the customer goes afterwards.
     pub(crate) website: String,
     pub(crate) callback_url: String,
 }
@@ -75,7 +73,6 @@ impl Session {
         self.stage == Stage::Choosing && now < self.expires_at
     }
 
-    /// Hands over to the invoice of the same id.
     pub(crate) fn choose(&mut self) {
         self.stage = Stage::Chosen;
     }

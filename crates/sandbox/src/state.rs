@@ -28,7 +28,6 @@ use crate::store::BoundedStore;
 use crate::wire::Status;
 use crate::{Clock, Settings};
 
-/// Time between two looks for changes that the file of the state keeps.
 const WRITE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A running sandbox: constant settings, changing state.
@@ -54,9 +53,7 @@ pub(crate) struct State {
     pub(crate) accounts: Accounts,
     pub(crate) faults: Faults,
     pub(crate) journal: Journal,
-    /// Members of the next POST /invoice that replace its own.
     pub(crate) next_invoice: NextInvoice,
-    /// Lifetime of invoices and hosted checkouts.
     pub(crate) invoice_minutes: u32,
     /// Callbacks for the sender's queue.
     outgoing: Vec<Callback>,
@@ -180,7 +177,6 @@ impl State {
         self.journal.add(now, Event::Reorg { chain, blocks });
     }
 
-    /// Records the statuses that changed, and queues their callbacks.
     fn record_transitions(&mut self, now: Timestamp) {
         let sessions = self.sessions.visit_changed(now, |session| {
             let url = session.request.callback_url.clone();
@@ -225,7 +221,6 @@ impl State {
         }
     }
 
-    /// Logs and journals a callback for which the queue has no room.
     pub(crate) fn drop_callback(&mut self, callback: Callback, now: Timestamp) {
         let Callback {
             invoice_id, status, ..
@@ -273,7 +268,6 @@ impl Sandbox {
             .store(i64::from(ahead_seconds), Ordering::Relaxed);
     }
 
-    /// The clock behind the sandbox's time.
     pub(crate) fn clock(&self) -> &dyn Clock {
         self.settings.clock.as_ref()
     }

@@ -32,7 +32,6 @@ impl<T> Default for BoundedStore<T> {
 }
 
 impl<T> BoundedStore<T> {
-    /// The number that the next record gets.
     pub(crate) fn next_number(&self) -> u64 {
         self.count + 1
     }

@@ -21,7 +21,6 @@ const ROUNDS: usize = 3;
 /// Promised.
 const TIMES: u128 = 3;
 
-/// How transactions are committed.
 #[derive(Clone, Copy)]
 enum Commits {
     /// Those that wait together share one.
@@ -52,7 +51,6 @@ async fn main() -> ExitCode {
     ExitCode::from(u8::from(tenths < 10 * TIMES))
 }
 
-/// How long all orders take.
 #[expect(clippy::disallowed_methods, reason = "a stopwatch")]
 async fn time_of(file: &Path, commits: Commits) -> Duration {
     let url = format!("sqlite://{}", file.display());

@@ -50,12 +50,10 @@ fn shop(name: &str) -> StoreId {
     StoreId::parse(name).unwrap()
 }
 
-/// A response with too little money.
 pub(crate) fn too_little(status: &str) -> Observation {
     received(status, "0.0001", "6.42", "6.42")
 }
 
-/// A poll of the attempt of a number.
 pub(crate) fn polled(number: u8, poll_seq: u32) -> DueAttempt {
     DueAttempt {
         attempt_id: new_attempt(number).id,
@@ -89,7 +87,6 @@ pub(crate) fn retry(failed: i64, again: i64) -> DeliveryOutcome {
     })
 }
 
-/// The status for which an operation was refused.
 pub(crate) fn closed_in<T: Debug>(done: Result<T, OrderOperationError>) -> OrderStatus {
     match done {
         Err(OrderOperationError::Closed { from, .. }) => from,
@@ -114,7 +111,6 @@ pub(crate) trait ByNumber: Storage {
         opened.await.unwrap()
     }
 
-    /// Opens an order with an open attempt of the same number.
     async fn awaiting(&self, number: u8) {
         self.order(number).await;
         self.add_attempt(number, number).await;
@@ -136,7 +132,6 @@ pub(crate) trait ByNumber: Storage {
         opened.unwrap();
     }
 
-    /// Leases the due polls of a priority.
     async fn polls(&self, priority: PollPriority, now: i64) -> Vec<DueAttempt> {
         let due = self.due_attempts(priority, at(now), at(now + 30), 9);
         due.await.unwrap()
@@ -167,14 +162,12 @@ pub(crate) trait ByNumber: Storage {
         self.record_observation(due, &observation).await.unwrap()
     }
 
-    /// Polls an attempt and records the response.
     async fn observe(&self, now: i64, response: Observation) -> RecordedObservation {
         let due = self.poll(now).await;
         let recorded = self.record(&due, now, response).await;
         recorded.expect("the latest poll")
     }
 
-    /// Receives a callback about the invoice of a number.
     async fn callback(&self, number: u8, now: i64) -> bool {
         let invoice = invoice(number).id;
         let scheduled = self.schedule_poll_of_invoice(&invoice, at(now)).await;

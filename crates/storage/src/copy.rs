@@ -184,10 +184,8 @@ async fn mark(mut from: WriteTransaction, place: &str) -> Result<(), CopyError> 
     marked.await.map_err(CopyError::NotMarked)
 }
 
-/// Takes the number of rows of a table that were read so far.
 type OnRows<'a> = &'a (dyn Fn(u64) + Send + Sync);
 
-/// Counts and digests lines.
 #[derive(Default)]
 struct Lines {
     rows: u64,
@@ -329,7 +327,6 @@ const NOT_COPIED: [&str; 7] = [
     "write_checks",
 ];
 
-/// A column that both databases have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Column {
     name: String,
@@ -341,7 +338,6 @@ struct Column {
     is_numbered: bool,
 }
 
-/// A table that both databases have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Table {
     name: String,

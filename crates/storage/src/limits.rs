@@ -35,7 +35,6 @@ pub const DELAY_REPORT: SignedDuration = SignedDuration::from_secs(15);
 pub(crate) const MONEY: i64 = 0;
 pub(crate) const OTHER: i64 = 1;
 
-/// The invoice that a callback is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InvoiceKind {
     Unsettled,
@@ -72,13 +71,11 @@ impl LeaseClock {
     }
 }
 
-/// A lease that begins now.
 #[derive(Clone, Debug)]
 pub(crate) struct Lease {
     /// The process that takes it.
     pub(crate) holder: Arc<str>,
     pub(crate) clock: LeaseClock,
-    /// The caller's time.
     pub(crate) now: Timestamp,
     /// When it ends by the caller's time.
     pub(crate) until: Timestamp,

@@ -140,7 +140,6 @@ impl PostgresStorage {
         }
     }
 
-    /// One attempt.
     #[cfg(test)]
     pub(crate) async fn attempt(
         &self,

@@ -106,7 +106,6 @@ pub(crate) trait Record {
     }
 }
 
-/// The value, or which stored value cannot be parsed and why.
 pub(crate) fn read<T, E: Display>(what: &str, parsed: Result<T, E>) -> Result<T> {
     parsed.map_err(|error| StorageError::Corrupt(format!("{what} ({error})")))
 }

@@ -136,7 +136,6 @@ impl SqliteStorage {
         }
     }
 
-    /// One attempt.
     #[cfg(test)]
     pub(crate) async fn attempt(
         &self,
@@ -169,7 +168,6 @@ const FILES_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// A file that was kept this recently is not written again.
 const RECENTLY_KEPT: SignedDuration = SignedDuration::from_hours(24);
 
-/// The names of the files that were kept recently.
 async fn recent_files(
     connection: &mut SqliteConnection,
     now: Timestamp,

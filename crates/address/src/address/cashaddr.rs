@@ -11,7 +11,6 @@
 use crate::{AddressError, Network};
 
 const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-/// Characters of the checksum.
 const CHECKSUM: usize = 8;
 
 fn prefix(network: Network) -> &'static str {

@@ -192,7 +192,6 @@ fn an_address_in_base58_that_begins_like_segwit_is_one_all_the_same() {
     }
 }
 
-/// Asset, network, cause, text.
 const REFUSED: [&str; 18] = [
     "BTC main Checksum bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5",
     // Bech32 where bech32m belongs.

@@ -9,7 +9,6 @@ use crate::address::same;
 use crate::error::short;
 use crate::{Network, UriError};
 
-/// The form of a URI that names an asset on its chain exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Bip21 {
@@ -33,7 +32,6 @@ pub(super) enum Form {
     Address,
 }
 
-/// What was asked for.
 pub(super) struct Payment<'a> {
     pub(super) asset: Asset,
     pub(super) address: &'a str,
@@ -138,7 +136,6 @@ pub(super) fn write_cashaddr(prefix: &str, address: &str, units: Units) -> Strin
 /// Limits of what the transaction may cost, which wallets compute themselves. Source: EIP-681, "Syntax".
 const GAS: [&str; 2] = ["gas", "gaslimit"];
 
-/// What the gateway's text names besides address and amount.
 #[derive(Default)]
 struct ChainAndToken {
     chain_id: Option<&'static str>,
@@ -325,7 +322,6 @@ pub(super) fn tron(payment: &Payment<'_>, parts: Option<&Parts<'_>>) -> Result<F
     })
 }
 
-/// The token that the text names, when a link may name it.
 fn check_tron(payment: &Payment<'_>, parts: &Parts<'_>) -> Result<Option<&'static str>, UriError> {
     if parts.scheme != "tron" {
         return Err(parts.scheme_error());

@@ -335,7 +335,6 @@ struct Bip321 {
     broken_address: String,
 }
 
-/// A URI, and the payment that its reader has in mind.
 #[derive(Deserialize)]
 struct Example {
     uri: String,

@@ -103,7 +103,6 @@ impl Units {
         (count != 0).then_some(Self { count, decimals })
     }
 
-    /// How many smallest units.
     pub(super) fn count(self) -> u128 {
         self.count
     }

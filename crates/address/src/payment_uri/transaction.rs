@@ -70,7 +70,6 @@ pub(super) fn tron_transfer(address: &str, units: u128) -> Option<String> {
     Some(encode_transfer(account, units))
 }
 
-/// The call data of a token of Ethereum's chains.
 pub(super) fn transfer(address: &str, units: u128) -> Option<String> {
     let mut account = [0; 20];
     hex::decode_to_slice(address.strip_prefix("0x")?, &mut account).ok()?;

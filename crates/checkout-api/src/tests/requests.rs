@@ -11,7 +11,6 @@ use strum::VariantArray;
 
 use super::*;
 
-/// The request is written as this JSON, and read from it to the letter.
 #[track_caller]
 fn is_sent_as<T: Serialize + DeserializeOwned + PartialEq + Debug>(request: &T, json: Value) {
     assert_eq!(written(request), json);

@@ -119,7 +119,6 @@ pub(super) enum OutcomeKind {
     Unsent,
 }
 
-/// The status of a response, and its headers that matter to the limits.
 #[derive(Clone, Debug)]
 pub(super) struct Response {
     pub(super) status: u16,

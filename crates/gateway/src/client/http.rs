@@ -23,7 +23,6 @@ const NONCE: HeaderName = HeaderName::from_static("nonce");
 /// Longest wait for the budget while a customer waits for the call.
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
-/// An endpoint, as far as limits and keys treat it differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Prices,
@@ -67,7 +66,6 @@ impl Call {
     }
 }
 
-/// What is sent, unsigned.
 pub(super) struct Request {
     pub(super) call: Call,
     method: Method,
@@ -85,7 +83,6 @@ impl Request {
         }
     }
 
-    /// With compact JSON as its body.
     pub(super) fn post(call: Call, path: &str, body: &impl Serialize) -> Self {
         let body = serde_json::to_vec(body).expect("requests are maps with text keys");
         Self {
@@ -96,7 +93,6 @@ impl Request {
         }
     }
 
-    /// The caller's own request, unchanged.
     pub(super) fn forwarding(request: &RawRequest) -> Self {
         let call = match request.method() {
             Method::Get => Call::Read,
@@ -250,7 +246,6 @@ pub async fn with_traceparent<T>(value: Option<HeaderValue>, call: impl Future<O
     }
 }
 
-/// The header of the calls of this task.
 fn traceparent() -> Option<HeaderValue> {
     CURRENT.try_with(HeaderValue::clone).ok()
 }
@@ -271,7 +266,6 @@ pub(super) type PendingResponse = BoxFuture<'static, Result<InvoiceResponse, Cal
 pub(super) struct SingleFlight(Mutex<HashMap<InvoiceId, WeakShared<PendingResponse>>>);
 
 impl SingleFlight {
-    /// Joins the lookup in flight, or starts one.
     pub(super) fn join(
         &self,
         id: &InvoiceId,

@@ -39,7 +39,6 @@ const RETRY: Duration = Duration::from_millis(100);
 /// Outcomes that wait for the database to return; more are dropped, the oldest first.
 const MAX_WAITING: usize = 1_000;
 
-/// The limits of an account as this process uses them.
 pub(super) struct Limiter {
     row: Arc<dyn AccountRow>,
     clock: Arc<dyn Clock>,
@@ -57,7 +56,6 @@ struct State {
     view: View,
 }
 
-/// What waits for the next change.
 #[derive(Default)]
 struct Queue {
     outcomes: Vec<WaitingOutcome>,
@@ -89,7 +87,6 @@ pub(super) struct Permit {
 }
 
 impl Permit {
-    /// The nonce of the request.
     pub(super) fn nonce(&self) -> Nonce {
         self.grant.nonce
     }
@@ -111,7 +108,6 @@ impl Drop for Permit {
 }
 
 impl Limiter {
-    /// Limits that no other process uses.
     pub(super) fn in_memory(rules: Rules, clock: Arc<dyn Clock>) -> Arc<Self> {
         let limits = Limits::new(&rules, clock.now());
         let row = MemoryRow::new(to_state(&limits), clock.clone());
@@ -191,7 +187,6 @@ impl Limiter {
         self.read(|limits, now| limits.available(now, begun, priority, &self.rules))
     }
 
-    /// The state of the connection to the gateway.
     pub(super) fn health(&self) -> Health {
         self.read(Limits::health)
     }

@@ -47,18 +47,15 @@ pub struct Health {
     pub is_key_rejected: bool,
 }
 
-/// The part of the configuration that the limits follow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) requests_per_second: u32,
     pub(super) nonces: NonceRule,
     /// A call has ended by then, or its process has.
     pub(super) lease: Duration,
-    /// Several processes share the limits.
     pub(super) is_shared: bool,
 }
 
-/// The limits of an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Limits {
     pause: RetryAfter,
@@ -71,7 +68,6 @@ pub(super) struct Limits {
     in_flight: Option<InFlight>,
 }
 
-/// A call whose end the next one waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct InFlight {
     number: u64,
@@ -79,7 +75,6 @@ struct InFlight {
     lease: Duration,
 }
 
-/// The permission to send one request.
 #[derive(Clone, Debug)]
 pub(super) struct Grant {
     pub(super) nonce: Nonce,
@@ -93,7 +88,6 @@ pub(super) struct Grant {
 /// The effect of an outcome on its caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recorded {
-    /// What is left of the Retry-After pause.
     pub(super) pause: Duration,
     /// The nonce was refused because our clock is off; the next one is by the gateway's clock.
     pub(super) clock_was_off: bool,
@@ -102,7 +96,6 @@ pub(super) struct Recorded {
     pub(super) events: Vec<LimitEvent>,
 }
 
-/// A change that is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LimitEvent {
     ExcessivePause { asked: Duration, status: u16 },
@@ -131,7 +124,6 @@ impl Limits {
         self
     }
 
-    /// Applies the configuration of a process that starts.
     pub(super) fn configure(&mut self, rules: &Rules, now: Timestamp) {
         if self.nonces.rule != rules.nonces {
             self.nonces.rule = rules.nonces;
@@ -280,7 +272,6 @@ impl Limits {
             .min(others.saturating_sub(sent))
     }
 
-    /// The state of the connection to the gateway.
     pub(super) fn health(&self, now: Timestamp) -> Health {
         Health {
             is_circuit_open: self.circuit.is_open(),

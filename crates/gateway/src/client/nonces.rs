@@ -23,7 +23,6 @@ pub enum NonceRule {
     MustIncrease,
 }
 
-/// Gives out nonces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Nonces {
     pub(super) rule: NonceRule,
@@ -36,7 +35,6 @@ pub(super) struct Nonces {
     skew_s: Option<i64>,
 }
 
-/// What the response to a nonce says about the clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ClockCheck {
     /// The nonce was refused because our clock is off, and the next one is by the gateway's clock.

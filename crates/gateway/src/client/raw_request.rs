@@ -242,7 +242,6 @@ pub(super) fn invoice_path(invoice_id: &InvoiceId) -> String {
 // JSON as text: numbers keep their digits, members their order, doubled members both places. All of it takes text that
 // is known to be valid JSON.
 
-/// A member of an object.
 struct Member<'a> {
     /// How many objects and lists it is inside of, its own included.
     depth: usize,
@@ -268,7 +267,6 @@ fn compact(text: &str) -> String {
     compact
 }
 
-/// Every member at any depth, of compact JSON.
 fn members(text: &str) -> Vec<Member<'_>> {
     let (mut found, mut depth, mut rest) = (Vec::new(), 0, text);
     while let Some(first) = rest.chars().next() {
@@ -292,7 +290,6 @@ fn members(text: &str) -> Vec<Member<'_>> {
     found
 }
 
-/// The string at the beginning of a text, as it is meant.
 fn string(text: &str) -> Option<String> {
     if !text.starts_with('"') {
         return None;

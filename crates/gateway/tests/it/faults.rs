@@ -33,7 +33,6 @@ async fn a_redirect_is_not_followed() {
     assert_eq!((server.count(), elsewhere.count()), (1, 0));
 }
 
-/// What a response means, in a word.
 fn kind(error: &CallError) -> &'static str {
     match error {
         CallError::Ambiguous(AmbiguousOutcome::TooLarge) => "too large",

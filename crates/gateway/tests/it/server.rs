@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 pub(crate) const API_KEY: &str = "key_canary_8f2e";
 pub(crate) const API_SECRET: &str = "secret_canary_77aa01";
 
-/// A request as it arrived.
 #[derive(Clone)]
 pub(crate) struct RecordedRequest {
     pub(crate) method: String,
@@ -32,7 +31,6 @@ pub(crate) struct RecordedRequest {
     pub(crate) body: Bytes,
 }
 
-/// Status, headers and body of a response.
 pub(crate) type CannedResponse = (u16, &'static [(&'static str, &'static str)], String);
 
 /// Serves a list of responses in turn, the last one for ever, and records the requests.
@@ -94,7 +92,6 @@ impl Server {
         self.seen().len()
     }
 
-    /// The nonces of all requests so far.
     pub(crate) fn nonces(&self) -> Vec<String> {
         let nonce = |seen: &RecordedRequest| seen.headers["nonce"].to_str().map(str::to_owned);
         let nonces = self.seen().iter().map(nonce).collect::<Result<_, _>>();
@@ -127,7 +124,6 @@ fn next(responses: &mut VecDeque<CannedResponse>) -> Response {
     response
 }
 
-/// What a raw server does with a connection after it has written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     Close,
@@ -234,7 +230,6 @@ impl Clock for HandClock {
     }
 }
 
-/// Always the largest.
 pub(crate) struct Largest;
 
 impl Random for Largest {

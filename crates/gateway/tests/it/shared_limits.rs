@@ -44,7 +44,6 @@ impl Clock for HeldClock {
     }
 }
 
-/// The row, as one process reaches it.
 #[derive(Clone)]
 struct Row {
     shared: Arc<Shared>,
@@ -77,7 +76,6 @@ impl Row {
         }
     }
 
-    /// The same row, for another process.
     fn of_another(&self) -> Self {
         Self {
             is_away: Arc::default(),
@@ -157,7 +155,6 @@ struct Replicas {
 }
 
 impl Replicas {
-    /// Three processes, whose gateway gives these responses.
     async fn with(
         responses: impl IntoIterator<Item = CannedResponse>,
         set: impl Fn(&mut Settings),

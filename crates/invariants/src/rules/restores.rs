@@ -151,7 +151,6 @@ impl Evidence {
         replaced.map_or(&self.database, |restore| &restore.replaced)
     }
 
-    /// The events of each database, by the moment of a delivery.
     pub(crate) fn events_in_time(&self) -> EventsInTime<'_> {
         let ends = self.restores.iter().map(|restore| restore.at);
         let spans = ends.chain([Millis::MAX]);

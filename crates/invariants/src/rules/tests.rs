@@ -11,7 +11,6 @@ use super::*;
 use crate::amount::Price;
 use crate::gateway::{Part, Report, Requested};
 
-/// Changes of good evidence, each with the rule that reports it.
 const BROKEN: &[Broken] = &[
     ("credited-once", |it| {
         it.database.credits.push(it.database.credits[0].clone());
@@ -222,7 +221,6 @@ const BROKEN: &[Broken] = &[
     }),
 ];
 
-/// An observation that shows no payment.
 const PROCESSING: &str = r#"{"transaction_status":"PROCESSING"}"#;
 
 #[test]
@@ -284,7 +282,6 @@ fn every_amount_must_cover_the_price_less_the_tolerance() {
     assert!(!covers("0.24374", "19.50"));
 }
 
-/// A change of the evidence.
 type Change = fn(&mut Evidence);
 
 /// Changes that no rule may report, each with the reason.

@@ -9,14 +9,12 @@ use florin_money::{Amount, CryptoCode, Currency};
 
 use crate::{Amounts, Attempt, CustomTerms, InvoiceTerms, Observation, Order, ReviewReason};
 
-/// The gateway's names of the expected amounts.
 const NAMES: Amounts<&str> = Amounts {
     crypto: "invoice_crypto_amount",
     usd: "invoice_amount_in_usd",
     local: "invoice_amount_in_local_currency",
 };
 
-/// What an attempt asks the customer to pay.
 pub(super) enum ExpectedAmounts<'a> {
     /// Three amounts in one asset, for an order.
     Custom(&'a CustomTerms, &'a Order),
@@ -37,7 +35,6 @@ impl<'a> ExpectedAmounts<'a> {
         matches!(self, Self::Hosted(_))
     }
 
-    /// Checks that every expected amount in the response equals ours.
     pub(super) fn check(&self, observation: &Observation) -> Result<(), ReviewReason> {
         if let Some(code) = non_empty(observation.crypto_code.as_ref()) {
             match self {
@@ -97,7 +94,6 @@ impl<'a> ExpectedAmounts<'a> {
         }
     }
 
-    /// The amounts that we fixed.
     fn named(&self) -> Amounts<Option<Amount>> {
         match self {
             Self::Custom(terms, _) => terms.requested.amounts.map(Some),

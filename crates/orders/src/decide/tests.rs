@@ -9,7 +9,6 @@ use DecisionKind as D;
 use EventType as E;
 use OrderStatus as S;
 
-/// An order that awaits the payment of its one attempt.
 fn awaiting() -> Aggregate {
     Aggregate {
         order: order(S::AwaitingPayment),

@@ -21,7 +21,6 @@ fn attempt_in(number: u8, payment_state: P) -> Attempt {
     attempt
 }
 
-/// Completed with a third of the price.
 fn less() -> Observation {
     received("COMPLETED", "0.0001", "6.42", "6.42")
 }
@@ -61,7 +60,6 @@ cancelled Processing      Confirming none  CANCELLED   Cancelled  Cancelled
 cancelled Checking        Detected   late  CHECKING    Cancelled  Cancelled
 ";
 
-/// The variant of that name.
 fn variant<T: VariantArray + Copy + Debug>(name: &str) -> T {
     let mut variants = T::VARIANTS.iter().copied();
     variants

@@ -145,7 +145,6 @@ fn history(invoice: &Invoice) -> Value {
         .collect()
 }
 
-/// Every payment that was seen.
 fn transactions(invoice: &Invoice) -> Value {
     let seen = invoice.seen().map(|seen| {
         json!({
@@ -242,7 +241,6 @@ pub(super) fn confirm(
     }))
 }
 
-/// Opens a hosted checkout, whose page is the sandbox's own.
 pub(super) fn open(
     sandbox: &Sandbox,
     state: &mut State,

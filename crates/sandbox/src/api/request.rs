@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 /// Larger bodies are rejected; no request of the specification is nearly as large.
 const MAX_BODY_BYTES: usize = 64 * 1024;
-/// Browsers take no longer ones.
 const MAX_URL_BYTES: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +62,6 @@ impl Endpoint {
         row.map(|row| row.2)
     }
 
-    /// The journal's word for what a successful call did.
     pub(crate) fn did(self) -> &'static str {
         let row = ENDPOINTS.iter().find(|row| row.2 == self);
         row.expect("every endpoint has a row").3
@@ -119,7 +117,6 @@ impl Call {
         query.map_or("", |(_, query)| query)
     }
 
-    /// The body, when it is JSON of some kind.
     pub(crate) fn json(&self) -> Option<Value> {
         serde_json::from_slice(self.body.as_ref()?).ok()
     }
@@ -157,7 +154,6 @@ impl Call {
 pub(crate) struct Members(Map<String, Value>);
 
 impl Members {
-    /// Every member as it is.
     pub(crate) fn into_object(self) -> Map<String, Value> {
         self.0
     }
@@ -219,7 +215,6 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The machine-readable part of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorCode {
     InvalidApiKey,

@@ -60,7 +60,6 @@ struct Play {
 /// Longest pause between two steps.
 const MAX_PAUSE_MS: u64 = 10_000;
 
-/// POST /sandbox/invoices/{id}/{action}
 pub(super) async fn act(
     Extract(sandbox): Shared,
     Path((id, action)): Path<(String, String)>,
@@ -276,7 +275,6 @@ enum Covered {
     More,
 }
 
-/// An invoice as the developer sees it.
 pub(super) fn view(invoice: &Invoice, now: Timestamp) -> Value {
     // Sums and differences carry the trailing zeros of their last operand.
     let shortest = |amount: Amount| amount.with_min_decimals(0).to_string();

@@ -121,7 +121,6 @@ async fn a_hosted_checkout_has_its_own_callback_url() {
     nothing_more(&mut of_account).await;
 }
 
-/// GET /prices with this fault.
 async fn prices_with(world: &World, mut fault: Value) -> reqwest::Result<Response> {
     fault["endpoint"] = json!("prices");
     world.inject(&fault).await;

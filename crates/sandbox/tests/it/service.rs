@@ -114,7 +114,6 @@ async fn open(world: &World, request: &Value) -> String {
     opened["session_id"].as_str().unwrap().to_owned()
 }
 
-/// Posts what the hosted page posts.
 async fn page(world: &World, path: &str, body: &Value) -> (u16, Value) {
     let url = format!("{}/checkout/{path}", world.address);
     let response = world.http.post(url).body(body.to_string()).send().await;

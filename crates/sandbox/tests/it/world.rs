@@ -14,7 +14,6 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// The moment at which every world begins.
 pub(crate) const START: i64 = 1_700_000_000;
 pub(crate) const KEY: &str = "test_key";
 pub(crate) const SECRET: &str = "test_secret";
@@ -96,14 +95,12 @@ impl World {
         record["transaction_status"].as_str().unwrap().to_owned()
     }
 
-    /// Posts to the control API, which must accept.
     pub(crate) async fn control(&self, path: &str, body: &str) -> Value {
         let (status, response) = self.post(path, body).await;
         assert_eq!(status, 200, "{response}");
         response
     }
 
-    /// Posts to the control API.
     pub(crate) async fn post(&self, path: &str, body: &str) -> (u16, Value) {
         let url = format!("{}/sandbox/{path}", self.address);
         let response = self
@@ -116,7 +113,6 @@ impl World {
         (response.status().as_u16(), response.json().await.unwrap())
     }
 
-    /// Reads from the control API.
     pub(crate) async fn get(&self, path: &str) -> Value {
         let url = format!("{}/sandbox/{path}", self.address);
         let response = self.http.get(url).send().await.unwrap();
@@ -208,7 +204,6 @@ impl<'a> Merchant<'a> {
         self.get("/prices").ok().await
     }
 
-    /// A request for an invoice over that price, computed as a merchant would.
     pub(crate) async fn order(&self, code: &str, crypto: &str, price: &str) -> Value {
         let prices = self.prices().await;
         json!({
@@ -243,7 +238,6 @@ impl Call<'_> {
         self
     }
 
-    /// Signs another path than the one that is sent.
     pub(crate) fn signed_path(mut self, path: &str) -> Self {
         path.clone_into(&mut self.signed_path);
         self

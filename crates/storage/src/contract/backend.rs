@@ -15,7 +15,6 @@ use crate::{LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage,
 
 type Store = Arc<dyn Storage>;
 
-/// A kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
     Sqlite,
@@ -24,7 +23,6 @@ pub(crate) enum Backend {
     Pooled,
 }
 
-/// A store and its database.
 pub(crate) struct Test {
     storage: Store,
     database: Database,
@@ -37,7 +35,6 @@ enum Database {
 }
 
 impl Backend {
-    /// A store with an empty database.
     pub(crate) async fn test(self) -> Test {
         match self {
             Self::Sqlite => {
@@ -63,12 +60,10 @@ impl Backend {
 }
 
 impl Test {
-    /// Closes the store and opens its database anew.
     pub(crate) async fn reopen(&mut self) {
         self.storage = self.open_for("test").await.unwrap();
     }
 
-    /// Closes the store and opens its database for an environment.
     pub(crate) async fn open_for(&self, environment: &str) -> Result<Store> {
         match &self.database {
             Database::Sqlite(storage, folder) => {
@@ -98,7 +93,6 @@ impl Test {
         }
     }
 
-    /// Executes a statement as another program would.
     async fn execute(&self, statement: &str) -> Result<(), sqlx::Error> {
         let statement = sqlx::AssertSqlSafe(statement.to_owned());
         match &self.database {
@@ -116,7 +110,6 @@ impl Test {
         }
     }
 
-    /// The database refuses a statement of another program.
     pub(crate) async fn refuses(&self, statement: &str, reason: &str) {
         let refused = self.execute(statement).await.unwrap_err().to_string();
         assert!(refused.contains(reason), "{statement}: {refused}");
@@ -157,7 +150,6 @@ fn url(folder: &TempDir) -> String {
     format!("sqlite://{}", folder.path().join("florin.db").display())
 }
 
-/// The string literals of a file that are SQL.
 struct Statements(Vec<String>);
 
 impl<'ast> Visit<'ast> for Statements {

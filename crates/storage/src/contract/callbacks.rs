@@ -5,7 +5,6 @@ use tokio::runtime::Builder;
 
 use super::*;
 
-/// An action that concerns one attempt.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     /// The gateway calls back.
@@ -77,7 +76,6 @@ impl Watching<'_> {
         }
     }
 
-    /// Starts the poll that is due.
     async fn begins(&mut self) -> Option<DueAttempt> {
         for priority in PRIORITIES {
             if let Some(due) = self.test.polls(priority, self.now).await.pop() {

@@ -18,7 +18,6 @@ pub(super) fn decision(number: u8, kind: DecisionKind, version: u64) -> NewDecis
     }
 }
 
-/// An operator's entry of the audit log about something else than an order.
 pub(super) fn entry(number: u8, action: AuditAction, subject: &str) -> NewAuditEntry {
     NewAuditEntry {
         id: AuditId::from_random([number; 16]),
@@ -34,7 +33,6 @@ async fn version(test: &Test, number: u8) -> u64 {
     test.found(number).await.order.version
 }
 
-/// An order that is underpaid.
 pub(super) async fn underpaid(test: &Test, number: u8) {
     test.awaiting(number).await;
     test.observe(20, too_little("COMPLETED")).await;

@@ -9,7 +9,6 @@ use crate::{
     StaffAccess, StoreScope,
 };
 
-/// Adds a link for a store.
 async fn add(test: &Test, link: u32, store: &str, expires_at: i64) {
     let (access, expires_at) = (access(store), at(expires_at));
     let added = test.add_staff_link(hash(link), &access, expires_at).await;

@@ -21,7 +21,6 @@ const MAX_PAYLOAD: usize = 7_500;
 const ALL: &str = "*";
 /// After so long without an announcement, the listener sends one to itself.
 const QUIET: Duration = Duration::from_secs(4);
-/// It has to arrive within this time.
 const ARRIVAL: Duration = Duration::from_secs(3);
 
 /// Options of the connection that listens. They hold the password.
@@ -86,7 +85,6 @@ fn foreign(holder: &str, payload: &str) -> Option<Changed> {
     (!orders.is_empty()).then_some(Changed::Orders(orders))
 }
 
-/// A connection that listens, apart from the pools.
 #[derive(Debug)]
 pub(super) struct Listener {
     /// For the announcements to itself.

@@ -82,7 +82,6 @@ impl Reading {
         connection.expect("a connection that reads is open")
     }
 
-    /// Gives the connection back.
     pub(super) async fn end(mut self) {
         if self.is_in_transaction {
             let ended = self.connection().execute(sqlx::raw_sql("COMMIT"));
@@ -103,7 +102,6 @@ impl Drop for Reading {
     }
 }
 
-/// Waits for what a statement reads.
 pub(super) async fn in_time<T>(
     patience: Patience,
     read: impl Future<Output = Result<T>>,
@@ -112,7 +110,6 @@ pub(super) async fn in_time<T>(
     read.unwrap_or_else(|_| Err(no_response()))
 }
 
-/// The server did not answer.
 pub(super) fn no_response() -> StorageError {
     StorageError::Unreachable("no response in time".to_owned())
 }

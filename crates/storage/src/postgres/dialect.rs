@@ -25,11 +25,9 @@ pub(super) type Row = PgRow;
 const TIMESTAMPTZ: Oid = Oid(1184);
 /// Source: "Date/Time Types": a `timestamptz` counts microseconds since 2000-01-01 00:00 UTC.
 const EPOCH_MICROS: i64 = 946_684_800_000_000;
-/// How often a reader waits for transactions that began before it.
 const WAITS: u32 = 20;
 const WAIT: Duration = Duration::from_millis(5);
 
-/// Marks a poll as recorded, if no later one is.
 pub(super) async fn mark_poll_as_recorded(tx: &mut Transaction, due: &DueAttempt) -> Result<Fence> {
     let passed = sqlx::query(
         "UPDATE polls SET recorded_seq = $1, recorded_tx = pg_current_xact_id()

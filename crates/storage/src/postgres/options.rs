@@ -56,12 +56,10 @@ impl PostgresOptions {
             .max_lifetime(MAX_LIFETIME)
     }
 
-    /// The server's limits for each connection.
     pub(super) fn limit(&self, connect: PgConnectOptions) -> PgConnectOptions {
         connect.options(self.settings())
     }
 
-    /// The names and values of these limits.
     pub(super) fn settings(&self) -> [(&'static str, String); 3] {
         [
             ("statement_timeout", self.statement_timeout),
@@ -105,7 +103,6 @@ pub(super) struct Writers {
     pub(super) timeouts: Arc<Timeouts>,
 }
 
-/// How often a pool had no connection for a request in time.
 #[derive(Debug, Default)]
 pub(super) struct Timeouts {
     reads: AtomicU64,
@@ -130,7 +127,6 @@ impl Timeouts {
         }
     }
 
-    /// The state of both pools.
     pub(super) fn of(&self, reader: &PgPool, writer: &PgPool) -> Vec<PoolState> {
         let state = |name, pool: &PgPool, timeouts: &AtomicU64| PoolState {
             name,
@@ -171,7 +167,6 @@ pub(super) struct Pooler {
 }
 
 impl Pooler {
-    /// Each transaction has these settings.
     pub(super) fn new(settings: &[(&str, String)], longest_begin: Duration) -> Self {
         let settings = settings
             .iter()
@@ -188,7 +183,6 @@ impl Pooler {
         connect.extra_float_digits(None).statement_cache_capacity(0)
     }
 
-    /// Begins a transaction, by one message.
     pub(super) async fn begin(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
         let begin = sqlx::raw_sql(AssertSqlSafe(self.begin.clone()));
         connection.execute(begin).await.map(drop)

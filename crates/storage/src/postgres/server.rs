@@ -14,7 +14,6 @@ use crate::{Result, ServerState, Standbys, StorageError};
 const LONGEST_CHECK: Duration = Duration::from_millis(2500);
 
 impl PostgresStorage {
-    /// Checks that a commit ends.
     pub(super) async fn write_check(&self, now: Timestamp) -> Result<()> {
         let check = async {
             read!(self, |reader| check_standby(reader))?;

@@ -25,7 +25,6 @@ use crate::{Failure, StorageError};
 pub(super) const TRIES: u32 = 25;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What a transaction does.
 pub(super) type Work<'t, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 't>>;
 
 /// Whether a transaction is repeated when its connection was lost, perhaps after its commit.
@@ -37,7 +36,6 @@ pub(super) enum OnLoss {
     Fail,
 }
 
-/// An open transaction.
 pub(super) struct Transaction {
     connection: Option<PoolConnection<Postgres>>,
     is_repeat: bool,
@@ -108,7 +106,6 @@ impl DerefMut for Transaction {
     }
 }
 
-/// Runs a transaction in a separate task, and again where that is safe.
 pub(super) async fn run<T, E, F>(writers: Writers, on_loss: OnLoss, work: F) -> Result<T, E>
 where
     T: Send + 'static,
@@ -180,7 +177,6 @@ where
     }
 }
 
-/// What follows from a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Another transaction was first: the same transaction may succeed now.

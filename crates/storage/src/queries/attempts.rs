@@ -117,7 +117,6 @@ pub(super) async fn open(
     Ok(store_invoice(tx, &order, id, invoice, now).await?)
 }
 
-/// The error that another attempt holds the invoice already.
 async fn holder_of(
     tx: &mut Connection,
     id: &AttemptId,
@@ -297,7 +296,6 @@ pub(super) async fn mark_as_paid(
     })
 }
 
-/// Keeps a transaction with the earlier attempt that it pays.
 async fn keep_earlier_hint(
     tx: &mut Transaction,
     id: &OrderId,

@@ -148,7 +148,6 @@ pub(super) async fn record(
     mark_heads(tx, &order).await
 }
 
-/// Appends to the list of deliveries.
 async fn note(tx: &mut Connection, delivery: &Delivery) -> Result<()> {
     sqlx::query(
         "INSERT INTO deliveries (event_id, store_id, number, tried_at, took_ms, http_status, note)

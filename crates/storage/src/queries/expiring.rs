@@ -228,7 +228,6 @@ pub(super) async fn invalidate_prices(tx: &mut Connection) -> Result<()> {
     Ok(())
 }
 
-/// A file of the checkout, which a process of any version has kept.
 pub(super) async fn static_file(
     connection: &mut Connection,
     name: &str,

@@ -133,7 +133,6 @@ async fn insert(
     Ok(inserted)
 }
 
-/// Counts an observation that repeats the latest one.
 async fn count(
     tx: &mut Connection,
     row: i64,
@@ -151,7 +150,6 @@ async fn count(
     Ok(())
 }
 
-/// Saves an attempt and its schedule after a transition.
 async fn save_attempt(
     tx: &mut Connection,
     due: &DueAttempt,

@@ -130,12 +130,10 @@ pub(super) async fn lock(tx: &mut Connection, id: &OrderId) -> Result<bool> {
     Ok(locked.is_some())
 }
 
-/// Locks an order and reads it with all its attempts.
 pub(super) async fn aggregate(tx: &mut Connection, id: &OrderId) -> Result<Aggregate> {
     with_attempts(tx, id, statements::LOCKED_ORDER).await
 }
 
-/// Reads an order with all its attempts, to show it.
 pub(super) async fn read_aggregate(connection: &mut Connection, id: &OrderId) -> Result<Aggregate> {
     with_attempts(connection, id, "SELECT * FROM orders WHERE id = $1").await
 }
@@ -397,7 +395,6 @@ pub(super) async fn set_status(
     Ok(())
 }
 
-/// The attempt of an id that is known to exist.
 pub(super) async fn attempt(connection: &mut Connection, id: &AttemptId) -> Result<Attempt> {
     let found = maybe_attempt(connection, id).await?;
     found.ok_or_else(|| StorageError::Corrupt(format!("no attempt {id}")))

@@ -165,7 +165,6 @@ pub(super) async fn queue(
     Ok(queue)
 }
 
-/// A poll that a callback causes.
 #[derive(Clone, Debug)]
 pub(super) struct CallbackPoll {
     attempt: String,

@@ -18,7 +18,6 @@ pub(super) use super::writer::WriteTransaction as Transaction;
 pub(super) type Connection = SqliteConnection;
 pub(super) type Row = SqliteRow;
 
-/// Marks a poll as recorded, if no later one is.
 pub(super) async fn mark_poll_as_recorded(
     tx: &mut SqliteConnection,
     due: &DueAttempt,

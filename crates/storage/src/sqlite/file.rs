@@ -33,7 +33,6 @@ impl Identity {
     }
 }
 
-/// What is wrong with the content.
 #[derive(Debug, Default)]
 struct Damage {
     found: Option<String>,
@@ -122,7 +121,6 @@ impl DatabaseFile {
         }
     }
 
-    /// Takes the journal that is there now as that of the open connections.
     pub(super) fn record_wal(&self) {
         *self.wal() = identity(&beside(&self.path, "-wal")).ok();
     }
@@ -257,7 +255,6 @@ pub(super) fn check_content(path: &Path) -> Result<(), String> {
     }
 }
 
-/// The network file system that holds a file or its folder, if one does.
 pub(super) fn network_volume(path: &Path) -> Option<&'static str> {
     let folder = path
         .parent()

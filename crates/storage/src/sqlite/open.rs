@@ -90,7 +90,6 @@ impl SqliteStorage {
         Ok(storage)
     }
 
-    /// Checks a large file while it is served.
     fn check_later(&self) {
         if self.file.length() <= CHECKED_AT_START {
             return;
@@ -277,7 +276,6 @@ pub(crate) async fn check_database(url: &str, environment: &str) -> Result<(), S
     found.unwrap_or_default().map_or(Ok(()), Err)
 }
 
-/// Why a database is not served, if so.
 pub(super) async fn refusal(
     url: &str,
     environment: &str,

@@ -15,7 +15,6 @@ use super::*;
 use crate::contract::{ByNumber as _, demo, id, polled, statements, token};
 use crate::{DeliveryOutcome, Opened, Storage as _};
 
-/// Storage in a temporary folder that is removed on drop.
 struct TestStorage {
     storage: SqliteStorage,
     folder: TempDir,

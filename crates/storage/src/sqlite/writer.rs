@@ -22,7 +22,6 @@ use tokio::time::Instant;
 use super::file::DatabaseFile;
 use crate::{Commits, Result, StorageError};
 
-/// The writer's connection, and the transactions that wait for it.
 #[derive(Clone, Debug)]
 pub(super) struct Writer(Arc<Shared>);
 
@@ -152,7 +151,6 @@ impl Writer {
         state.settle().await;
     }
 
-    /// Waits for transactions in progress and closes the connection.
     pub(super) async fn close(&self) {
         let mut state = self.0.state.clone().lock_owned().await;
         state.is_closed = true;
@@ -233,7 +231,6 @@ impl Shared {
         Ok(WriteTransaction { state })
     }
 
-    /// Commits a batch after the transactions that wait already.
     async fn commit_batch(self: Arc<Self>, number: u64) {
         let mut state = self.state.clone().lock_owned().await;
         if state
@@ -270,7 +267,6 @@ impl Shared {
 }
 
 impl WriterState {
-    /// Runs a statement that begins or ends a transaction.
     async fn run(&mut self, statement: &'static str, after: Phase) -> Result<()> {
         self.phase = Phase::Broken;
         let connection = self.connection.as_mut();
@@ -317,7 +313,6 @@ impl WriterState {
     }
 }
 
-/// What a transaction does.
 pub(super) type Work<'t, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 't>>;
 
 /// Runs a transaction. An error rolls it back.
@@ -341,7 +336,6 @@ impl WriteTransaction {
         false
     }
 
-    /// Waits until the transaction is on the disk.
     pub(crate) async fn commit(self) -> Result<()> {
         let mut state = self.state;
         let released = async move {

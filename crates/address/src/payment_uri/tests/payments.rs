@@ -10,7 +10,6 @@ struct Table {
     transfers: Vec<Transfer>,
 }
 
-/// A transfer as another encoder writes it.
 #[derive(Deserialize)]
 struct Transfer {
     address: String,
@@ -65,7 +64,6 @@ USDTTRC20 test tron:<to>?token=<nile-token>&amount=0.5                 Tron, <ni
 ";
 
 impl Row {
-    /// What a wallet must send for this amount, in the smallest unit.
     fn paid(&self, amount: u128) -> Sent {
         let (chain, token) = match self.expected.split_once(", ") {
             Some((chain, token)) => (chain, Some(token)),
@@ -102,7 +100,6 @@ fn every_asset_has_a_payment_to_an_intact_address() {
     }
 }
 
-/// What leaves a wallet that signs the transaction.
 fn signed(transaction: &WalletTransaction) -> Sent {
     let number = |quantity: &str| u128::from_str_radix(quantity, 16).unwrap();
     let value = number(&transaction.value[2..]);
@@ -245,7 +242,6 @@ fn is_right(row: &Row, sent: &Sent, right: &Sent) -> bool {
     *sent == right
 }
 
-/// A text may leave out chain, token and amount.
 fn names_nothing_else(row: &Row, mut named: Sent, right: &Sent) -> bool {
     if named.chain.is_empty() {
         return named

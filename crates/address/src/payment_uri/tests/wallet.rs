@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-/// What leaves the wallet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sent {
     /// `Bitcoin`, `Bitcoin test`, `Tron`, `chain 1`; [`OPEN_CHAIN`] for the EVM chain that the wallet has open. Empty where

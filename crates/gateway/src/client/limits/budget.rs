@@ -237,7 +237,6 @@ struct Reserve {
 }
 
 impl Reserve {
-    /// The full reserve of a bucket of this capacity.
     fn of(bucket: u64) -> Self {
         let left = reserve_of(bucket);
         Self {
@@ -279,7 +278,6 @@ impl Reserve {
         }
     }
 
-    /// Takes one poll out of the reserve, if the reserve allows it.
     fn take(&mut self, priority: Priority) {
         if self.missing(priority) != Some(0) {
             return;

@@ -16,7 +16,6 @@ const WINDOW: usize = 20;
 const FIRST_REST: Duration = Duration::from_secs(5);
 /// The longest rest: recovery is noticed soon.
 const LONGEST_REST: Duration = Duration::from_mins(1);
-/// When to ask again while a probe is under way.
 const PROBE_TAKES: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +80,6 @@ impl Circuit {
         Some(self.probes)
     }
 
-    /// How many calls may be sent now.
     pub(super) fn available(&self, now: Timestamp) -> u32 {
         match self.phase {
             Phase::Closed => u32::MAX,

@@ -56,14 +56,12 @@ impl Default for RetryBudget {
 }
 
 impl RetryBudget {
-    /// Takes a repetition out of the retry budget, if there is one.
     pub(super) fn take(&mut self) -> bool {
         let left = self.0.checked_sub(REPETITION);
         self.0 = left.unwrap_or(self.0);
         left.is_some()
     }
 
-    /// A call was answered.
     pub(super) fn answered(&mut self) {
         self.0 = (self.0 + ANSWERED).min(FULL);
     }
@@ -74,7 +72,6 @@ mod tests {
     use super::*;
     use crate::{AmbiguousOutcome, GatewayError};
 
-    /// Always the largest.
     struct Largest;
 
     impl Random for Largest {

@@ -45,7 +45,6 @@ pub(super) struct RetryAfter {
     pub(super) capped: u32,
 }
 
-/// The pause after a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pause {
     pub(super) left: Duration,
@@ -155,7 +154,6 @@ mod tests {
         }
     }
 
-    /// The response to a call that was sent after the latest pause.
     fn respond(pause: &mut RetryAfter, now: i64, status: u16, header: Option<&str>) -> Pause {
         pause.on_response(at(now), pause.capped, status, header)
     }

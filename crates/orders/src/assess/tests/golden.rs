@@ -44,7 +44,6 @@ impl Table {
         writeln!(self.text, "\n== {title}\n").unwrap();
     }
 
-    /// Adds lines, their columns in line.
     fn grid(&mut self, lines: &[Vec<String>]) {
         for line in lines {
             for (column, cell) in line.iter().enumerate() {
@@ -215,7 +214,6 @@ fn summary(sound: &[&str], spoiled: &[&str]) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// The whole table.
 fn assessments() -> String {
     let mut table = Table {
         text: HEAD.into(),

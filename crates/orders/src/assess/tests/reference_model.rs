@@ -13,7 +13,6 @@ use crate::{
 /// Integers: hundred-millionths of the asset, cents of dollars, cents of the price's currency.
 type Units = Amounts<u64>;
 
-/// An order, its expected amounts, and an observation.
 #[derive(Clone, Debug)]
 struct Case {
     is_hosted: bool,
@@ -25,7 +24,6 @@ struct Case {
     defect: Option<Defect>,
 }
 
-/// What keeps a response from crediting anything, however much arrived.
 #[derive(Clone, Copy, Debug, VariantArray)]
 enum Defect {
     OtherInvoice,

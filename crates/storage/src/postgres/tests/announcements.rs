@@ -172,7 +172,6 @@ async fn a_delay_is_reported_to_the_others_until_it_ends_or_its_process_does() {
 
 const ACCOUNT: &str = "https://pay.example/api 1";
 
-/// Counts in the row.
 fn count() -> GatewayAccountStep {
     count_to(Arc::default())
 }
@@ -258,7 +257,6 @@ async fn a_step_that_waits_for_another_process_sees_its_state_and_a_later_time()
     }
 }
 
-/// Waits until a session waits for the lock.
 async fn waits_for_the_row(storage: &PostgresStorage) {
     let waiting = "SELECT count(*) FROM pg_stat_activity
          WHERE wait_event_type = 'Lock' AND datname = current_database()";

@@ -9,7 +9,6 @@ use tempfile::TempDir;
 use super::*;
 use crate::{CopiedTable, CopyError, CopyStep, Delivery, SqliteStorage};
 
-/// A file with orders in several states, and an empty database.
 struct Copying {
     /// Removed at the end.
     _folder: TempDir,

@@ -8,7 +8,6 @@ use super::relay::Relay;
 use super::*;
 use crate::{Actor, DecideError, NewDecision, OperatorStorage as _};
 
-/// What happens to an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Open,
@@ -73,7 +72,6 @@ const PAIRS: [(Step, Step); 25] = [
 ];
 /// More messages than any step sends. Each round has another order.
 const MOST: u8 = 49;
-/// Pairs of steps at the same time.
 const AT_ONCE: usize = 4;
 
 /// Returns `true` if an operation was carried out, `false` if it came too late. It fails in no other way.
@@ -186,7 +184,6 @@ async fn due_poll(storage: &PostgresStorage, n: u8, second: i64) -> Option<DueAt
     due.find(|due| due.invoice_id == invoice(n).id)
 }
 
-/// The attempt of an order whose invoice has been requested.
 fn creating(n: u8) -> AttemptId {
     new_attempt(n + 150).id
 }
@@ -204,7 +201,6 @@ async fn prepare(storage: &PostgresStorage, steps: [Step; 2], n: u8) {
     }
 }
 
-/// Rows that break what holds after every transaction.
 const WRONG: &str = "SELECT
     (SELECT count(*) FROM orders WHERE sequence <> (SELECT count(*) FROM events WHERE order_id = orders.id))
     + (SELECT count(*) FROM orders FULL JOIN credits ON order_id = orders.id

@@ -54,7 +54,6 @@ fn parameters(statement: &str) -> Vec<&'static str> {
     (1..=last).map(kind).collect()
 }
 
-/// The plan of a statement, whatever its parameters are.
 async fn plan(connection: &mut PgConnection, statement: &str) -> Value {
     let parameters = parameters(statement);
     let (mut types, mut nulls) = (String::new(), String::new());
@@ -75,7 +74,6 @@ async fn plan(connection: &mut PgConnection, statement: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What a plan reads too much of.
 fn excess(plan: &Value, found: &mut Vec<String>) {
     if let Some(node) = plan["Node Type"].as_str() {
         let table = plan["Relation Name"].as_str().unwrap_or_default();

@@ -13,7 +13,6 @@ fn pooled_database() -> (String, String, String) {
     (name, url, direct)
 }
 
-/// A process whose pool leads through the pooler.
 async fn pooled(url: &str, direct: &str) -> Result<PostgresStorage> {
     let (clock, limits) = (LeaseClock::Caller, PostgresOptions::DEFAULT);
     PostgresStorage::open_limited(url, Some(direct), "test", clock, &limits).await

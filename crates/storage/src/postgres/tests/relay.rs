@@ -14,7 +14,6 @@ use crate::postgres::transaction::TRIES;
 /// Source: "Frontend/Backend Protocol": a simple query ends with a zero byte.
 const COMMIT: &[u8] = b"COMMIT\0";
 
-/// When the next commit's connection is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
     /// Before the server receives it: nothing was committed.
@@ -23,7 +22,6 @@ pub(super) enum Cut {
     After = 2,
 }
 
-/// A running relay.
 pub(super) struct Relay {
     port: u16,
     state: Arc<State>,
@@ -45,7 +43,6 @@ impl Relay {
         Self::to(server().port()).await
     }
 
-    /// A relay to another port of this machine.
     pub(super) async fn to(there: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -79,7 +76,6 @@ impl Relay {
         }
     }
 
-    /// Closes all open connections, and passes others on.
     pub(super) fn cut_all(&self) {
         self.cut_all.send_replace(());
     }
@@ -88,7 +84,6 @@ impl Relay {
         format!("{}?sslmode=disable", server().url_at(self.port, database))
     }
 
-    /// Cuts at the next commit.
     pub(super) fn arm(&self, cut: Cut) {
         self.state.next_cut.store(cut as u8, Ordering::SeqCst);
     }
@@ -103,17 +98,14 @@ impl Relay {
         self.state.next_cut.load(Ordering::SeqCst) == 0
     }
 
-    /// Lets a number of messages pass and stops the next one.
     pub(super) fn stop_after(&self, messages: usize) {
         self.state.left.store(messages, Ordering::SeqCst);
     }
 
-    /// Waits until a message was stopped.
     pub(super) async fn stopped(&self) {
         self.state.stopped.acquire().await.unwrap().forget();
     }
 
-    /// Lets the stopped message and all others pass.
     pub(super) fn open(&self) {
         self.state.left.store(usize::MAX, Ordering::SeqCst);
         self.state.opened.add_permits(1);
@@ -127,7 +119,6 @@ impl State {
         }
     }
 
-    /// Waits before the message that is to be stopped.
     async fn pass(&self) {
         if self.left.fetch_sub(1, Ordering::SeqCst) == 0 {
             self.left.store(usize::MAX, Ordering::SeqCst);
@@ -166,11 +157,8 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, state: Arc<State>) 
     }
 }
 
-/// Orders in each database of the test of lost commits.
 const ORDERS: u8 = 30;
-/// Commits of an order that are lost.
 const COMMITS: u8 = 8;
-/// Databases at the same time.
 const AT_ONCE: u32 = 4;
 
 /// A purchase through the relay. Each step loses the connection around its commit, is repeated, and returns what it would

@@ -6,7 +6,6 @@ use std::thread;
 
 use florin_postgres::{Durability, Pooler, PostgresServer};
 
-/// What every test's database is a copy of.
 const TEMPLATE: &str = "florin_template";
 
 /// Refuses a write of an order's rows by a transaction that has not locked the order's row, or made it. Leases are the
@@ -45,7 +44,6 @@ const LOCKED_FIRST: &str = "
     CREATE TRIGGER locked_first AFTER INSERT ON events
         FOR EACH ROW EXECUTE FUNCTION require_locked_order();";
 
-/// The server. It ends with this process.
 pub(crate) fn server() -> &'static PostgresServer {
     static SERVER: OnceLock<PostgresServer> = OnceLock::new();
     SERVER.get_or_init(|| {
@@ -73,14 +71,12 @@ pub(crate) fn pooler() -> &'static Pooler {
     POOLER.get_or_init(|| Pooler::start(server(), 2).expect("PgBouncer is installed"))
 }
 
-/// The name of a new database with the schema.
 pub(crate) fn database() -> String {
     let name = new_name();
     server().create_database(&name, Some(TEMPLATE)).unwrap();
     name
 }
 
-/// A name that no database has.
 pub(crate) fn new_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed))

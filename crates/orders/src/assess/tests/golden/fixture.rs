@@ -37,7 +37,6 @@ impl Fixture {
         Self { order, attempt }
     }
 
-    /// The member that keeps a response from being assessed.
     pub(super) fn field(&self, observation: &Observation) -> Option<&'static str> {
         match assess(&self.order, &self.attempt, observation) {
             Assessment::NeedsReview(
@@ -50,7 +49,6 @@ impl Fixture {
         }
     }
 
-    /// The name of the assessment of a response.
     pub(super) fn assess(&self, observation: &Observation) -> &'static str {
         match assess(&self.order, &self.attempt, observation) {
             Assessment::Waiting => "waiting",
@@ -140,7 +138,6 @@ pub(super) fn observation(status: Option<&str>, arrived: Amounts<&str>) -> Obser
     observation
 }
 
-/// The response before anything arrived.
 pub(super) fn nothing(status: Option<&str>) -> Observation {
     let Observation {
         received,
@@ -154,7 +151,6 @@ pub(super) fn nothing(status: Option<&str>) -> Observation {
     }
 }
 
-/// Every way to mix the levels of the three amounts.
 pub(super) fn mixes() -> impl Iterator<Item = ([&'static str; 3], Amounts<&'static str>)> {
     LEVELS.into_iter().flat_map(|(c, crypto)| {
         LEVELS.into_iter().flat_map(move |(u, usd)| {
@@ -174,7 +170,6 @@ pub(super) fn mixes() -> impl Iterator<Item = ([&'static str; 3], Amounts<&'stat
 const RECEIVED: &str = "absent, empty, junk, negative, exponent, comma";
 const REQUESTED: &str = "absent, empty, junk, negative, exponent, zero, less, more";
 
-/// Members of a response, each with its defects.
 pub(super) const MEMBERS: [(&str, &str); 12] = [
     ("invoice_id", "absent, empty, another's"),
     ("wallet_address", "absent, empty, another"),
@@ -211,7 +206,6 @@ pub(super) fn member<'a>(observation: &'a mut Observation, name: &str) -> &'a mu
     }
 }
 
-/// The value of a member with a defect.
 pub(super) fn defect(member: &str, defect: &str) -> Option<&'static str> {
     Some(match (defect, member) {
         ("absent", _) => return None,
