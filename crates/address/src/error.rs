@@ -29,67 +29,47 @@ pub enum AddressError {
     NoRules,
 }
 
-/// What the gateway's text names instead of the payment that was asked for. Texts are its own, their first 80
-/// characters.
+/// What the gateway's text names instead of the payment that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UriError {
-    /// The scheme is none of this asset's, or the text is neither a URI nor the address.
-    #[error("it is no payment URI of this asset: {found:?}")]
-    Scheme {
-        /// What stands before the colon; the whole text if there is none.
-        found: String,
-    },
-    /// Another address.
-    #[error("it names another address: {found:?}")]
-    Address {
-        /// That address; empty if it is missing.
-        found: String,
-    },
-    /// Another amount, or a text that is none.
-    #[error("it names another amount: {found:?}")]
-    Amount {
-        /// That amount, in the text's own unit.
-        found: String,
-    },
-    /// Another chain, or none where it cannot be left out.
-    #[error("it names another chain: {found:?}")]
-    Chain {
-        /// That chain's number; empty if it is missing.
-        found: String,
-    },
-    /// Another token, or a coin instead of a token, or a token instead of a coin.
-    #[error("it asks for another token: {found:?}")]
-    Token {
-        /// That token's contract; empty for the chain's own coin.
-        found: String,
-    },
-    /// A parameter that comes twice, even with one and the same value.
-    #[error("it carries a parameter twice: {key:?}")]
-    Twice {
-        /// The parameter's name.
-        key: String,
-    },
-    /// Percent signs that stand for no text.
-    #[error("it is not encoded as URIs are: {found:?}")]
-    Encoding {
-        /// The key or value.
-        found: String,
-    },
-    /// A parameter that is not on the list of its form. It may change where the payment goes, or what it costs.
-    #[error("it carries a parameter that is not expected: {key:?}")]
-    Parameter {
-        /// The parameter's name, in lower case.
-        key: String,
-    },
+#[error("{part}: {found:?}")]
+pub struct UriError {
+    pub(crate) part: Part,
+    /// What stands there, its first 80 characters; empty if it is missing.
+    pub(crate) found: String,
+}
+
+/// The part of the text that differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Part {
+    /// What stands before the colon; the whole text if there is none.
+    #[error("it is no payment URI of this asset")]
+    Scheme,
+    #[error("it names another address")]
+    Address,
+    /// In the text's own unit.
+    #[error("it names another amount")]
+    Amount,
+    #[error("it names another chain")]
+    Chain,
+    /// The token's contract; empty for the chain's own coin.
+    #[error("it asks for another token")]
+    Token,
+    /// Even with one and the same value.
+    #[error("it carries a parameter twice")]
+    Twice,
+    #[error("it is not encoded as URIs are")]
+    Encoding,
+    /// It may change where the payment goes, or what it costs.
+    #[error("it carries a parameter that is not expected")]
+    Parameter,
 }
 
 impl UriError {
-    pub(crate) fn unexpected(key: &str) -> Self {
-        Self::Parameter { key: short(key) }
+    /// Texts of the gateway go into errors and logs, but not whole.
+    pub(crate) fn new(part: Part, found: &str) -> Self {
+        Self {
+            part,
+            found: found.chars().take(80).collect(),
+        }
     }
-}
-
-/// Texts of the gateway go into errors and logs, but not whole.
-pub(crate) fn short(text: &str) -> String {
-    text.chars().take(80).collect()
 }

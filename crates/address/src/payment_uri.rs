@@ -24,7 +24,7 @@ use florin_money::{Amount, Asset};
 use self::forms::{Form, Payment};
 use self::text::{Parts, Units};
 use crate::address::same;
-use crate::error::short;
+use crate::error::Part;
 use crate::{Network, UriError};
 
 /// Where a payment goes, each part checked: asset, address, and how a URI names its chain and token.
@@ -70,9 +70,7 @@ impl PaymentTarget {
             Asset::BCH => forms::cashaddr(&payment, parts),
             Asset::ETH | Asset::USDTERC20 | Asset::BNB => forms::eip681(&payment, parts),
             Asset::TRX | Asset::USDTTRC20 => forms::tron(&payment, parts),
-            _ => Err(UriError::Scheme {
-                found: short(qr_string),
-            }),
+            _ => Err(UriError::new(Part::Scheme, qr_string)),
         };
         Ok(Self {
             asset,

@@ -6,7 +6,7 @@ use florin_money::{Amount, Asset};
 use super::networks;
 use super::text::{Parts, Units, equals_amount};
 use crate::address::same;
-use crate::error::short;
+use crate::error::Part;
 use crate::{Network, UriError};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +44,7 @@ impl Payment<'_> {
         if same(self.asset, self.address, found) {
             Ok(())
         } else {
-            Err(UriError::Address {
-                found: short(found),
-            })
+            Err(UriError::new(Part::Address, found))
         }
     }
 
@@ -55,9 +53,7 @@ impl Payment<'_> {
         if Amount::parse(found).is_ok_and(|found| found == self.amount) {
             Ok(())
         } else {
-            Err(UriError::Amount {
-                found: short(found),
-            })
+            Err(UriError::new(Part::Amount, found))
         }
     }
 
@@ -66,9 +62,7 @@ impl Payment<'_> {
         if equals_amount(found, self.amount, self.asset.decimals()) {
             Ok(())
         } else {
-            Err(UriError::Amount {
-                found: short(found),
-            })
+            Err(UriError::new(Part::Amount, found))
         }
     }
 }
@@ -116,7 +110,7 @@ fn check_bip21(payment: &Payment<'_>, parts: &Parts<'_>, scheme: &str) -> Result
         match key {
             "amount" => payment.check_amount(value)?,
             _ if DESCRIPTIONS.contains(&key) => {}
-            _ => return Err(UriError::unexpected(key)),
+            _ => return Err(UriError::new(Part::Parameter, key)),
         }
     }
     Ok(())
@@ -211,9 +205,7 @@ fn check_chain(
             .iter()
             .find(|known| named == Some(known))
             .map(|known| Some(*known))
-            .ok_or_else(|| UriError::Chain {
-                found: short(named.unwrap_or_default()),
-            }),
+            .ok_or_else(|| UriError::new(Part::Chain, named.unwrap_or_default())),
     }
 }
 
@@ -224,9 +216,7 @@ fn check_coin(
     function: Option<&str>,
 ) -> Result<(), UriError> {
     if function.is_some() {
-        return Err(UriError::Token {
-            found: short(target),
-        });
+        return Err(UriError::new(Part::Token, target));
     }
     payment.check_address(target)?;
     for (key, value) in parts.parameters() {
@@ -234,7 +224,7 @@ fn check_coin(
             "value" => payment.check_units(value)?,
             "amount" => payment.check_amount(value)?,
             _ if GAS.contains(&key) => {}
-            _ => return Err(UriError::unexpected(key)),
+            _ => return Err(UriError::new(Part::Parameter, key)),
         }
     }
     Ok(())
@@ -251,14 +241,10 @@ fn check_token(
         None => crate::check(Asset::ETH, target, payment.network).is_ok(),
     };
     if function != Some("transfer") {
-        return Err(UriError::Token {
-            found: String::new(),
-        });
+        return Err(UriError::new(Part::Token, ""));
     }
     if !is_contract {
-        return Err(UriError::Token {
-            found: short(target),
-        });
+        return Err(UriError::new(Part::Token, target));
     }
     let mut addressed = false;
     for (key, value) in parts.parameters() {
@@ -271,7 +257,7 @@ fn check_token(
             "amount" => payment.check_amount(value)?,
             _ if GAS.contains(&key) => {}
             // `value` is ether on top of the token.
-            _ => return Err(UriError::unexpected(key)),
+            _ => return Err(UriError::new(Part::Parameter, key)),
         }
     }
     if addressed {
@@ -336,11 +322,9 @@ fn check_tron(payment: &Payment<'_>, parts: &Parts<'_>) -> Result<Option<&'stati
             // A gateway may have deployed its own token contract on a test network.
             "token" if payment.asset == Asset::USDTTRC20 && payment.network == Network::Test => {}
             "token" => {
-                return Err(UriError::Token {
-                    found: short(value),
-                });
+                return Err(UriError::new(Part::Token, value));
             }
-            _ => return Err(UriError::unexpected(key)),
+            _ => return Err(UriError::new(Part::Parameter, key)),
         }
     }
     Ok(named)

@@ -92,17 +92,10 @@ fn amount(text: &str) -> Amount {
 
 /// `ok`, or the refused part and what was found there.
 fn verdict<T>(result: &Result<T, UriError>) -> String {
-    let (part, found) = match result {
-        Ok(_) => ("ok", ""),
-        Err(UriError::Scheme { found }) => ("scheme", found.as_str()),
-        Err(UriError::Address { found }) => ("address", found.as_str()),
-        Err(UriError::Amount { found }) => ("amount", found.as_str()),
-        Err(UriError::Chain { found }) => ("chain", found.as_str()),
-        Err(UriError::Token { found }) => ("token", found.as_str()),
-        Err(UriError::Twice { key }) => ("twice", key.as_str()),
-        Err(UriError::Encoding { found }) => ("encoding", found.as_str()),
-        Err(UriError::Parameter { key }) => ("parameter", key.as_str()),
+    let Err(UriError { part, found }) = result else {
+        return "ok".to_owned();
     };
+    let part = format!("{part:?}").to_lowercase();
     format!("{part} {found}").trim_end().to_owned()
 }
 

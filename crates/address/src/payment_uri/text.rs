@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use florin_money::Amount;
 
 use crate::UriError;
-use crate::error::short;
+use crate::error::Part;
 
 /// A payment URI in its parts: `scheme:path?key=value&…`. Keys and values are decoded, as a wallet
 /// decodes them before it reads an amount. The path is not: an address needs no encoding, and an
@@ -21,7 +21,7 @@ impl<'a> Parts<'a> {
     pub(super) fn split(text: &'a str) -> Result<Self, UriError> {
         let (scheme, rest) = text
             .split_once(':')
-            .ok_or_else(|| UriError::Scheme { found: short(text) })?;
+            .ok_or_else(|| UriError::new(Part::Scheme, text))?;
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let mut seen = BTreeSet::new();
         let mut parameters = Vec::new();
@@ -30,7 +30,7 @@ impl<'a> Parts<'a> {
             let key = decoded(key)?.to_ascii_lowercase();
             // Wallets differ in which of two they believe. Source: BIP-321, "Invalid URIs".
             if !seen.insert(key.clone()) {
-                return Err(UriError::Twice { key: short(&key) });
+                return Err(UriError::new(Part::Twice, &key));
             }
             parameters.push((key, decoded(value)?));
         }
@@ -49,21 +49,17 @@ impl<'a> Parts<'a> {
     }
 
     pub(super) fn scheme_error(&self) -> UriError {
-        UriError::Scheme {
-            found: short(&self.scheme),
-        }
+        UriError::new(Part::Scheme, &self.scheme)
     }
 
     pub(super) fn address_error(&self) -> UriError {
-        UriError::Address {
-            found: short(self.path),
-        }
+        UriError::new(Part::Address, self.path)
     }
 }
 
 /// The text that percent signs stand for. Source: RFC 3986, section 2.1.
 fn decoded(text: &str) -> Result<String, UriError> {
-    let broken = || UriError::Encoding { found: short(text) };
+    let broken = || UriError::new(Part::Encoding, text);
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
