@@ -15,7 +15,10 @@ pub struct OrderRecord {
     /// The store's own name for it.
     pub reference: String,
     /// Its status, as in `OrderView`.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::status"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "schema::words::<crate::OrderStatus>")
+    )]
     pub status: &'static str,
     /// The price.
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
@@ -24,7 +27,10 @@ pub struct OrderRecord {
     #[cfg_attr(feature = "schema", schemars(with = "florin_money::Currency"))]
     pub currency: String,
     /// Who named the price: `catalogue`, `store_server`, `order_token`, or `customer` for a donation.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::price_source"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "schema::words::<crate::PriceSource>")
+    )]
     pub price_source: &'static str,
     /// What is sold.
     pub title: String,
@@ -48,7 +54,10 @@ pub struct OrderRecord {
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub expires_at: String,
     /// `custom` or `hosted`: who shows the customer how to pay.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::flow"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "schema::words::<crate::Flow>")
+    )]
     pub flow: &'static str,
     /// When it was credited; absent before.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
@@ -68,7 +77,10 @@ pub struct OrderRecord {
 pub struct DecisionRecord {
     /// `accepted`: the operator credited the order, although the gateway has not reported a full payment. `closed`: no payment
     /// credits it any more.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::outcome"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "schema::words::<crate::DecisionOutcome>")
+    )]
     pub outcome: &'static str,
     /// When it was decided.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
@@ -85,7 +97,10 @@ pub struct RevertedRecord {
     /// The state that contradicts the credit: `failed`, `cancelled`, `expired`, `waiting`, `detected` or `confirming` (no
     /// longer completed), `underpaid` (less than the price), `settled` (completed with less than was credited) or
     /// `address_changed`.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "schema::payment_state"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "schema::words::<crate::PaymentState>")
+    )]
     pub payment_state: &'static str,
 }
 
@@ -225,30 +240,11 @@ mod schema {
     use schemars::{Schema, SchemaGenerator, json_schema};
     use strum::VariantArray;
 
-    use crate::{DecisionOutcome, Flow, OrderStatus, PaymentState, PriceSource};
-
-    pub(super) fn status(_: &mut SchemaGenerator) -> Schema {
-        words::<OrderStatus>()
-    }
-
-    pub(super) fn price_source(_: &mut SchemaGenerator) -> Schema {
-        words::<PriceSource>()
-    }
-
-    pub(super) fn flow(_: &mut SchemaGenerator) -> Schema {
-        words::<Flow>()
-    }
-
-    /// The outcome of a decision.
-    pub(super) fn outcome(_: &mut SchemaGenerator) -> Schema {
-        words::<DecisionOutcome>()
-    }
-
-    pub(super) fn payment_state(_: &mut SchemaGenerator) -> Schema {
-        words::<PaymentState>()
-    }
-
-    fn words<T: VariantArray + Copy + Into<&'static str>>() -> Schema {
+    /// The words of a list as JSON Schema, for documents about HTTP.
+    pub(super) fn words<T>(_: &mut SchemaGenerator) -> Schema
+    where
+        T: VariantArray + Copy + Into<&'static str>,
+    {
         let words: Vec<&str> = T::VARIANTS.iter().map(|word| (*word).into()).collect();
         json_schema!({ "type": "string", "enum": words })
     }
