@@ -129,8 +129,8 @@ async fn a_change_whose_announcement_is_lost_is_found_by_comparing() {
     world.end().await;
 }
 
-/// How limits are counted over processes: `crates/gateway/tests/it/shared_limits.rs`, and `postgres/tests/announcements.rs` and
-/// `account.rs` of the storage.
+/// How limits are counted over processes: `crates/gateway/tests/it/shared_limits.rs`, and `postgres/tests/announcements.rs` of the
+/// storage.
 #[tokio::test]
 async fn an_address_and_the_gateways_account_have_one_limit_over_all_proxies() {
     let mut world = World::start_with(WorldConfig {

@@ -19,21 +19,7 @@ pub(super) fn write_evm(form: &Form, address: &str, units: Units) -> Option<Wall
     };
     let chain_id: u64 = chain_id.parse().ok()?;
     let chain_id = format!("{chain_id:#x}");
-    let units = units.count();
-    Some(match contract {
-        None => WalletTransaction {
-            chain_id,
-            to: address.to_owned(),
-            value: format!("{units:#x}"),
-            data: "0x".to_owned(),
-        },
-        Some(contract) => WalletTransaction {
-            chain_id,
-            to: contract.clone(),
-            value: "0x0".to_owned(),
-            data: transfer(address, units)?,
-        },
-    })
+    write(chain_id, contract.as_deref(), address, units, transfer)
 }
 
 /// The transaction of Tron that pays `units` to `address`; `None` for a form of another chain.
@@ -43,21 +29,27 @@ pub(super) fn write_tron(form: &Form, address: &str, units: Units) -> Option<Wal
         Form::TestTrx => (None, networks::NILE),
         _ => return None,
     };
+    write(chain_id.to_owned(), token, address, units, tron_transfer)
+}
+
+/// The chain's own coin is sent to `address`; a token is called to transfer to it.
+fn write(
+    chain_id: String,
+    token: Option<&str>,
+    address: &str,
+    units: Units,
+    call: fn(&str, u128) -> Option<String>,
+) -> Option<WalletTransaction> {
     let units = units.count();
-    let chain_id = chain_id.to_owned();
-    Some(match token {
-        None => WalletTransaction {
-            chain_id,
-            to: address.to_owned(),
-            value: format!("{units:#x}"),
-            data: "0x".to_owned(),
-        },
-        Some(token) => WalletTransaction {
-            chain_id,
-            to: token.to_owned(),
-            value: "0x0".to_owned(),
-            data: tron_transfer(address, units)?,
-        },
+    let (to, value, data) = match token {
+        None => (address, units, "0x".to_owned()),
+        Some(token) => (token, 0, call(address, units)?),
+    };
+    Some(WalletTransaction {
+        chain_id,
+        to: to.to_owned(),
+        value: format!("{value:#x}"),
+        data,
     })
 }
 

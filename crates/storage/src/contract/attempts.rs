@@ -65,22 +65,6 @@ async fn a_paid_or_cancelled_order_takes_no_attempt() {
 }
 
 #[tokio::test]
-async fn a_cancelled_order_never_asks_for_money_again() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
-    test.cancel_order(&id(1), at(5)).await.unwrap();
-    for (now, word) in [(100, "CHECKING"), (1000, "CHECKING"), (2000, "FAILED")] {
-        test.observe(now, observed(word)).await;
-        let refused = test.begin(1, 9, now).await;
-        assert_eq!(closed_in(refused), OrderStatus::Cancelled, "{word}");
-    }
-    let types = [E::Created, E::AttemptOpened, E::Cancelled];
-    assert_eq!(test.event_types().await, types);
-    test.observe(9000, exact("COMPLETED")).await;
-    assert_eq!(test.status(1).await, OrderStatus::Paid, "late money counts");
-}
-
-#[tokio::test]
 async fn an_invoice_that_comes_after_the_cancellation_is_not_shown() {
     let test = BACKEND.test().await;
     for number in [1, 2] {

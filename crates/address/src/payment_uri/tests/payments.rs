@@ -1,5 +1,6 @@
 //! What leaves a wallet by the URI or by the transaction: exactly what is due, where it was asked for, or nothing.
 
+use proptest::prelude::*;
 use serde::Deserialize;
 
 use super::wallet::{OPEN_CHAIN, Sent, sends};
