@@ -48,34 +48,22 @@ fn kind(error: &CallError) -> &'static str {
 async fn an_unusable_response_is_asked_for_once_and_named() {
     let chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n100000\r\n";
     let endless: &'static [u8] = [&chunked[..], &vec![b' '; 0x10_0000]].concat().leak();
-    let half = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{";
+    let reply = |status: &str, length: usize, body: &str| -> &'static [u8] {
+        let reply = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n\r\n{body}");
+        reply.into_bytes().leak()
+    };
+    let half = reply("200 OK", 2, "{");
     let cases: [(&'static [u8], Then, &str); 9] = [
         (endless, Then::Hold, "too large"),
         (b"", Then::Hold, "timed out"),
         (half, Then::Hold, "timed out"),
         (b"", Then::Close, "truncated"),
         (half, Then::Close, "truncated"),
-        (
-            b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
-            Then::Close,
-            "invalid",
-        ),
-        (
-            b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n<html>",
-            Then::Close,
-            "invalid",
-        ),
-        (
-            b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}",
-            Then::Close,
-            "invalid",
-        ),
+        (reply("200 OK", 0, ""), Then::Close, "invalid"),
+        (reply("200 OK", 6, "<html>"), Then::Close, "invalid"),
+        (reply("200 OK", 2, "{}"), Then::Close, "invalid"),
         // The explanation may be missing; the refusal stands.
-        (
-            b"HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\n{",
-            Then::Close,
-            "refused",
-        ),
+        (reply("404 Not Found", 9, "{"), Then::Close, "refused"),
     ];
     for (bytes, then, expected) in cases {
         let (address, count) = raw_server(bytes, then);

@@ -2,6 +2,13 @@
 
 use std::collections::BTreeSet;
 
+/// A row for each way to break a rule: its name, and the change of the evidence.
+macro_rules! broken {
+    ($it:ident; $($rule:literal: $change:expr;)*) => {
+        &[$(($rule, |$it| { $change; })),*]
+    };
+}
+
 mod fixture;
 mod restored;
 
@@ -11,215 +18,103 @@ use super::*;
 use crate::amount::Price;
 use crate::gateway::{Part, Report, Requested};
 
-const BROKEN: &[Broken] = &[
-    ("credited-once", |it| {
-        it.database.credits.push(it.database.credits[0].clone());
-    }),
-    ("payment-is-credited", |it| {
-        it.database.credits.remove(0);
-    }),
-    ("credit-has-payment", |it| {
-        gateway_invoice(it, "inv_1").reports[1].parts[0].received -= 1;
-    }),
-    ("credit-has-payment", |it| {
-        gateway_invoice(it, "inv_1").reports[1].status = "PROCESSING".into();
-    }),
-    ("credit-has-payment", |it| {
-        gateway_invoice(it, "inv_1").reports[1].parts.clear();
-    }),
-    ("credit-has-payment", |it| {
-        it.database.credits[0].attempt_id = "att_2".into();
-    }),
-    ("credit-has-payment", |it| {
-        it.database.credits[0].at = START + 1_999;
-    }),
-    ("credit-has-observation", |it| {
-        it.database.credits[0].observation_id = 2;
-    }),
-    ("credit-has-observation", |it| {
-        it.database.observations[0].raw = PROCESSING.into();
-    }),
-    ("sums-agree", |it| it.database.credits[0].amount -= 1),
-    ("paid-has-credit", |it| {
-        it.database.orders[3].status = "paid".into();
-    }),
-    ("paid-has-credit", |it| {
-        it.database.orders[0].status = "underpaid".into();
-    }),
-    ("paid-has-credit", |it| it.database.credits[0].amount += 1),
-    ("paid-has-credit", |it| {
-        it.database.credits[0].currency = "EUR".into();
-    }),
-    ("price-is-agreed", |it| {
-        it.database.orders[0].price.amount -= 1;
-    }),
-    ("state-has-event", |it| {
-        it.database.orders[3].status = "expired".into();
-    }),
-    ("paid-stays-paid", |it| {
-        it.database.orders[0].status = "underpaid".into();
-    }),
-    ("paid-stays-paid", |it| {
-        event(it, "evt_ord_2_5").kind = "donation.paid".into();
-    }),
-    ("paid-stays-paid", |it| {
-        event(it, "evt_ord_2_5").kind = "donation.failed".into();
-    }),
+const BROKEN: &[Broken] = broken! { it;
+    "credited-once": it.database.credits.push(it.database.credits[0].clone());
+    "payment-is-credited": it.database.credits.remove(0);
+    "credit-has-payment": gateway_invoice(it, "inv_1").reports[1].parts[0].received -= 1;
+    "credit-has-payment": gateway_invoice(it, "inv_1").reports[1].status = "PROCESSING".into();
+    "credit-has-payment": gateway_invoice(it, "inv_1").reports[1].parts.clear();
+    "credit-has-payment": it.database.credits[0].attempt_id = "att_2".into();
+    "credit-has-payment": it.database.credits[0].at = START + 1_999;
+    "credit-has-observation": it.database.credits[0].observation_id = 2;
+    "credit-has-observation": it.database.observations[0].raw = PROCESSING.into();
+    "sums-agree": it.database.credits[0].amount -= 1;
+    "paid-has-credit": it.database.orders[3].status = "paid".into();
+    "paid-has-credit": it.database.orders[0].status = "underpaid".into();
+    "paid-has-credit": it.database.credits[0].amount += 1;
+    "paid-has-credit": it.database.credits[0].currency = "EUR".into();
+    "price-is-agreed": it.database.orders[0].price.amount -= 1;
+    "state-has-event": it.database.orders[3].status = "expired".into();
+    "paid-stays-paid": it.database.orders[0].status = "underpaid".into();
+    "paid-stays-paid": event(it, "evt_ord_2_5").kind = "donation.paid".into();
+    "paid-stays-paid": event(it, "evt_ord_2_5").kind = "donation.failed".into();
     // The commit was lost with its event.
-    ("paid-stays-paid", |it| {
+    "paid-stays-paid": {
         it.database.orders[1].status = "awaiting_payment".into();
         it.database.events.retain(|event| event.name() != "paid");
-    }),
-    ("late-payment-has-event", |it| {
-        event(it, "evt_ord_2_5").kind = "donation.processing".into();
-    }),
-    ("underpaid-has-short-invoice", |it| {
-        gateway_invoice(it, "inv_4").reports[1].status = "PROCESSING".into();
-    }),
-    ("no-gap", |it| event(it, "evt_ord_1_3").sequence = 4),
-    ("no-gap", |it| it.database.orders[0].sequence = 4),
-    ("no-gap", |it| drop(it.database.orders.pop())),
-    ("payload-matches-event", |it| {
+    };
+    "late-payment-has-event": event(it, "evt_ord_2_5").kind = "donation.processing".into();
+    "underpaid-has-short-invoice": gateway_invoice(it, "inv_4").reports[1].status = "PROCESSING".into();
+    "no-gap": event(it, "evt_ord_1_3").sequence = 4;
+    "no-gap": it.database.orders[0].sequence = 4;
+    "no-gap": drop(it.database.orders.pop());
+    "payload-matches-event": {
         let event = event(it, "evt_ord_1_2");
         event.payload = event.payload.replace("\"sequence\":2", "\"sequence\":9");
-    }),
-    ("donation-has-prefix", |it| {
-        it.database.orders[0].is_donation = true;
-    }),
-    ("event-in-outbox", |it| {
-        event(it, "evt_ord_1_2").outbox = None;
-    }),
-    ("outbox-is-settled", |it| {
-        event(it, "evt_ord_1_3").outbox = Some("pending".into());
-    }),
-    ("outbox-in-order", |it| {
-        event(it, "evt_ord_1_2").outbox = Some("pending".into());
-    }),
-    ("event-is-accepted", |it| lose_delivery(it, "evt_ord_1_2")),
-    ("event-is-accepted", |it| {
-        it.shop.deliveries[1].is_accepted = false;
-    }),
-    ("event-is-accepted", |it| {
-        it.shop.subscribed = None;
-        it.shop.deliveries[1].is_accepted = false;
-    }),
-    ("delivery-has-event", |it| {
-        it.shop.deliveries[0].id = "evt_9".into();
-    }),
-    ("delivery-is-wanted", |it| {
-        it.shop.subscribed = Some(BTreeSet::new());
-    }),
-    ("delivery-is-wanted", |it| {
-        it.shop.subscribed = None;
-        event(it, "evt_ord_1_1").outbox = Some("no_webhook".into());
-    }),
-    ("same-bytes", |it| it.shop.deliveries[0].body.push(' ')),
-    ("signed", |it| {
-        it.shop.deliveries[0].signature = it.shop.deliveries[1].signature.clone();
-    }),
-    ("signed", |it| it.shop.deliveries[0].at += HOUR),
-    ("signed", |it| it.shop.deliveries[0].at -= HOUR),
-    ("shop-received-paid", |it| lose_delivery(it, "evt_ord_1_3")),
-    ("shop-received-paid", |it| {
-        it.database.orders[0].status = "underpaid".into();
-    }),
-    ("in-order", |it| it.shop.deliveries.swap(0, 1)),
-    ("in-order", |it| it.shop.deliveries.swap(0, 2)),
-    ("invoice-shown-once", |it| {
-        it.database.attempts[1].invoice_id = Some("inv_1".into());
-    }),
-    ("invoice-shown-once", |it| {
-        it.database.attempts[1].shown.address = Some("address 1".into());
-    }),
-    ("requested-once", |it| {
-        it.gateway.requested.push(it.gateway.requested[0].clone());
-    }),
-    ("requested-once", |it| {
-        it.gateway.requested.push(it.gateway.requested[4].clone());
-    }),
-    ("requests-the-price", |it| {
+    };
+    "donation-has-prefix": it.database.orders[0].is_donation = true;
+    "event-in-outbox": event(it, "evt_ord_1_2").outbox = None;
+    "outbox-is-settled": event(it, "evt_ord_1_3").outbox = Some("pending".into());
+    "outbox-in-order": event(it, "evt_ord_1_2").outbox = Some("pending".into());
+    "event-is-accepted": lose_delivery(it, "evt_ord_1_2");
+    "event-is-accepted": it.shop.deliveries[1].is_accepted = false;
+    "event-is-accepted": { it.shop.subscribed = None; it.shop.deliveries[1].is_accepted = false; };
+    "delivery-has-event": it.shop.deliveries[0].id = "evt_9".into();
+    "delivery-is-wanted": it.shop.subscribed = Some(BTreeSet::new());
+    "delivery-is-wanted": { it.shop.subscribed = None; event(it, "evt_ord_1_1").outbox = Some("no_webhook".into()); };
+    "same-bytes": it.shop.deliveries[0].body.push(' ');
+    "signed": it.shop.deliveries[0].signature = it.shop.deliveries[1].signature.clone();
+    "signed": it.shop.deliveries[0].at += HOUR;
+    "signed": it.shop.deliveries[0].at -= HOUR;
+    "shop-received-paid": lose_delivery(it, "evt_ord_1_3");
+    "shop-received-paid": it.database.orders[0].status = "underpaid".into();
+    "in-order": it.shop.deliveries.swap(0, 1);
+    "in-order": it.shop.deliveries.swap(0, 2);
+    "invoice-shown-once": it.database.attempts[1].invoice_id = Some("inv_1".into());
+    "invoice-shown-once": it.database.attempts[1].shown.address = Some("address 1".into());
+    "requested-once": it.gateway.requested.push(it.gateway.requested[0].clone());
+    "requested-once": it.gateway.requested.push(it.gateway.requested[4].clone());
+    "requests-the-price": {
         let Requested::Invoice { amounts, .. } = &mut it.database.attempts[0].requested else {
             panic!("it is an invoice");
         };
         amounts[1] = Some(amount("19.99"));
         amounts[2] = Some(amount("19.99"));
-    }),
-    ("requests-the-price", |it| {
+    };
+    "requests-the-price": {
         let Requested::Session { currency, .. } = &mut it.database.attempts[4].requested else {
             panic!("it is a session");
         };
         *currency = "EUR".into();
-    }),
-    ("requests-the-price", |it| {
-        let rate = gateway_invoice(it, "inv_1").rate.as_mut().unwrap();
-        rate[1] = amount("0.249");
-    }),
-    ("lost-is-explained", |it| {
-        it.database.attempts[5].state = "refused".into();
-    }),
-    ("lost-is-explained", |it| {
+    };
+    "requests-the-price": { let rate = gateway_invoice(it, "inv_1").rate.as_mut().unwrap(); rate[1] = amount("0.249"); };
+    "lost-is-explained": it.database.attempts[5].state = "refused".into();
+    "lost-is-explained": {
         let lost = it.gateway.invoices["inv_6"].clone();
         it.gateway.invoices.insert("inv_7".into(), lost);
-    }),
-    ("paid-is-held", |it| {
-        gateway_invoice(it, "inv_6").received = 1;
-    }),
-    ("row-is-invoice", |it| {
-        it.database.attempts[0].shown.address = Some("another".into());
-    }),
-    ("row-is-invoice", |it| {
-        it.database.attempts[0].shown.qr_string = Some("another".into());
-    }),
-    ("row-is-invoice", |it| {
-        it.database.attempts[0].shown.local_currency = Some("EUR".into());
-    }),
-    ("row-is-invoice", |it| {
-        it.database.attempts[4].shown.page_url = Some("another".into());
-    }),
-    ("row-is-invoice", |it| {
-        gateway_invoice(it, "inv_1").requested = requested(9, "20.00");
-    }),
-    ("row-is-invoice", |it| {
-        gateway_invoice(it, "inv_1").is_tainted = true;
-    }),
-    ("row-is-invoice", |it| {
-        it.database.attempts[0].invoice_id = Some("inv_9".into());
-    }),
-    ("still-polled", |it| {
-        it.database.attempts[0].is_scheduled = false;
-    }),
-    ("still-polled", |it| {
-        it.database.attempts[4].is_scheduled = false;
-    }),
-    ("nothing-half-made", |it| {
-        it.database.attempts[5].state = "creating".into();
-    }),
-    ("newest-response-counts", |it| {
-        it.database.observations[2].poll = 4;
-    }),
-    ("newest-response-counts", |it| {
-        it.database.observations[2].poll = 3;
-    }),
-    ("pauses-kept", |it| it.gateway.requests[1].at -= 1),
-    ("file-is-sound", |it| {
-        it.database.damage = Some(vec!["a page is never used".into()]);
-    }),
-    ("no-token-in-clear", |it| {
-        it.files[0].bytes = format!("x{}", token()).into();
-    }),
-    ("no-token-in-clear", |it| {
-        it.shop.deliveries[0].body = format!("{{\"token\":\"{}\"}}", token());
-    }),
-    ("event-list-is-complete", |it| drop(listing(it).remove(1))),
-    ("event-list-is-complete", |it| {
-        let again = listing(it)[0].clone();
-        listing(it).push(again);
-    }),
-    ("event-list-is-complete", |it| listing(it).swap(0, 1)),
-    ("event-list-is-complete", |it| {
-        listing(it).push("evt_ord_9_1".into());
-    }),
-];
+    };
+    "paid-is-held": gateway_invoice(it, "inv_6").received = 1;
+    "row-is-invoice": it.database.attempts[0].shown.address = Some("another".into());
+    "row-is-invoice": it.database.attempts[0].shown.qr_string = Some("another".into());
+    "row-is-invoice": it.database.attempts[0].shown.local_currency = Some("EUR".into());
+    "row-is-invoice": it.database.attempts[4].shown.page_url = Some("another".into());
+    "row-is-invoice": gateway_invoice(it, "inv_1").requested = requested(9, "20.00");
+    "row-is-invoice": gateway_invoice(it, "inv_1").is_tainted = true;
+    "row-is-invoice": it.database.attempts[0].invoice_id = Some("inv_9".into());
+    "still-polled": it.database.attempts[0].is_scheduled = false;
+    "still-polled": it.database.attempts[4].is_scheduled = false;
+    "nothing-half-made": it.database.attempts[5].state = "creating".into();
+    "newest-response-counts": it.database.observations[2].poll = 4;
+    "newest-response-counts": it.database.observations[2].poll = 3;
+    "pauses-kept": it.gateway.requests[1].at -= 1;
+    "file-is-sound": it.database.damage = Some(vec!["a page is never used".into()]);
+    "no-token-in-clear": it.files[0].bytes = format!("x{}", token()).into();
+    "no-token-in-clear": it.shop.deliveries[0].body = format!("{{\"token\":\"{}\"}}", token());
+    "event-list-is-complete": drop(listing(it).remove(1));
+    "event-list-is-complete": { let again = listing(it)[0].clone(); listing(it).push(again); };
+    "event-list-is-complete": listing(it).swap(0, 1);
+    "event-list-is-complete": listing(it).push("evt_ord_9_1".into());
+};
 
 const PROCESSING: &str = r#"{"transaction_status":"PROCESSING"}"#;
 

@@ -38,95 +38,70 @@ fn seen(text: &str, state: TransactionState) -> Transaction {
     }
 }
 
-enum Change {
-    Pay(&'static str),
-    PayStuck(&'static str),
-    Mine(u32),
-    Reorg(u32),
-    BumpFee,
-    Replace,
-    Expire(i64),
-    Fail,
-}
-
-fn apply(invoice: &mut Invoice, change: &Change) {
-    match change {
-        Change::Pay(text) => invoice.pay(seen(text, TransactionState::Pending)).unwrap(),
-        Change::PayStuck(text) => invoice.pay(seen(text, TransactionState::Stuck)).unwrap(),
-        Change::Mine(blocks) => {
-            invoice.mine(*blocks);
+fn apply(invoice: &mut Invoice, change: &str) {
+    let (word, value) = change.split_once(' ').unwrap_or((change, ""));
+    let value = if value == "all" { ALL } else { value };
+    let number = || value.parse::<u32>().unwrap();
+    match word {
+        "pay" => invoice.pay(seen(value, TransactionState::Pending)).unwrap(),
+        "stick" => invoice.pay(seen(value, TransactionState::Stuck)).unwrap(),
+        "mine" => {
+            invoice.mine(number());
         }
-        Change::Reorg(blocks) => {
-            invoice.reorganize(*blocks);
+        "reorganize" => {
+            invoice.reorganize(number());
         }
-        Change::BumpFee => invoice.bump_fee().unwrap(),
-        Change::Replace => drop(invoice.replace().unwrap()),
-        Change::Expire(second) => invoice.expire(at(*second)).unwrap(),
-        Change::Fail => invoice.fail(),
+        "bump" => invoice.bump_fee().unwrap(),
+        "replace" => drop(invoice.replace().unwrap()),
+        "expire" => invoice.expire(at(number().into())).unwrap(),
+        "fail" => invoice.fail(),
+        _ => panic!("{change}"),
     }
 }
 
-/// What happened, the second in which one looks, the status, the confirmations, and what arrived.
-type Case<'a> = (&'a [Change], i64, Status, Option<u32>, &'static str);
+const ALL: &str = "0.00030973";
+
+/// The second in which one looks, the status, the confirmations, what arrived, and what happened.
+const CASES: &str = "
+899 Checking   - 0
+900 Failed     - 0
+10  Failed     - 0      expire 10, expire 20
+900 Checking   - all    pay all
+60  Processing 1 all    pay all, mine 1
+60  Processing 2 all    pay all, mine 2
+60  Completed  3 all    pay all, mine 3
+20  Checking   - all    expire 10, pay all
+60  Processing 2 all    pay all, mine 3, reorganize 1
+60  Checking   - all    pay all, mine 3, reorganize 5
+60  Failed     1 all    pay all, mine 1, fail, mine 9
+899 Checking   - all    stick all, mine 9
+900 Failed     - all    stick all, mine 9
+900 Checking   - all    stick all, bump
+900 Completed  3 all    stick all, bump, mine 3
+60  Completed  3 0.0002 pay 0.0002, mine 3
+60  Processing 0 0.0003 pay 0.0002, mine 3, pay 0.0001
+60  Checking   - 0.0002 pay 0.0002, pay 0.0001, replace
+900 Failed     - 0      pay all, replace
+";
 
 #[test]
 fn the_status_follows_from_payments_blocks_and_time() {
-    use Change::{BumpFee, Expire, Fail, Mine, Pay, PayStuck, Reorg, Replace};
-    use Status::{Checking, Completed, Failed, Processing};
-    const ALL: &str = "0.00030973";
-    let cases: &[Case<'_>] = &[
-        (&[], 899, Checking, None, "0"),
-        (&[], 900, Failed, None, "0"),
-        (&[Expire(10), Expire(20)], 10, Failed, None, "0"),
-        (&[Pay(ALL)], 900, Checking, None, ALL),
-        (&[Pay(ALL), Mine(1)], 60, Processing, Some(1), ALL),
-        (&[Pay(ALL), Mine(2)], 60, Processing, Some(2), ALL),
-        (&[Pay(ALL), Mine(3)], 60, Completed, Some(3), ALL),
-        (&[Expire(10), Pay(ALL)], 20, Checking, None, ALL),
-        (&[Pay(ALL), Mine(3), Reorg(1)], 60, Processing, Some(2), ALL),
-        (&[Pay(ALL), Mine(3), Reorg(5)], 60, Checking, None, ALL),
-        (
-            &[Pay(ALL), Mine(1), Fail, Mine(9)],
-            60,
-            Failed,
-            Some(1),
-            ALL,
-        ),
-        (&[PayStuck(ALL), Mine(9)], 899, Checking, None, ALL),
-        (&[PayStuck(ALL), Mine(9)], 900, Failed, None, ALL),
-        (&[PayStuck(ALL), BumpFee], 900, Checking, None, ALL),
-        (
-            &[PayStuck(ALL), BumpFee, Mine(3)],
-            900,
-            Completed,
-            Some(3),
-            ALL,
-        ),
-        (&[Pay("0.0002"), Mine(3)], 60, Completed, Some(3), "0.0002"),
-        (
-            &[Pay("0.0002"), Mine(3), Pay("0.0001")],
-            60,
-            Processing,
-            Some(0),
-            "0.0003",
-        ),
-        (
-            &[Pay("0.0002"), Pay("0.0001"), Replace],
-            60,
-            Checking,
-            None,
-            "0.0002",
-        ),
-        (&[Pay(ALL), Replace], 900, Failed, None, "0"),
-    ];
-    for (index, (changes, second, status, confirmations, received)) in cases.iter().enumerate() {
+    for line in CASES.trim().lines() {
+        let mut words = line.split_whitespace();
+        let mut word = || words.next().unwrap();
+        let (second, status, confirmations) = (word().parse().unwrap(), word(), word());
+        let received = word().replace("all", ALL);
+        let changes = words.collect::<Vec<_>>().join(" ");
         let mut invoice = invoice();
-        for change in *changes {
+        for change in changes.split(", ").filter(|change| !change.is_empty()) {
             apply(&mut invoice, change);
         }
-        let found = (invoice.status(at(*second)), invoice.confirmations());
-        assert_eq!(found, (*status, *confirmations), "case {index}");
-        assert_eq!(invoice.received().crypto, amount(received), "case {index}");
+        let found = format!("{:?}", invoice.status(at(second)));
+        assert_eq!(found, status, "{line}");
+        let count: Option<u32> = invoice.confirmations();
+        let count = count.map_or("-".to_owned(), |count| count.to_string());
+        assert_eq!(count, confirmations, "{line}");
+        assert_eq!(invoice.received().crypto, amount(&received), "{line}");
     }
 }
 
@@ -138,7 +113,7 @@ fn a_payment_is_worth_its_share_rounded_down() {
         ("0.00061946", "39.80", "5970"),
     ] {
         let mut invoice = invoice();
-        apply(&mut invoice, &Change::Pay(paid));
+        apply(&mut invoice, &format!("pay {paid}"));
         let received = invoice.received();
         assert_eq!(received.crypto, amount(paid));
         assert_eq!(received.usd.to_string(), usd);
@@ -180,14 +155,14 @@ fn each_change_of_status_is_reported_once_and_the_newest_are_kept() {
     assert_eq!(invoice.transition(at(0)), None);
     assert_eq!(invoice.transition(at(900)), Some((Checking, Failed)));
     assert_eq!(invoice.transition(at(901)), None);
-    apply(&mut invoice, &Change::Pay("0.0002"));
-    apply(&mut invoice, &Change::Mine(3));
+    apply(&mut invoice, "pay 0.0002");
+    apply(&mut invoice, "mine 3");
     assert_eq!(invoice.transition(at(902)), Some((Failed, Completed)));
     assert_eq!(invoice.history().len(), 3);
     for second in 903..1000 {
-        apply(&mut invoice, &Change::Reorg(3));
+        apply(&mut invoice, "reorganize 3");
         invoice.transition(at(second));
-        apply(&mut invoice, &Change::Mine(3));
+        apply(&mut invoice, "mine 3");
         invoice.transition(at(second));
     }
     assert_eq!(invoice.history().len(), MAX_HISTORY);

@@ -112,48 +112,30 @@ async fn a_crash_under_a_clock_that_was_ahead_locks_no_key_for_longer() {
     assert_eq!(claim(&test, ASKED, 11).await, Claim::Running);
 }
 
+/// A statement, and why the database refuses it.
+const REWRITES: &str = "
+UPDATE orders SET amount = '0.01': the terms of an order never change
+UPDATE orders SET lines = '[]': the lines of an order never change
+UPDATE orders SET status = 'open' WHERE reference = 'r1': a paid order stays paid
+UPDATE orders SET status = 'paid' WHERE reference = 'r2': an order is paid only with its credit
+DELETE FROM orders: orders are never deleted
+UPDATE attempts SET address = 'mine': an invoice never changes
+UPDATE observations SET raw = '': observations never change
+UPDATE observations SET times = 0: a repeated observation is counted
+DELETE FROM observations: observations are never deleted
+UPDATE credits SET amount = '0': credits never change
+DELETE FROM credits: credits are never deleted
+UPDATE events SET payload = '': events never change
+DELETE FROM events: events are never deleted
+";
+
 #[tokio::test]
 async fn the_database_itself_refuses_to_rewrite_history() {
     let test = BACKEND.test().await;
     test.awaiting(1).await;
     test.observe(20, exact("COMPLETED")).await;
     test.order(2).await;
-    for (statement, refusal) in [
-        (
-            "UPDATE orders SET amount = '0.01'",
-            "the terms of an order never change",
-        ),
-        (
-            "UPDATE orders SET lines = '[]'",
-            "the lines of an order never change",
-        ),
-        (
-            "UPDATE orders SET status = 'open' WHERE reference = 'r1'",
-            "a paid order stays paid",
-        ),
-        (
-            "UPDATE orders SET status = 'paid' WHERE reference = 'r2'",
-            "an order is paid only with its credit",
-        ),
-        ("DELETE FROM orders", "orders are never deleted"),
-        (
-            "UPDATE attempts SET address = 'mine'",
-            "an invoice never changes",
-        ),
-        (
-            "UPDATE observations SET raw = ''",
-            "observations never change",
-        ),
-        (
-            "UPDATE observations SET times = 0",
-            "a repeated observation is counted",
-        ),
-        ("DELETE FROM observations", "observations are never deleted"),
-        ("UPDATE credits SET amount = '0'", "credits never change"),
-        ("DELETE FROM credits", "credits are never deleted"),
-        ("UPDATE events SET payload = ''", "events never change"),
-        ("DELETE FROM events", "events are never deleted"),
-    ] {
+    for (statement, refusal) in REWRITES.lines().filter_map(|line| line.split_once(": ")) {
         test.refuses(statement, refusal).await;
     }
 }
