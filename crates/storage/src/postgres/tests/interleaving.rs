@@ -42,34 +42,20 @@ const STEPS: [Step; 8] = [
     Step::Poll,
     Step::Deliver,
 ];
-/// What may meet besides: each is tried in both orders.
-const PAIRS: [(Step, Step); 25] = [
-    (Step::Confirm, Step::Cancel),
-    (Step::Confirm, Step::Expire),
-    (Step::Confirm, Step::Pay),
-    (Step::Confirm, Step::Abandon),
-    (Step::Confirm, Step::Accept),
-    (Step::Confirm, Step::Close),
-    (Step::Abandon, Step::Begin),
-    (Step::Abandon, Step::Cancel),
-    (Step::Accept, Step::Pay),
-    (Step::Accept, Step::Poll),
-    (Step::Accept, Step::Accept),
-    (Step::Accept, Step::Close),
-    (Step::Accept, Step::Cancel),
-    (Step::Accept, Step::Expire),
-    (Step::Close, Step::Pay),
-    (Step::Close, Step::Begin),
-    (Step::Close, Step::MarkAsPaid),
-    (Step::Expire, Step::Pay),
-    (Step::Expire, Step::Cancel),
-    (Step::Expire, Step::Begin),
-    (Step::Expire, Step::MarkAsPaid),
-    (Step::KeepEmail, Step::Pay),
-    (Step::KeepEmail, Step::Accept),
-    (Step::Redeliver, Step::Deliver),
-    (Step::Redeliver, Step::Pay),
-];
+/// What may meet besides: the first is tried with each of the others, in both orders.
+const PAIRS: [(Step, &[Step]); 7] = {
+    use Step::{Abandon, Accept, Begin, Cancel, Close, Confirm, Deliver, Expire, KeepEmail};
+    use Step::{MarkAsPaid, Pay, Poll, Redeliver};
+    [
+        (Confirm, &[Cancel, Expire, Pay, Abandon, Accept, Close]),
+        (Abandon, &[Begin, Cancel]),
+        (Accept, &[Pay, Poll, Accept, Close, Cancel, Expire]),
+        (Close, &[Pay, Begin, MarkAsPaid]),
+        (Expire, &[Pay, Cancel, Begin, MarkAsPaid]),
+        (KeepEmail, &[Pay, Accept]),
+        (Redeliver, &[Deliver, Pay]),
+    ]
+};
 /// More messages than any step sends. Each round has another order.
 const MOST: u8 = 49;
 const AT_ONCE: usize = 4;
@@ -289,8 +275,11 @@ async fn a_process_that_stops_before_any_message_harms_no_other() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whatever_meets_at_an_order_credits_once_and_loses_no_event() {
-    let pairs = PAIRS.map(|(first, second)| [(first, second), (second, first)]);
-    let stops = interleave_all(pairs.as_flattened()).await;
+    let pairs = PAIRS.iter().flat_map(|(first, others)| {
+        let both = move |second: &Step| [(*first, *second), (*second, *first)];
+        others.iter().flat_map(both)
+    });
+    let stops = interleave_all(&pairs.collect::<Vec<_>>()).await;
     assert!(stops > 200, "{stops}");
 }
 
