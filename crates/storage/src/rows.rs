@@ -1,5 +1,5 @@
 //! Rows of either database as values. A row that cannot be parsed is corrupt: there are no defaults. And the record of an
-//! observation, the same in every store.
+//! observation, the same in both databases.
 
 mod order;
 
