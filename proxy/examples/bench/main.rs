@@ -7,16 +7,20 @@
 //! bench watchers PROXY SANDBOX   calls of the gateway for an order that many pages watch
 //! ```
 
-mod idle;
 mod reads;
 mod server;
 mod streams;
-mod watchers;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
+use florin_proxy::clock::{Clock as _, SystemClock};
+use tokio::time::Instant;
+
+use crate::server::{Connection, Server};
+use crate::streams::resident_kib;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -43,10 +47,56 @@ async fn run(words: &[&str]) -> anyhow::Result<()> {
     };
     let (proxy, sandbox) = (Path::new(proxy), Path::new(sandbox));
     match what {
-        "idle" => idle::measure(proxy, sandbox).await,
+        "idle" => measure_idle(proxy, sandbox).await,
         "reads" => reads::compare(proxy).await,
         "streams" => streams::measure(proxy).await,
-        "watchers" => watchers::compare(proxy, sandbox).await,
+        "watchers" => streams::compare_watchers(proxy, sandbox).await,
         _ => bail!("there is no `{what}` to measure"),
     }
+}
+
+// How long the proxy takes to start, and how much memory it occupies when idle.
+
+/// Kibibytes that the idle proxy may occupy.
+const PROMISED_KIB: u64 = 20 * 1024;
+/// How long it may take from its start to its first response.
+const PROMISED_START: Duration = Duration::from_millis(100);
+/// The median counts.
+const STARTS: usize = 10;
+/// Its workers have run once by then.
+const IDLE_AFTER: Duration = Duration::from_secs(3);
+
+/// Measures and prints.
+async fn measure_idle(proxy: &Path, sandbox: &Path) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (_sandbox, gateway, _) = Server::start_sandbox(sandbox, &folder).await?;
+    let start = async || {
+        let began = Instant::now();
+        let (server, address) = Server::start_proxy_with(proxy, &folder, gateway).await?;
+        let request = format!("GET /florin.js HTTP/1.1\r\nhost: {address}\r\n\r\n");
+        let mut connection = Connection::open(address).await?;
+        connection.exchange(&request).await?;
+        anyhow::Ok((server, began.elapsed()))
+    };
+    // The first start creates the database.
+    drop(start().await?);
+    let mut times = Vec::new();
+    for _ in 0..STARTS {
+        times.push(start().await?.1);
+    }
+    times.sort_unstable();
+    let (server, _) = start().await?;
+    SystemClock.sleep(IDLE_AFTER).await;
+    let (start, resident) = (times[STARTS / 2], resident_kib(&server)?);
+    println!(
+        "  start to first response: median of {STARTS} {} ms (promised: ≤ {} ms)",
+        start.as_millis(),
+        PROMISED_START.as_millis()
+    );
+    println!("  resident when idle: {resident} KiB (promised: ≤ {PROMISED_KIB} KiB)");
+    ensure!(
+        start <= PROMISED_START && resident <= PROMISED_KIB,
+        "the proxy is slower to start or larger than promised"
+    );
+    Ok(())
 }

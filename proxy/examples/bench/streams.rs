@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use florin_proxy::clock::{Clock as _, SystemClock};
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
+use crate::reads::read_once;
 use crate::server::{Connection, Server, open_order};
 
 /// Half of them belong to one order, the others to orders with five each.
@@ -111,7 +113,7 @@ fn change(proxy: SocketAddr, token: &str, number: usize) -> String {
 }
 
 /// Returns the number of streams that is measured: that of the promise, or as many as this process may have.
-pub(crate) fn possible() -> anyhow::Result<usize> {
+fn possible() -> anyhow::Result<usize> {
     let files = florin_proxy::open_files::raise_limit()?;
     let streams = STREAMS.min(usize::try_from(files.saturating_sub(OTHER_FILES))?);
     if streams < STREAMS {
@@ -121,14 +123,14 @@ pub(crate) fn possible() -> anyhow::Result<usize> {
 }
 
 /// Open streams. Dropping them closes them.
-pub(crate) struct Streams {
+struct Streams {
     received: mpsc::UnboundedReceiver<Instant>,
     readers: JoinSet<anyhow::Result<()>>,
 }
 
 impl Streams {
     /// Opens a stream for each token; each has got the order once.
-    pub(crate) async fn open(address: SocketAddr, tokens: &[String]) -> anyhow::Result<Self> {
+    async fn open(address: SocketAddr, tokens: &[String]) -> anyhow::Result<Self> {
         let (events, received) = mpsc::unbounded_channel();
         let readers = JoinSet::new();
         let mut streams = Self { received, readers };
@@ -145,7 +147,7 @@ impl Streams {
     }
 
     /// When the next event was read.
-    pub(crate) async fn next(&mut self) -> anyhow::Result<Instant> {
+    async fn next(&mut self) -> anyhow::Result<Instant> {
         let event = async {
             tokio::select! {
                 event = self.received.recv() => event.context("no stream is open"),
@@ -203,4 +205,93 @@ pub(crate) fn resident_kib(server: &Server) -> anyhow::Result<u64> {
     resident
         .and_then(|kib| kib.parse().ok())
         .with_context(|| format!("{path} has no VmRSS"))
+}
+
+// What watchers cost the gateway: its calls of GET /invoice for an order that 10,000 pages watch, beside an order that one
+// page watches, at the same time.
+
+/// Six polls at the interval of five seconds, and half an interval.
+const WATCHED_FOR: Duration = Duration::from_millis(32_500);
+/// Status reads of the order with most watchers, beside its streams.
+const READ_EVERY: Duration = Duration::from_millis(100);
+
+/// Compares the two orders.
+pub(crate) async fn compare_watchers(proxy: &Path, sandbox: &Path) -> anyhow::Result<()> {
+    let watchers = possible()?;
+    let folder = tempfile::tempdir()?;
+    let (gateway, gateway_address, log) = Server::start_sandbox(sandbox, &folder).await?;
+    let (server, address) = Server::start_proxy_with(proxy, &folder, gateway_address).await?;
+    let (lonely, crowded) = (open_order(address).await?, open_order(address).await?);
+    let few = Streams::open(address, std::slice::from_ref(&lonely)).await?;
+    let many = Streams::open(address, &vec![crowded.clone(); watchers]).await?;
+    choose(address, &lonely).await?;
+    choose(address, &crowded).await?;
+    let reads = async {
+        loop {
+            SystemClock.sleep(READ_EVERY).await;
+            read_once(address, &crowded).await?;
+        }
+    };
+    let read: anyhow::Result<()> = tokio::select! {
+        failed = reads => failed,
+        () = SystemClock.sleep(WATCHED_FOR) => Ok(()),
+    };
+    read?;
+    let calls = std::fs::read_to_string(&log)?;
+    drop((few, many, server, gateway));
+    let (of_lonely, of_crowded) = polls(&calls)?;
+    println!(
+        "  calls of GET /invoice at the gateway in {} s",
+        WATCHED_FOR.as_secs()
+    );
+    println!("    1 watcher           {of_lonely:>8}");
+    println!("    {watchers:<6} watchers     {of_crowded:>8}   promised: as many");
+    ensure!(
+        of_lonely > 2,
+        "the order was not polled while it was watched"
+    );
+    ensure!(
+        of_lonely == of_crowded,
+        "the gateway's calls depend on the number of watchers"
+    );
+    Ok(())
+}
+
+/// Chooses Bitcoin, so that the order has an invoice.
+async fn choose(address: SocketAddr, token: &str) -> anyhow::Result<()> {
+    let client = reqwest::Client::new();
+    let url = |path: &str| format!("http://{address}/v1/checkout/{path}");
+    let quotes = client.get(url("quotes")).bearer_auth(token).send().await?;
+    let quotes: Value = quotes.error_for_status()?.json().await?;
+    let quotes = quotes.as_array().context("a list of quotes")?;
+    let bitcoin = quotes.iter().find(|quote| quote["crypto_code"] == "BTC");
+    let quote = &bitcoin.context("a quote in BTC")?["quote_id"];
+    let choice = json!({ "crypto_code": "BTC", "quote_id": quote });
+    let attempt = client.post(url("attempt")).bearer_auth(token).json(&choice);
+    attempt.send().await?.error_for_status()?;
+    Ok(())
+}
+
+/// The polls of the two invoices, in the order in which they were made. The sandbox's log has a line for each call.
+fn polls(log: &str) -> anyhow::Result<(usize, usize)> {
+    let calls: Vec<Value> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    let path = |call: &Value| call["path"].as_str().unwrap_or_default().to_owned();
+    let is = |call: &&Value, method: &str| call["kind"] == "request" && call["method"] == method;
+    let made = calls
+        .iter()
+        .filter(|call| is(call, "POST") && path(call) == "/invoice")
+        .filter_map(|call| call["response"]["invoice_id"].as_str());
+    let made: Vec<&str> = made.collect();
+    let [first, second] = made[..] else {
+        anyhow::bail!("two invoices are made, not {}", made.len());
+    };
+    let polls = |id: &str| {
+        let gets = calls.iter().filter(|call| is(call, "GET"));
+        gets.filter(|call| path(call).starts_with("/invoice?") && path(call).contains(id))
+            .count()
+    };
+    Ok((polls(first), polls(second)))
 }
