@@ -3,26 +3,25 @@
 
 mod api;
 mod attention;
-pub(crate) mod error;
 pub(crate) mod pages;
 
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::extract::rejection::{FormRejection, JsonRejection, QueryRejection};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::map_response;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use florin_gateway::Health;
+use florin_storage::{DecideError, StorageError};
 use serde_json::{Value, json};
 
 use crate::admin::attention::{Finding, conditions};
-use crate::admin::error::PageFailure;
+use crate::admin::pages::Place;
 use crate::admin::pages::sign_in::SignedInOperator;
-use crate::admin::pages::viewer::Place;
 use crate::metrics::scrape::scrape;
-use crate::payments::currencies::Currencies;
 use crate::state::AppState;
 use crate::workers::storage_monitor;
 
@@ -41,23 +40,20 @@ pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
 }
 
 fn api_routes() -> Router<Arc<AppState>> {
-    use api::{deliveries, orders};
+    use api::orders;
     Router::new()
         .route("/api/orders", get(orders::list))
         .route("/api/orders/{id}", get(orders::show))
         .route("/api/orders/{id}/decision", post(orders::decide))
         .route("/api/audit", get(orders::audit))
-        .route("/api/deliveries", get(deliveries::list))
-        .route(
-            "/api/deliveries/{id}/redeliver",
-            post(deliveries::redeliver),
-        )
-        .route("/api/webhooks/{store}/test", post(deliveries::test))
+        .route("/api/deliveries", get(api::deliveries))
+        .route("/api/deliveries/{id}/redeliver", post(api::redeliver))
+        .route("/api/webhooks/{store}/test", post(api::test))
         .layer(map_response(guarded))
 }
 
 fn page_routes() -> Router<Arc<AppState>> {
-    use pages::{attention, layout, orders, proxy, settlements, sign_in, stores};
+    use pages::{attention, orders, settlements, sign_in, stores};
     Router::new()
         .route("/", get(attention::page::<SignedInOperator>))
         .route("/login", get(sign_in::page).post(sign_in::sign_in))
@@ -78,15 +74,15 @@ fn page_routes() -> Router<Arc<AppState>> {
             "/stores/{id}/enable",
             post(stores::enable::<SignedInOperator>),
         )
-        .route("/gateway", get(proxy::gateway))
+        .route("/gateway", get(stores::gateway))
         .route("/settlements", get(settlements::page::<SignedInOperator>))
         .route(
             "/settlements.csv",
             get(settlements::csv::<SignedInOperator>),
         )
         .route("/audit", get(orders::audit::<SignedInOperator>))
-        .route("/configuration", get(proxy::configuration))
-        .route("/operator.css", get(layout::style))
+        .route("/configuration", get(stores::configuration))
+        .route("/operator.css", get(pages::style))
         .layer(map_response(guarded))
 }
 
@@ -100,7 +96,7 @@ pub(crate) fn guard(place: Place, mut response: Response) -> Response {
     if let Some(PageFailure { title, message }) = response.extensions_mut().remove() {
         let kept = std::mem::take(response.headers_mut());
         let status = response.status();
-        response = (status, pages::layout::failure(place, &title, &message)).into_response();
+        response = (status, pages::failure(place, &title, &message)).into_response();
         response.headers_mut().extend(kept);
     }
     let headers = response.headers_mut();
@@ -122,18 +118,13 @@ pub(crate) fn guard(place: Place, mut response: Response) -> Response {
 
 /// The gateway's currencies compared with ours; null until they were compared.
 fn currencies(app: &AppState) -> Value {
-    match app.currencies() {
-        Currencies::NotAsked | Currencies::NotKnown => Value::Null,
-        Currencies::Compared {
-            at,
-            unknown,
-            not_offered,
-        } => json!({
-            "compared_at": at.to_string(),
-            "unknown_here": unknown,
-            "not_offered": not_offered,
-        }),
-    }
+    app.currencies.lock().as_ref().map_or(Value::Null, |found| {
+        json!({
+            "compared_at": found.at.to_string(),
+            "unknown_here": found.unknown,
+            "not_offered": found.not_offered,
+        })
+    })
 }
 
 fn gateway(app: &AppState, health: &Health) -> Value {
@@ -159,7 +150,7 @@ fn polling(app: &AppState) -> Value {
 
 /// The schema, the clock and the standbys of a PostgreSQL server; null for a file, and while the server does not answer.
 async fn database_server(app: &AppState) -> Value {
-    let Ok(Some(server)) = app.deps.storage.server_state().await else {
+    let Ok(Some(server)) = app.storage.server_state().await else {
         return Value::Null;
     };
     let ahead = server.now.duration_since(app.now());
@@ -182,13 +173,10 @@ async fn database_server(app: &AppState) -> Value {
 async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     let database = storage_monitor::probe(&app).await;
     let ending = app.shutdown.is_cancelled();
-    let gateway_health = app.deps.gateway.health();
+    let gateway_health = app.gateway.health();
     // A database that does not answer would be asked in vain.
     let (server, totals) = match &database {
-        Ok(_) => (
-            database_server(&app).await,
-            app.deps.storage.totals().await.ok(),
-        ),
+        Ok(_) => (database_server(&app).await, app.storage.totals().await.ok()),
         Err(_) => (Value::Null, None),
     };
     let conditions = conditions(&app, totals.as_ref());
@@ -217,4 +205,216 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
         "conditions": conditions.collect::<Vec<_>>(),
     });
     (status, Json(report))
+}
+
+// Failures of the operator's API, and of the pages and forms of operators and staff, which their place renders. The public
+// API's are in `http/error.rs`.
+
+/// Every way in which a request of an operator or of a store's staff fails.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OperatorError {
+    /// 401: no operator sent the request.
+    #[error(
+        "send the token of an operator as `Authorization: Bearer …`: [[operator]] in the configuration has it"
+    )]
+    Unauthorized,
+    /// 403: the operator's role is `read`.
+    #[error("{0} has the role read: this needs role = \"write\" in the configuration")]
+    ReadOnly(String),
+    /// 403: the session of a store's staff sees alone.
+    #[error(
+        "this session sees orders and changes nothing: the shop makes links for people who decide"
+    )]
+    ReadOnlyStaff,
+    /// 404.
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// 400: a member or parameter of the request.
+    #[error("{field}: {message}")]
+    Invalid {
+        field: &'static str,
+        message: String,
+    },
+    /// 409: the decision was not carried out.
+    #[error(transparent)]
+    Decision(DecideError),
+    /// 409: the store has no webhook.
+    #[error("the store {0} has no webhook: [store.webhook] in the configuration has its address")]
+    NoWebhook(String),
+    /// 503: the database.
+    #[error("the database cannot be used: {0}")]
+    Storage(#[from] StorageError),
+}
+
+impl OperatorError {
+    pub(crate) fn invalid(field: &'static str, message: &(impl ToString + ?Sized)) -> Self {
+        Self::Invalid {
+            field,
+            message: message.to_string(),
+        }
+    }
+
+    pub(crate) fn status(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Unauthorized => (StatusCode::UNAUTHORIZED, "unauthorized"),
+            Self::ReadOnly(_) | Self::ReadOnlyStaff => (StatusCode::FORBIDDEN, "read_only"),
+            Self::NotFound(_) | Self::Decision(DecideError::NoOrder(_)) => {
+                (StatusCode::NOT_FOUND, "not_found")
+            }
+            Self::Invalid { .. } => (StatusCode::BAD_REQUEST, "invalid_request"),
+            Self::Decision(DecideError::Changed { .. }) => (StatusCode::CONFLICT, "order_changed"),
+            Self::Decision(DecideError::Refused(_)) => (StatusCode::CONFLICT, "decision_refused"),
+            Self::NoWebhook(_) => (StatusCode::CONFLICT, "no_webhook"),
+            Self::Storage(_) | Self::Decision(DecideError::Storage(_)) => {
+                (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+            }
+        }
+    }
+
+    /// Logs what the operator's own request did not cause.
+    pub(crate) fn log(&self) {
+        if let Self::Storage(error) | Self::Decision(DecideError::Storage(error)) = self
+            && error.outage().is_none()
+        {
+            tracing::error!(%error, "a request of an operator or of staff failed");
+        }
+    }
+}
+
+impl From<DecideError> for OperatorError {
+    fn from(error: DecideError) -> Self {
+        Self::Decision(error)
+    }
+}
+
+impl IntoResponse for OperatorError {
+    fn into_response(self) -> Response {
+        self.log();
+        let (status, code) = self.status();
+        let field = match &self {
+            Self::Invalid { field, .. } => Some(*field),
+            _ => None,
+        };
+        let mut error = json!({ "code": code, "message": self.to_string() });
+        if let Some(field) = field {
+            error["field"] = field.into();
+        }
+        let mut response = (status, Json(json!({ "error": error }))).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            let scheme = HeaderValue::from_static("Bearer");
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        response
+    }
+}
+
+impl From<QueryRejection> for OperatorError {
+    fn from(error: QueryRejection) -> Self {
+        Self::invalid("query", cause(&error.body_text()))
+    }
+}
+
+impl From<JsonRejection> for OperatorError {
+    fn from(error: JsonRejection) -> Self {
+        Self::invalid("body", cause(&error.body_text()))
+    }
+}
+
+impl From<FormRejection> for OperatorError {
+    fn from(error: FormRejection) -> Self {
+        Self::invalid("form", cause(&error.body_text()))
+    }
+}
+
+/// What is wrong with a query, a form or a body, without the words of axum before it: the member, and what it may be.
+fn cause(text: &str) -> &str {
+    let of_axum = ["Failed to deserialize ", "Failed to parse "];
+    let is_of_axum = of_axum.iter().any(|words| text.starts_with(words));
+    let cause = text.split_once(": ").filter(|_| is_of_axum);
+    cause.map_or(text, |(_, cause)| cause)
+}
+
+pub(crate) enum PageError {
+    Forged,
+    /// As in the API.
+    Operator(OperatorError),
+    Refused(OperatorError, String),
+}
+
+impl<E: Into<OperatorError>> From<E> for PageError {
+    fn from(error: E) -> Self {
+        Self::Operator(error.into())
+    }
+}
+
+/// A failure in words, which a response carries until its place renders it.
+#[derive(Clone, Debug)]
+pub(crate) struct PageFailure {
+    pub(crate) title: String,
+    pub(crate) message: String,
+}
+
+impl PageFailure {
+    pub(crate) fn response(status: StatusCode, title: &str, message: &str) -> Response {
+        let mut answer = status.into_response();
+        answer.extensions_mut().insert(Self {
+            title: title.to_owned(),
+            message: message.to_owned(),
+        });
+        answer
+    }
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let (status, title, message) = match self {
+            Self::Forged => (
+                StatusCode::FORBIDDEN,
+                "The form is out of date",
+                "It was not sent by a page of this session, and nothing was done. Go back, reload the page, and try again."
+                    .to_owned(),
+            ),
+            Self::Operator(error) => {
+                error.log();
+                let (status, _) = error.status();
+                (status, heading(status), error.to_string())
+            }
+            Self::Refused(error, written) => {
+                error.log();
+                let (status, _) = error.status();
+                let message = format!("{error}. Nothing was done. Your reason: “{written}”");
+                (status, heading(status), message)
+            }
+        };
+        PageFailure::response(status, title, &message)
+    }
+}
+
+fn heading(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::FORBIDDEN => "Not allowed",
+        StatusCode::CONFLICT => "Nothing was done",
+        StatusCode::SERVICE_UNAVAILABLE => "The database does not answer",
+        _ => "The request is not valid",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cause;
+
+    #[test]
+    fn the_words_of_a_library_are_left_out() {
+        for row in [
+            "Failed to deserialize form body: missing field `csrf` -> missing field `csrf`",
+            "Failed to parse the request body as JSON: EOF at line 1 -> EOF at line 1",
+            "Form requests must have `Type: x` -> Form requests must have `Type: x`",
+        ] {
+            let (text, expected) = row.split_once(" -> ").unwrap();
+            assert_eq!(cause(text), expected);
+        }
+    }
 }

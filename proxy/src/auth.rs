@@ -1,7 +1,6 @@
 //! Authentication: tokens of clients and staff, signed order tokens, store keys, operators.
 
 pub(crate) mod operator;
-pub(crate) mod operator_session;
 pub(crate) mod order_token;
 pub(crate) mod token;
 

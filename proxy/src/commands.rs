@@ -1,18 +1,21 @@
 //! The commands of `florin-proxy`, one a file, and their reference.
 
-pub(crate) mod check;
 pub(crate) mod database;
 pub(crate) mod doctor;
 pub(crate) mod gateway;
-pub(crate) mod health;
 pub(crate) mod init;
 pub(crate) mod operator;
 pub(crate) mod secrets;
 
 use std::fmt::Write as _;
+use std::process::ExitCode;
 
-use clap::Command;
+use clap::{Args, Command};
+use florin_proxy::config::{Config, Problem, Problems};
+use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
+
+use crate::commands::doctor::{Finding, Status, essentials};
 
 /// A runtime for a command, which waits for one thing after another.
 pub(crate) fn runtime() -> std::io::Result<Runtime> {
@@ -41,4 +44,77 @@ fn write_command(page: &mut String, command: &mut Command) -> std::fmt::Result {
         }
     }
     Ok(())
+}
+
+/// What `florin-proxy check-config` checks.
+#[derive(Args)]
+pub(crate) struct Check {
+    /// Also asks the gateway, with a signed call, the webhook endpoints and the database server
+    #[arg(long)]
+    online: bool,
+}
+
+/// Reports the problems and the warnings. Nothing is started, and no order is written.
+pub(crate) fn check(check: &Check, loaded: Result<Config, Problems>, json: bool) -> ExitCode {
+    let (problems, warnings, stores) = match loaded {
+        Err(problems) => (problems.0, Vec::new(), None),
+        Ok(config) => {
+            let found = examine(check, &config);
+            let found = found.unwrap_or_else(|message| vec![Finding::unusable_database(message)]);
+            let of = |status| {
+                let found = found.iter().filter(move |finding| finding.status == status);
+                found.map(Finding::problem)
+            };
+            match of(Status::Failed).collect::<Vec<_>>() {
+                failed if failed.is_empty() => {
+                    let warnings = config.warnings.into_iter().chain(of(Status::Warning));
+                    (failed, warnings.collect(), Some(config.stores.len()))
+                }
+                failed => (failed, Vec::new(), None),
+            }
+        }
+    };
+    if json {
+        let report = json!({
+            "ok": problems.is_empty(),
+            "stores": stores,
+            "problems": listed(&problems),
+            "warnings": listed(&warnings),
+        });
+        println!("{report}");
+    } else if let Some(stores) = stores {
+        for Problem { key, message } in &warnings {
+            eprintln!("Warning: {key}: {message}");
+        }
+        println!("The configuration is complete: {stores} store(s).");
+    } else {
+        eprint!(
+            "The configuration cannot be used:\n{}",
+            Problems(problems.clone())
+        );
+    }
+    if problems.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(2)
+    }
+}
+
+fn listed(problems: &[Problem]) -> Vec<Value> {
+    let entry = |Problem { key, message }: &Problem| json!({"key": key, "message": message});
+    problems.iter().map(entry).collect()
+}
+
+/// The configuration is valid by itself; an existing database must fit it, and online also the rest of the world.
+fn examine(check: &Check, config: &Config) -> Result<Vec<Finding>, String> {
+    let runtime = runtime().map_err(|error| error.to_string())?;
+    let environment = config.environment.as_str();
+    runtime.block_on(async {
+        florin_storage::check_database(&config.database_url, environment).await?;
+        if !check.online {
+            return Ok(Vec::new());
+        }
+        let findings = essentials(config).await;
+        findings.map_err(|error| error.to_string())
+    })
 }

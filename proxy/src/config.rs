@@ -1,45 +1,96 @@
 //! The proxy's configuration: read from a file and the environment, checked whole, then valid for good.
 //!
-//! Each section is one file: its table as it is written, with the documentation and default of each key, the checked values,
-//! and the checks. All checks run, and every problem is reported at once.
+//! Each section has its table as it is written, with the documentation and default of each key, beside the checked values and
+//! the checks. All checks run, and every problem is reported at once.
 
 pub(crate) mod catalog;
-pub(crate) mod database;
 mod effective_settings;
-mod environment;
-mod file_permissions;
 pub(crate) mod gateway;
-pub(crate) mod network;
-pub(crate) mod operator;
-mod problems;
-pub(crate) mod rate_limit;
 mod reference;
 mod schema;
 mod secrets;
+pub(crate) mod sections;
 pub(crate) mod server;
 mod source;
 pub(crate) mod store;
-mod theme;
-pub(crate) mod tracing;
+#[cfg(test)]
+pub(crate) mod tests;
 pub(crate) mod web_address;
-pub(crate) mod webhook;
 
-pub use self::tracing::Tracing;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
 pub use catalog::{Donation, Product};
 pub(crate) use effective_settings::changed_keys;
 pub use effective_settings::{Setting, Shown};
 pub use gateway::Gateway;
-pub use operator::{Operator, Role};
-pub use problems::{Problem, Problems};
-pub use rate_limit::RateLimit;
 pub use reference::{Given, reference, reference_json, template};
 pub use secrets::{KeyId, SecretPair, TokenKey};
+pub use sections::{Operator, RateLimit, Role, Tracing};
 pub use server::{Config, PublicUrl};
 pub use source::{admin_address, load, operator_token, parse};
-pub use store::Store;
+pub use store::{Store, Webhook};
 pub use web_address::Origin;
 pub(crate) use web_address::is_encrypted_or_loopback;
-pub use webhook::Webhook;
 
-#[cfg(test)]
-pub(crate) mod tests;
+/// Everything that is wrong with a configuration, each by its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems(pub Vec<Problem>);
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key, `gateway.url` or `store.demo.origins`, or the variable.
+    pub key: String,
+    /// What is wrong and what to write instead. Never a secret.
+    pub message: String,
+}
+
+impl Display for Problems {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for Problem { key, message } in &self.0 {
+            writeln!(f, "{key}: {message}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// Collects problems: all checks run, so that every problem is reported at once.
+#[derive(Default)]
+pub(crate) struct Errors(Vec<Problem>);
+
+impl Errors {
+    pub(crate) fn add(&mut self, key: &str, message: impl Into<String>) {
+        self.0.push(Problem {
+            key: key.to_owned(),
+            message: message.into(),
+        });
+    }
+
+    pub(crate) fn record<T>(&mut self, key: &str, result: Result<T, String>) -> Option<T> {
+        result.map_err(|message| self.add(key, message)).ok()
+    }
+
+    /// A number that is within its limits, or the default where none is set.
+    pub(crate) fn within<T: Copy + Display + PartialOrd>(
+        &mut self,
+        key: &str,
+        given: Option<T>,
+        default: T,
+        limits: RangeInclusive<T>,
+        unit: &str,
+    ) -> T {
+        let number = given.unwrap_or(default);
+        if !limits.contains(&number) {
+            let (least, most) = (limits.start(), limits.end());
+            self.add(key, format!("write {least} to {most} {unit}"));
+        }
+        number
+    }
+
+    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, Problems> {
+        value.filter(|_| self.0.is_empty()).ok_or(Problems(self.0))
+    }
+}

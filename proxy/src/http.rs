@@ -1,6 +1,5 @@
 //! The HTTP side: one file per subject, each endpoint with its request and response.
 
-pub(crate) mod admission;
 pub(crate) mod body;
 pub(crate) mod callbacks;
 pub(crate) mod checkout;

@@ -28,7 +28,6 @@ mod server;
 mod spans;
 mod staff;
 mod state;
-mod storage_health;
 mod trace;
 pub mod webhooks;
 mod widget_files;

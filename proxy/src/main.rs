@@ -54,7 +54,7 @@ enum Command {
         action: commands::secrets::Action,
     },
     /// Asks a running proxy for its health and conditions. Exits with 0 if it is ready, with 1 if it is not or does not answer.
-    Health(commands::health::Health),
+    Health(operator_client::Health),
     /// Lists and shows the orders of a running proxy, and decides about them, as an operator.
     Orders(commands::operator::Orders),
     /// Lists what a running proxy has sent to the stores, and sends it again, as an operator.
@@ -62,7 +62,7 @@ enum Command {
     /// Tests the stores' endpoints from a running proxy, as an operator.
     Webhooks(commands::operator::Webhooks),
     /// Reports everything that is wrong with the configuration, by key, and exits with 2.
-    CheckConfig(commands::check::Check),
+    CheckConfig(commands::Check),
     /// Examines what a payment needs: gateway, clock, webhook endpoints, database and `public_url`.
     ///
     /// Each finding has its remedy. Exits with 1 if something failed. The endpoints get a delivery with a wrong signature,
@@ -112,7 +112,7 @@ fn main() -> ExitCode {
         Some(Command::Secrets { action }) => ended(commands::secrets::run(&action, json)),
         Some(Command::Health(health)) => {
             let admin_listen = || Ok(admin_address(file, &variables())?);
-            ended(commands::health::run(&health, admin_listen, json))
+            ended(operator_client::health(&health, admin_listen, json))
         }
         Some(Command::Orders(orders)) => operate(&orders.connection, file, |client| {
             commands::operator::orders(&orders, client, json)
@@ -124,7 +124,7 @@ fn main() -> ExitCode {
             commands::operator::webhooks(&webhooks, client, json)
         }),
         Some(Command::CheckConfig(check)) => {
-            commands::check::run(&check, load(file, &variables()), json)
+            commands::check(&check, load(file, &variables()), json)
         }
         command => match load(file, &variables()) {
             Ok(config) => with_config(config, file, command, json),

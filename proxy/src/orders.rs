@@ -3,8 +3,6 @@
 pub(crate) mod changes;
 pub(crate) mod lines;
 pub(crate) mod open;
-pub(crate) mod price;
-pub(crate) mod subscriptions;
 pub(crate) mod tracked_storage;
 pub(crate) mod version_reads;
 pub(crate) mod view_cache;

@@ -28,7 +28,7 @@ impl AppState {
                 Some(problems)
             }
         };
-        self.set_refused_reload(refused);
+        *self.refused_reload.lock() = refused;
     }
 
     /// Puts a configuration in force, or returns why not.
@@ -49,7 +49,7 @@ impl AppState {
             return Err(not_set("log", &error));
         }
         let credentials = next.gateway.credentials();
-        if let Err(error) = self.deps.gateway.set_credentials(&credentials) {
+        if let Err(error) = self.gateway.set_credentials(&credentials) {
             return Err(not_set("gateway.api_key", &error.to_string()));
         }
         next.generation = current.generation + 1;

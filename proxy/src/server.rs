@@ -14,16 +14,13 @@ use crate::admin::admin_routes;
 use crate::config::{Config, Problems};
 use crate::connection_slots::{ConnectionLimits, Slots};
 use crate::http::connections::{Server, Timeouts, serve};
-use crate::http::middleware::client_address::counted_address;
+use crate::http::middleware::counted_address;
 use crate::http::router::routes;
 use crate::open_files::ADMIN_CONNECTIONS;
 use crate::staff::staff_routes;
 use crate::state::{AppState, Dependencies};
-use crate::workers::replanning::Replanning;
-use crate::workers::{
-    change_exchange, cleanup, currency_check, payment_poller, replanning, storage_monitor,
-    webhook_dispatcher,
-};
+use crate::workers::replanning::{self, Replanning};
+use crate::workers::{self, change_exchange, payment_poller, storage_monitor, webhook_dispatcher};
 
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
@@ -63,7 +60,7 @@ pub async fn run_reloading(
     mut reloads: mpsc::Receiver<Result<Config, Problems>>,
 ) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
-    if core.app.deps.storage.has_other_writers() {
+    if core.app.storage.has_other_writers() {
         change_exchange::keep_static_files(&core.app).await;
     }
     let mut components = JoinSet::new();
@@ -122,7 +119,7 @@ pub async fn run_reloading(
         "the webhook dispatcher",
         webhook_dispatcher::run(app.clone()).boxed(),
     );
-    start("the cleanup", cleanup::run(app.clone()).boxed());
+    start("the cleanup", workers::run_cleanup(app.clone()).boxed());
     start("the replanning", replanning::run(app.clone()).boxed());
     start(
         "the storage monitor",
@@ -132,7 +129,10 @@ pub async fn run_reloading(
         "the change exchange",
         change_exchange::run(app.clone()).boxed(),
     );
-    start("the currency check", currency_check::run(app).boxed());
+    start(
+        "the currency check",
+        workers::run_currency_check(app).boxed(),
+    );
     start("the reload", reload.boxed());
     let mut failure = None;
     while let Some(ended) = components.join_next().await {
@@ -195,6 +195,6 @@ impl Core {
 
     /// One step of the cleanup: abandons stale attempts and expires orders.
     pub async fn clean_up(&self) {
-        cleanup::run_once(&self.app).await;
+        workers::clean_up_once(&self.app).await;
     }
 }

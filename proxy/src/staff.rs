@@ -4,28 +4,34 @@
 //! ends at its time, by signing out, and when the configuration no longer has the store, its pages, or the key with which the
 //! link was made.
 
-mod session;
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::extract::rejection::FormRejection;
+use axum::extract::{DefaultBodyLimit, Form, FromRequestParts, Path, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
+use florin_storage::{Actor, StaffAccess, StoreScope};
+use headers::{Cookie, HeaderMapExt as _};
 use jiff::SignedDuration;
+use maud::html;
 
-use crate::admin::error::PageFailure;
-use crate::admin::guard;
-use crate::admin::pages::viewer::Place;
-use crate::admin::pages::{attention, layout, orders, settlements, stores};
+use crate::admin::pages::sign_in::set_cookie;
+use crate::admin::pages::{
+    self, CsrfForm, Place, SignedIn, Viewer, attention, orders, settlements, stores,
+};
+use crate::admin::{OperatorError, PageError, PageFailure, guard};
+use crate::auth::is_same;
+use crate::auth::token::{Token, has_key, random_token};
+use crate::config::{Config, Role, Store};
 use crate::http::error::ApiError;
-use crate::http::middleware::client_address::ClientAddress;
+use crate::http::middleware::ClientAddress;
 use crate::http::middleware::request_log::{ResponsePolicy, request_layer};
 use crate::rate_limit::network;
-use crate::staff::session::Member;
 use crate::state::AppState;
 
 /// A form is a reason and a few words.
@@ -42,11 +48,8 @@ pub(crate) fn staff_routes(app: Arc<AppState>) -> Router {
     Router::new()
         .route("/staff", get(|| async { Redirect::to("/staff/") }))
         .route("/staff/", get(attention::page::<Member>))
-        .route(
-            "/staff/open/{token}",
-            get(session::page).post(session::open),
-        )
-        .route("/staff/logout", post(session::sign_out))
+        .route("/staff/open/{token}", get(page).post(open))
+        .route("/staff/logout", post(sign_out))
         .route("/staff/orders", get(orders::list::<Member>))
         .route("/staff/orders/{id}", get(orders::show::<Member>))
         .route(
@@ -62,7 +65,7 @@ pub(crate) fn staff_routes(app: Arc<AppState>) -> Router {
         .route("/staff/stores", get(stores::page::<Member>))
         .route("/staff/stores/{id}/test", post(stores::test::<Member>))
         .route("/staff/stores/{id}/enable", post(stores::enable::<Member>))
-        .route("/staff/operator.css", get(layout::style))
+        .route("/staff/operator.css", get(pages::style))
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
         .layer(from_fn_with_state(app.clone(), admit))
         .layer(map_response(headed))
@@ -82,7 +85,7 @@ async fn admit(
         return ApiError::NoSuchAddress.into_response();
     }
     if let Some(client) = client {
-        let storage = &*app.deps.storage;
+        let storage = &**app.storage;
         let counted = app.staff_limit.check(storage, network(client), app.now());
         if let Err(wait) = counted.await {
             return too_many(wait);
@@ -122,4 +125,200 @@ async fn headed(response: Response) -> Response {
         HeaderValue::from_static("noindex"),
     );
     response
+}
+
+// A link of the store's server, the session that it opens, and the member of the staff who is signed in by its cookie.
+//
+// The page has a button, and the button opens the session: a program that looks at a link before its person does, such as the
+// scanner of a mail service, uses up nothing. Besides, a browser that comes from the shop's site would not send a
+// `SameSite=Strict` cookie with the redirect of that navigation.
+
+/// The cookie that the form of a link repeats.
+const FORM_COOKIE: &str = "florin_staff_form";
+/// Where the browser sends it.
+const FORM_PATH: &str = "/staff/open";
+
+/// GET /staff/open/{token}: who the link is for, and a button.
+async fn page(
+    State(app): State<Arc<AppState>>,
+    Path(token): Path<String>,
+) -> Result<Response, PageError> {
+    let Some(token) = Token::parse(&token) else {
+        return Ok(ended());
+    };
+    let access = app
+        .storage
+        .staff_link(token.staff_hash(), app.now())
+        .await?;
+    let config = app.config();
+    let granted = access.as_ref().and_then(|access| granted(&config, access));
+    let (Some(access), Some((store, role))) = (&access, granted) else {
+        return Ok(ended());
+    };
+    let csrf = random_token(&*app.random);
+    let content = html! {
+        p {
+            @match role {
+                Role::Read => "You will see the orders of this shop, and change nothing.",
+                Role::Write => "You will see the orders of this shop, and may decide about them.",
+            }
+        }
+        form.sign-in method="post" action={ (FORM_PATH) "/" (token.expose()) } {
+            input type="hidden" name="csrf" value=(csrf);
+            button type="submit" autofocus { "Continue as " (access.person) }
+        }
+        p.muted { "The link works once. If you are not " (access.person) ", close this page." }
+    };
+    let mut response = pages::outside(Place::Staff, &store.name, &content).into_response();
+    set_cookie(
+        &mut response,
+        &cookie(&config, FORM_COOKIE, &csrf, FORM_PATH),
+    );
+    Ok(response)
+}
+
+/// POST /staff/open/{token}: opens the session.
+async fn open(
+    State(app): State<Arc<AppState>>,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    form: Result<Form<CsrfForm>, FormRejection>,
+) -> Result<Response, PageError> {
+    let Form(form) = form?;
+    let cookies = headers.typed_get::<Cookie>();
+    let repeated = cookies.as_ref().and_then(|it| it.get(FORM_COOKIE));
+    if !repeated.is_some_and(|repeated| is_same(repeated, &form.csrf)) {
+        return Err(PageError::Forged);
+    }
+    let Some(link) = Token::parse(&token) else {
+        return Ok(ended());
+    };
+    let session = Token::draw(&*app.random);
+    let storage = &app.storage;
+    let opened = storage.open_staff_session(link.staff_hash(), session.staff_hash(), app.now());
+    let Some(access) = opened.await? else {
+        return Ok(ended());
+    };
+    tracing::info!(store = %access.store, person = access.person, "a member of a store's staff signed in");
+    let mut response = Redirect::to("/staff/").into_response();
+    let config = app.config();
+    set_session(&mut response, &config, session.expose());
+    set_cookie(&mut response, &cookie(&config, FORM_COOKIE, "", FORM_PATH));
+    Ok(response)
+}
+
+async fn sign_out(
+    State(app): State<Arc<AppState>>,
+    member: Member,
+    headers: HeaderMap,
+    form: Result<Form<CsrfForm>, FormRejection>,
+) -> Result<Response, PageError> {
+    let Form(form) = form?;
+    if !is_same(&member.viewer().csrf, &form.csrf) {
+        return Err(PageError::Forged);
+    }
+    let config = app.config();
+    if let Some(session) = session_token(&config, &headers) {
+        app.storage.end_staff_session(session.staff_hash()).await?;
+    }
+    let mut response = Redirect::to("/staff/").into_response();
+    set_session(&mut response, &config, "");
+    Ok(response)
+}
+
+fn set_session(response: &mut Response, config: &Config, value: &str) {
+    set_cookie(
+        response,
+        &cookie(config, cookie_name(config), value, Place::Staff.base()),
+    );
+}
+
+/// The one response to a link that is unknown, opened, expired or of another key.
+fn ended() -> Response {
+    PageFailure::response(
+        StatusCode::NOT_FOUND,
+        "This link has ended",
+        "It works once and for a few minutes. Open these pages from your shop again.",
+    )
+}
+
+#[derive(Clone, Debug)]
+struct Member(Viewer);
+
+impl SignedIn for Member {
+    fn viewer(self) -> Viewer {
+        self.0
+    }
+}
+
+/// Returns `true` if browsers reach the pages by https.
+fn is_encrypted(config: &Config) -> bool {
+    config.public_url.base().starts_with("https://")
+}
+
+/// The cookie of a session. Browsers take one with this prefix by https alone. `__Host-` is not possible: it needs the path
+/// `/`, and the cookie would be sent with requests of the checkout.
+fn cookie_name(config: &Config) -> &'static str {
+    if is_encrypted(config) {
+        "__Secure-florin_staff"
+    } else {
+        "florin_staff"
+    }
+}
+
+/// A cookie for a path, which ends with the browser, or at once if the value is empty.
+fn cookie(config: &Config, name: &str, value: &str, path: &str) -> String {
+    let secure = if is_encrypted(config) { "; Secure" } else { "" };
+    let age = if value.is_empty() { "; Max-Age=0" } else { "" };
+    format!("{name}={value}; Path={path}; HttpOnly; SameSite=Strict{secure}{age}")
+}
+
+fn session_token(config: &Config, headers: &HeaderMap) -> Option<Token> {
+    let cookies = headers.typed_get::<Cookie>()?;
+    cookies.get(cookie_name(config)).and_then(Token::parse)
+}
+
+/// The store of a link or a session, and what the person may do, as the configuration has it now. `None` if the store is
+/// gone, has no pages for its staff, or has another secret key.
+fn granted<'c>(config: &'c Config, access: &StaffAccess) -> Option<(&'c Store, Role)> {
+    let store = config.store(&access.store)?;
+    let role = match store.staff_pages? {
+        Role::Write if access.may_decide => Role::Write,
+        Role::Read | Role::Write => Role::Read,
+    };
+    has_key(store.secret_key.as_ref(), &access.secret_key).then_some((store, role))
+}
+
+impl FromRequestParts<Arc<AppState>> for Member {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, Response> {
+        let config = app.config();
+        let token = session_token(&config, &parts.headers).ok_or_else(no_session)?;
+        let found = app.storage.staff_session(token.staff_hash(), app.now());
+        let found = found.await.map_err(|error| {
+            let error = PageError::from(OperatorError::from(error));
+            error.into_response()
+        })?;
+        let access = found.ok_or_else(no_session)?;
+        let (store, role) = granted(&config, &access).ok_or_else(no_session)?;
+        Ok(Self(Viewer {
+            place: Place::Staff,
+            shop: Some(store.name.clone()),
+            actor: Actor {
+                name: access.person,
+                scope: StoreScope::Store(store.id.clone()),
+            },
+            role,
+            csrf: token.form_token(),
+        }))
+    }
+}
+
+fn no_session() -> Response {
+    PageFailure::response(
+        StatusCode::UNAUTHORIZED,
+        "You are signed out",
+        "The session has ended, or there was none. Open these pages from your shop again.",
+    )
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use florin_gateway::{CallError, Clock, PaymentGateway};
 use florin_orders::{AttemptId, OrderId, Reference, StoreId, Stretch};
-use florin_storage::{SharedStorage as _, Storage};
+use florin_storage::Storage;
 use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
@@ -17,13 +17,12 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::operator_session::OperatorSessions;
+use crate::auth::operator::OperatorSessions;
 use crate::clock::RandomBytes;
 use crate::config::Config;
 use crate::connection_slots::Slots;
 use crate::metrics::{MeasuredGateway, Metrics};
-use crate::orders::changes::{Announcements, OrderChanges};
-use crate::orders::subscriptions::OrderSubscriptions;
+use crate::orders::changes::{Announcements, OrderChanges, OrderSubscriptions};
 use crate::orders::tracked_storage::TrackedStorage;
 use crate::orders::version_reads::VersionReads;
 use crate::orders::view_cache::ViewCache;
@@ -34,7 +33,6 @@ use crate::payments::rendered_view::RenderedView;
 use crate::rate_limit::RateLimit;
 use crate::request_ids::RequestIds;
 use crate::spans::Spans;
-use crate::storage_health::StorageHealth;
 use crate::webhooks::send::Webhooks;
 use crate::widget_files::File;
 
@@ -93,7 +91,11 @@ pub(crate) struct AddressNotices {
 pub(crate) struct AppState {
     config: ArcSwap<Config>,
     pub reloaded: watch::Sender<()>,
-    pub deps: Dependencies,
+    pub storage: Arc<TrackedStorage>,
+    pub gateway: Arc<dyn PaymentGateway>,
+    pub webhooks: Arc<dyn Webhooks>,
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn RandomBytes>,
     pub metrics: Arc<Metrics>,
     pub spans: Arc<Spans>,
     /// The connections of the public listener, once it listens.
@@ -132,14 +134,15 @@ pub(crate) struct AppState {
     /// One password is checked at a time.
     pub password_checks: Semaphore,
     /// Why the last reload of the configuration was refused; `None` after one that was not.
-    refused_reload: Mutex<Option<String>>,
+    pub refused_reload: Mutex<Option<String>>,
     is_gateway_unreachable: AtomicBool,
     /// Another proxy on the same database finds payments later than planned.
     is_delayed_elsewhere: AtomicBool,
     /// Wakes the change exchange: whether payments are found later than planned has changed.
     pub delay_changed: Notify,
     polling: Mutex<PollingPace>,
-    currencies: Mutex<Currencies>,
+    /// The gateway's currencies compared with ours; `None` until they were compared.
+    pub currencies: Mutex<Option<Currencies>>,
 }
 
 impl std::fmt::Debug for AppState {
@@ -154,37 +157,43 @@ impl AppState {
     pub(crate) fn new(config: Config, deps: Dependencies, shutdown: CancellationToken) -> Self {
         let metrics = Arc::new(Metrics::new(&config.stores));
         let spans = Arc::new(Spans::new(&config));
+        let Dependencies {
+            storage,
+            gateway,
+            webhooks,
+            clock,
+            random,
+        } = deps;
         let gateway = MeasuredGateway {
-            inner: deps.gateway,
+            inner: gateway,
             spans: spans.clone(),
             metrics: metrics.clone(),
-            clock: deps.clock.clone(),
-        };
-        let deps = Dependencies {
-            gateway: Arc::new(gateway),
-            ..deps
+            clock: clock.clone(),
         };
         let prices = PriceCache::new(config.gateway.quote_ttl);
         let per_minute = config.rate_limit.orders_per_minute_per_ip;
         let subscriptions = OrderSubscriptions::default();
-        let has_other_writers = deps.storage.has_other_writers();
+        let has_other_writers = storage.has_other_writers();
         let announcements = Arc::new(Announcements::default());
         let announced = has_other_writers.then(|| announcements.clone());
         let changes = Arc::new(OrderChanges::new(subscriptions.clone(), announced));
         let views = ViewCache::new(changes.clone(), has_other_writers);
-        let storage = Arc::new(TrackedStorage::new(deps.storage, changes, spans.clone()));
         let versioned = storage.clone();
         let versions = VersionReads::new(Box::new(move |orders| {
             let storage = versioned.clone();
             async move { storage.versions(&orders).await }.boxed()
         }));
-        let deps = Dependencies { storage, ..deps };
+        let storage = Arc::new(TrackedStorage::new(storage, changes, spans.clone()));
         let mut key = [0; 16];
-        deps.random.fill(&mut key);
+        random.fill(&mut key);
         Self {
             config: ArcSwap::from_pointee(config),
             reloaded: watch::Sender::new(()),
-            deps,
+            storage,
+            gateway: Arc::new(gateway),
+            webhooks,
+            clock,
+            random,
             metrics,
             spans,
             public_slots: OnceLock::new(),
@@ -234,23 +243,8 @@ impl AppState {
         self.reloaded.send_replace(());
     }
 
-    /// Records why the last reload of the configuration was refused, or that it was not.
-    pub(crate) fn set_refused_reload(&self, reason: Option<String>) {
-        *self.refused_reload.lock() = reason;
-    }
-
-    /// Why the last reload of the configuration was refused; `None` after one that was not.
-    pub(crate) fn refused_reload(&self) -> Option<String> {
-        self.refused_reload.lock().clone()
-    }
-
-    /// Returns `true` if a private address forwards those of clients, and is not in `trusted_proxies`.
-    pub(crate) fn has_unnamed_reverse_proxy(&self) -> bool {
-        self.address_notices.lock().has_unnamed_proxy
-    }
-
     pub(crate) fn now(&self) -> Timestamp {
-        let now = self.deps.clock.now();
+        let now = self.clock.now();
         self.latest_reading
             .fetch_max(now.as_microsecond(), Ordering::Relaxed);
         now
@@ -266,19 +260,14 @@ impl AppState {
     pub(crate) async fn pause(&self, duration: Duration) {
         tokio::select! {
             () = self.shutdown.cancelled() => {}
-            () = self.deps.clock.sleep(duration) => {}
+            () = self.clock.sleep(duration) => {}
         }
     }
 
     /// Prices with at least half of their lifetime left.
     pub(crate) async fn fresh_prices(&self) -> Result<Arc<PriceSnapshot>, CallError> {
-        let Dependencies {
-            gateway,
-            storage,
-            clock,
-            ..
-        } = &self.deps;
-        self.prices.fresh(&**gateway, &**storage, &**clock).await
+        let (gateway, clock) = (&*self.gateway, &*self.clock);
+        self.prices.fresh(gateway, &**self.storage, clock).await
     }
 
     pub(crate) fn random_order_id(&self) -> OrderId {
@@ -291,7 +280,7 @@ impl AppState {
 
     pub(crate) fn random_bits(&self) -> [u8; 16] {
         let mut bits = [0; 16];
-        self.deps.random.fill(&mut bits);
+        self.random.fill(&mut bits);
         bits
     }
 
@@ -345,17 +334,70 @@ impl AppState {
         }
     }
 
-    pub(crate) fn set_currencies(&self, found: Currencies) {
-        *self.currencies.lock() = found;
-    }
-
-    pub(crate) fn currencies(&self) -> Currencies {
-        self.currencies.lock().clone()
-    }
-
     /// Returns `true` if the last poll did not reach the gateway, or the circuit is open.
     pub(crate) fn gateway_unavailable(&self) -> bool {
-        self.is_gateway_unreachable.load(Ordering::Relaxed)
-            || self.deps.gateway.health().is_circuit_open
+        self.is_gateway_unreachable.load(Ordering::Relaxed) || self.gateway.health().is_circuit_open
+    }
+}
+
+// The latest finding of the storage monitor: can orders be stored?
+
+#[derive(Debug, Default)]
+pub(crate) struct StorageHealth(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    outage: Option<Outage>,
+    written_at: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct Outage {
+    since: Timestamp,
+    reason: String,
+}
+
+/// Logs an error of the storage, with its fields and message, unless it is an outage: the storage monitor reports that, once.
+macro_rules! error_unless_outage {
+    ($error:expr, $($fields_and_message:tt)+) => {
+        if $error.outage().is_none() {
+            tracing::error!(error = %$error, $($fields_and_message)+);
+        }
+    };
+}
+pub(crate) use error_unless_outage;
+
+impl StorageHealth {
+    /// Why nothing can be stored, for the operator; `None` if orders can be stored.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let state = self.0.lock();
+        state.outage.as_ref().map(|outage| outage.reason.clone())
+    }
+
+    /// Returns `true` if a write succeeded less than `fresh` ago, and no check failed since.
+    pub(crate) fn is_fresh(&self, now: Timestamp, fresh: SignedDuration) -> bool {
+        let state = self.0.lock();
+        let age = state.written_at.map(|at| now.duration_since(at));
+        // A clock that was set back makes nothing fresh for longer.
+        state.outage.is_none()
+            && age.is_some_and(|age| (SignedDuration::ZERO..fresh).contains(&age))
+    }
+
+    /// Records a write that succeeded. Returns the length of the outage that it ends.
+    pub(crate) fn record_success(&self, now: Timestamp) -> Option<SignedDuration> {
+        let mut state = self.0.lock();
+        state.written_at = Some(now);
+        let ended = state.outage.take();
+        ended.map(|outage| now.duration_since(outage.since))
+    }
+
+    /// Records a check that failed. Returns `true` if it begins an outage.
+    pub(crate) fn record_failure(&self, now: Timestamp, reason: &str) -> bool {
+        let mut state = self.0.lock();
+        let is_news = state.outage.is_none();
+        let since = state.outage.as_ref().map_or(now, |outage| outage.since);
+        let reason = reason.to_owned();
+        state.outage = Some(Outage { since, reason });
+        is_news
     }
 }

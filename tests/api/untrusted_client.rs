@@ -177,7 +177,7 @@ async fn only_listed_origins_frame_the_page() {
     }
     let hosted = get(&world, "/pay?store=demo&hosted=").await;
     assert_eq!(hosted.header("cross-origin-embedder-policy"), None);
-    // What it says of each page is in `proxy/src/http/admission.rs`.
+    // What it says of each page is in `proxy/src/http/checkout_page.rs`.
     let module = get(&world, &format!("/admission.js?store=demo&pages={shop}")).await;
     for part in ["\"store\":\"demo\"", "\"pages\":[\"listed\"]"] {
         assert!(module.text.contains(part), "{}", module.text);

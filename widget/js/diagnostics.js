@@ -91,7 +91,7 @@ const isAlive = async () => {
 const pause = (time) => new Promise((done) => setTimeout(done, time));
 
 /**
- * What the proxy says of these pages: `Admission` of proxy/src/http/admission.rs; nothing if it does not respond. It is a
+ * What the proxy says of these pages: `Admission` of proxy/src/http/checkout_page.rs; nothing if it does not respond. It is a
  * script, since a policy may let in scripts of the proxy and no requests.
  *
  * @param {string} store @param {string[]} pages

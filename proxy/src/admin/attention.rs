@@ -7,8 +7,7 @@ use florin_storage::Totals;
 use jiff::SignedDuration;
 use strum::VariantArray;
 
-use crate::admin::pages::layout::ago;
-use crate::admin::pages::viewer::Place;
+use crate::admin::pages::{Place, ago};
 use crate::clock::MAX_SKEW;
 use crate::payments::payable::unpriced;
 use crate::state::AppState;
@@ -204,7 +203,7 @@ impl Condition {
 
 /// Returns what is wrong now. `totals` are missing while the database cannot be read.
 pub(crate) fn conditions(app: &AppState, totals: Option<&Totals>) -> Vec<Finding> {
-    let health = app.deps.gateway.health();
+    let health = app.gateway.health();
     let conditions = Condition::VARIANTS.iter();
     let found = conditions.filter_map(|condition| {
         let detail = detail(app, &health, totals, *condition)?;
@@ -270,7 +269,7 @@ fn detail(
             let free = totals?.free_bytes?;
             (free < LEAST_FREE_BYTES).then(|| format!("{} MB are left.", free / 1_000_000))
         }
-        Condition::ReloadRefused => app.refused_reload(),
+        Condition::ReloadRefused => app.refused_reload.lock().clone(),
         Condition::ClockOff => {
             let skew = health.skew.filter(|skew| skew.abs() > MAX_SKEW)?;
             let side = if skew.is_negative() {
@@ -283,7 +282,10 @@ fn detail(
                 skew.abs().as_secs()
             ))
         }
-        Condition::UnnamedReverseProxy => app.has_unnamed_reverse_proxy().then(nothing),
+        Condition::UnnamedReverseProxy => {
+            let has_unnamed = app.address_notices.lock().has_unnamed_proxy;
+            has_unnamed.then(nothing)
+        }
     }
 }
 

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::config::environment::variable;
 use crate::config::schema::{Key, Kind, Layout, layout, schema_for, sentences, wrapped};
 use crate::config::server::schema;
+use crate::config::source::variable;
 
 /// Characters of a line.
 const WIDTH: usize = 120;

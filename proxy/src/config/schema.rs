@@ -9,7 +9,7 @@ use serde_json::Value as Schema;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use crate::config::problems::Errors;
+use crate::config::Errors;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::auth::is_secret;
-use crate::config::problems::Errors;
+use crate::config::Errors;
 
 /// One in use, and the one before it.
 const MAX_SECRETS: usize = 2;

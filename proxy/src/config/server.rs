@@ -13,20 +13,17 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 use url::{Host, Url};
 
-use crate::config::database::{
-    DatabaseTable, check_database_url, database, database_url, database_url_direct,
-};
 use crate::config::effective_settings::Setting;
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
-use crate::config::network::{network, open_to_all};
-use crate::config::operator::{Operator, OperatorTable, operators};
-use crate::config::problems::{Errors, Problem, Problems};
-use crate::config::rate_limit::{RateLimit, RateLimitTable, rate_limit};
-use crate::config::secrets::SecretPair;
-use crate::config::secrets::TokenKey;
+use crate::config::secrets::{SecretPair, TokenKey};
+use crate::config::sections::{
+    DatabaseTable, Operator, OperatorTable, RateLimit, RateLimitTable, Tracing, TracingTable,
+    check_database_url, database, database_url, database_url_direct, operators, rate_limit,
+    tracing,
+};
 use crate::config::store::{Store, StoreTable, store};
-use crate::config::tracing::{Tracing, TracingTable, tracing};
-use crate::config::web_address::{Origin, web_address};
+use crate::config::web_address::{Origin, network, open_to_all, web_address};
+use crate::config::{Errors, Problem, Problems};
 
 /// A configuration that passed every check.
 #[derive(Debug)]
@@ -198,10 +195,7 @@ pub(crate) struct File {
     /// sets their permissions.
     #[schemars(extend("x-default" = "false"))]
     #[serde(default)]
-    #[expect(
-        dead_code,
-        reason = "read before the file is, in config/file_permissions.rs"
-    )]
+    #[expect(dead_code, reason = "read before the file is, in config/source.rs")]
     pub(crate) dangerous_allow_shared_files: bool,
     #[serde(default)]
     pub(crate) database: DatabaseTable,

@@ -229,10 +229,8 @@ fn each_mistake_is_refused_by_its_key_alone() {
     let mut key = "";
     let mut count = 0;
     for line in MISTAKES.lines().filter(|line| !line.is_empty()) {
-        let Some((from, changes)) = line
-            .strip_prefix("    ")
-            .and_then(|it| it.split_once(" =>"))
-        else {
+        let change = line.strip_prefix("    ");
+        let Some((from, changes)) = change.and_then(|it| it.split_once(" =>")) else {
             key = line;
             continue;
         };
@@ -318,18 +316,12 @@ fn production_is_encrypted_and_public() {
         ("FLORIN_ENVIRONMENT", "production"),
         ("FLORIN_PUBLIC_URL", "https://pay.shop.example"),
     ];
+    let private = "dangerous_allow_private_targets = true";
+    let webhook = with(private, "[[store.product]]");
+    let logo = with("logo_url = \"http://127.0.0.1:8081/a.svg\"", "origins");
     for (text, key) in [
-        (
-            with(
-                "dangerous_allow_private_targets = true",
-                "[[store.product]]",
-            ),
-            "store.demo.webhook",
-        ),
-        (
-            with("logo_url = \"http://127.0.0.1:8081/logo.svg\"", "origins"),
-            "store.demo.logo_url",
-        ),
+        (webhook, "store.demo.webhook"),
+        (logo, "store.demo.logo_url"),
     ] {
         assert!(loaded(&text, &[]).is_ok(), "{key}");
         let problems = loaded(&text, &production).unwrap_err().0;
@@ -353,12 +345,11 @@ fn listen_and_public_url_follow_each_other() {
     ] {
         let (written, expected) = row.split_once("->").unwrap();
         let keys = written
-            .split(", ")
+            .split(',')
             .filter_map(|key| key.trim().split_once(" = "));
-        let keys: Vec<String> = keys
-            .map(|(key, value)| format!("{key} = {value:?}\n"))
-            .collect();
-        let config = loaded(&format!("{}{EXAMPLE}", keys.concat()), &[]).unwrap();
+        let keys = keys.map(|(key, value)| format!("{key} = {value:?}\n"));
+        let text = keys.collect::<Vec<_>>().concat() + EXAMPLE;
+        let config = loaded(&text, &[]).unwrap();
         let warning = if config.warnings.is_empty() { "" } else { " ?" };
         let found = format!("{} {}{warning}", config.listen, config.public_url.base());
         assert_eq!(found, expected.trim());
@@ -405,15 +396,12 @@ fn a_direct_address_leads_past_the_pooler_of_a_server() {
 
 #[test]
 fn the_account_at_the_gateway_is_a_single_stores_own_and_else_for_those_that_are_named() {
-    let second = "[[store]]\nid = \"second\"\n";
+    let two = format!("{EXAMPLE}[[store]]\nid = \"second\"\n");
     for (text, expected) in [
         (EXAMPLE.to_owned(), &[true][..]),
         (with("gateway_access = false", "origins"), &[false]),
-        (format!("{EXAMPLE}{second}"), &[false, false]),
-        (
-            format!("{EXAMPLE}{second}gateway_access = true"),
-            &[false, true],
-        ),
+        (format!("{two}gateway_access = true"), &[false, true]),
+        (two, &[false, false]),
     ] {
         let stores = loaded(&text, &[]).unwrap().stores;
         let access: Vec<bool> = stores.iter().map(|store| store.gateway_access).collect();
@@ -425,12 +413,10 @@ fn the_account_at_the_gateway_is_a_single_stores_own_and_else_for_those_that_are
 fn pictures_are_on_the_hosts_that_the_operator_names() {
     let lines = "image_origins = [\"https://cdn.example\", \"http://127.0.0.1:8081\"]\n\
                  logo_url = \"https://shop.example/logo.svg\"";
-    let text = with(lines, "origins = ");
     let image = "image_url = \"https://cdn.example/ebook.jpg\"\nsku";
-    let store = loaded(&text.replace("sku", image), &[])
-        .unwrap()
-        .stores
-        .remove(0);
+    let text = with(lines, "origins = ").replace("sku", image);
+    let config = loaded(&text, &[]).unwrap();
+    let store = &config.stores[0];
     let origins = store.picture_origins();
     let origins: Vec<&str> = origins.iter().map(Origin::as_str).collect();
     let named = ["https://cdn.example", "http://127.0.0.1:8081"];

@@ -14,9 +14,8 @@ use serde_json::json;
 
 use crate::http::body::read;
 use crate::http::error::ApiError;
-use crate::http::openapi::information::GATEWAY;
-use crate::http::openapi::operation::{Auth, Operation};
-use crate::http::openapi::types::Types;
+use crate::http::openapi::GATEWAY;
+use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::state::AppState;
 
 /// A callback names an invoice and a word.
@@ -78,7 +77,7 @@ async fn schedule_poll(
     id: &InvoiceId,
     hint: &CallbackBody,
 ) -> Result<bool, ApiError> {
-    let (storage, now) = (&app.deps.storage, app.now());
+    let (storage, now) = (&app.storage, app.now());
     if storage.schedule_poll_of_invoice(id, now).await? {
         return Ok(true);
     }

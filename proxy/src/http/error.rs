@@ -1,7 +1,5 @@
 //! Failures as HTTP responses: the only place that knows which failure has which code, and thereby which status.
 
-pub(crate) mod field;
-
 mod failure;
 
 use std::borrow::Cow;
@@ -19,8 +17,7 @@ use serde_json::Value;
 
 use self::failure::Failure;
 use crate::auth::order_token::OrderTokenError;
-use crate::orders::open::OpenOrderError;
-use crate::orders::price::PriceError;
+use crate::orders::open::{OpenOrderError, PriceError};
 use crate::payments::error::PaymentError;
 
 /// Every way in which a request fails. A text that begins with a capital letter is the one of the response.

@@ -23,8 +23,7 @@ use tracing::Instrument as _;
 
 use crate::http::body::{FromBody, MAX_BODY_BYTES, read};
 use crate::http::error::ApiError;
-use crate::state::AppState;
-use crate::storage_health::error_unless_outage;
+use crate::state::{AppState, error_unless_outage};
 use crate::trace;
 
 static KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -178,7 +177,7 @@ where
     };
     let now = app.now();
     let lease_until = now + LEASE;
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let claim = storage.claim_request(id, request.fingerprint, now, lease_until);
     match claim.await? {
         Claim::Acquired => {}
@@ -195,7 +194,7 @@ where
                 Ok(Done::Executed(result, extra))
             }
             Err(error) => {
-                app.deps.storage.release_request(id, lease_until).await?;
+                app.storage.release_request(id, lease_until).await?;
                 Err(error)
             }
         }
@@ -218,7 +217,7 @@ async fn store_result(app: &AppState, id: RequestId, lease_until: Timestamp, jso
         body: json,
     };
     let kept_until = app.now() + KEPT;
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let kept = storage.store_response(id, lease_until, &stored, kept_until);
     match kept.await {
         Ok(true) => {}

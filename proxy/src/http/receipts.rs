@@ -15,9 +15,8 @@ use crate::http::body::Body;
 use crate::http::checkout::{CheckoutSession, store_of};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, idempotent};
-use crate::http::openapi::information::{CHECKOUT, ORDERS};
-use crate::http::openapi::operation::{Auth, Operation};
-use crate::http::openapi::types::Types;
+use crate::http::openapi::operation::{Auth, Operation, Types};
+use crate::http::openapi::{CHECKOUT, ORDERS};
 use crate::http::store_api::{AuthenticatedStore, order_id};
 use crate::receipts::{PresentedReceipt, issue};
 use crate::state::AppState;
@@ -119,7 +118,7 @@ async fn verify_receipt(
     let order = match PresentedReceipt::parse(receipt) {
         None => None,
         Some(presented) => {
-            let found = app.deps.storage.snapshot(presented.order()).await?;
+            let found = app.storage.snapshot(presented.order()).await?;
             found.filter(|order| {
                 order.order.terms.store_id == store.id
                     && presented.is_genuine(&store.config, store.store(), order)

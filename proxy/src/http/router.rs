@@ -9,18 +9,18 @@ use axum::handler::Handler;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post, put};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::http::checkout::events as stream;
-use crate::http::checkout::{orders as checkout, payments};
-use crate::http::middleware::request_log::{ResponsePolicy, request_layer};
-use crate::http::openapi::operation::Operation;
-use crate::http::openapi::types::Types;
-use crate::http::store_api::{events, gateway, orders, staff_links};
-use crate::http::{
-    admission, callbacks, checkout_page as page, openapi as docs, receipts, static_files as files,
+use crate::http::checkout::{
+    describe_events as describe_stream, events as stream, orders as checkout, payments,
 };
+use crate::http::middleware::request_log::{ResponsePolicy, request_layer};
+use crate::http::openapi::operation::{Auth, Operation, Types};
+use crate::http::openapi::{self as docs, FILES};
+use crate::http::store_api::{self, events, gateway, orders};
+use crate::http::{callbacks, checkout_page as page, receipts, static_files as files};
 use crate::state::AppState;
+use crate::widget_files::File;
 
 fn browser() -> Routes {
     Routes::default()
@@ -45,7 +45,7 @@ fn browser() -> Routes {
             receipts::describe_customer_receipt,
         )
         .at("/v1/checkout/events")
-        .get(stream::events, stream::describe_events)
+        .get(stream, describe_stream)
 }
 
 fn store() -> Routes {
@@ -63,8 +63,8 @@ fn store() -> Routes {
         .post(receipts::verify, receipts::describe_verify)
         .at("/v1/staff_links")
         .post(
-            staff_links::open_staff_link,
-            staff_links::describe_open_staff_link,
+            store_api::open_staff_link,
+            store_api::describe_open_staff_link,
         )
         .at("/v1/events")
         .get(events::events, events::describe_events)
@@ -107,7 +107,7 @@ fn others() -> Routes {
         .at("/pay")
         .get(page::page, page::describe_page)
         .at("/admission.js")
-        .get(admission::admission, admission::describe_admission)
+        .get(page::admission, page::describe_admission)
         .at("/florin.js")
         .get(files::loader, files::describe_loader)
         .at("/florin.d.ts")
@@ -117,7 +117,7 @@ fn others() -> Routes {
         .at("/gallery/{name}")
         .get(files::gallery, files::describe_gallery)
         .at("/openapi.json")
-        .get(document, docs::describe_document)
+        .get(document, describe_document)
 }
 
 type Describe = fn(&mut Types) -> Operation;
@@ -214,6 +214,30 @@ pub fn openapi(base: &str) -> Value {
     })
 }
 
+/// GET /openapi.json: the document, which holds no secret: any page may read it. It is made at the first request.
 async fn document(State(app): State<Arc<AppState>>, headers: HeaderMap) -> Response {
-    docs::document(&app, &headers, openapi)
+    let file = app.openapi.get_or_init(|| {
+        let document = openapi(app.config().public_url.base());
+        File::compressed("openapi.json", document.to_string())
+    });
+    files::public(files::response(file, &headers, files::FRESH))
+}
+
+fn describe_document(_: &mut Types) -> Operation {
+    Operation::new("description", FILES, Auth::None)
+        .summary("This description", "OpenAPI 3.1.")
+        .responds_as(
+            200,
+            "The document.",
+            "application/json",
+            &json!({ "type": "object" }),
+        )
+        .with_header(200, "ETag", "ETag")
+        .header(
+            "If-None-Match",
+            "The `ETag` of the document that the client has.",
+            &json!({ "type": "string" }),
+        )
+        .responds_empty(304, "The same document as then.")
+        .with_header(304, "ETag", "ETag")
 }

@@ -1,22 +1,24 @@
 //! The files of the widget. Those of other versions come from the database: their proxies share it with this one, or had it
 //! before.
 
-pub(crate) mod file;
-
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header::{
+    ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE,
+    ETAG, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
 use florin_checkout_api::{Environment, ErrorCode};
 use florin_storage::StorageError;
+use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
 use serde_json::{Value, json};
 
-use self::file::{FRESH, IMMUTABLE, public, response};
 use crate::http::error::ApiError;
-use crate::http::openapi::information::FILES;
-use crate::http::openapi::operation::{Auth, Operation};
-use crate::http::openapi::types::Types;
+use crate::http::openapi::FILES;
+use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::state::AppState;
 use crate::widget_files::{self, File};
 
@@ -45,7 +47,7 @@ async fn of_other_version(app: &AppState, name: &str) -> Result<Option<Arc<File>
     if name.len() > MAX_NAME || !name.bytes().all(is_sound) {
         return Ok(None);
     }
-    let Some(kept) = app.deps.storage.static_file(name).await? else {
+    let Some(kept) = app.storage.static_file(name).await? else {
         return Ok(None);
     };
     let file = Arc::new(File::kept(kept));
@@ -159,4 +161,115 @@ pub(crate) fn describe_file(operation: Operation) -> Operation {
         )
         .responds_empty(304, "The same file as then.")
         .with_header(304, "ETag", "ETag")
+}
+
+// The response with a file: its smallest form that the browser reads, and its tag.
+
+/// Named by their content: cached for good.
+pub(crate) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+/// Named for good: revalidated after five minutes, mostly with 304.
+pub(crate) const FRESH: &str = "public, max-age=300";
+
+pub(crate) fn response(file: &File, headers: &HeaderMap, cache: &'static str) -> Response {
+    let tag = file.tag();
+    let mut fixed = HeaderMap::new();
+    fixed.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    fixed.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    fixed.insert(ETAG, etag(tag));
+    fixed.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if holds_tag(headers, tag) {
+        return (StatusCode::NOT_MODIFIED, fixed).into_response();
+    }
+    fixed.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static(content_type(&file.name)),
+    );
+    let (encoding, bytes) = smallest(file, headers);
+    if let Some(encoding) = encoding {
+        fixed.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    }
+    (fixed, bytes).into_response()
+}
+
+pub(crate) fn etag(tag: &str) -> HeaderValue {
+    HeaderValue::from_str(tag).expect("a tag is plain ASCII")
+}
+
+/// Returns `true` if the request's `If-None-Match` lists the tag. Reverse proxies weaken a tag when they compress, so a weak
+/// one is the same. Source: RFC 9110, section 13.1.2.
+pub(crate) fn holds_tag(headers: &HeaderMap, tag: &str) -> bool {
+    let Some(listed) = headers.typed_get::<IfNoneMatch>() else {
+        return false;
+    };
+    let tag = tag.parse::<ETag>();
+    tag.is_ok_and(|tag| !listed.precondition_passes(&tag))
+}
+
+/// Code and texts without a secret: any page may load them.
+pub(crate) fn public(mut response: Response) -> Response {
+    let anyone = HeaderValue::from_static("*");
+    response
+        .headers_mut()
+        .insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
+    let policy = HeaderName::from_static("cross-origin-resource-policy");
+    response
+        .headers_mut()
+        .insert(policy, HeaderValue::from_static("cross-origin"));
+    response
+}
+
+fn smallest(file: &File, headers: &HeaderMap) -> (Option<&'static str>, Bytes) {
+    let accepted = headers
+        .get(ACCEPT_ENCODING)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or("");
+    let accepts = |encoding: &str| {
+        accepted.split(',').any(|choice| {
+            let mut parts = choice.split(';').map(str::trim);
+            parts.next() == Some(encoding) && !parts.any(|part| part == "q=0")
+        })
+    };
+    match (&file.brotli, &file.gzip) {
+        (Some(bytes), _) if accepts("br") => (Some("br"), bytes.clone()),
+        (_, Some(bytes)) if accepts("gzip") => (Some("gzip"), bytes.clone()),
+        _ => (None, file.whole.clone()),
+    }
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("wasm") => "application/wasm",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json") => "application/json",
+        Some("html") => "text/html; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "text/plain; charset=utf-8",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::header::IF_NONE_MATCH;
+
+    use super::*;
+
+    #[test]
+    fn a_browser_holds_each_tag_that_it_lists() {
+        for (listed, holds) in [
+            ("\"a\"", true),
+            ("W/\"a\"", true),
+            ("\"b\", W/\"a\"", true),
+            ("*", true),
+            ("\"b\"", false),
+            ("a", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_NONE_MATCH, HeaderValue::from_static(listed));
+            for tag in ["\"a\"", "W/\"a\""] {
+                assert_eq!(holds_tag(&headers, tag), holds, "{listed}");
+            }
+        }
+        assert!(!holds_tag(&HeaderMap::new(), "\"a\""));
+    }
 }

@@ -25,9 +25,9 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Metric, Registry};
 use strum::VariantArray as _;
 
-use super::families::{register, sentence};
 use super::labels::priority_name;
 use super::{Labels, Metrics, StoreLabels};
+use crate::metrics::labels::{register, sentence};
 use crate::state::AppState;
 
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -121,7 +121,7 @@ struct Read {
 }
 
 async fn read(app: &AppState, now: Timestamp) -> Result<Read, StorageError> {
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let mut waiting: BTreeMap<&str, u64> = BTreeMap::new();
     for order in storage
         .orders_for_attention(&StoreScope::All, MOST_WAITING)
@@ -149,7 +149,7 @@ async fn read(app: &AppState, now: Timestamp) -> Result<Read, StorageError> {
 }
 
 fn pools(state: &mut State, app: &AppState) {
-    let pools = app.deps.storage.pools();
+    let pools = app.storage.pools();
     if pools.is_empty() {
         return;
     }
@@ -200,17 +200,17 @@ fn attention(state: &mut State, totals: &Totals, waiting: &BTreeMap<&'static str
 
 fn health(state: &mut State, app: &AppState) {
     let is_failing = app.storage_health.reason().is_some();
-    let health = app.deps.gateway.health();
+    let health = app.gateway.health();
     let is_ready = !is_failing && !health.is_pause_excessive && !app.shutdown.is_cancelled();
     state.gauge("florin_ready", u64::from(is_ready));
     state.gauge("florin_storage_failing", u64::from(is_failing));
-    let refused = u64::from(app.refused_reload().is_some());
+    let refused = u64::from(app.refused_reload.lock().is_some());
     state.gauge("florin_reload_refused", refused);
     state.counter("florin_spans_lost", app.spans.lost());
 }
 
 fn gateway(state: &mut State, app: &AppState) {
-    let health = app.deps.gateway.health();
+    let health = app.gateway.health();
     let up = u64::from(!app.gateway_unavailable());
     let (is_open, rejected) = (health.is_circuit_open, health.is_key_rejected);
     let budget = health.requests_per_minute;

@@ -1,27 +1,28 @@
-//! The storage as the proxy uses it: every write announces which orders it may change ([`OrderChanges`]).
+//! The storage as the proxy uses it: every write announces which orders it may change ([`OrderChanges`]), and what takes part
+//! in a trace has a span. What changes no order's view is the storage's own, which this leads to.
 //!
 //! A write runs in a separate task and always ends: a caller that gives up, like the handler of a request whose browser
 //! disconnects, cannot leave behind a commit that comes after the announcement.
 
-mod beside_orders;
-mod writes;
-
 use std::collections::HashMap;
+use std::future::pending;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use florin_orders::{
-    Abandoned, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt, NewOrder,
-    Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+    Abandoned, Attempt, AttemptId, Invoice, NewAttempt, NewOrder, Observation, OrderId,
+    PollPriority, Snapshot, TokenHash,
 };
 use florin_storage::{
-    Claim, Credit, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery,
-    EndpointStatus, Fingerprint, KeptEmail, MarkedAsPaid, NamedTransaction, OpenAttemptError,
-    OpenError, Opened, OrderFilter, OrderOperationError, PollQueue, PriceList, RecordedDelivery,
-    RecordedObservation, RequestId, Result, Storage, StoredResponse, TokenGrant,
+    Claim, DecideError, Delivery, DeliveryOutcome, DueAttempt, Failure, Fingerprint, KeptEmail,
+    MarkedAsPaid, NamedTransaction, NewDecision, OpenAttemptError, OpenError, Opened,
+    OrderOperationError, RecordedObservation, RequestId, Result, Storage, StoredResponse,
 };
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
+use tracing::Instrument as _;
 
 use crate::orders::changes::{OrderChanges, Scope};
 use crate::spans::Spans;
@@ -30,7 +31,7 @@ use crate::spans::Spans;
 /// writes count for all orders.
 const MAX_BEGUN: usize = 1_024;
 
-/// A storage whose writes are announced.
+/// A storage whose writes are announced. A new write of orders needs a method here that takes the place of the storage's.
 #[derive(Debug)]
 pub(crate) struct TrackedStorage {
     inner: Arc<dyn Storage>,
@@ -38,6 +39,18 @@ pub(crate) struct TrackedStorage {
     spans: Arc<Spans>,
     /// The orders of the attempts that are being opened.
     begun: Mutex<HashMap<AttemptId, OrderId>>,
+}
+
+impl Deref for TrackedStorage {
+    type Target = dyn Storage;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.inner
+    }
+}
+
+fn of(order: &OrderId) -> Scope {
+    Scope::Order(order.clone())
 }
 
 impl TrackedStorage {
@@ -59,31 +72,8 @@ impl TrackedStorage {
         let begun = self.begun.lock();
         begun.get(attempt).cloned().map_or(Scope::All, Scope::Order)
     }
-}
 
-fn of(order: &OrderId) -> Scope {
-    Scope::Order(order.clone())
-}
-
-#[async_trait]
-impl Storage for TrackedStorage {
-    async fn keep_prices(&self, prices: &PriceList) -> Result<()> {
-        self.inner.keep_prices(prices).await
-    }
-
-    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>> {
-        self.inner.prices(fetched_after).await
-    }
-
-    async fn invalidate_prices(&self) -> Result<()> {
-        self.inner.invalidate_prices().await
-    }
-
-    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64> {
-        self.inner.delete_expired_prices(fetched_until).await
-    }
-
-    async fn open_order(
+    pub(crate) async fn open_order(
         &self,
         id: &OrderId,
         terms: &NewOrder,
@@ -91,26 +81,16 @@ impl Storage for TrackedStorage {
         token_expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<Opened, OpenError> {
-        let (id, terms) = (id.clone(), terms.clone());
-        // An order that is known stays as it is.
-        let storage = self.inner.clone();
+        let (storage, id, terms) = (self.inner.clone(), id.clone(), terms.clone());
         let work = async move {
             let opened = storage.open_order(&id, &terms, token, token_expires_at, now);
             opened.await
         };
+        // An order that is known stays as it is.
         self.schedule("open_order", work, |_, _| {}).await
     }
 
-    async fn add_token(
-        &self,
-        order: &OrderId,
-        token: TokenHash,
-        token_expires_at: Timestamp,
-    ) -> Result<()> {
-        self.inner.add_token(order, token, token_expires_at).await
-    }
-
-    async fn claim_request(
+    pub(crate) async fn claim_request(
         &self,
         request: RequestId,
         fingerprint: Fingerprint,
@@ -123,7 +103,7 @@ impl Storage for TrackedStorage {
         self.recorded("claim_request", claimed).await
     }
 
-    async fn store_response(
+    pub(crate) async fn store_response(
         &self,
         request: RequestId,
         lease_until: Timestamp,
@@ -136,58 +116,45 @@ impl Storage for TrackedStorage {
         self.recorded("store_response", stored).await
     }
 
-    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<()> {
-        self.inner.release_request(request, lease_until).await
-    }
-
-    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64> {
-        self.inner.delete_expired_requests(now).await
-    }
-
-    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>> {
+    pub(crate) async fn order_of_token(
+        &self,
+        token: TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<Snapshot>> {
         let found = self.inner.order_of_token(token, now);
         self.recorded("order_of_token", found).await
     }
 
-    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>> {
-        self.inner.token_grant(token).await
-    }
-
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>> {
+    pub(crate) async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>> {
         self.recorded("snapshot", self.inner.snapshot(id)).await
     }
 
-    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>> {
-        self.inner.orders(store, filter).await
-    }
-
-    async fn cancel_order(
+    pub(crate) async fn cancel_order(
         &self,
         id: &OrderId,
         now: Timestamp,
     ) -> Result<Snapshot, OrderOperationError> {
-        let order = id.clone();
-        let storage = self.inner.clone();
+        let (storage, order) = (self.inner.clone(), id.clone());
         let work = async move { storage.cancel_order(&order, now).await };
-        self.write("cancel_order", of(id), work, |_| false).await
+        self.write("cancel_order", of(id), work).await
     }
 
-    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64> {
-        self.inner.delete_expired_tokens(now).await
-    }
-
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>> {
+    /// The storage finds the orders itself.
+    pub(crate) async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>> {
         let storage = self.inner.clone();
-        let work = async move { storage.expire_orders(now).await };
-        self.write_found(work, |writing, expired| {
-            for order in expired {
+        let mut writing = self.changes.begin(Scope::All);
+        completed(async move {
+            let expired = storage.expire_orders(now).await?;
+            for order in &expired {
                 writing.mark_changed(order);
             }
+            writing.changed_nothing();
+            Ok(expired)
         })
         .await
     }
 
-    async fn begin_attempt(
+    pub(crate) async fn begin_attempt(
         &self,
         order: &OrderId,
         terms: &NewAttempt,
@@ -202,51 +169,50 @@ impl Storage for TrackedStorage {
         }
         let (storage, id, terms) = (self.inner.clone(), order.clone(), terms.clone());
         let work = async move { storage.begin_attempt(&id, &terms, now).await };
-        self.write("begin_attempt", of(order), work, |_| false)
-            .await
+        self.write("begin_attempt", of(order), work).await
     }
 
-    async fn open_attempt(
+    pub(crate) async fn open_attempt(
         &self,
         attempt: &AttemptId,
         invoice: &Invoice,
         now: Timestamp,
     ) -> Result<(), OpenAttemptError> {
-        let scope = self.scope_of(attempt);
         let (storage, id, invoice) = (self.inner.clone(), attempt.clone(), invoice.clone());
         let work = async move { storage.open_attempt(&id, &invoice, now).await };
-        let opened = self.write("open_attempt", scope, work, |_| false).await;
-        if opened.is_ok() {
-            self.begun.lock().remove(attempt);
-        }
-        opened
+        let opened = self.write("open_attempt", self.scope_of(attempt), work);
+        opened.await?;
+        self.begun.lock().remove(attempt);
+        Ok(())
     }
 
-    async fn abandon_attempt(
+    pub(crate) async fn abandon_attempt(
         &self,
         attempt: &AttemptId,
         reason: Abandoned,
         now: Timestamp,
     ) -> Result<()> {
-        let (storage, scope, id) = (self.inner.clone(), self.scope_of(attempt), attempt.clone());
+        let (storage, id) = (self.inner.clone(), attempt.clone());
         let work = async move { storage.abandon_attempt(&id, reason, now).await };
-        let abandoned = self.write("abandon_attempt", scope, work, |_| false).await;
-        if abandoned.is_ok() {
-            self.begun.lock().remove(attempt);
-        }
-        abandoned
+        let abandoned = self.write("abandon_attempt", self.scope_of(attempt), work);
+        abandoned.await?;
+        self.begun.lock().remove(attempt);
+        Ok(())
     }
 
-    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64> {
+    pub(crate) async fn abandon_stale_attempts(
+        &self,
+        begun_before: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64> {
         let storage = self.inner.clone();
         let work = async move { storage.abandon_stale_attempts(begun_before, now).await };
-        self.write("abandon_stale_attempts", Scope::All, work, |done| {
-            matches!(done, Ok(0))
-        })
-        .await
+        let is_none = |done: &Result<u64>| matches!(done, Ok(0));
+        self.write_unless("abandon_stale_attempts", Scope::All, work, is_none)
+            .await
     }
 
-    async fn mark_as_paid(
+    pub(crate) async fn mark_as_paid(
         &self,
         order: &OrderId,
         named: Option<&NamedTransaction>,
@@ -254,26 +220,22 @@ impl Storage for TrackedStorage {
     ) -> Result<MarkedAsPaid, OrderOperationError> {
         let (storage, id, named) = (self.inner.clone(), order.clone(), named.cloned());
         let work = async move { storage.mark_as_paid(&id, named.as_ref(), now).await };
-        self.write("mark_as_paid", of(order), work, |_| false).await
+        self.write("mark_as_paid", of(order), work).await
     }
 
-    async fn keep_receipt_email(
+    pub(crate) async fn keep_receipt_email(
         &self,
         order: &OrderId,
         email: Option<&str>,
         now: Timestamp,
     ) -> Result<Option<KeptEmail>> {
-        let (storage, id, email) = (
-            self.inner.clone(),
-            order.clone(),
-            email.map(ToOwned::to_owned),
-        );
+        let (storage, id) = (self.inner.clone(), order.clone());
+        let email = email.map(ToOwned::to_owned);
         let work = async move { storage.keep_receipt_email(&id, email.as_deref(), now).await };
-        self.write("keep_receipt_email", of(order), work, |_| false)
-            .await
+        self.write("keep_receipt_email", of(order), work).await
     }
 
-    async fn due_attempts(
+    pub(crate) async fn due_attempts(
         &self,
         priority: PollPriority,
         now: Timestamp,
@@ -296,70 +258,45 @@ impl Storage for TrackedStorage {
         .await
     }
 
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool> {
-        let (storage, id, scope) = (self.inner.clone(), order.clone(), of(order));
+    pub(crate) async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool> {
+        let (storage, id) = (self.inner.clone(), order.clone());
         let work = async move { storage.schedule_poll(&id, at).await };
-        self.schedule("schedule_poll", work, move |changes, _| {
-            changes.invalidate(&scope);
-        })
-        .await
+        self.schedule_of(order, "schedule_poll", work).await
     }
 
-    async fn schedule_polls_of_order(
+    pub(crate) async fn schedule_polls_of_order(
         &self,
         order: &OrderId,
         pause: SignedDuration,
         now: Timestamp,
     ) -> Result<bool> {
-        let (storage, id, scope) = (self.inner.clone(), order.clone(), of(order));
+        let (storage, id) = (self.inner.clone(), order.clone());
         let work = async move { storage.schedule_polls_of_order(&id, pause, now).await };
-        self.schedule("schedule_polls_of_order", work, move |changes, _| {
-            changes.invalidate(&scope);
-        })
-        .await
+        self.schedule_of(order, "schedule_polls_of_order", work)
+            .await
     }
 
-    async fn replan_future(&self, now: Timestamp) -> Result<u64> {
+    pub(crate) async fn replan_future(&self, now: Timestamp) -> Result<u64> {
         let storage = self.inner.clone();
         let work = async move { storage.replan_future(now).await };
-        self.write("replan_future", Scope::All, work, |done| {
-            matches!(done, Ok(0))
-        })
-        .await
+        let is_none = |done: &Result<u64>| matches!(done, Ok(0));
+        self.write_unless("replan_future", Scope::All, work, is_none)
+            .await
     }
 
-    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue> {
-        self.inner.poll_queue(until, most).await
-    }
-
-    // A callback brings a poll forward. A view that was read before asks for the poll again at most, which changes nothing.
-    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
-        self.inner.schedule_poll_of_invoice(invoice, at).await
-    }
-
-    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
-        self.inner.schedule_recheck(invoice, at).await
-    }
-
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>> {
-        self.inner.store_of_invoice(invoice).await
-    }
-
-    async fn reschedule_poll(
+    pub(crate) async fn reschedule_poll(
         &self,
         due: &DueAttempt,
         until: Timestamp,
         now: Timestamp,
     ) -> Result<()> {
-        let (storage, due, scope) = (self.inner.clone(), due.clone(), of(&due.order_id));
-        let work = async move { storage.reschedule_poll(&due, until, now).await };
-        self.schedule("reschedule_poll", work, move |changes, _| {
-            changes.invalidate(&scope);
-        })
-        .await
+        let (storage, leased) = (self.inner.clone(), due.clone());
+        let work = async move { storage.reschedule_poll(&leased, until, now).await };
+        self.schedule_of(&due.order_id, "reschedule_poll", work)
+            .await
     }
 
-    async fn record_observation(
+    pub(crate) async fn record_observation(
         &self,
         due: &DueAttempt,
         observation: &Observation,
@@ -367,62 +304,140 @@ impl Storage for TrackedStorage {
         let scope = of(&due.order_id);
         let (storage, due, observation) = (self.inner.clone(), due.clone(), observation.clone());
         let work = async move { storage.record_observation(&due, &observation).await };
-        self.write("record_observation", scope, work, |done| {
-            matches!(done, Ok(None))
-        })
-        .await
+        let is_older = |done: &Result<Option<RecordedObservation>>| matches!(done, Ok(None));
+        self.write_unless("record_observation", scope, work, is_older)
+            .await
     }
 
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>> {
-        self.inner.credit_of(order).await
-    }
-
-    async fn events(
+    pub(crate) async fn record_delivery(
         &self,
-        store: &StoreId,
-        after: Option<&EventId>,
-        limit: u32,
-    ) -> Result<Option<Vec<Event>>> {
-        self.inner.events(store, after, limit).await
-    }
-
-    async fn due_deliveries(
-        &self,
-        store: &StoreId,
-        now: Timestamp,
-        lease_until: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<DueDelivery>> {
-        let due = self.inner.due_deliveries(store, now, lease_until, limit);
-        due.await
-    }
-
-    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()> {
+        delivery: &Delivery,
+        outcome: DeliveryOutcome,
+    ) -> Result<()> {
         let recorded = self.inner.record_delivery(delivery, outcome);
         self.recorded("record_delivery", recorded).await
     }
 
-    async fn deliveries(
+    pub(crate) async fn decide(
         &self,
-        store: &StoreId,
-        filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>> {
-        self.inner.deliveries(store, filter).await
+        order: &OrderId,
+        decision: &NewDecision,
+        now: Timestamp,
+    ) -> Result<Snapshot, DecideError> {
+        let (storage, id, decision) = (self.inner.clone(), order.clone(), decision.clone());
+        let work = async move { storage.decide(&id, &decision, now).await };
+        self.write("decide", of(order), work).await
     }
 
-    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool> {
-        self.inner.redeliver(store, event, now).await
+    /// Records a span of what the storage does, queues and repetitions included: `storage open_order`. It fails with the
+    /// database; a refusal by the state of an order is a result.
+    async fn recorded<T, E: Failure>(
+        &self,
+        name: &'static str,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let span = self.spans.client(|| format!("storage {name}").into());
+        let done = work.await;
+        if let Some(mut span) = span {
+            if let Some(kind) = done.as_ref().err().and_then(kind) {
+                span.set("error.type", kind);
+                span.fail();
+            }
+            span.end();
+        }
+        done
     }
 
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus> {
-        self.inner.endpoint_status(store).await
+    /// Carries out a write that may change an order's view.
+    fn write<T: Send + 'static, E: Failure>(
+        &self,
+        name: &'static str,
+        scope: Scope,
+        work: impl Future<Output = Result<T, E>> + Send + 'static,
+    ) -> BoxFuture<'_, Result<T, E>> {
+        self.write_unless(name, scope, work, |_| false)
     }
 
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool> {
-        self.inner.enable_endpoint(store, now).await
+    /// Carries out a write of which the outcome says whether it changed anything.
+    fn write_unless<T: Send + 'static, E: Failure>(
+        &self,
+        name: &'static str,
+        scope: Scope,
+        work: impl Future<Output = Result<T, E>> + Send + 'static,
+        changed_nothing: fn(&Result<T, E>) -> bool,
+    ) -> BoxFuture<'_, Result<T, E>> {
+        let mut writing = self.changes.begin(scope);
+        let written = async move {
+            let done = work.await;
+            if changed_nothing(&done) {
+                writing.changed_nothing();
+            }
+            done
+        };
+        self.recorded(name, completed(written.boxed())).boxed()
     }
 
-    async fn backlog(&self) -> Result<u64> {
-        self.inner.backlog().await
+    /// Carries out a write of the poll schedule of one order, which no view shows.
+    fn schedule_of<T: Send + 'static>(
+        &self,
+        order: &OrderId,
+        name: &'static str,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> BoxFuture<'_, Result<T>> {
+        let scope = of(order);
+        self.schedule(name, work, move |changes, _| changes.invalidate(&scope))
+    }
+
+    /// Carries out a write of which no view shows anything.
+    fn schedule<T: Send + 'static, E: Failure>(
+        &self,
+        name: &'static str,
+        work: impl Future<Output = Result<T, E>> + Send + 'static,
+        announce: impl FnOnce(&OrderChanges, &Result<T, E>) + Send + 'static,
+    ) -> BoxFuture<'_, Result<T, E>> {
+        let changes = self.changes.clone();
+        let written = async move {
+            let done = work.await;
+            announce(&changes, &done);
+            done
+        };
+        self.recorded(name, completed(written.boxed())).boxed()
+    }
+}
+
+/// Completes a write also if the caller gives up.
+async fn completed<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
+    match tokio::spawn(work.in_current_span()).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        // The runtime ends.
+        Err(_) => pending().await,
+    }
+}
+
+/// The kind of a failure of the database, as a span has it; `None` for a refusal by the state of an order. Source: semantic
+/// conventions of OpenTelemetry, `error.type`, which is `_OTHER` for failures without a name.
+fn kind(error: &impl Failure) -> Option<&'static str> {
+    let error = error.storage_error()?;
+    Some(error.outage().map_or("_OTHER", Into::into))
+}
+
+#[cfg(test)]
+mod tests {
+    use florin_storage::{FileFault, StorageError};
+
+    use super::*;
+
+    #[test]
+    fn a_failure_has_the_kind_of_the_outage_and_a_refusal_has_none() {
+        let gone = || StorageError::File(FileFault::Gone("florin.db".into()));
+        assert_eq!(kind(&gone()), Some("gone"));
+        assert_eq!(kind(&OpenError::from(gone())), Some("gone"));
+        assert_eq!(kind(&OpenAttemptError::from(gone())), Some("gone"));
+        assert_eq!(kind(&DecideError::from(gone())), Some("gone"));
+        let corrupt = StorageError::Corrupt("an order".into());
+        assert_eq!(kind(&OrderOperationError::from(corrupt)), Some("_OTHER"));
+        assert_eq!(kind(&OrderOperationError::InProgress), None);
+        assert_eq!(kind(&OrderOperationError::TooMany), None);
     }
 }

@@ -146,12 +146,12 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use florin_orders::fixtures::{at, invoice, new_attempt, terms};
-    use florin_storage::{SqliteStorage, Storage, StorageError};
+    use florin_storage::{SqliteStorage, StorageError};
     use tempfile::TempDir;
     use tokio::task::{JoinSet, yield_now};
 
     use super::*;
-    use crate::orders::subscriptions::OrderSubscriptions;
+    use crate::orders::changes::OrderSubscriptions;
     use crate::orders::tracked_storage::TrackedStorage;
     use crate::spans::Spans;
 

@@ -341,38 +341,31 @@ mod tests {
 
     #[test]
     fn a_page_elsewhere_or_of_another_session_is_refused() {
-        let (not_encrypted, elsewhere) =
-            (": no https address", "which is not on gateway.checkout_url");
-        let other_session = "whose id is not the session_id";
-        for (page, reason) in [
-            ("http://checkout.example/pay?id=ses_1", not_encrypted),
-            ("javascript:alert(1)", not_encrypted),
-            ("/?id=ses_1", not_encrypted),
-            ("", not_encrypted),
+        for (reason, pages) in [
             (
-                "https://checkout.example.evil.example/pay?id=ses_1",
-                elsewhere,
+                ": no https address",
+                "http://checkout.example/pay?id=ses_1 javascript:alert(1) /?id=ses_1 ",
             ),
             (
-                "https://checkout.example@evil.example/pay?id=ses_1",
-                elsewhere,
+                "which is not on gateway.checkout_url",
+                "https://checkout.example.evil.example/pay?id=ses_1 \
+                 https://checkout.example@evil.example/pay?id=ses_1 \
+                 https://me:secret@checkout.example/pay?id=ses_1 \
+                 https://checkout.example:444/pay?id=ses_1 \
+                 https://checkout.example/payment?id=ses_1 https://checkout.example/?id=ses_1",
             ),
-            ("https://me:secret@checkout.example/pay?id=ses_1", elsewhere),
-            ("https://checkout.example:444/pay?id=ses_1", elsewhere),
-            ("https://checkout.example/payment?id=ses_1", elsewhere),
-            ("https://checkout.example/?id=ses_1", elsewhere),
-            ("https://checkout.example/pay", other_session),
-            ("https://checkout.example/pay?id=", other_session),
-            ("https://checkout.example/pay?id=ses_2", other_session),
             (
-                "https://checkout.example/pay?id=ses_1&id=ses_2",
-                other_session,
+                "whose id is not the session_id",
+                "https://checkout.example/pay https://checkout.example/pay?id= \
+                 https://checkout.example/pay?id=ses_2 https://checkout.example/pay?ID=ses_1 \
+                 https://checkout.example/pay?id=ses_1&id=ses_2 \
+                 https://checkout.example/pay#?id=ses_1",
             ),
-            ("https://checkout.example/pay?ID=ses_1", other_session),
-            ("https://checkout.example/pay#?id=ses_1", other_session),
         ] {
-            let refused = session(page, "https://checkout.example/pay").unwrap_err();
-            assert!(refused.to_string().contains(reason), "{page}: {refused}");
+            for page in pages.split(' ') {
+                let refused = session(page, "https://checkout.example/pay").unwrap_err();
+                assert!(refused.to_string().contains(reason), "{page}: {refused}");
+            }
         }
     }
 

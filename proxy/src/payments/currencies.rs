@@ -10,18 +10,13 @@ use florin_money::{Asset, CryptoCode};
 use jiff::Timestamp;
 use serde_json::Value;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Currencies {
-    #[default]
-    NotAsked,
-    NotKnown,
-    Compared {
-        at: Timestamp,
-        /// What is offered and not known here: it cannot be paid with.
-        unknown: Vec<String>,
-        /// What is known here and not offered: customers are not shown it, since it has no price.
-        not_offered: Vec<String>,
-    },
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Currencies {
+    pub(crate) at: Timestamp,
+    /// What is offered and not known here: it cannot be paid with.
+    pub(crate) unknown: Vec<String>,
+    /// What is known here and not offered: customers are not shown it, since it has no price.
+    pub(crate) not_offered: Vec<String>,
 }
 
 impl Currencies {
@@ -37,7 +32,7 @@ impl Currencies {
         collect_codes(&response, "", &mut places);
         let known_among = |codes: &BTreeSet<String>| codes.intersection(&known).count();
         let offered = places.into_values().max_by_key(known_among)?;
-        (known_among(&offered) > 0).then(|| Self::Compared {
+        (known_among(&offered) > 0).then(|| Self {
             at,
             unknown: offered.difference(&known).cloned().collect(),
             not_offered: known.difference(&offered).cloned().collect(),
@@ -45,12 +40,8 @@ impl Currencies {
     }
 
     pub(crate) fn lacks(&self, code: &CryptoCode) -> bool {
-        match self {
-            Self::Compared { not_offered, .. } => {
-                not_offered.iter().any(|missing| missing == code.as_str())
-            }
-            Self::NotAsked | Self::NotKnown => false,
-        }
+        let mut not_offered = self.not_offered.iter();
+        not_offered.any(|missing| missing == code.as_str())
     }
 }
 
@@ -104,7 +95,7 @@ mod tests {
             json!({ "data": { "currencies": objects } }),
         ] {
             let at = Timestamp::UNIX_EPOCH;
-            let expected = Currencies::Compared {
+            let expected = Currencies {
                 at,
                 unknown: vec!["XMR".into()],
                 not_offered: vec!["BCH".into(), "DOGE".into()],

@@ -57,12 +57,12 @@ pub(crate) async fn open(
         || Client::Order(order.clone()),
         |address| Client::Address(network(address)),
     );
-    let (gateway, clock) = (&*app.deps.gateway, &*app.deps.clock);
+    let (gateway, clock) = (&*app.gateway, &*app.clock);
     let turn = app.invoice_queue.take_with_budget(next, gateway, clock);
     let turn = turn.await?;
     if turn.has_waited {
         // Another request may have opened an attempt meanwhile.
-        let current = app.deps.storage.snapshot(order).await?;
+        let current = app.storage.snapshot(order).await?;
         let current = current.ok_or(PaymentError::NoOrder)?;
         match call_for(app, &current, &method).await? {
             Some(current) => call = current,
@@ -161,7 +161,7 @@ async fn invoice_call(
     if !order.terms.assets.is_empty() && !order.terms.assets.contains(&code) {
         return Err(PaymentError::AssetNotAccepted);
     }
-    let storage = &*app.deps.storage;
+    let storage = &**app.storage;
     let price = app.prices.find(storage, &code, quote_id, app.now()).await?;
     let price = price.ok_or(PaymentError::QuoteExpired)?;
     let requested = quotes::quote(order, asset, &price).map_err(|error| match error {
@@ -242,7 +242,7 @@ async fn send(
     call: Call,
     turn: QueuePermit,
 ) -> Result<(), PaymentError> {
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let attempt = NewAttempt {
         id: app.random_attempt_id(),
         invoice: call.terms(),
@@ -295,7 +295,7 @@ async fn save_invoice(
     attempt: &NewAttempt,
     invoice: &Invoice,
 ) -> Result<Result<(), Mismatch>, StorageError> {
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let opened = storage.open_attempt(&attempt.id, invoice, app.now());
     match opened.await {
         Ok(()) => Ok(Ok(())),
@@ -318,7 +318,7 @@ impl Call {
         app: &AppState,
         sent_at: Timestamp,
     ) -> Result<(String, Result<Invoice, Mismatch>), CallError> {
-        let gateway = &app.deps.gateway;
+        let gateway = &app.gateway;
         match self {
             Self::Invoice { terms, request } => {
                 let invoice = gateway.create_invoice(request).await?;
@@ -344,7 +344,7 @@ impl Call {
             Self::Invoice { .. } => {
                 log_rejection(&error, "no invoice was made");
                 if is_about_price(&error) {
-                    app.prices.invalidate(&*app.deps.storage).await;
+                    app.prices.invalidate(&**app.storage).await;
                 }
                 PaymentError::of_invoice_call(error)
             }

@@ -120,7 +120,7 @@ pub(crate) async fn check(app: &AppState, terms: &NewOrder) -> Result<(), Paymen
         after: None,
         limit: 1,
     };
-    let known = app.deps.storage.orders(&terms.store_id, &known).await?;
+    let known = app.storage.orders(&terms.store_id, &known).await?;
     if !known.is_empty() {
         return Ok(());
     }
@@ -138,8 +138,9 @@ async fn refusal(app: &AppState, terms: &NewOrder) -> Option<PaymentError> {
     if terms.assets.is_empty() {
         return None;
     }
-    let offered = app.currencies();
-    let is_offered = |code| Asset::of(code).is_some() && !offered.lacks(code);
+    let offered = app.currencies.lock().clone();
+    let is_lacking = |code| offered.as_ref().is_some_and(|offered| offered.lacks(code));
+    let is_offered = |code| Asset::of(code).is_some() && !is_lacking(code);
     let is_any_offered = terms.assets.iter().any(is_offered);
     (!is_any_offered).then_some(PaymentError::NoAssetOffered)
 }

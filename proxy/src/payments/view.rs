@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use url::Url;
 
 use crate::config::Store;
-use crate::payments::{checks, quotes, warnings};
+use crate::payments::{checks, quotes, warning_views};
 
 /// How often a page asks while a payment is expected, while one is confirming, and once it is over.
 const POLL_EXPECTING_SECONDS: u32 = 3;
@@ -225,7 +225,7 @@ fn attempt_view(
         rate_in_local_currency: quotes::rate(&terms.requested).map(Amount::to_text),
         expires_in_seconds: seconds_left(invoice, context.now),
         lifetime_seconds: whole_seconds(invoice.expires_at, invoice.opened_at),
-        warnings: warnings::warnings(warnings),
+        warnings: warning_views(warnings),
         marked_as_paid: invoice.marked_as_paid_at.is_some(),
         transaction_hint: invoice
             .transaction_hint

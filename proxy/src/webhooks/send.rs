@@ -18,8 +18,8 @@ use url::{Host, Url};
 
 use crate::config::Webhook;
 use crate::trace;
+use crate::webhooks::LONGEST_DELIVERY;
 use crate::webhooks::address_filter::{Lookup, PublicOnly, is_public, system};
-use crate::webhooks::schedule::LONGEST_DELIVERY;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much of a response is read, and for how long, after its status is known: enough to keep the connection for the
@@ -52,6 +52,26 @@ pub enum SendOutcome {
 }
 
 impl SendOutcome {
+    pub(crate) fn http_status(&self) -> Option<u16> {
+        match self {
+            Self::Response(response) => Some(response.status),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// What happened, in words; for a rejection with the beginning of the response's body.
+    pub(crate) fn note(&self) -> String {
+        match self {
+            Self::Failed(reason) => reason.clone(),
+            Self::Response(StoreResponse {
+                status, excerpt, ..
+            }) if excerpt.is_empty() => format!("answered {status}"),
+            Self::Response(StoreResponse {
+                status, excerpt, ..
+            }) => format!("answered {status}: {excerpt}"),
+        }
+    }
+
     /// A response with a status and nothing else.
     pub fn status(status: u16) -> Self {
         Self::Response(StoreResponse {
@@ -322,6 +342,20 @@ pub(crate) mod tests {
             excerpt: "disk full".to_owned(),
         };
         assert_eq!(sent, SendOutcome::Response(expected));
+    }
+
+    #[test]
+    fn what_the_store_answered_is_noted() {
+        let mut answered = StoreResponse {
+            status: 500,
+            retry_after: None,
+            excerpt: String::new(),
+        };
+        let sent = SendOutcome::Response(answered.clone());
+        assert_eq!(sent.note(), "answered 500");
+        answered.excerpt = "disk full".into();
+        let sent = SendOutcome::Response(answered);
+        assert_eq!(sent.note(), "answered 500: disk full");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(crate) async fn run(app: Arc<AppState>) {
         is_listening: AtomicBool::new(false),
         compare_now: Notify::new(),
     };
-    if exchange.app.deps.storage.has_other_writers() {
+    if exchange.app.storage.has_other_writers() {
         tokio::join!(
             exchange.announce(),
             exchange.listen(),
@@ -65,7 +65,7 @@ impl Exchange {
                 () = app.shutdown.cancelled() => {}
                 () = app.announcements.ready() => {}
             }
-            let storage = &app.deps.storage;
+            let storage = &app.storage;
             let announced = app
                 .announcements
                 .announce(async |changed| storage.announce(changed).await);
@@ -76,7 +76,7 @@ impl Exchange {
                     RECONNECT
                 }
             };
-            app.deps.clock.sleep(pause).await;
+            app.clock.sleep(pause).await;
         }
     }
 
@@ -107,7 +107,7 @@ impl Exchange {
 
     async fn listen_once(&self, is_reported: &mut bool) -> Result<(), StorageError> {
         let app = &self.app;
-        let Some(mut listener) = app.deps.storage.listen().await? else {
+        let Some(mut listener) = app.storage.listen().await? else {
             return Ok(());
         };
         self.is_listening.store(true, Ordering::Relaxed);
@@ -155,7 +155,7 @@ impl Exchange {
                 () = app.shutdown.cancelled() => return,
                 () = self.compare_now.notified() => {}
                 () = app.delay_changed.notified() => {}
-                () = app.deps.clock.sleep(pause) => {}
+                () = app.clock.sleep(pause) => {}
             }
             match share_delay(app, is_reported).await {
                 Ok(reported) => is_reported = reported,
@@ -177,7 +177,7 @@ impl Exchange {
 /// loaded here asks one of them.
 pub(crate) async fn keep_static_files(app: &AppState) {
     let files = widget_files::static_files();
-    let kept = app.deps.storage.keep_static_files(&files, app.now());
+    let kept = app.storage.keep_static_files(&files, app.now());
     let failure = match tokio::time::timeout(LONGEST_KEEP, kept).await {
         Ok(Ok(())) => return,
         Ok(Err(error)) => error.to_string(),
@@ -188,7 +188,7 @@ pub(crate) async fn keep_static_files(app: &AppState) {
 
 async fn share_delay(app: &AppState, reported: bool) -> Result<bool, StorageError> {
     let is_delayed = app.is_delayed_here();
-    let elsewhere = app.deps.storage.share_delay(is_delayed, app.now()).await?;
+    let elsewhere = app.storage.share_delay(is_delayed, app.now()).await?;
     app.set_delayed_elsewhere(elsewhere);
     if is_delayed != reported {
         app.announcements.push_all();
@@ -202,7 +202,7 @@ async fn compare_once(
 ) -> Result<HashMap<OrderId, OrderVersion>, StorageError> {
     let mut current = HashMap::with_capacity(known.len());
     for batch in app.subscriptions.orders().chunks(BATCH) {
-        for (order, version) in app.deps.storage.versions(batch).await? {
+        for (order, version) in app.storage.versions(batch).await? {
             if known.get(&order) != Some(&version) {
                 app.subscriptions.notify(&order);
             }

@@ -18,8 +18,7 @@ use tracing::Instrument as _;
 
 use crate::payments::error::log_rejection;
 use crate::payments::{confirm, is_marked_as_paid};
-use crate::state::{AppState, PollingPace};
-use crate::storage_health::error_unless_outage;
+use crate::state::{AppState, PollingPace, error_unless_outage};
 use crate::trace;
 
 const CONCURRENT_POLLS: usize = 8;
@@ -53,7 +52,7 @@ pub(crate) async fn run(app: Arc<AppState>) {
         tokio::select! {
             () = app.shutdown.cancelled() => {}
             () = app.poller_wakeup.notified(), if polls.len() < CONCURRENT_POLLS => {}
-            () = app.deps.clock.sleep(MAX_SLEEP), if polls.len() < CONCURRENT_POLLS => {}
+            () = app.clock.sleep(MAX_SLEEP), if polls.len() < CONCURRENT_POLLS => {}
             Some(ended) = polls.join_next() => ended.expect("a poll does not panic"),
         }
     }
@@ -80,7 +79,7 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
         let reserved = usize::from(poll_priority != PollPriority::Unwatched);
         let free = CONCURRENT_POLLS.saturating_sub(polls.len() + reserved);
         let priority = request_priority(poll_priority);
-        let room = app.deps.gateway.available_after(&begun, priority);
+        let room = app.gateway.available_after(&begun, priority);
         let limit = room.min(u32::try_from(free).unwrap_or(u32::MAX));
         for due in lease_due(app, poll_priority, limit).await {
             let span = tracing::info_span!("poll", order = %due.order_id);
@@ -95,7 +94,7 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
 /// Stretches the pauses between polls when the gateway's limits do not allow all of them, and reports how late they are.
 async fn measure(app: &AppState) {
     let now = app.now();
-    let queue = app.deps.storage.poll_queue(now + LOOKAHEAD, MOST_COUNTED);
+    let queue = app.storage.poll_queue(now + LOOKAHEAD, MOST_COUNTED);
     let queue = match queue.await {
         Ok(queue) => queue,
         Err(error) => {
@@ -107,7 +106,7 @@ async fn measure(app: &AppState) {
         now.duration_since(first).max(SignedDuration::ZERO)
     });
     let before = app.polling_pace();
-    let health = app.deps.gateway.health();
+    let health = app.gateway.health();
     // While nothing may be sent, polls wait for the gateway and not for the limits.
     let is_paused = !health.pause.is_zero() || app.gateway_unavailable();
     let pace = if is_paused {
@@ -150,7 +149,7 @@ async fn lease_due(app: &AppState, poll_priority: PollPriority, limit: u32) -> V
     if limit == 0 {
         return Vec::new();
     }
-    let (storage, now) = (&app.deps.storage, app.now());
+    let (storage, now) = (&app.storage, app.now());
     let due = storage.due_attempts(poll_priority, now, now + LEASE, limit);
     due.await.unwrap_or_else(|error| {
         error_unless_outage!(error, "failed to read due attempts");
@@ -164,7 +163,7 @@ async fn poll_invoice(app: Arc<AppState>, due: DueAttempt) {
         Err(error) => return tracing::error!(%error, "a stored invoice has an invalid id"),
     };
     let priority = request_priority(due.priority);
-    match app.deps.gateway.invoice(&id, priority).await {
+    match app.gateway.invoice(&id, priority).await {
         Ok(response) => on_response(&app, &due, response).await,
         Err(error) => on_error(&app, &due, &error).await,
     }
@@ -186,7 +185,7 @@ fn gateway_responded(app: &AppState) {
 }
 
 async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation) {
-    match app.deps.storage.record_observation(due, observation).await {
+    match app.storage.record_observation(due, observation).await {
         Ok(Some(observed)) => {
             report(app, due, &observed);
             if observed.snapshot.order.status.is_settled() {
@@ -215,7 +214,7 @@ async fn poll_for_second_payment(app: &AppState, order: &Order) {
         return;
     }
     let pause = second_payment_pause(SignedDuration::ZERO);
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let scheduled = storage.schedule_polls_of_order(&order.id, pause, now);
     if let Err(error) = scheduled.await {
         error_unless_outage!(error, order = %order.id, "failed to schedule polls for a second payment");
@@ -305,7 +304,7 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
 /// Polls again after a pause. If the storage fails, the lease of the poll ends instead.
 async fn reschedule(app: &AppState, due: &DueAttempt, pause: SignedDuration) {
     let now = app.now();
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     if let Err(error) = storage.reschedule_poll(due, now + pause, now).await {
         error_unless_outage!(error, order = %due.order_id, "failed to reschedule poll");
     }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::state::AppState;
-use crate::storage_health::error_unless_outage;
+use crate::state::{AppState, error_unless_outage};
 
 /// A clock that goes back by more was set back.
 const SET_BACK: SignedDuration = SignedDuration::from_secs(5);
@@ -82,7 +81,7 @@ impl Readings {
 }
 
 async fn replan_future(app: &AppState, now: Timestamp) -> bool {
-    match app.deps.storage.replan_future(now).await {
+    match app.storage.replan_future(now).await {
         Ok(0) => true,
         Ok(planned) => {
             tracing::warn!(

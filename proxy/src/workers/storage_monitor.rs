@@ -43,7 +43,7 @@ pub(crate) async fn run(app: Arc<AppState>) {
 /// Reports once that the clock of the database server differs from this machine's, and that it does not any more. Returns
 /// `true` if the clocks agree.
 async fn compare_clocks(app: &AppState, agreed: bool) -> bool {
-    let Ok(Some(server)) = app.deps.storage.server_state().await else {
+    let Ok(Some(server)) = app.storage.server_state().await else {
         return agreed;
     };
     let ahead = server.now.duration_since(app.now());
@@ -66,7 +66,7 @@ pub(crate) async fn probe(app: &AppState) -> Result<u64, String> {
     if let Some(reason) = app.storage_health.reason() {
         return Err(reason);
     }
-    let read = tokio::time::timeout(LONGEST_READ, app.deps.storage.backlog()).await;
+    let read = tokio::time::timeout(LONGEST_READ, app.storage.backlog()).await;
     let error = match read {
         Ok(Ok(waiting)) => return Ok(waiting),
         Ok(Err(error)) => reason(&error),
@@ -81,7 +81,7 @@ pub(crate) async fn probe(app: &AppState) -> Result<u64, String> {
 async fn check(app: &AppState, fresh: SignedDuration) {
     let now = app.now();
     let is_fresh = app.storage_health.is_fresh(now, fresh);
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let found = storage.check_database().await;
     if found.is_ok() && is_fresh {
         return;

@@ -14,11 +14,10 @@ use tokio::task::JoinSet;
 
 use crate::config::{Config, Webhook};
 use crate::spans::Recording;
-use crate::state::AppState;
-use crate::storage_health::error_unless_outage;
+use crate::state::{AppState, error_unless_outage};
 use crate::trace;
-use crate::webhooks::schedule::{JITTER_PERCENT, LONGEST_DELIVERY, early_pause, pause};
 use crate::webhooks::send::{SendOutcome, StoreResponse};
+use crate::webhooks::{JITTER_PERCENT, LONGEST_DELIVERY, early_pause, pause};
 
 /// Deliveries to one store at once. The storage leases one fewer of events that carry no money.
 const CONCURRENT_DELIVERIES: usize = MAX_DELIVERIES_PER_STORE as usize;
@@ -64,7 +63,7 @@ async fn dispatch_store(app: Arc<AppState>, store: StoreId) -> StoreId {
             () = app.shutdown.cancelled() => {}
             Ok(()) = reloaded.changed() => enable_if_url_changed(&app, &store).await,
             _ = wakeup.changed(), if has_room => {}
-            () = app.deps.clock.sleep(MAX_SLEEP), if has_room => {}
+            () = app.clock.sleep(MAX_SLEEP), if has_room => {}
             Some(ended) = deliveries.join_next() => ended.expect("a delivery does not panic"),
         }
     }
@@ -103,7 +102,7 @@ async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
     let Some(here) = configured.map(Webhook::endpoint) else {
         return;
     };
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let restored = async {
         match storage.endpoint_status(store).await?.gone {
             Some(gone) if gone.endpoint != here => storage.enable_endpoint(store, app.now()).await,
@@ -127,7 +126,7 @@ async fn fetch_due(app: &AppState, store: &StoreId, free: usize) -> Vec<DueDeliv
         return Vec::new();
     }
     let now = app.now();
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let due = storage.due_deliveries(store, now, now + LEASE, limit).await;
     due.unwrap_or_else(|error| {
         error_unless_outage!(error, "failed to read due events");
@@ -149,13 +148,13 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
         None => (None, DeliveryOutcome::NoWebhook),
         Some(webhook) => {
             let trace = span.as_ref().map(Recording::trace);
-            let delivering = app.deps.webhooks.send(webhook, event, tried_at);
+            let delivering = app.webhooks.send(webhook, event, tried_at);
             let sent = tokio::select! {
                 biased;
                 sent = trace::within(trace, delivering) => sent,
-                () = app.deps.clock.sleep(LONGEST_DELIVERY) => SendOutcome::Failed("no response in time".into()),
+                () = app.clock.sleep(LONGEST_DELIVERY) => SendOutcome::Failed("no response in time".into()),
             };
-            let draw = app.deps.random.below(2 * JITTER_PERCENT + 1);
+            let draw = app.random.below(2 * JITTER_PERCENT + 1);
             let outcome = outcome(&sent, &due, (tried_at, app.now()), draw, webhook.endpoint());
             (Some(sent), outcome)
         }
@@ -166,7 +165,7 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
         span.set("florin.store", event.store_id.to_string());
         span.set("florin.event.id", event.id.to_string());
         span.set("florin.delivery.outcome", outcome_name);
-        if let Some(status) = sent.as_ref().and_then(status) {
+        if let Some(status) = sent.as_ref().and_then(SendOutcome::http_status) {
             span.set_status(status);
         }
         if outcome != DeliveryOutcome::Delivered {
@@ -178,10 +177,12 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
         event_id: event.id.clone(),
         tried_at,
         took,
-        http_status: sent.as_ref().and_then(status),
-        note: note(sent.as_ref()),
+        http_status: sent.as_ref().and_then(SendOutcome::http_status),
+        note: sent
+            .as_ref()
+            .map_or_else(|| "the store has no webhook".to_owned(), SendOutcome::note),
     };
-    if let Err(error) = app.deps.storage.record_delivery(&delivery, outcome).await {
+    if let Err(error) = app.storage.record_delivery(&delivery, outcome).await {
         error_unless_outage!(error, event = %event.id, "failed to record a delivery");
     }
     report(event, sent.as_ref(), outcome);
@@ -189,7 +190,7 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
 
 /// Logs a delivery. The store's response body stays out of the log.
 fn report(event: &Event, sent: Option<&SendOutcome>, outcome: DeliveryOutcome) {
-    let status = sent.and_then(status);
+    let status = sent.and_then(SendOutcome::http_status);
     let failure = sent.and_then(|sent| match sent {
         SendOutcome::Failed(reason) => Some(reason.as_str()),
         SendOutcome::Response(_) => None,
@@ -206,26 +207,6 @@ fn report(event: &Event, sent: Option<&SendOutcome>, outcome: DeliveryOutcome) {
              POST /v1/webhook/enable or its webhook.url is another one"
         ),
         _ => tracing::info!(%event, %store, kind, status, failure, "delivery"),
-    }
-}
-
-fn status(sent: &SendOutcome) -> Option<u16> {
-    match sent {
-        SendOutcome::Response(response) => Some(response.status),
-        SendOutcome::Failed(_) => None,
-    }
-}
-
-fn note(sent: Option<&SendOutcome>) -> String {
-    match sent {
-        None => "the store has no webhook".to_owned(),
-        Some(SendOutcome::Failed(reason)) => reason.clone(),
-        Some(SendOutcome::Response(answer)) if answer.excerpt.is_empty() => {
-            format!("answered {}", answer.status)
-        }
-        Some(SendOutcome::Response(answer)) => {
-            format!("answered {}: {}", answer.status, answer.excerpt)
-        }
     }
 }
 
@@ -366,15 +347,5 @@ mod tests {
     fn the_tenth_try_is_the_last() {
         let refused = answered(500, None);
         assert_eq!(after(&refused, &due(9)), DeliveryOutcome::GivenUp);
-    }
-
-    #[test]
-    fn what_the_store_answered_is_noted() {
-        let mut sent = answered(500, None);
-        assert_eq!(note(Some(&sent)), "answered 500");
-        if let SendOutcome::Response(answered) = &mut sent {
-            answered.excerpt = "disk full".into();
-        }
-        assert_eq!(note(Some(&sent)), "answered 500: disk full");
     }
 }

@@ -5,13 +5,22 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use florin_orders::{AuditId, DecisionKind, OrderId, OrderStatus, Snapshot, StoreId};
-use florin_storage::{Actor, NewDecision, OrderHistory, OrderSearch, StoreScope};
+use florin_orders::{
+    Aggregate, Attempt, AttemptState, AuditId, DecisionKind, Destination, OrderId, OrderRecord,
+    OrderStatus, Snapshot, StoreId,
+};
+use florin_storage::{
+    Actor, AuditEntry, NewDecision, OrderHistory, OrderSearch, RecordedEvent, StoreScope,
+    StoredObservation,
+};
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use strum::VariantArray as _;
 
-use crate::admin::api::{Reader, Writer, page_size, reason, records, search_text};
-use crate::admin::error::OperatorError;
+use crate::admin::api::{Reader, Writer, page_size, reason, search_text};
+use crate::admin::{OperatorError, attention};
+use crate::http::store_api::events::DeliveryAttempt;
 use crate::state::AppState;
 
 #[derive(Debug, Default, Deserialize)]
@@ -62,7 +71,7 @@ pub(crate) async fn list(
 ) -> Result<Json<Value>, OperatorError> {
     let Query(query) = query?;
     let search = query.search(&StoreScope::All)?;
-    let storage = &app.deps.storage;
+    let storage = &app.storage;
     let waiting = query.attention == Some(true);
     let found = if waiting {
         storage
@@ -75,7 +84,7 @@ pub(crate) async fn list(
     let pages_on = is_full && !waiting && search.text.is_none();
     let next = found.last().filter(|_| pages_on);
     Ok(Json(json!({
-        "orders": found.iter().map(records::order).collect::<Value>(),
+        "orders": found.iter().map(order_record).collect::<Value>(),
         "next": next.map(|last| last.order.id.to_string()),
     })))
 }
@@ -87,7 +96,7 @@ pub(crate) async fn show(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, OperatorError> {
     let history = history(&app, &StoreScope::All, &id).await?;
-    Ok(Json(records::history(&history)))
+    Ok(Json(history_record(&history)))
 }
 
 pub(crate) async fn history(
@@ -96,7 +105,7 @@ pub(crate) async fn history(
     id: &str,
 ) -> Result<OrderHistory, OperatorError> {
     let id = OrderId::parse(id).map_err(|_| OperatorError::NotFound("order"))?;
-    let found = app.deps.storage.order_history(scope, &id).await?;
+    let found = app.storage.order_history(scope, &id).await?;
     found.ok_or(OperatorError::NotFound("order"))
 }
 
@@ -121,7 +130,7 @@ pub(crate) async fn decide(
     let Json(request) = request?;
     decide_as(&app, actor, &id, request).await?;
     let history = history(&app, &StoreScope::All, &id).await?;
-    Ok(Json(json!({ "order": records::order(&history.aggregate) })))
+    Ok(Json(json!({ "order": order_record(&history.aggregate) })))
 }
 
 pub(crate) async fn decide_as(
@@ -141,7 +150,7 @@ pub(crate) async fn decide_as(
         actor,
         reason: reason(&request.reason)?,
     };
-    let decided = app.deps.storage.decide(&id, &decision, app.now()).await?;
+    let decided = app.storage.decide(&id, &decision, app.now()).await?;
     let Actor { name, scope } = &decision.actor;
     let staff_of = scope.store().map(StoreId::as_str);
     tracing::info!(order = %id, person = name, staff_of, decision = <&str>::from(kind), "a person decided about an order");
@@ -153,9 +162,7 @@ pub(crate) async fn decide_as(
 }
 
 pub(crate) fn new_audit_id(app: &AppState) -> AuditId {
-    let mut bits = [0; 16];
-    app.deps.random.fill(&mut bits);
-    AuditId::from_random(bits)
+    AuditId::from_random(app.random_bits())
 }
 
 #[derive(Debug, Deserialize)]
@@ -174,10 +181,152 @@ pub(crate) async fn audit(
 ) -> Result<Json<Value>, OperatorError> {
     let Query(query) = query?;
     let limit = page_size(query.limit)?;
-    let found = app.deps.storage.audit_log(query.after, limit).await?;
+    let found = app.storage.audit_log(query.after, limit).await?;
     let next = found.last().filter(|_| found.len() == limit as usize);
     Ok(Json(json!({
-        "entries": found.iter().map(records::audit).collect::<Value>(),
+        "entries": found.iter().map(audit_record).collect::<Value>(),
         "next": next.map(|last| last.position),
     })))
+}
+
+// The records of this API: docs/operations/operators-page.md.
+
+/// An order for operators: the store's record of it, and what the store does not see.
+fn order_record(aggregate: &Aggregate) -> Value {
+    let order = &aggregate.order;
+    let causes = aggregate.attention_causes().into_iter().map(|cause| {
+        let (title, sentence) = attention::texts(cause);
+        json!({ "cause": <&str>::from(cause), "title": title, "sentence": sentence })
+    });
+    let decisions = possible(aggregate).into_iter().map(<&str>::from);
+    let mut record = json!(OrderRecord::of(&aggregate.snapshot()));
+    record["store"] = json!(order.terms.store_id.to_string());
+    // What a decision must name: it grows with every change.
+    record["version"] = json!(order.version);
+    // Null while the order does not wait for a person.
+    record["attention_since"] = json!(time(aggregate.attention_since));
+    record["attention"] = causes.collect();
+    record["decisions"] = decisions.collect();
+    record
+}
+
+pub(crate) fn possible(aggregate: &Aggregate) -> Vec<DecisionKind> {
+    // The pure function decides; it is asked with a copy.
+    let is_possible = |kind: &DecisionKind| {
+        aggregate
+            .clone()
+            .decide(*kind, Timestamp::UNIX_EPOCH)
+            .is_ok()
+    };
+    let kinds = DecisionKind::VARIANTS.iter().copied();
+    kinds.filter(is_possible).collect()
+}
+
+fn time(time: Option<Timestamp>) -> Option<String> {
+    time.map(|time| time.to_string())
+}
+
+/// One order with all that happened.
+fn history_record(history: &OrderHistory) -> Value {
+    let aggregate = &history.aggregate;
+    json!({
+        "order": order_record(aggregate),
+        "attempts": aggregate.attempts.iter().map(attempt_record).collect::<Value>(),
+        "observations": history.observations.iter().map(observation_record).collect::<Value>(),
+        "events": history.events.iter().map(event_record).collect::<Value>(),
+        "audit": history.audit.iter().map(audit_record).collect::<Value>(),
+    })
+}
+
+fn attempt_record(attempt: &Attempt) -> Value {
+    let terms = attempt.terms.custom();
+    let paid_in = attempt
+        .invoice()
+        .and_then(|it| it.progress.paid_in.as_ref());
+    let asset = terms.map(|terms| &terms.crypto_code).or(paid_in);
+    let state: &str = match &attempt.state {
+        AttemptState::Creating => "creating",
+        AttemptState::Open(_) => "open",
+        AttemptState::Abandoned(reason) => reason.into(),
+    };
+    let requested = terms.map(|terms| &terms.requested);
+    let invoice = attempt.invoice().map(|invoice| {
+        let (address, page_url) = match &invoice.destination {
+            Destination::Address { address, .. } => (Some(address.clone()), None),
+            Destination::Page { url } => (None, Some(url.to_string())),
+        };
+        let progress = &invoice.progress;
+        json!({
+            "id": invoice.id.to_string(),
+            "address": address,
+            "page_url": page_url,
+            "opened_at": invoice.opened_at.to_string(),
+            "expires_at": invoice.expires_at.to_string(),
+            "marked_as_paid_at": time(invoice.marked_as_paid_at),
+            "payment_state": <&str>::from(invoice.payment_state),
+            "state_since": invoice.state_since.to_string(),
+            "received": progress.received.each().map(|amount| amount.to_string()),
+            "confirmations": progress.confirmations.map(|(count, required)| [count, required]),
+            "transaction_hash": progress.transaction_hash,
+            "needs_review": invoice.needs_review,
+            "observed_at": time(invoice.observed_at),
+            "next_poll_at": time(invoice.next_poll_at),
+        })
+    });
+    json!({
+        "id": attempt.terms.id.to_string(),
+        "state": state,
+        "begun_at": attempt.begun_at.to_string(),
+        "crypto_code": asset.map(ToString::to_string),
+        // In the asset, US dollars, and local currency; null for a hosted attempt.
+        "requested": requested.map(|it| it.amounts.each().map(|amount| amount.to_string())),
+        "local_currency_code": requested.map(|it| it.local_currency.to_string()),
+        "invoice": invoice,
+    })
+}
+
+fn observation_record(stored: &StoredObservation) -> Value {
+    json!({
+        "attempt": stored.attempt_id.to_string(),
+        "first_at": stored.first_at.to_string(),
+        "last_at": stored.last_at.to_string(),
+        // How often the same response came in a row.
+        "times": stored.times,
+        "assessment": stored.assessment,
+        // The beginning of the response.
+        "raw": stored.raw,
+    })
+}
+
+fn event_record(recorded: &RecordedEvent) -> Value {
+    let event = &recorded.event;
+    let deliveries = recorded.deliveries.iter().map(DeliveryAttempt::of);
+    json!({
+        "id": event.id.to_string(),
+        "type": event.kind,
+        "sequence": event.sequence,
+        "created_at": event.created_at.to_string(),
+        "state": <&str>::from(recorded.state),
+        "next_at": time(recorded.next_at),
+        "deliveries": deliveries.collect::<Vec<_>>(),
+    })
+}
+
+fn audit_record(entry: &AuditEntry) -> Value {
+    let (before, after) = entry.status.unzip();
+    json!({
+        "id": entry.id.to_string(),
+        "at": entry.at.to_string(),
+        // The operator's name, or that of the member of the staff.
+        "operator": entry.actor.name,
+        // The store whose staff it was; null for an operator.
+        "staff_of": entry.actor.scope.store().map(ToString::to_string),
+        "action": <&str>::from(entry.action),
+        "order": entry.order_id.as_ref().map(ToString::to_string),
+        // The event or the store.
+        "subject": entry.subject,
+        "reason": entry.reason,
+        "status_before": before.map(<&str>::from),
+        "status_after": after.map(<&str>::from),
+    })
 }

@@ -8,11 +8,10 @@ use florin_orders::{Aggregate, AttentionCause, DecisionKind, OrderStatus};
 use florin_storage::{GivenUpEvent, StorageError, Totals};
 use maud::{Markup, html};
 
-use crate::admin::api::records::possible;
+use crate::admin::api::orders::possible;
 use crate::admin::attention::{self, Finding, GIVEN_UP_EVENT, conditions, disabled_webhook};
-use crate::admin::error::{OperatorError, PageError};
-use crate::admin::pages::viewer::{Place, SignedIn, Viewer};
-use crate::admin::pages::{layout, timeline};
+use crate::admin::pages::{self, Place, SignedIn, Viewer, timeline};
+use crate::admin::{OperatorError, PageError};
 use crate::config::Role;
 use crate::state::AppState;
 
@@ -26,7 +25,7 @@ pub(crate) async fn page<V: SignedIn>(
     visitor: V,
 ) -> Result<Markup, PageError> {
     let viewer = visitor.viewer();
-    let totals = tokio::time::timeout(LONGEST_READ, app.deps.storage.totals()).await;
+    let totals = tokio::time::timeout(LONGEST_READ, app.storage.totals()).await;
     let totals = totals.unwrap_or_else(|_| {
         let reason = format!("no response within {} s", LONGEST_READ.as_secs());
         Err(StorageError::Unreachable(reason))
@@ -51,7 +50,7 @@ pub(crate) async fn page<V: SignedIn>(
         @if !found.is_empty() { (proxy(&found)) }
         (waiting)
     };
-    Ok(layout::page(&viewer, "/", "Needs a person", &content))
+    Ok(pages::page(&viewer, "/", "Needs a person", &content))
 }
 
 fn proxy(found: &[Finding]) -> Markup {
@@ -78,7 +77,7 @@ async fn waiting(
     totals: &Totals,
     is_well: bool,
 ) -> Result<Markup, OperatorError> {
-    let (storage, scope) = (&app.deps.storage, viewer.scope());
+    let (storage, scope) = (&app.storage, viewer.scope());
     let orders = storage.orders_for_attention(scope, MOST).await?;
     let given_up = storage.given_up_events(scope, MOST).await?;
     let outboxes = totals.outboxes.iter();
@@ -106,7 +105,7 @@ async fn waiting(
                             a href={ (viewer.base()) "/stores" } { strong { (outbox.store_id) } }
                             span { (outbox.waiting) " events wait" }
                             @if let Some(oldest) = outbox.oldest_at {
-                                span.muted { "the oldest since " (layout::time(oldest)) }
+                                span.muted { "the oldest since " (pages::time(oldest)) }
                             }
                         }
                     }
@@ -130,21 +129,17 @@ async fn entry(
     aggregate: &Aggregate,
 ) -> Result<Markup, OperatorError> {
     let order = &aggregate.order;
-    let history = app
-        .deps
-        .storage
-        .order_history(viewer.scope(), &order.id)
-        .await?;
+    let history = app.storage.order_history(viewer.scope(), &order.id).await?;
     let since = aggregate.attention_since;
     Ok(html! {
         article.card aria-labelledby=(order.id) {
             div.title {
                 h2 id=(order.id) { a href={ (viewer.base()) "/orders/" (order.id) } { (order.terms.reference) } }
-                (layout::status(order.status))
+                (pages::status(order.status))
                 span.money { (order.terms.amount) " " (order.terms.currency) }
                 @if viewer.sees_all() { span.muted { (order.terms.store_id) } }
                 @if let Some(since) = since {
-                    span.muted { "waits since " (layout::time(since)) ", " (layout::ago(since, app.now())) }
+                    span.muted { "waits since " (pages::time(since)) ", " (pages::ago(since, app.now())) }
                 }
             }
             (causes(&aggregate.attention_causes()))
@@ -163,7 +158,7 @@ fn given_up_row(viewer: &Viewer, given_up: &GivenUpEvent) -> Markup {
             a href={ (viewer.base()) "/orders/" (event.order_id) } { strong { (event.kind) } }
             span.muted {
                 @if viewer.sees_all() { (event.store_id) ", " }
-                (layout::time(event.created_at))
+                (pages::time(event.created_at))
             }
             @if let Some(latest) = &given_up.latest {
                 span { (latest.delivery.note) }

@@ -12,13 +12,11 @@ use serde::Deserialize;
 use strum::VariantArray as _;
 use url::form_urlencoded;
 
-use crate::admin::api::deliveries::redeliver_as;
 use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide_as, history};
-use crate::admin::api::page_size;
-use crate::admin::error::{OperatorError, PageError};
+use crate::admin::api::{page_size, redeliver_as};
 use crate::admin::pages::attention::{causes, decision_form};
-use crate::admin::pages::viewer::{SignedIn, Viewer};
-use crate::admin::pages::{layout, timeline};
+use crate::admin::pages::{self, SignedIn, Viewer, timeline};
+use crate::admin::{OperatorError, PageError};
 use crate::state::AppState;
 
 /// GET /orders: search, filters, and a page of the list.
@@ -30,7 +28,7 @@ pub(crate) async fn list<V: SignedIn>(
     let viewer = visitor.viewer();
     let Query(query) = query?;
     let search = query.search(viewer.scope())?;
-    let found = app.deps.storage.find_orders(&search).await?;
+    let found = app.storage.find_orders(&search).await?;
     let pages_on = found.len() == search.limit as usize && search.text.is_none();
     let next = found.last().filter(|_| pages_on);
     let next = next.map(|last| next_page(&viewer, &query, &last.order.id));
@@ -56,7 +54,7 @@ pub(crate) async fn list<V: SignedIn>(
             p.pages { a href=(next) rel="next" { "Older orders" } }
         }
     };
-    Ok(layout::page(&viewer, "/orders", "Orders", &content))
+    Ok(pages::page(&viewer, "/orders", "Orders", &content))
 }
 
 fn next_page(viewer: &Viewer, query: &OrdersQuery, after: &OrderId) -> String {
@@ -104,7 +102,7 @@ fn table(viewer: &Viewer, found: &[Aggregate]) -> Markup {
     }
     html! {
         table.list {
-            (layout::head(&columns, &["Price"]))
+            (pages::head(&columns, &["Price"]))
             tbody { @for aggregate in found { (row(viewer, aggregate)) } }
         }
     }
@@ -122,13 +120,13 @@ fn row(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
                 @if !order.terms.title.is_empty() { span.muted.sub { (order.terms.title) } }
             }
             td data-label="Status" {
-                (layout::status(order.status))
+                (pages::status(order.status))
                 @if aggregate.attention_since.is_some() { span.badge.bad { "needs a person" } }
             }
             td.number data-label="Price" { (order.terms.amount) " " (order.terms.currency) }
             td data-label="Asset" { @if let Some(terms) = terms { (terms.crypto_code) } @else { "–" } }
             @if viewer.sees_all() { td data-label="Store" { (order.terms.store_id) } }
-            td data-label="Opened, UTC" { (layout::time(order.created_at)) }
+            td data-label="Opened, UTC" { (pages::time(order.created_at)) }
         }
     }
 }
@@ -160,7 +158,7 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<&Refused<
             p.notice.bad role="alert" { "Nothing was done: " (problem) ". Your reason: " q { (written) } }
         }
         div.title {
-            (layout::status(order.status))
+            (pages::status(order.status))
             span.money { (order.terms.amount) " " (order.terms.currency) }
             @if viewer.sees_all() { span.muted { (order.terms.store_id) } }
         }
@@ -169,11 +167,11 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<&Refused<
             @if !order.terms.title.is_empty() { div { dt { "Title" } dd { (order.terms.title) } } }
             @if let Some(email) = &order.terms.customer_email { div { dt { "Customer" } dd { (email) } } }
             @if let Some(email) = &order.receipt_email { div { dt { "Receipt" } dd { (email) } } }
-            div { dt { "Opened, UTC" } dd { (layout::time(order.created_at)) } }
+            div { dt { "Opened, UTC" } dd { (pages::time(order.created_at)) } }
             @if let Some(at) = order.settled_at {
                 div {
                     dt { "Credited, UTC" }
-                    dd { (layout::time(at)) @if order.is_accepted() { " by a decision" } }
+                    dd { (pages::time(at)) @if order.is_accepted() { " by a decision" } }
                 }
             }
         }
@@ -189,7 +187,7 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<&Refused<
         (timeline::timeline(viewer, history))
     };
     let title = format!("Order {}", order.terms.reference);
-    layout::page(viewer, "/orders", &title, &content)
+    pages::page(viewer, "/orders", &title, &content)
 }
 
 #[derive(Deserialize)]
@@ -275,14 +273,14 @@ pub(crate) async fn audit<V: SignedIn>(
 ) -> Result<Markup, PageError> {
     let Query(query) = query?;
     let limit = page_size(query.limit)?;
-    let found = app.deps.storage.audit_log(query.after, limit).await?;
+    let found = app.storage.audit_log(query.after, limit).await?;
     let next = found.last().filter(|_| found.len() == limit as usize);
     let content = html! {
         @if found.is_empty() {
             p.notice { "The log is empty: every decision, redelivery and test will be here." }
         } @else {
             table.list {
-                (layout::head(&["When, UTC", "Who", "What", "About", "Reason"], &[]))
+                (pages::head(&["When, UTC", "Who", "What", "About", "Reason"], &[]))
                 tbody { @for entry in &found { (audit_row(entry)) } }
             }
         }
@@ -290,7 +288,7 @@ pub(crate) async fn audit<V: SignedIn>(
             p.pages { a href={ "/audit?after=" (last.position) } rel="next" { "Older entries" } }
         }
     };
-    Ok(layout::page(
+    Ok(pages::page(
         &visitor.viewer(),
         "/audit",
         "Audit log",
@@ -302,7 +300,7 @@ fn audit_row(entry: &AuditEntry) -> Markup {
     let action: &str = entry.action.into();
     html! {
         tr {
-            th scope="row" data-label="When, UTC" { (layout::time(entry.at)) }
+            th scope="row" data-label="When, UTC" { (pages::time(entry.at)) }
             td data-label="Who" {
                 (entry.actor.name)
                 @if let Some(store) = entry.actor.scope.store() { span.muted.sub { "staff of " (store) } }

@@ -16,9 +16,8 @@ use jiff::{Timestamp, ToSpan as _};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::error::{OperatorError, PageError};
-use crate::admin::pages::layout;
-use crate::admin::pages::viewer::SignedIn;
+use crate::admin::pages::{self, SignedIn};
+use crate::admin::{OperatorError, PageError};
 use crate::state::AppState;
 
 /// Rows that one read takes.
@@ -66,7 +65,7 @@ async fn settled(
 ) -> Result<Vec<SettledOrder>, OperatorError> {
     let mut all: Vec<SettledOrder> = Vec::new();
     loop {
-        let storage = &app.deps.storage;
+        let storage = &app.storage;
         let (from, until) = (day.from, day.until);
         let page = storage
             .settled_orders(scope, from, until, all.last(), BATCH)
@@ -136,7 +135,7 @@ pub(crate) async fn page<V: SignedIn>(
             p.notice { "No order was credited on this day." }
         } @else {
             table.list {
-                (layout::head(&["Store", "Asset", "Orders", "Received", "Credited"], &["Orders", "Received", "Credited"]))
+                (pages::head(&["Store", "Asset", "Orders", "Received", "Credited"], &["Orders", "Received", "Credited"]))
                 tbody {
                     @for ((store, asset, currency), total) in &totals {
                         tr {
@@ -154,7 +153,7 @@ pub(crate) async fn page<V: SignedIn>(
             }
         }
     };
-    Ok(layout::page(
+    Ok(pages::page(
         &viewer,
         "/settlements",
         "Settlements",

@@ -15,14 +15,12 @@ use maud::{Markup, html};
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::admin::error::PageError;
-use crate::admin::pages::layout;
-use crate::admin::pages::viewer::{CsrfForm, Place, SignedIn, Viewer};
+use crate::admin::PageError;
+use crate::admin::pages::{self, CsrfForm, Place, SignedIn, Viewer};
 use crate::auth::is_same;
-use crate::auth::operator::by_password;
-use crate::auth::operator_session::SignInAttempt;
+use crate::auth::operator::{SignInAttempt, by_password};
 use crate::auth::token::random_token;
-use crate::http::middleware::client_address::ClientAddress;
+use crate::http::middleware::ClientAddress;
 use crate::state::AppState;
 
 /// The cookie that the form of the sign-in repeats.
@@ -92,9 +90,9 @@ fn form(app: &AppState, problem: Option<&str>) -> Response {
         .iter()
         .any(|operator| operator.password_hash.is_some());
     if !has_operators {
-        return layout::outside(Place::Operator, "No operator is set up", &setup()).into_response();
+        return pages::outside(Place::Operator, "No operator is set up", &setup()).into_response();
     }
-    let csrf = random_token(&*app.deps.random);
+    let csrf = random_token(&*app.random);
     let content = html! {
         @if let Some(problem) = problem {
             p.notice.bad role="alert" { (problem) }
@@ -108,7 +106,7 @@ fn form(app: &AppState, problem: Option<&str>) -> Response {
             button type="submit" { "Sign in" }
         }
     };
-    let page = layout::outside(Place::Operator, "Sign in", &content);
+    let page = pages::outside(Place::Operator, "Sign in", &content);
     let mut response = page.into_response();
     if problem.is_some() {
         *response.status_mut() = StatusCode::UNAUTHORIZED;
@@ -203,8 +201,8 @@ pub(crate) async fn sign_in(
         tracing::warn!(address, "an operator failed to sign in");
         return Ok(form(&app, Some("The name or the password is wrong.")));
     };
-    let browser = sessions.succeeded(&attempt, &*app.deps.random, app.now());
-    let token = sessions.open(&name, &password_hash, &*app.deps.random, app.now());
+    let browser = sessions.succeeded(&attempt, &*app.random, app.now());
+    let token = sessions.open(&name, &password_hash, &*app.random, app.now());
     tracing::info!(operator = name, "an operator signed in");
     // The browser names the scheme that it used, also behind a proxy that ends TLS.
     let origin = headers.get(header::ORIGIN).map(HeaderValue::as_bytes);

@@ -8,64 +8,43 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::admin::pages::layout;
-use crate::admin::pages::viewer::{Place, Viewer};
+use crate::admin::pages::{self, Place, Viewer};
 use crate::config::Role;
 
-/// The members of a response that are compared. Source: payment-service.md, "Invoice status record".
-struct Member {
-    name: &'static str,
-    expected: String,
-    /// `true` if another value is a contradiction, not progress.
-    is_fixed: bool,
-}
-
-fn fixed(name: &'static str, expected: String) -> Member {
-    Member {
-        name,
-        expected,
-        is_fixed: true,
-    }
-}
-
-fn wanted(name: &'static str, expected: &str) -> Member {
-    Member {
-        name,
-        expected: expected.to_owned(),
-        is_fixed: false,
-    }
-}
+/// A member of a response that is compared: its name, what was requested, and `true` if another value is a contradiction, not
+/// progress. Source: payment-service.md, "Invoice status record".
+type Member = (&'static str, String, bool);
 
 fn members(order: &Aggregate, attempt: &Attempt, invoice: &Invoice) -> Vec<Member> {
     let mut members = vec![
-        fixed("invoice_id", invoice.id.to_string()),
-        wanted("transaction_status", "COMPLETED"),
+        ("invoice_id", invoice.id.to_string(), true),
+        ("transaction_status", "COMPLETED".to_owned(), false),
     ];
     if let Destination::Address { address, .. } = &invoice.destination {
-        members.push(fixed("wallet_address", address.clone()));
+        members.push(("wallet_address", address.clone(), true));
     }
-    let local = if let Some(terms) = attempt.terms.custom() {
+    let (local, local_currency) = if let Some(terms) = attempt.terms.custom() {
         let [crypto, usd, local] = terms.requested.amounts.each();
-        members.push(fixed("transaction_crypto", terms.crypto_code.to_string()));
-        members.push(fixed("invoice_crypto_amount", crypto.to_string()));
-        members.push(wanted("received_crypto_amount", &crypto.to_string()));
-        members.push(fixed("invoice_amount_in_usd", usd.to_string()));
-        members.push(wanted("received_amount_in_usd", &usd.to_string()));
-        members.push(fixed(
-            "local_currency_code",
-            terms.requested.local_currency.to_string(),
-        ));
-        local
+        members.extend([
+            ("transaction_crypto", terms.crypto_code.to_string(), true),
+            ("invoice_crypto_amount", crypto.to_string(), true),
+            ("received_crypto_amount", crypto.to_string(), false),
+            ("invoice_amount_in_usd", usd.to_string(), true),
+            ("received_amount_in_usd", usd.to_string(), false),
+        ]);
+        (local, terms.requested.local_currency)
     } else {
-        let currency = order.order.terms.currency.to_string();
-        members.push(fixed("local_currency_code", currency));
-        order.order.terms.amount
+        (order.order.terms.amount, order.order.terms.currency)
     };
-    members.push(fixed("invoice_amount_in_local_currency", local.to_string()));
-    members.push(wanted(
-        "received_amount_in_local_currency",
-        &local.to_string(),
-    ));
+    members.extend([
+        ("local_currency_code", local_currency.to_string(), true),
+        ("invoice_amount_in_local_currency", local.to_string(), true),
+        (
+            "received_amount_in_local_currency",
+            local.to_string(),
+            false,
+        ),
+    ]);
     members
 }
 
@@ -98,7 +77,7 @@ pub(crate) fn comparison(history: &OrderHistory) -> Markup {
     };
     html! {
         p {
-            "The gateway's response of " (layout::time(observation.last_at)) " UTC"
+            "The gateway's response of " (pages::time(observation.last_at)) " UTC"
             @if observation.times > 1 { ", the same " (observation.times) " times" }
             ": " strong { (observation.assessment) }
         }
@@ -120,14 +99,14 @@ fn compared(members: &[Member], observation: &StoredObservation) -> Markup {
     html! {
         @if data.is_some() {
             table.compared {
-                (layout::head(&["Member", "Requested", "The gateway says"], &[]))
+                (pages::head(&["Member", "Requested", "The gateway says"], &[]))
                 tbody {
-                    @for member in members {
-                        @let value = reported(member.name);
-                        @let differs = member.is_fixed && !is_equal(value.as_deref(), &member.expected);
+                    @for (name, expected, is_fixed) in members {
+                        @let value = reported(name);
+                        @let differs = *is_fixed && !is_equal(value.as_deref(), expected);
                         tr class=[differs.then_some("differs")] {
-                            th scope="row" { code { (member.name) } }
-                            td data-label="Requested" { (member.expected) }
+                            th scope="row" { code { (name) } }
+                            td data-label="Requested" { (expected) }
                             td data-label="The gateway says" {
                                 @if let Some(value) = &value { (value) } @else { span.muted { "nothing" } }
                                 @if differs { " " span.badge.bad { "differs" } }
@@ -204,9 +183,9 @@ fn one_attempt(aggregate: &Aggregate, attempt: &Attempt) -> Markup {
                     @if let Some((count, required)) = invoice.progress.confirmations {
                         div { dt { "Confirmations" } dd { (count) " of " (required) } }
                     }
-                    div { dt { "Expires, UTC" } dd { (layout::time(invoice.expires_at)) } }
+                    div { dt { "Expires, UTC" } dd { (pages::time(invoice.expires_at)) } }
                     @if let Some(at) = invoice.next_poll_at {
-                        div { dt { "Next poll, UTC" } dd { (layout::time(at)) } }
+                        div { dt { "Next poll, UTC" } dd { (pages::time(at)) } }
                     }
                 }
             }
@@ -246,7 +225,7 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
                 " " span { (confirmations) " confirmations" }
             }
             @if observation.times > 1 {
-                " " span.muted { (observation.times) " times, until " (layout::time(observation.last_at)) }
+                " " span.muted { (observation.times) " times, until " (pages::time(observation.last_at)) }
             }
         };
         entries.push((observation.first_at, 4, reported));
@@ -289,10 +268,10 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
             h2 #timeline { "Time line" }
             ol.timeline reversed {
                 @for (at, _, entry) in &entries {
-                    li { span.when { (layout::time(*at)) } div { (entry) } }
+                    li { span.when { (pages::time(*at)) } div { (entry) } }
                 }
                 li {
-                    span.when { (layout::time(aggregate.order.created_at)) }
+                    span.when { (pages::time(aggregate.order.created_at)) }
                     div { strong { "Order opened" } " " span { (aggregate.order.terms.amount) " " (aggregate.order.terms.currency) } }
                 }
             }

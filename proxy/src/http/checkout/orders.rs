@@ -24,13 +24,11 @@ use crate::http::checkout::{
 };
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
-use crate::http::middleware::client_address::ClientAddress;
-use crate::http::middleware::require_listed_origin;
-use crate::http::openapi::information::CHECKOUT;
-use crate::http::openapi::operation::{Auth, Operation};
-use crate::http::openapi::types::Types;
-use crate::http::static_files::file::etag;
-use crate::orders::price::{self, PriceError};
+use crate::http::middleware::{ClientAddress, require_listed_origin};
+use crate::http::openapi::CHECKOUT;
+use crate::http::openapi::operation::{Auth, Operation, Types};
+use crate::http::static_files::etag;
+use crate::orders::open::PriceError;
 use crate::payments::view::store_view;
 use crate::state::AppState;
 use crate::{orders, payments};
@@ -177,12 +175,12 @@ impl<'a> VerifiedRequest<'a> {
     ) -> Result<NewOrder, PriceError> {
         match self {
             Self::Product { sku, quantity, .. } => {
-                price::product(store, reference, &sku, quantity, now)
+                orders::open::product(store, reference, &sku, quantity, now)
             }
             Self::Donation { id, amount, .. } => {
-                price::donation(store, reference, &id, &amount, now)
+                orders::open::donation(store, reference, &id, &amount, now)
             }
-            Self::Signed { claims, .. } => Ok(price::order_token(store, claims, now)),
+            Self::Signed { claims, .. } => Ok(orders::open::order_token(store, claims, now)),
         }
     }
 }
@@ -280,7 +278,7 @@ pub(crate) async fn donation(
 ) -> Result<Json<DonationView>, ApiError> {
     let config = app.config();
     let store = store_of_page(&config, &wanted.store, &headers)?;
-    let donation = price::declared_donation(store, &wanted.donation)?;
+    let donation = orders::open::declared_donation(store, &wanted.donation)?;
     let decimals = store.currency.decimals();
     let padded = |amount: Amount| amount.with_min_decimals(decimals).to_text();
     Ok(Json(DonationView {

@@ -17,10 +17,9 @@ use crate::http::body::{Body, EmptyBody};
 use crate::http::checkout::{CheckoutSession, limit_address, reload, view_of};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, idempotent};
-use crate::http::middleware::client_address::ClientAddress;
-use crate::http::openapi::information::CHECKOUT;
-use crate::http::openapi::operation::{Auth, Operation};
-use crate::http::openapi::types::Types;
+use crate::http::middleware::ClientAddress;
+use crate::http::openapi::CHECKOUT;
+use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
 use crate::payments::price_cache::PriceSnapshot;
@@ -247,7 +246,7 @@ async fn mark_as_paid(
     if snapshot.order.terms.flow == Flow::Hosted {
         return Err(ApiError::PaidOnHostedPage);
     }
-    let (storage, order) = (&app.deps.storage, &snapshot.order.id);
+    let (storage, order) = (&app.storage, &snapshot.order.id);
     let marked = storage.mark_as_paid(order, named.as_ref(), app.now());
     let marked = marked.await.map_err(|error| match error {
         OrderOperationError::Storage(error) => ApiError::from(error),
@@ -408,7 +407,7 @@ pub(crate) async fn keep(
         });
     }
     let id = &snapshot.order.id;
-    let kept = app.deps.storage.keep_receipt_email(id, email, app.now());
+    let kept = app.storage.keep_receipt_email(id, email, app.now());
     let kept = kept.await?.ok_or(ApiError::NoSuchOrder)?;
     if kept.change == EmailChange::First && kept.snapshot.order.status.is_settled() {
         app.metrics.order_events(&[EventType::EmailAdded]);

@@ -15,9 +15,8 @@ use serde_json::Value;
 use crate::http::body::{EmptyBody, Parameters};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent};
-use crate::http::openapi::information::EVENTS;
-use crate::http::openapi::operation::{Auth, Operation};
-use crate::http::openapi::types::Types;
+use crate::http::openapi::EVENTS;
+use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::store_api::{AuthenticatedStore, MAX_PAGE, event_id, page_size};
 use crate::state::AppState;
 
@@ -36,7 +35,7 @@ pub(crate) struct EventsQuery {
 /// A page of events.
 #[derive(JsonSchema, Serialize)]
 pub(crate) struct EventPage {
-    #[schemars(schema_with = "crate::http::openapi::webhooks::events")]
+    #[schemars(schema_with = "crate::http::openapi::events")]
     events: Vec<EventBody>,
     /// What to pass as `after` for what follows; absent when there is nothing yet.
     next: Option<String>,
@@ -58,7 +57,7 @@ pub(crate) async fn events(
     let after = wanted.after.as_deref().map(EventId::parse).transpose();
     let after = after.map_err(|error| ApiError::invalid("after", error.to_string()))?;
     let limit = page_size(wanted.limit)?;
-    let found = app.deps.storage.events(&store.id, after.as_ref(), limit);
+    let found = app.storage.events(&store.id, after.as_ref(), limit);
     let unknown = || ApiError::invalid("after", "The store has no such event.");
     let found = found.await?.ok_or_else(unknown)?;
     let next = found.last().map(|event| event.id.to_string());
@@ -145,7 +144,7 @@ pub(crate) async fn deliveries(
         after: after.map_err(|error| ApiError::invalid("after", error.to_string()))?,
         limit: page_size(wanted.limit)?,
     };
-    let found = app.deps.storage.deliveries(&store.id, &filter).await?;
+    let found = app.storage.deliveries(&store.id, &filter).await?;
     let found = found.ok_or(ApiError::NoSuchEvent)?;
     let is_full = found.len() == filter.limit as usize;
     let next = found.last().filter(|_| is_full);
@@ -190,7 +189,7 @@ pub(crate) async fn redeliver(
     let caller = Caller::Store(store.id.clone());
     let done = idempotent(&app, request, caller, move |app| async move {
         let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchEvent)?;
-        let storage = &app.deps.storage;
+        let storage = &app.storage;
         if !storage.redeliver(&store.id, &event, app.now()).await? {
             return Err(ApiError::NoSuchEvent);
         }
@@ -251,7 +250,7 @@ pub(crate) async fn enable_webhook(
     Post(EmptyBody, request): Post<EmptyBody>,
 ) -> Result<Done<WebhookStatus>, ApiError> {
     idempotent(&app, request, Caller::Store(store.id.clone()), move |app| async move {
-            let storage = &app.deps.storage;
+            let storage = &app.storage;
             if storage.enable_endpoint(&store.id, app.now()).await? {
                 tracing::info!(store = %store.id, "the store enabled its webhook: events are sent again");
                 app.dispatcher_wakeup.send_replace(());
@@ -274,7 +273,7 @@ async fn webhook_status(
     app: &AppState,
     store: &AuthenticatedStore,
 ) -> Result<WebhookStatus, ApiError> {
-    let status = app.deps.storage.endpoint_status(&store.id).await?;
+    let status = app.storage.endpoint_status(&store.id).await?;
     let state = match (&store.store().webhook, &status.gone) {
         (None, _) => "none",
         (Some(_), None) => "enabled",

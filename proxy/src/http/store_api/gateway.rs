@@ -21,9 +21,8 @@ use crate::config::Store;
 use crate::http::body::{JsonText, Parameters};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Post, RequestIdentity, idempotent};
-use crate::http::openapi::information::GATEWAY;
-use crate::http::openapi::operation::{Auth, Operation};
-use crate::http::openapi::types::Types;
+use crate::http::openapi::GATEWAY;
+use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::store_api::AuthenticatedStore;
 use crate::payments::error::log_rejection;
 use crate::state::AppState;
@@ -202,7 +201,7 @@ async fn pass(
     changes_something: bool,
 ) -> Result<String, ApiError> {
     let app = app.clone();
-    let passed = async move { app.deps.gateway.forward(&request).await };
+    let passed = async move { app.gateway.forward(&request).await };
     let passed = tokio::spawn(trace::inherited(passed));
     let passed = passed.await?;
     passed.map_err(|error| failed(error, changes_something))
@@ -233,7 +232,7 @@ pub(crate) async fn invoice(
 ) -> Result<Response, ApiError> {
     let id = InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
     let known = florin_orders::InvoiceId::parse(&wanted.id).map_err(|_| ApiError::NoSuchInvoice)?;
-    let owner = app.deps.storage.store_of_invoice(&known).await?;
+    let owner = app.storage.store_of_invoice(&known).await?;
     if owner != Some(store.id) {
         return Err(ApiError::NoSuchInvoice);
     }

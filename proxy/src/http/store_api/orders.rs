@@ -23,17 +23,16 @@ use crate::http::body::{Body, EmptyBody, Parameters};
 use crate::http::checkout::{created_or_ok, fresh_token, reload};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent, idempotent_with};
-use crate::http::openapi::information::ORDERS;
-use crate::http::openapi::operation::{Auth, Operation};
-use crate::http::openapi::types::Types;
+use crate::http::openapi::ORDERS;
+use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::store_api::{AuthenticatedStore, DEFAULT_PAGE, MAX_PAGE, order_id, page_size};
+use crate::orders;
 use crate::orders::lines::{self, Line, MAX_LINES};
 use crate::orders::open::Opening;
 use crate::payments::error::PaymentError;
 use crate::payments::open::{HostedNeeds, PaymentMethod};
-use crate::payments::view;
+use crate::payments::{self, view};
 use crate::state::AppState;
-use crate::{orders, payments};
 
 /// How long an order takes attempts: a day, unless the store says 1 minute to 30 days.
 const DEFAULT_LIFETIME_SECONDS: u32 = 24 * 3600;
@@ -368,7 +367,7 @@ pub(crate) async fn orders(
         let unknown = |_| ApiError::invalid("after", "The store has no such order.");
         store.order(&app, after.as_str()).await.map_err(unknown)?;
     }
-    let found = app.deps.storage.orders(&store.id, &filter).await?;
+    let found = app.storage.orders(&store.id, &filter).await?;
     let is_full = found.len() == filter.limit as usize;
     let next = found
         .last()
@@ -417,7 +416,7 @@ pub(crate) async fn cancel(
     idempotent(&app, request, caller, move |app| async move {
         let order = store.order(&app, &id).await?.order.id;
         let now = app.now();
-        let cancelled = app.deps.storage.cancel_order(&order, now).await;
+        let cancelled = app.storage.cancel_order(&order, now).await;
         let cancelled = cancelled.map_err(|error| match error {
             OrderOperationError::Storage(error) => ApiError::from(error),
             OrderOperationError::NoOrder(_) => ApiError::NoSuchOrder,

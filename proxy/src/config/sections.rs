@@ -1,0 +1,441 @@
+//! The sections that are not of the gateway or of a store: `[database]` with the database's addresses, `[rate_limit]`,
+//! `[tracing]` and `[[operator]]`.
+
+use argon2::password_hash::phc::PasswordHash;
+use florin_storage::PostgresOptions;
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use url::Url;
+
+use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret, secret_pair};
+use crate::config::{Errors, Problem};
+
+/// The connections of one process to PostgreSQL. A file of SQLite needs none.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DatabaseTable {
+    /// Connections of this process to PostgreSQL, 2 to 500: one half writes, the other reads. One more listens. Three
+    /// processes with the default fit into the 100 of a default server.
+    #[schemars(extend("x-default" = PostgresOptions::DEFAULT.connections))]
+    pub(crate) connections: Option<u32>,
+}
+
+/// Checks the section. `is_server` if the database is PostgreSQL.
+pub(crate) fn database(
+    errors: &mut Errors,
+    warnings: &mut Vec<Problem>,
+    table: &DatabaseTable,
+    is_server: bool,
+) -> PostgresOptions {
+    if !is_server && *table != DatabaseTable::default() {
+        warnings.push(Problem {
+            key: "database".to_owned(),
+            message: "has no effect: it is for PostgreSQL, and database_url names a file of SQLite"
+                .to_owned(),
+        });
+    }
+    let connections = errors.within(
+        "database.connections",
+        table.connections,
+        PostgresOptions::DEFAULT.connections,
+        2..=500,
+        "connections",
+    );
+    PostgresOptions {
+        connections,
+        ..PostgresOptions::DEFAULT
+    }
+}
+
+pub(crate) fn database_url(
+    errors: &mut Errors,
+    value: Option<String>,
+    file: Option<String>,
+) -> Option<String> {
+    match (value, file) {
+        (None, None) => Some("sqlite://florin.db".to_owned()),
+        (Some(value), None) => Some(value),
+        (value, file) => {
+            let url = secret(value, file, 1);
+            errors
+                .record("database_url", url)
+                .map(|url| url.expose_secret().to_owned())
+        }
+    }
+}
+
+/// Refuses an address of no database, and warns of a file on another machine.
+pub(crate) fn check_database_url(
+    errors: &mut Errors,
+    warnings: &mut Vec<Problem>,
+    url: Option<&str>,
+) {
+    let Some(url) = url else {
+        return;
+    };
+    let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+    let is_known = url.starts_with("sqlite://") || florin_storage::is_postgres(url);
+    if !is_known || in_memory {
+        let message = "write sqlite://path/to/florin.db for a file, or postgres://user:password@host/database";
+        errors.add("database_url", message);
+    } else if let Err(reason) = florin_storage::check_place(url) {
+        errors.add("database_url", reason);
+    } else if let Some(kind) = florin_storage::network_volume(url) {
+        let message = format!(
+            "is on a network file system ({kind}), where SQLite can lose or damage the database: write a path on a disk of this \
+             machine, or use PostgreSQL"
+        );
+        warnings.push(Problem {
+            key: "database_url".to_owned(),
+            message,
+        });
+    }
+}
+
+/// `database_url_direct`: of a server, and beside the address of one.
+pub(crate) fn database_url_direct(
+    errors: &mut Errors,
+    value: Option<String>,
+    file: Option<String>,
+    is_server: bool,
+) -> Option<String> {
+    const KEY: &str = "database_url_direct";
+    if value.is_none() && file.is_none() {
+        return None;
+    }
+    let url = errors.record(KEY, secret(value, file, 1))?;
+    let url = url.expose_secret();
+    if !is_server {
+        errors.add(
+            KEY,
+            "is for a pooler of PostgreSQL, and database_url names a file of SQLite",
+        );
+    } else if !florin_storage::is_postgres(url) {
+        errors.add(KEY, "write postgres://user:password@host/database");
+    } else if let Err(reason) = florin_storage::check_place(url) {
+        errors.add(KEY, reason);
+    }
+    Some(url.to_owned())
+}
+
+// `[rate_limit]`: what one client address may do, and the pages of one order.
+
+/// A customer opens one or two orders; an office behind one address opens some more.
+const ORDERS_PER_MINUTE: u32 = 30;
+/// A browser has up to six connections to a host, and many customers may share an address.
+const CONNECTIONS: u32 = 200;
+/// A customer has a handful of pages.
+const STREAMS: u32 = 16;
+
+/// What one client address may do, and the pages of one order.
+#[derive(Clone, Copy, Debug)]
+pub struct RateLimit {
+    /// Orders that it may open in a minute by a product or a donation.
+    pub orders_per_minute_per_ip: u32,
+    /// Connections that it may have at once.
+    pub connections_per_ip: usize,
+    /// Event streams that an order may have at once.
+    pub streams_per_order: usize,
+}
+
+/// What one client address may do, and the pages of one order.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RateLimitTable {
+    /// Orders that one address may open in a minute by product or donation, 1 to 10000. Private addresses that are not
+    /// among the `trusted_proxies` are not counted: every customer may come from there.
+    #[schemars(extend("x-default" = ORDERS_PER_MINUTE))]
+    pub(crate) orders_per_minute_per_ip: Option<u32>,
+    /// Connections that one address may have at once, 8 to 10000. Loopback and private addresses and the
+    /// `trusted_proxies` are not counted.
+    #[schemars(extend("x-default" = CONNECTIONS))]
+    pub(crate) connections_per_ip: Option<u32>,
+    /// Event streams that one order may have at once, 1 to 10000: each open page has one.
+    #[schemars(extend("x-default" = STREAMS))]
+    pub(crate) streams_per_order: Option<u32>,
+}
+
+pub(crate) fn rate_limit(errors: &mut Errors, table: &RateLimitTable) -> RateLimit {
+    let mut limit = |key: &str, given, default, least, unit| {
+        let key = format!("rate_limit.{key}");
+        errors.within(&key, given, default, least..=10_000, unit)
+    };
+    let count = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
+    let (orders, connections) = (table.orders_per_minute_per_ip, table.connections_per_ip);
+    let streams = table.streams_per_order;
+    RateLimit {
+        orders_per_minute_per_ip: limit(
+            "orders_per_minute_per_ip",
+            orders,
+            ORDERS_PER_MINUTE,
+            1,
+            "orders a minute",
+        ),
+        connections_per_ip: count(limit(
+            "connections_per_ip",
+            connections,
+            CONNECTIONS,
+            8,
+            "connections",
+        )),
+        streams_per_order: count(limit("streams_per_order", streams, STREAMS, 1, "streams")),
+    }
+}
+
+// `[tracing]`: where traces are sent, and how many.
+
+/// One request in a hundred: enough to see where time goes, and no load for a collector.
+const SAMPLE_RATIO: &str = "0.01";
+/// Source: OpenTelemetry Protocol, "OTLP/HTTP Request".
+const TRACES_PATH: &str = "/v1/traces";
+const MILLION: u32 = 1_000_000;
+
+/// Where traces are sent, and how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tracing {
+    /// Where the collector takes spans: its address and `/v1/traces`.
+    pub traces_url: Url,
+    /// Of a million requests, so many are recorded.
+    pub sampled_per_million: u32,
+}
+
+/// Traces for a collector of OpenTelemetry. Without `otlp_endpoint` nothing is recorded.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TracingTable {
+    /// The collector's address for OTLP over HTTP, like `http://127.0.0.1:4318`; `/v1/traces` is added. Spans have no secrets and
+    /// no data of customers.
+    #[schemars(extend("x-default" = "none"))]
+    pub(crate) otlp_endpoint: Option<String>,
+    /// The share of requests that are recorded, as a string: "0" to "1" with six decimals at most. Orders whose store sends a
+    /// sampled `traceparent` are always recorded.
+    #[schemars(extend("x-default" = SAMPLE_RATIO))]
+    pub(crate) sample_ratio: Option<String>,
+}
+
+pub(crate) fn tracing(errors: &mut Errors, table: &TracingTable) -> Option<Tracing> {
+    let ratio = table.sample_ratio.as_deref().unwrap_or(SAMPLE_RATIO);
+    let sampled_per_million = per_million(ratio);
+    if sampled_per_million.is_none() {
+        errors.add(
+            "tracing.sample_ratio",
+            format!("{ratio:?} is no share: write a number from \"0\" to \"1\", like \"0.01\""),
+        );
+    }
+    let Some(endpoint) = &table.otlp_endpoint else {
+        if table.sample_ratio.is_some() {
+            errors.add(
+                "tracing.sample_ratio",
+                "has no effect without tracing.otlp_endpoint: write both, or none",
+            );
+        }
+        return None;
+    };
+    Some(Tracing {
+        traces_url: errors.record("tracing.otlp_endpoint", traces_url(endpoint))?,
+        sampled_per_million: sampled_per_million?,
+    })
+}
+
+fn traces_url(text: &str) -> Result<Url, String> {
+    // Without the text, which may hold a password.
+    let refused = |reason: &str| format!("{reason}: write like http://127.0.0.1:4318");
+    let mut url = Url::parse(text).map_err(|error| refused(&format!("is no address ({error})")))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(refused("is no web address"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must carry no user name and no password".to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(refused("has a query or a fragment"));
+    }
+    let path = url.path().trim_end_matches('/');
+    if !path.ends_with(TRACES_PATH) {
+        let path = format!("{path}{TRACES_PATH}");
+        url.set_path(&path);
+    }
+    Ok(url)
+}
+
+/// `0.01` → 10000.
+fn per_million(text: &str) -> Option<u32> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
+    let is_written = is_number(whole) && is_number(decimals) && (1..=6).contains(&decimals.len());
+    if !is_written || whole.len() != 1 {
+        return None;
+    }
+    let whole: u32 = whole.parse().ok()?;
+    let decimals: u32 = format!("{decimals:0<6}").parse().ok()?;
+    let share = whole.checked_mul(MILLION)?.checked_add(decimals)?;
+    (share <= MILLION).then_some(share)
+}
+
+// `[[operator]]`: the people who may use the operator's pages and the API of the admin listener.
+
+/// Characters of a name.
+const MAX_NAME: usize = 64;
+
+/// A person who may use the admin listener.
+#[derive(Debug)]
+pub struct Operator {
+    /// Unique; the audit log names it.
+    pub name: String,
+    /// Argon2id, as a PHC string; absent if the operator does not sign in on the pages.
+    pub password_hash: Option<SecretString>,
+    /// The bearer token of the API; absent if the operator does not use it.
+    pub token: Option<SecretPair>,
+    /// What the operator may do.
+    pub role: Role,
+}
+
+/// What an operator may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// See everything, change nothing.
+    Read,
+    /// See and decide.
+    Write,
+}
+
+/// Who may use the operator's pages and API on `admin_listen`. Without this section, the pages say how to write it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OperatorTable {
+    /// The name with which the operator signs in, 1 to 64 characters. The audit log keeps it.
+    #[schemars(extend("x-default" = "required"))]
+    pub(crate) name: String,
+    /// What `florin-proxy secrets hash` prints for the operator's password. Without it, the operator cannot sign in on the
+    /// pages.
+    #[schemars(extend("x-default" = "none"))]
+    pub(crate) password_hash: Option<String>,
+    pub(crate) password_hash_file: Option<String>,
+    /// 32 or more random characters: the bearer token of the API, which the command line uses. Or a list of two while one
+    /// replaces the other: both are accepted.
+    #[schemars(extend("x-default" = "none"))]
+    pub(crate) token: Option<OneOrMore>,
+    pub(crate) token_file: Option<OneOrMore>,
+    /// `read` sees everything; `write` decides about orders and sends events again.
+    #[schemars(extend("x-default" = "read"))]
+    pub(crate) role: Option<String>,
+}
+
+pub(crate) fn operators(errors: &mut Errors, tables: Vec<OperatorTable>) -> Vec<Operator> {
+    let mut operators: Vec<Operator> = Vec::new();
+    for table in tables {
+        let key = format!("operator.{}", table.name);
+        if operators.iter().any(|known| known.name == table.name) {
+            errors.add(&key, "there are two operators of this name");
+        }
+        operators.extend(operator(errors, &key, table));
+    }
+    operators
+}
+
+fn operator(errors: &mut Errors, key: &str, table: OperatorTable) -> Option<Operator> {
+    let OperatorTable {
+        name,
+        password_hash,
+        password_hash_file,
+        token,
+        token_file,
+        role,
+    } = table;
+    let is_name = (1..=MAX_NAME).contains(&name.chars().count())
+        && name.trim() == name
+        && !name.chars().any(char::is_control);
+    if !is_name {
+        errors.add(key, "name: write 1 to 64 characters");
+    }
+    let has_password = password_hash.is_some() || password_hash_file.is_some();
+    let has_token = token.is_some() || token_file.is_some();
+    if !has_password && !has_token {
+        let message = "has neither password_hash nor token, and could do nothing: run `florin-proxy secrets hash`, and \
+             write what it prints as password_hash";
+        errors.add(key, message);
+    }
+    let password_hash = has_password.then(|| {
+        let hash = secret(password_hash, password_hash_file, 1).and_then(is_argon2id);
+        errors.record(&format!("{key}.password_hash"), hash)
+    });
+    let token = has_token.then(|| {
+        let token = secret_pair(token, token_file, MIN_GUESSABLE_CHARS);
+        errors.record(&format!("{key}.token"), token)
+    });
+    let role = match role.as_deref() {
+        None | Some("read") => Some(Role::Read),
+        Some("write") => Some(Role::Write),
+        Some(other) => {
+            let message = format!("{other:?} is no role: write read or write");
+            errors.add(&format!("{key}.role"), message);
+            None
+        }
+    };
+    Some(Operator {
+        name,
+        password_hash: password_hash.flatten(),
+        token: token.flatten(),
+        role: role?,
+    })
+}
+
+fn is_argon2id(text: SecretString) -> Result<SecretString, String> {
+    let parsed = PasswordHash::new(text.expose_secret());
+    let fits =
+        parsed.is_ok_and(|hash| hash.algorithm.as_str() == "argon2id" && hash.hash.is_some());
+    if fits {
+        return Ok(text);
+    }
+    Err(
+        "is no hash of Argon2id: run `florin-proxy secrets hash`, and write what it prints, like \
+         $argon2id$v=19$m=19456,t=2,p=1$…"
+            .to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_read_exactly() {
+        for (text, share) in [
+            ("0", 0),
+            ("1", 1_000_000),
+            ("1.0", 1_000_000),
+            ("0.01", 10_000),
+            ("0.000001", 1),
+        ] {
+            assert_eq!(per_million(text), Some(share), "{text}");
+        }
+        for text in " .5 0. -0 2 1.000001 0.0000001 1e-2 01".split(' ') {
+            assert_eq!(per_million(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_path_of_traces_is_added_once() {
+        for (text, url) in [
+            ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
+            ("https://otel.example/", "https://otel.example/v1/traces"),
+            (
+                "https://otel.example/tenant",
+                "https://otel.example/tenant/v1/traces",
+            ),
+            ("http://otel:4318/v1/traces", "http://otel:4318/v1/traces"),
+        ] {
+            assert_eq!(traces_url(text).unwrap().as_str(), url);
+        }
+        for text in [
+            "grpc://otel:4317",
+            "http://me:secret@otel:4318",
+            "grpc://me:secret@otel:4317",
+            "http://me:secret@otel:port",
+        ] {
+            let error = traces_url(text).unwrap_err();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}
