@@ -207,7 +207,7 @@ async fn dashboard_has_values(prometheus: &Prometheus) {
 
 #[tokio::test]
 async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_page_alone() {
-    let mut world = World::start_without_callbacks().await;
+    let mut world = World::with(|config| config.callbacks = false).await;
     world.customer().open("ebook").await.choose("BTC").await;
     world.wait_for_deliveries().await;
     let prometheus = prometheus(&world).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
-use support::{World, WorldConfig, eventually, pay_in_full};
+use support::{World, eventually, pay_in_full};
 
 use crate::helpers::{invoice_of, paid_event_count, wait_for_event};
 
@@ -47,11 +47,7 @@ async fn an_opened_order_carries_its_quotes_while_the_price_cache_is_fresh() {
 
 #[tokio::test]
 async fn an_asset_that_cannot_be_paid_shows_the_reason_and_is_rejected() {
-    let world = World::start_with(WorldConfig {
-        unknown_asset: true,
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.unknown_asset = true).await;
     for (product, asset, network, reason, code) in [
         (
             "sticker",
@@ -208,7 +204,7 @@ async fn an_invoice_that_fails_a_check_is_never_shown() {
 
 #[tokio::test]
 async fn a_changed_address_blocks_the_attempt_even_if_it_returns() {
-    let world = World::start_without_callbacks().await;
+    let world = World::with(|config| config.callbacks = false).await;
     world.expect_error("the gateway changed an invoice's address");
     world.expect_error("a payment needs review");
     let checkout = world.customer().open("ebook").await;

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use serde_json::json;
-use support::{HttpResponse, World, WorldConfig, pay_in_full, secrets};
+use support::{HttpResponse, World, pay_in_full, secrets};
 
 use crate::helpers::paid_event_count;
 
@@ -57,11 +57,7 @@ fn forged_callback(n: usize, known: &[String]) -> String {
 
 #[tokio::test]
 async fn forged_callbacks_and_open_pages_change_nothing_and_cost_a_bounded_number_of_calls() {
-    let world = World::start_with(WorldConfig {
-        requests_per_second: 10,
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.requests_per_second = 10).await;
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     for _ in 0..2 {

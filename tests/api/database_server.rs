@@ -9,9 +9,7 @@ use std::time::Duration;
 use florin_postgres::{Durability, PostgresServer};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, PgConnection};
-use support::{
-    Checkout, Program, TcpProxy, World, WorldConfig, eventually, postgres_database, within,
-};
+use support::{Checkout, Program, TcpProxy, World, eventually, postgres_database, within};
 use tokio::task::JoinSet;
 
 use crate::disasters::{ebook, fails, lines, paid_once, ready_with};
@@ -44,9 +42,8 @@ impl Setup {
             .await
             .unwrap();
         let network = TcpProxy::to(loopback(server.port())).await;
-        let mut world = World::start_with(WorldConfig {
-            database_url: Some(server.url_at(network.address().port(), "florin")),
-            ..WorldConfig::default()
+        let mut world = World::with(|config| {
+            config.database_url = Some(server.url_at(network.address().port(), "florin"))
         })
         .await;
         let program = start_program(&mut world).await;
@@ -144,10 +141,9 @@ async fn silently_dead_connections_are_replaced() {
 #[tokio::test]
 async fn an_observation_that_meets_a_lock_is_repeated_before_its_lease_ends() {
     let url = postgres_database().await;
-    let world = World::start_with(WorldConfig {
-        callbacks: false,
-        database_url: Some(url.clone()),
-        ..WorldConfig::default()
+    let world = World::with(|config| {
+        config.callbacks = false;
+        config.database_url = Some(url.clone());
     })
     .await;
     world.expect_error("failed to record an observation");

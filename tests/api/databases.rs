@@ -7,9 +7,7 @@ use std::process::Command;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
-use support::{
-    World, WorldConfig, dump_postgres_database, load_postgres_database, postgres_database,
-};
+use support::{World, dump_postgres_database, load_postgres_database, postgres_database};
 
 use crate::helpers::paid_event_count;
 use crate::repository::{root, text_of};
@@ -176,11 +174,7 @@ async fn writes_the_databases_of_this_version() {
     world.end().await;
 
     let url = postgres_database().await;
-    let mut world = World::start_with(WorldConfig {
-        database_url: Some(url.clone()),
-        ..WorldConfig::default()
-    })
-    .await;
+    let mut world = World::start_on(&url).await;
     fill(&world).await;
     world.stop_proxy().await;
     dump_postgres_database(&url, &dump_of_this_version("postgres"));

@@ -11,8 +11,8 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::json;
 use support::{
-    Checkout, Customer, Folder, Program, Replicas, ReverseProxy, World, WorldConfig, pause,
-    postgres_database, secrets,
+    Checkout, Customer, Folder, Program, Replicas, ReverseProxy, World, pause, postgres_database,
+    secrets,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -117,11 +117,7 @@ fn the_unit_is_valid_isolated_and_hands_each_secret_to_the_proxy() {
 }
 
 async fn serves_the_checkout(front: impl AsyncFn(SocketAddr) -> ReverseProxy) {
-    let world = World::start_with(WorldConfig {
-        trusted_proxies: vec!["127.0.0.1".to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.trusted_proxies = vec!["127.0.0.1".to_owned()]).await;
     let front = front(world.listen_address()).await;
     assert!(front.offers_http2(), "{}", front.printed());
     events_stream(&world, &front).await;
@@ -190,10 +186,10 @@ async fn nginx_fails_no_request_while_proxies_are_replaced() {
 
 /// Each of two proxies is replaced twice, while customers order and one follows the events of an order.
 async fn replaced_proxies_fail_no_request(front: impl AsyncFn([SocketAddr; 2]) -> ReverseProxy) {
-    let mut world = World::start_with(WorldConfig {
-        trusted_proxies: vec!["127.0.0.0/8".to_owned()],
-        database_url: Some(postgres_database().await),
-        ..WorldConfig::default()
+    let url = postgres_database().await;
+    let mut world = World::with(|config| {
+        config.trusted_proxies = vec!["127.0.0.0/8".to_owned()];
+        config.database_url = Some(url);
     })
     .await;
     let one = world.listen_address();

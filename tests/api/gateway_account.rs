@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Program, ProgramOutput, World, WorldConfig, eventually, pause};
+use support::{Program, ProgramOutput, World, eventually, pause};
 
 use crate::helpers::invoice_of;
 
@@ -13,10 +13,9 @@ const WALLET: &str = r#"{"crypto_code":"BTC","wallet_address":"tb1qsomewhere"}"#
 
 /// A world whose store `demo` has access, and the other one has none.
 async fn world_with_access(merchant_id: Option<&str>) -> World {
-    World::start_with(WorldConfig {
-        gateway_access: true,
-        merchant_id: merchant_id.map(str::to_owned),
-        ..WorldConfig::default()
+    World::with(|config| {
+        config.gateway_access = true;
+        config.merchant_id = merchant_id.map(str::to_owned);
     })
     .await
 }
@@ -186,11 +185,7 @@ async fn a_store_without_access_reads_its_invoices_and_the_command_line_everythi
 
 #[tokio::test]
 async fn the_assets_are_compared_with_the_gateways_currencies_once_a_day() {
-    let world = World::start_with(WorldConfig {
-        unknown_asset: true,
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.unknown_asset = true).await;
     let found = eventually("the currencies are compared", async || {
         let url = format!("{}/health/ready", world.admin_url());
         let ready: Value = world.http().get(url).send().await.ok()?.json().await.ok()?;

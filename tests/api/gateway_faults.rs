@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, HttpResponse, World, WorldConfig, eventually, pause, pay_in_full};
+use support::{Checkout, HttpResponse, World, eventually, pause, pay_in_full};
 
 use crate::helpers::{invoice_of, paid_event_count, wait_for_event};
 
@@ -77,7 +77,7 @@ async fn an_invoice_with_a_lost_response_is_not_requested_again_and_belongs_to_n
 
 #[tokio::test]
 async fn an_outage_opens_the_circuit_and_only_delays_a_payment() {
-    let mut world = World::start_without_callbacks().await;
+    let mut world = World::with(|config| config.callbacks = false).await;
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     assert_eq!(checkout.view().await["delayed"], false);
@@ -112,11 +112,7 @@ async fn an_outage_opens_the_circuit_and_only_delays_a_payment() {
 /// Every rule of pauses and rates is in `crates/gateway/src/client/limits`.
 #[tokio::test]
 async fn a_limit_of_the_gateway_is_kept_and_an_excessive_one_is_an_error_until_an_answer() {
-    let world = World::start_with(WorldConfig {
-        requests_per_second: 50,
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.requests_per_second = 50).await;
     world.expect_error("the gateway asks for a pause that would stop payments");
     let ready = readiness(&world).await.body;
     let in_time =
@@ -167,7 +163,7 @@ async fn a_limit_of_the_gateway_is_kept_and_an_excessive_one_is_an_error_until_a
 /// The system clock is an hour ahead when the order is opened, and is then set back.
 #[tokio::test]
 async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
-    let world = World::start_without_callbacks().await;
+    let world = World::with(|config| config.callbacks = false).await;
     let hour = Duration::from_hours(1);
     world.skip(hour);
     let checkout = world.customer().open("ebook").await;

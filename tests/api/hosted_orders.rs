@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Checkout, HttpResponse, World, WorldConfig, secrets};
+use support::{Checkout, HttpResponse, World, secrets};
 
 use crate::helpers::delivered_events;
 
@@ -36,11 +36,7 @@ async fn session_requests(world: &World) -> usize {
 
 #[tokio::test]
 async fn a_session_has_every_field_and_its_payment_is_reported_to_the_store() {
-    let world = World::start_with(WorldConfig {
-        merchant_id: Some("mer_quiet_goods".into()),
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.merchant_id = Some("mer_quiet_goods".into())).await;
     let (checkout, page) = open_order(&world).await;
     let view = checkout.view().await;
     assert_eq!(view["status"], "awaiting_payment");
@@ -160,11 +156,9 @@ async fn the_same_reference_returns_the_same_page() {
 
 #[tokio::test]
 async fn no_customer_is_sent_to_a_foreign_page() {
-    let world = World::start_with(WorldConfig {
-        checkout_url: Some("https://checkout.example/pay".into()),
-        ..WorldConfig::default()
-    })
-    .await;
+    let world =
+        World::with(|config| config.checkout_url = Some("https://checkout.example/pay".into()))
+            .await;
     world.expect_error("is sent to the gateway's page");
     let refused = world.store().open(&lamp()).await;
     let refused = refused.refused(503, "gateway_unavailable");
@@ -221,11 +215,7 @@ async fn the_gateways_rejection_is_passed_on_and_a_session_with_a_lost_response_
 
 #[tokio::test]
 async fn without_checkout_url_the_hosted_flow_names_the_missing_key() {
-    let world = World::start_with(WorldConfig {
-        checkout_url: Some(String::new()),
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.checkout_url = Some(String::new())).await;
     let refused = world.store().open(&lamp()).await;
     let refused = refused.refused(400, "invalid_request").naming("flow");
     assert!(refused.text.contains("gateway.checkout_url"));

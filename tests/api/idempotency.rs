@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use support::{Checkout, Customer, HttpResponse, StoreServer, World, WorldConfig, eventually};
+use support::{Checkout, Customer, HttpResponse, StoreServer, World, eventually};
 
 /// A key of 128 random bits.
 pub(crate) const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
@@ -116,11 +116,7 @@ async fn a_replayed_response_carries_a_fresh_token() {
 
 #[tokio::test]
 async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
-    let world = World::start_with(WorldConfig {
-        gateway_access: true,
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.gateway_access = true).await;
     open_order(&world.customer(), KEY, &book()).await.with(201);
     let store = world.store().with_idempotency_key("7");
     let onboarding = json!({ "merchant_name": "A shop" });
@@ -147,11 +143,8 @@ async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
 
 #[tokio::test]
 async fn a_key_of_a_wrong_shape_or_with_another_request_is_rejected() {
-    let world = World::start_with(WorldConfig {
-        origins: vec!["https://second.example".to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world =
+        World::with(|config| config.origins = vec!["https://second.example".to_owned()]).await;
     // 1 to 255 visible characters, and 16 at least without authorization.
     let name = "Idempotency-Key";
     for key in ["", "a b", "\u{e4}", "\t", &"k".repeat(256)] {
@@ -375,11 +368,7 @@ async fn open_from(world: &World, from: &str, key: &str, body: &Value) -> HttpRe
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ip_address_opens_thirty_orders_a_minute_and_is_refused_before_its_key_is_stored() {
-    let world = World::start_with(WorldConfig {
-        trusted_proxies: vec!["127.0.0.0/8".to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.trusted_proxies = vec!["127.0.0.0/8".to_owned()]).await;
     // The clock runs meanwhile: every two seconds allow one more.
     let until_refused = async |from: &str, key: &dyn Fn(i64) -> String, request: &Value| {
         for count in 0..60 {

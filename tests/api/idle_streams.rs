@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
-use support::{World, WorldConfig, eventually, postgres_database};
+use support::{World, eventually, postgres_database};
 
 use crate::helpers::{next_message, next_order};
 
@@ -49,10 +49,10 @@ async fn read_round(world: &World, streams: &mut [Stream]) {
 /// Streams that were opened one after another ask one after another: nothing would gather their reads.
 #[tokio::test]
 async fn heartbeats_of_many_orders_cost_one_query_for_all() {
-    let world = World::start_with(WorldConfig {
-        database_url: Some(postgres_database().await),
-        orders_per_minute_per_ip: Some(1_000),
-        ..WorldConfig::default()
+    let url = postgres_database().await;
+    let world = World::with(|config| {
+        config.database_url = Some(url);
+        config.orders_per_minute_per_ip = Some(1_000);
     })
     .await;
     let mut streams = Vec::new();

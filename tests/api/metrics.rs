@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
-use support::{TcpProxy, World, WorldConfig, eventually, pay_in_full, postgres_database, secrets};
+use support::{TcpProxy, World, eventually, pay_in_full, postgres_database, secrets};
 use tokio::task::JoinSet;
 
 use crate::helpers::event_types;
@@ -84,10 +84,9 @@ impl Scrape {
 
 #[tokio::test]
 async fn fifty_stores_make_no_more_than_300_series_which_are_listed() {
-    let world = World::start_with(WorldConfig {
-        more_stores: 48,
-        gateway_access: true,
-        ..WorldConfig::default()
+    let world = World::with(|config| {
+        config.more_stores = 48;
+        config.gateway_access = true;
     })
     .await;
     world.customer().open("ebook").await.quotes().await;
@@ -139,11 +138,7 @@ async fn fifty_stores_make_no_more_than_300_series_which_are_listed() {
 
 #[tokio::test]
 async fn what_is_counted_is_what_happened() {
-    let world = World::start_with(WorldConfig {
-        callbacks: false,
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.callbacks = false).await;
     let paid = world.customer().open("ebook").await;
     paid.choose("BTC").await;
     pay_in_full(&world, &paid).await;
@@ -218,10 +213,9 @@ async fn metrics_of_a_database_server_are_listed_and_report_what_is_wrong_with_i
     let server = format!("127.0.0.1:{}", through.port().unwrap());
     let mut link = TcpProxy::to(server.parse().unwrap()).await;
     through.set_port(Some(link.address().port())).unwrap();
-    let world = World::start_with(WorldConfig {
-        database_url: Some(through.to_string()),
-        more_stores: 48,
-        ..WorldConfig::default()
+    let world = World::with(|config| {
+        config.database_url = Some(through.to_string());
+        config.more_stores = 48;
     })
     .await;
     let on_file = World::start().await;

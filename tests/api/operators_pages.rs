@@ -3,7 +3,7 @@
 use reqwest::RequestBuilder;
 use reqwest::header::{COOKIE, SET_COOKIE};
 use serde_json::json;
-use support::{Checkout, HttpResponse, Reply, World, WorldConfig, eventually, secrets};
+use support::{Checkout, HttpResponse, Reply, World, eventually, secrets};
 
 use crate::helpers::paid_event_count;
 use crate::secret_leaks::secrets_in;
@@ -207,11 +207,7 @@ async fn every_page_asks_for_a_sign_in_and_is_stored_nowhere_and_shows_no_secret
 /// Behind a reverse proxy on the same machine, which the configuration lists, a client writes the header as it likes.
 #[tokio::test]
 async fn invented_addresses_lock_a_name_out_and_not_the_browser_of_its_operator() {
-    let world = World::start_with(WorldConfig {
-        trusted_proxies: vec!["127.0.0.1".to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.trusted_proxies = vec!["127.0.0.1".to_owned()]).await;
     let mut known = ada(&world).await;
     let mut eve = Pages::of(&world);
     let mut refused = None;

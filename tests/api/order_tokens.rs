@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use support::{World, WorldConfig, pay_in_full, secrets};
+use support::{World, pay_in_full, secrets};
 
 use crate::helpers::event_types;
 
@@ -79,11 +79,7 @@ async fn a_token_used_again_returns_the_same_order_with_a_fresh_client_token() {
 /// Every reason for which a token is refused is in `proxy/src/auth/order_token/tests.rs`.
 #[tokio::test]
 async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reason() {
-    let world = World::start_with(WorldConfig {
-        environment: "production",
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.environment = "production").await;
     let signer = world.token_signer();
     let guessed = signer.with_key("k1", "guessed-guessed-guessed-guessed-");
     let mut expired = signer.claims("lamp-1", "42.00");
@@ -154,11 +150,7 @@ fn run_program(program: &[&str], text: &str, arguments: &[&str]) -> Option<Strin
 
 #[tokio::test]
 async fn tokens_signed_by_the_documented_code_open_orders() {
-    let world = World::start_with(WorldConfig {
-        account: ("EUR", "0.9143"),
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.account = ("EUR", "0.9143")).await;
     let mut signed = 0;
     for (language, program, print_line) in LANGUAGES {
         let code = code(language);

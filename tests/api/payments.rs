@@ -162,7 +162,7 @@ async fn an_open_page_shows_a_payment_three_weeks_later() {
 /// A customer pays the address of another asset as well.
 #[tokio::test]
 async fn an_open_page_of_an_order_paid_long_ago_gets_a_second_payment_within_a_minute() {
-    let world = World::start_without_callbacks().await;
+    let world = World::with(|config| config.callbacks = false).await;
     let checkout = world.customer().open("ebook").await;
     let earlier = invoice_of(&world, &checkout.choose("LTC").await).await;
     checkout.choose("BTC").await;

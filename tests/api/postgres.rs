@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use sqlx::Connection as _;
 use support::{
-    Folder, Program, ProgramOutput, World, WorldConfig, empty_postgres_database, pooled,
-    postgres_database, write_private,
+    Folder, Program, ProgramOutput, World, empty_postgres_database, pooled, postgres_database,
+    write_private,
 };
 
 use crate::program::{COMPLETE, assert_ended};
@@ -20,11 +20,8 @@ fn store(config: &Path, words: &[&str]) -> ProgramOutput {
 
 #[tokio::test]
 async fn readiness_shows_the_schema_and_the_clock_of_the_server() {
-    let world = World::start_with(WorldConfig {
-        database_url: Some(postgres_database().await),
-        ..WorldConfig::default()
-    })
-    .await;
+    let url = postgres_database().await;
+    let world = World::start_on(&url).await;
     world.skip(Duration::from_mins(1));
     let url = format!("{}/health/ready", world.admin_url());
     let ready = world.http().get(url).send().await.unwrap();
@@ -100,11 +97,7 @@ async fn a_backup_is_made_while_the_proxy_serves() {
 #[tokio::test]
 async fn a_server_is_verified_and_its_backup_is_left_to_its_programs() {
     let url = postgres_database().await;
-    let world = World::start_with(WorldConfig {
-        database_url: Some(url.clone()),
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::start_on(&url).await;
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     support::pay_in_full(&world, &checkout).await;

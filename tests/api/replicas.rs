@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use support::{Checkout, Replicas, World, WorldConfig, eventually, postgres_database, secrets};
+use support::{Checkout, Replicas, World, eventually, postgres_database, secrets};
 use tokio::time::Instant;
 
 use crate::helpers::{delivered_events, next_order, wait_for_event};
@@ -41,11 +41,8 @@ impl Stream {
 /// Callbacks reach the first of three, the page is another one's, and its stream is the third's.
 #[tokio::test]
 async fn any_proxy_honours_and_shows_what_the_others_do() {
-    let mut world = World::start_with(WorldConfig {
-        database_url: Some(postgres_database().await),
-        ..WorldConfig::default()
-    })
-    .await;
+    let url = postgres_database().await;
+    let mut world = World::start_on(&url).await;
     let mut replicas = Replicas::start(&mut world, [&[], &[], &[]]).await;
     let first = world.customer().open("ebook").await;
     let [second, third] = [1, 2].map(|number| replicas.page(number, &world, &first));
@@ -90,11 +87,7 @@ async fn any_proxy_honours_and_shows_what_the_others_do() {
 #[tokio::test]
 async fn a_change_whose_announcement_is_lost_is_found_by_comparing() {
     let url = postgres_database().await;
-    let mut world = World::start_with(WorldConfig {
-        database_url: Some(url.clone()),
-        ..WorldConfig::default()
-    })
-    .await;
+    let mut world = World::start_on(&url).await;
     let replicas = Replicas::start(&mut world, [&[], &[]]).await;
     let first = world.customer().open("ebook").await;
     let second = replicas.page(1, &world, &first);
@@ -133,10 +126,10 @@ async fn a_change_whose_announcement_is_lost_is_found_by_comparing() {
 /// storage.
 #[tokio::test]
 async fn an_address_and_the_gateways_account_have_one_limit_over_all_proxies() {
-    let mut world = World::start_with(WorldConfig {
-        database_url: Some(postgres_database().await),
-        trusted_proxies: vec!["127.0.0.1".to_owned()],
-        ..WorldConfig::default()
+    let url = postgres_database().await;
+    let mut world = World::with(|config| {
+        config.database_url = Some(url);
+        config.trusted_proxies = vec!["127.0.0.1".to_owned()];
     })
     .await;
     let limit: &[(&str, &str)] = &[("FLORIN_RATE_LIMIT__ORDERS_PER_MINUTE_PER_IP", "6")];

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{HttpResponse, World, WorldConfig, eventually, secrets};
+use support::{HttpResponse, World, eventually, secrets};
 
 use crate::operators_pages::{Pages, ada, assert_guarded, decision, hidden, underpaid};
 use crate::program::start_program;
@@ -264,10 +264,9 @@ async fn a_replaced_key_and_a_withdrawn_permission_end_sessions() {
 
 #[tokio::test]
 async fn without_operators_and_pages_for_staff_there_is_nothing_to_sign_in_to() {
-    let world = World::start_with(WorldConfig {
-        staff_pages: "none",
-        has_operators: false,
-        ..WorldConfig::default()
+    let world = World::with(|config| {
+        config.staff_pages = "none";
+        config.has_operators = false;
     })
     .await;
     for path in ["/staff/", "/staff/orders", "/staff/operator.css"] {

@@ -2,7 +2,7 @@
 //! response, byte for byte except the request id.
 
 use serde_json::{Value, json};
-use support::{HttpResponse, StoreServer, World, WorldConfig, pay_in_full};
+use support::{HttpResponse, StoreServer, World, pay_in_full};
 
 use crate::helpers::invoice_of;
 
@@ -88,11 +88,7 @@ fn assert_same(what: &str, status: u16, for_another: &HttpResponse, for_unknown:
 
 #[tokio::test]
 async fn another_stores_server_finds_nothing() {
-    let world = World::start_with(WorldConfig {
-        gateway_access: true,
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.gateway_access = true).await;
     let demo = StoreFixture::of(&world).await;
     let unknown = StoreFixture::unknown();
     let other = world.other_store();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{CONTRACT, HttpResponse, World, WorldConfig, eventually, secrets};
+use support::{CONTRACT, HttpResponse, World, eventually, secrets};
 
 /// Every other member is refused in `crates/checkout-api/src/tests/requests.rs`.
 #[tokio::test]
@@ -195,10 +195,9 @@ async fn only_listed_origins_frame_the_page() {
 #[tokio::test]
 async fn the_page_loads_pictures_only_from_the_stores_origins() {
     let cdn = "https://cdn.example";
-    let world = World::start_with(WorldConfig {
-        logo_url: Some("https://shop.example/logo.svg".to_owned()),
-        image_origins: vec![cdn.to_owned()],
-        ..WorldConfig::default()
+    let world = World::with(|config| {
+        config.logo_url = Some("https://shop.example/logo.svg".to_owned());
+        config.image_origins = vec![cdn.to_owned()];
     })
     .await;
     for (query, origins) in [
@@ -221,11 +220,7 @@ async fn the_page_loads_pictures_only_from_the_stores_origins() {
 /// The clock runs meanwhile: every two seconds allow one more.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_attempts_and_staff_pages_of_an_address_and_the_uses_of_an_order_token_are_limited() {
-    let world = World::start_with(WorldConfig {
-        trusted_proxies: vec!["127.0.0.0/8".to_owned()],
-        ..WorldConfig::default()
-    })
-    .await;
+    let world = World::with(|config| config.trusted_proxies = vec!["127.0.0.0/8".to_owned()]).await;
     let token = world.customer().open("ebook").await.token().to_owned();
     let post = async |from: &str, path: &str, body: &Value| {
         let request = world.http().post(format!("{}{path}", world.proxy_url()));

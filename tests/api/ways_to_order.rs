@@ -3,7 +3,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Customer, HttpResponse, World, WorldConfig, pay_in_full};
+use support::{Customer, HttpResponse, World, pay_in_full};
 
 use crate::helpers::delivered_events;
 
@@ -12,10 +12,9 @@ const LOGO: &str = "https://shop.example/logo.svg";
 
 /// A world whose stores have pictures.
 async fn world_with_pictures() -> World {
-    World::start_with(WorldConfig {
-        logo_url: Some(LOGO.to_owned()),
-        image_origins: vec![CDN.to_owned()],
-        ..WorldConfig::default()
+    World::with(|config| {
+        config.logo_url = Some(LOGO.to_owned());
+        config.image_origins = vec![CDN.to_owned()];
     })
     .await
 }

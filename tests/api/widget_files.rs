@@ -4,7 +4,7 @@
 use florin_money::Asset;
 use florin_storage::{Database, StaticFile};
 use serde_json::Value;
-use support::{HttpResponse, World, WorldConfig, wallet_guards};
+use support::{HttpResponse, World, wallet_guards};
 
 use crate::repository::text_of;
 
@@ -23,11 +23,7 @@ async fn loader_of_the_page(world: &World) -> String {
 #[tokio::test]
 async fn the_loader_has_the_address_of_its_proxy_and_the_page_a_loader_by_its_content() {
     for environment in ["test", "production"] {
-        let world = World::start_with(WorldConfig {
-            environment,
-            ..WorldConfig::default()
-        })
-        .await;
+        let world = World::with(|config| config.environment = environment).await;
         let loader = get(&world, "/florin.js").await.with(200);
         let address = format!("{}/", world.proxy_url());
         assert!(loader.text.contains(&address), "{environment}");

@@ -2,7 +2,7 @@
 //! next display is used meanwhile; also on shop pages whose scripts have broken built-in functions.
 
 use serde_json::{Value, json};
-use support::{Browser, StoreSite, World, WorldConfig};
+use support::{Browser, StoreSite, World};
 use thirtyfour::Key;
 
 use crate::helpers::{OPENS, end, orders, read_inside, wait_for_value, wait_for_warning};
@@ -24,14 +24,17 @@ const PANEL: &str = "inside?.querySelector('[part=diagnostics]')?.textContent";
 impl Shop {
     /// A shop whose page the store lists.
     async fn open() -> Self {
-        Self::open_with(WorldConfig::default(), true).await
+        Self::open_in("test", true).await
     }
 
-    async fn open_with(config: WorldConfig, is_listed: bool) -> Self {
+    async fn open_in(environment: &'static str, is_listed: bool) -> Self {
         let site = StoreSite::open().await;
         let origins = is_listed.then(|| site.url().to_owned());
-        let origins = origins.into_iter().collect();
-        let world = World::start_with(WorldConfig { origins, ..config }).await;
+        let world = World::with(|config| {
+            config.origins = origins.into_iter().collect();
+            config.environment = environment;
+        })
+        .await;
         Self {
             site,
             world,
@@ -208,7 +211,7 @@ async fn a_line_for_the_headers_works_once_it_is_sent() {
 #[tokio::test]
 async fn an_unlisted_origin_leaves_a_link_and_its_line_works_once_it_is_pasted() {
     let listed = StoreSite::open().await;
-    let mut shop = Shop::open_with(WorldConfig::default(), false).await;
+    let mut shop = Shop::open_in("test", false).await;
     let proxy = shop.world.proxy_url();
     let inner = ebook("frame").replace('"', "'");
     let inner = inner.replace("P/", &format!("{proxy}/"));
@@ -311,11 +314,7 @@ async fn where_nothing_can_be_pasted_the_cause_is_named() {
 
 #[tokio::test]
 async fn in_production_the_customer_sees_a_message_and_a_link() {
-    let production = WorldConfig {
-        environment: "production",
-        ..WorldConfig::default()
-    };
-    let mut shop = Shop::open_with(production, false).await;
+    let mut shop = Shop::open_in("production", false).await;
     shop.set("", &ebook("frame")).await;
     shop.wait_for_link().await;
     let page = shop.site.url().to_owned();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, World, WorldConfig};
+use support::{Browser, BrowserOptions, World};
 
 use crate::helpers::{axe_findings, end, read_inside, wait_for_value};
 
@@ -166,11 +166,7 @@ async fn the_gallery_shows_all_states_by_keyboard_and_survives_a_reload() {
 #[tokio::test]
 async fn in_production_there_is_no_gallery() {
     for (environment, status) in [("test", 200), ("production", 404)] {
-        let config = WorldConfig {
-            environment,
-            ..WorldConfig::default()
-        };
-        let world = World::start_with(config).await;
+        let world = World::with(|config| config.environment = environment).await;
         let response = async |path: &str| {
             let url = format!("{}{path}", world.proxy_url());
             world.http().get(url).send().await.unwrap()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::circumstances::drawn_page;
-use support::{Browser, Checkout, StoreSite, World, WorldConfig, npm_file, within};
+use support::{Browser, Checkout, StoreSite, World, npm_file, within};
 use thirtyfour::Key;
 
 /// Prefix of scripts: `inside` is the checkout's shadow root, `rows` the assets on its screen.
@@ -62,11 +62,8 @@ pub(crate) async fn end(world: World, browser: Browser) {
 pub(crate) async fn another_site() -> (StoreSite, World, String) {
     let site = StoreSite::open().await;
     let url = site.url().replace("127.0.0.1", "localhost");
-    let config = WorldConfig {
-        origins: vec![url.clone()],
-        ..WorldConfig::default()
-    };
-    (site, World::start_with(config).await, url)
+    let world = World::with(|config| config.origins = vec![url.clone()]).await;
+    (site, world, url)
 }
 
 /// Returns the client token that the page keeps for its order.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, StoreSite, World, WorldConfig, pause};
+use support::{Browser, BrowserOptions, StoreSite, World, pause};
 
 use crate::gallery::Gallery;
 use crate::helpers::{end, read_inside, wait_for_warning};
@@ -40,11 +40,10 @@ async fn show(shop: &(StoreSite, World, Browser), style: &str, attributes: &str)
 }
 
 async fn world_of(site: &StoreSite, theme: &str, theme_tokens: &str) -> World {
-    World::start_with(WorldConfig {
-        origins: vec![site.url().to_owned()],
-        theme: theme.to_owned(),
-        theme_tokens: theme_tokens.to_owned(),
-        ..WorldConfig::default()
+    World::with(|config| {
+        config.origins = vec![site.url().to_owned()];
+        config.theme = theme.to_owned();
+        config.theme_tokens = theme_tokens.to_owned();
     })
     .await
 }

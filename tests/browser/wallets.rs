@@ -2,9 +2,7 @@
 //! `tests/wallet` has every answer of a wallet, and the gallery has the words of each state.
 
 use serde_json::{Value, json};
-use support::{
-    Browser, BrowserOptions, Chain, Checkout, Engine, StoreSite, World, WorldConfig, eventually,
-};
+use support::{Browser, BrowserOptions, Chain, Checkout, Engine, StoreSite, World, eventually};
 use thirtyfour::Key;
 
 use crate::helpers::{
@@ -22,12 +20,11 @@ async fn world_with_chain(origins: Vec<String>) -> (Chain, World) {
 }
 
 async fn world_of(chain: &Chain, origins: Vec<String>) -> World {
-    let config = WorldConfig {
-        origins,
-        evm_rpc_url: Some(chain.url().to_owned()),
-        ..WorldConfig::default()
-    };
-    World::start_with(config).await
+    World::with(|config| {
+        config.origins = origins;
+        config.evm_rpc_url = Some(chain.url().to_owned());
+    })
+    .await
 }
 
 /// A page with the checkout, and the wallet beside it; `set` changes `testWallet` before.

@@ -57,26 +57,21 @@ pub struct World {
 
 impl World {
     pub async fn start() -> Self {
-        Self::start_with(WorldConfig::default()).await
+        Self::with(|_| {}).await
     }
 
     pub async fn start_for(site: &StoreSite) -> Self {
-        let config = WorldConfig {
-            origins: vec![site.url().to_owned()],
-            ..WorldConfig::default()
-        };
-        Self::start_with(config).await
+        Self::with(|config| config.origins = vec![site.url().to_owned()]).await
     }
 
-    pub async fn start_without_callbacks() -> Self {
-        let config = WorldConfig {
-            callbacks: false,
-            ..WorldConfig::default()
-        };
-        Self::start_with(config).await
+    /// On the database at this address.
+    pub async fn start_on(database_url: &str) -> Self {
+        Self::with(|config| config.database_url = Some(database_url.to_owned())).await
     }
 
-    pub async fn start_with(config: WorldConfig) -> Self {
+    pub async fn with(set: impl FnOnce(&mut WorldConfig)) -> Self {
+        let mut config = WorldConfig::default();
+        set(&mut config);
         // Fails when another world has installed it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (log, keeps_the_log) = Log::begin();

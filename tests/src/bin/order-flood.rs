@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use support::{OrderFlood, Program, World, WorldConfig};
+use support::{OrderFlood, Program, World};
 
 /// Measures from a payment's credit to its event at the store, beside what is promised.
 #[derive(Parser)]
@@ -26,11 +26,7 @@ const PROMISED: Duration = Duration::from_secs(2);
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut world = World::start_with(WorldConfig {
-        orders_per_minute_per_ip: Some(10_000),
-        ..WorldConfig::default()
-    })
-    .await;
+    let mut world = World::with(|config| config.orders_per_minute_per_ip = Some(10_000)).await;
     // The release replaces the proxy of the tests, on its port and its database.
     world.stop_proxy().await;
     let log = world.file("release.log");
