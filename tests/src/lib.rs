@@ -88,5 +88,5 @@ pub use tcp_proxy::TcpProxy;
 pub use tron_node::TronNode;
 pub use wait::{eventually, pause, within};
 pub use webhook_receiver::{Delivery, Reply, WebhookReceiver};
-pub use world::{Circumstance, World, WorldConfig, pay_in_full, secrets};
+pub use world::{World, WorldConfig, pay_in_full, secrets};
 pub use yaml::yaml_documents;

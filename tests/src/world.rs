@@ -1,6 +1,5 @@
 //! The world: gateway, proxy, shop and the store's endpoint.
 
-mod circumstances;
 pub(crate) mod config;
 pub mod secrets;
 mod server;
@@ -18,7 +17,6 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::subscriber::DefaultGuard;
 
-pub use self::circumstances::Circumstance;
 use self::config::Addresses;
 pub use self::config::WorldConfig;
 use self::server::RunningProxy;
