@@ -1,21 +1,22 @@
 //! Each alert has a text, a runbook and a unit test by promtool. A real Prometheus shows that the proxy's series and the rules
-//! belong together, beside what the operator's first page shows of the same faults.
+//! belong together, beside what the operator's first page shows of the same faults: one in which a minute lasts 200 ms.
 
-use std::process::Command;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{MovedFile, Program, Prometheus, Reply, World, eventually, secrets, yaml_documents};
+use support::{
+    Folder, MovedFile, Program, Reply, World, eventually, free_port, secrets, yaml_documents,
+};
 
 use crate::operators_pages::{Pages, ada};
 use crate::program::{assert_ended, start_program};
 use crate::reload::{RELOADED, change, line};
 use crate::repository::{root, text_of};
 use crate::staff_pages::zoe;
-
-async fn prometheus(world: &World) -> Prometheus {
-    Prometheus::start(&world.admin_url(), &text_of("deploy/prometheus/alerts.yml")).await
-}
 
 fn promtool(words: &[&str]) {
     let done = Command::new("promtool")
@@ -127,7 +128,7 @@ async fn page_with(world: &World, session: &[(String, String)], texts: &[&str]) 
 async fn faults_of_configuration_disk_and_process_are_alerts_and_on_the_operators_page() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    let prometheus = prometheus(&world).await;
+    let prometheus = Prometheus::start(&world).await;
     let checkout = world.customer().open("ebook").await;
     let session = ada(&world).await.cookies;
     page_with(&world, &session, &[ALL_IS_WELL]).await;
@@ -210,7 +211,7 @@ async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_p
     let mut world = World::with(|config| config.callbacks = false).await;
     world.customer().open("ebook").await.choose("BTC").await;
     world.wait_for_deliveries().await;
-    let prometheus = prometheus(&world).await;
+    let prometheus = Prometheus::start(&world).await;
     dashboard_has_values(&prometheus).await;
     let mut firing = prometheus.firing().await;
     // Other tests write to the same volume.
@@ -268,4 +269,116 @@ async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_p
     prometheus.wait_until_fires("FlorinGatewayPause").await;
     world.sandbox().clear_faults().await;
     world.end().await;
+}
+
+/// What a minute of the rules lasts.
+const MINUTE_MS: u64 = 200;
+
+struct Prometheus {
+    child: Child,
+    url: String,
+    http: reqwest::Client,
+    folder: Folder,
+}
+
+impl Prometheus {
+    /// Starts one that scrapes the world's proxy and evaluates the rules of `deploy/`.
+    async fn start(world: &World) -> Self {
+        let folder = Folder::new();
+        let target = world.admin_url().replace("http://", "");
+        let config = format!(
+            "global: {{ scrape_interval: 100ms, scrape_timeout: 100ms, evaluation_interval: 100ms }}\n\
+             rule_files: [rules.yml]\n\
+             scrape_configs:\n  - job_name: florin\n    static_configs: [{{ targets: [\"{target}\"] }}]\n"
+        );
+        let write = |name, text: &str| fs::write(folder.file(name), text).unwrap();
+        write("prometheus.yml", &config);
+        write(
+            "rules.yml",
+            &compressed(&text_of("deploy/prometheus/alerts.yml")),
+        );
+        let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+        let log = File::create(folder.file("prometheus.log")).unwrap();
+        let child = Command::new("prometheus")
+            .arg(format!("--web.listen-address={address}"))
+            .current_dir(folder.path())
+            .arg("--config.file=prometheus.yml")
+            .arg("--storage.tsdb.path=data")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect(
+                "prometheus is installed by `cargo xtask test`, or by apt-get install prometheus",
+            );
+        let prometheus = Self {
+            child,
+            url: format!("http://{address}/api/v1"),
+            http: world.http().clone(),
+            folder,
+        };
+        eventually("Prometheus scrapes the proxy", async || {
+            let found = prometheus.query("up{job=\"florin\"} == 1").await?;
+            (!found.as_array()?.is_empty()).then_some(())
+        })
+        .await;
+        prometheus
+    }
+
+    async fn query(&self, expression: &str) -> Option<Value> {
+        let mut url = reqwest::Url::parse(&format!("{}/query", self.url)).ok()?;
+        url.query_pairs_mut().append_pair("query", expression);
+        let response = self.http.get(url).send().await.ok()?;
+        let mut response: Value = response.json().await.ok()?;
+        Some(response["data"]["result"].take())
+    }
+
+    async fn firing(&self) -> BTreeSet<String> {
+        let found = self.query("ALERTS{alertstate=\"firing\"}").await;
+        let found = found.unwrap_or_default();
+        let name = |alert: &Value| alert["metric"]["alertname"].as_str().map(str::to_owned);
+        let found = found.as_array().into_iter().flatten();
+        found.filter_map(name).collect()
+    }
+
+    async fn wait_until_fires(&self, alert: &str) {
+        self.wait_until(alert, true).await;
+    }
+
+    async fn wait_until_over(&self, alert: &str) {
+        self.wait_until(alert, false).await;
+    }
+
+    async fn wait_until(&self, alert: &str, fires: bool) {
+        let what = format!("{alert} fires: {fires}");
+        let is_reached = async || (self.firing().await.contains(alert) == fires).then_some(());
+        eventually(&what, is_reached).await;
+    }
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = fs::read_to_string(self.folder.file("prometheus.log"));
+            eprintln!("what Prometheus logged:\n{}", log.unwrap_or_default());
+        }
+        // Both do nothing to a program that has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Shortens the durations of rules: those behind `for:` and those in brackets.
+fn compressed(rules: &str) -> String {
+    let mut words = Vec::new();
+    for word in rules.split_inclusive([' ', '\n', '[', ']']) {
+        let (duration, end) = word.split_at(word.len() - 1);
+        let number = |unit| duration.strip_suffix(unit)?.parse::<u64>().ok();
+        let (minutes, hours) = (number('m'), number('h'));
+        match minutes.or(hours.map(|hours| hours * 60)) {
+            Some(minutes) => words.push(format!("{}ms{end}", minutes * MINUTE_MS)),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words.concat()
 }

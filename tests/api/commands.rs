@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::Value;
 use support::{Folder, Program, ProgramOutput, World, built, command};
 
-use crate::program::{COMPLETE, IS_COMPLETE, assert_ended};
+use crate::program::{IS_COMPLETE, assert_ended};
 use crate::repository::text_of;
 
 fn init(file: &Path, words: &[&str]) -> ProgramOutput {
@@ -50,40 +50,6 @@ fn init_writes_a_private_configuration_that_is_complete_for_the_sandbox() {
             .iter()
             .any(|secret| written.printed.contains(secret))
     );
-}
-
-/// The sandbox of the printed command listens where the proxy calls it, and calls back with the file's token.
-#[test]
-fn init_prints_the_sandboxs_command_for_its_addresses() {
-    let folder = Folder::new();
-    let printed = |name: &str, words: &[&str]| {
-        let words = [&["--sandbox", "--json"], words].concat();
-        let written = init(&folder.file(name), &words);
-        assert_ended(&written, 0, &[]);
-        let printed: Value = serde_json::from_str(&written.printed).unwrap();
-        let commands = printed["commands"].as_array().unwrap().iter();
-        let commands = commands.map(|command| command.as_str().unwrap().to_owned());
-        commands.collect::<Vec<_>>()
-    };
-    let gateway = ["--gateway-url", "http://localhost:9090/api"];
-    let proxy = ["--public-url", "http://127.0.0.1:9080"];
-    let commands = printed("here.toml", &[gateway, proxy].concat());
-    let start = "florin-sandbox --listen 127.0.0.1:9090 --callback-url ";
-    let url = commands[0].strip_prefix(start).unwrap();
-    let mut shell = Command::new("sh");
-    let url = shell.args(["-c", &format!("printf %s {url}")]).output();
-    let url = String::from_utf8(url.unwrap().stdout).unwrap();
-    let text = fs::read_to_string(folder.file("here.toml")).unwrap();
-    let token = url
-        .strip_prefix("http://127.0.0.1:9080/callbacks/")
-        .unwrap();
-    assert!(text.contains(&format!("callback_token = \"{token}\"\n")));
-    let pays = commands.last().unwrap();
-    assert!(pays.contains("http://localhost:9090/sandbox/scenario"));
-    // One on another machine is not started here.
-    let elsewhere = ["--gateway-url", "https://sandbox.example/api"];
-    let commands = printed("there.toml", &elsewhere);
-    assert!(commands[0].starts_with("florin-proxy "));
 }
 
 #[test]
@@ -216,18 +182,6 @@ async fn health_says_whether_a_proxy_answers_and_reads_its_address_alone() {
     let sentence = format!("no proxy answers at {address}, its admin_listen");
     assert_ended(&health().await, 1, &[&sentence]);
     world.end().await;
-}
-
-#[test]
-fn a_port_that_browsers_do_not_find_is_a_warning() {
-    let folder = Folder::new();
-    let addresses = "listen = \"127.0.0.1:1\"\npublic_url = \"http://127.0.0.1:2\"\n";
-    let good = folder.file("florin.db").display().to_string();
-    let text = COMPLETE.replace("DATABASE", &good);
-    let file = folder.file("florin.toml");
-    support::write_private(&file, &[addresses, &text].concat());
-    let sentence = "Warning: listen: has port 1, and browsers are sent to http://127.0.0.1:2: ";
-    assert_ended(&check(&file, &[]), 0, &[sentence]);
 }
 
 #[test]

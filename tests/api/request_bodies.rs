@@ -9,31 +9,10 @@ use serde_json::json;
 use support::{CONTRACT, HttpResponse, World, eventually, secrets};
 
 /// Texts that are no JSON values, or that parsers read differently: nothing ambiguous is stored.
-const NO_VALUES: &[&str] = &[
-    "",
-    "'single'",
-    "NaN",
-    "+1",
-    "1.",
-    "123\0",
-    "[1,]",
-    "{\"a\":\"b\"}/**/",
-    "\"new\nline\"",
-    "\u{feff}1",
-    "\"\\uD800\"",
-    "1e9999",
-];
+const NO_VALUES: [&str; 6] = ["", "NaN", "[1,]", "\"new\nline\"", "\"\\uD800\"", "1e9999"];
 
 /// Valid JSON values.
-const VALUES: &[&str] = &[
-    "-0",
-    "123.456e78",
-    "\"\\ud83d\\ude39\\ud83d\\udc8d\"",
-    "\"\\u0000\"",
-    "\"\u{7f}\u{2028}\u{10ffff}\"",
-    "{\"a\":\"b\",\"a\":\"c\"}",
-    "\t[1]\r\n ",
-];
+const VALUES: [&str; 3] = ["-0", "\"\\u0000\"", "{\"a\":\"b\",\"a\":\"c\"}"];
 
 /// An order with this text as its note.
 fn order(reference: usize, note: &str) -> String {
@@ -62,17 +41,14 @@ async fn a_body_is_one_json_object_of_a_bounded_size_in_utf8() {
     let mut bodies: Vec<Vec<u8>> = Vec::new();
     let notes = NO_VALUES.iter().map(|note| order(0, note).into_bytes());
     bodies.extend(notes);
-    let wrong = ["", "null", "[]", "{}", "[{}]", "\u{feff}{}", "\0"];
+    let wrong = ["", "null", "[{}]", "\u{feff}{}"];
     bodies.extend(wrong.map(|text| text.as_bytes().to_vec()));
-    // Truncated, followed by more bytes, in other encodings, and nested without end.
-    bodies.extend([1, 9, whole.len() - 1].map(|end| whole.as_bytes()[..end].to_vec()));
-    bodies.extend([whole.as_str(), ","].map(|more| format!("{whole}{more}").into_bytes()));
-    bodies.push(whole.encode_utf16().flat_map(u16::to_le_bytes).collect());
-    let text = order(0, "\"~\"");
-    let (before, after) = text.split_once('~').unwrap();
-    for wrong in [&b"\xff"[..], b"\xc0\xaf", b"\xed\xa0\x80"] {
-        bodies.push([before.as_bytes(), wrong, after.as_bytes()].concat());
-    }
+    // Truncated, followed by more bytes, in another encoding, and nested without end.
+    bodies.push(whole.as_bytes()[..whole.len() - 1].to_vec());
+    bodies.push(format!("{whole},").into_bytes());
+    let letters = order(0, "\"~\"").into_bytes().into_iter();
+    let latin = letters.map(|byte| if byte == b'~' { 0xe4 } else { byte });
+    bodies.push(latin.collect());
     bodies.push(order(0, &"[".repeat(50_000)).into_bytes());
     for body in bodies {
         let text = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();

@@ -7,7 +7,6 @@ mod devtools;
 mod driver;
 mod engine;
 mod pool;
-mod process;
 
 use std::path::Path;
 use std::process::Command;
@@ -16,10 +15,10 @@ use serde_json::{Value, json};
 use thirtyfour::session::scriptret::ScriptRet;
 use thirtyfour::{Key, TypingData, WebDriver, WebElement};
 
+use self::driver::{Process, prepare};
 pub use self::engine::{BrowserOptions, Engine};
 use self::engine::{NetworkLog, program};
 use self::pool::{BrowserPool, Context, Pooled};
-use self::process::{Process, prepare};
 use crate::circumstances;
 use crate::wait::{eventually, pause};
 

@@ -1,16 +1,26 @@
-//! A chain of Ethereum's kind: anvil, a real node, and a wallet in the page that really signs.
+//! Chains that wallets pay on: anvil, a real node of Ethereum's kind, with a wallet in the page that really signs; a stand-in for a
+//! node of Tron; and the demo with a chain, as `cargo xtask demo --chain` starts it.
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, TcpListener};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
 use florin_postgres::free_port;
 use florin_sandbox::test_token;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use crate::local_server::LocalServer;
 use crate::npm::{installed, npm_file};
-use crate::program::Folder;
+use crate::program::{Folder, built, command};
 use crate::wait::eventually;
 
 /// The chain id of Sepolia, which the sandbox's invoices name.
@@ -150,4 +160,171 @@ fn bundle_into(bundle: &Path, script: &str, flags: &[&str]) {
         .output()
         .expect("node can be started");
     assert!(output.status.success(), "{output:?}");
+}
+
+/// What was sent, by its id, and the result in a block of each that is in one.
+#[derive(Debug, Default)]
+struct Sent {
+    transactions: BTreeMap<String, Value>,
+    results: BTreeMap<String, &'static str>,
+    is_hidden: bool,
+}
+
+#[derive(Debug)]
+pub struct TronNode {
+    server: LocalServer,
+    sent: Arc<Mutex<Sent>>,
+}
+
+impl TronNode {
+    pub async fn start() -> Self {
+        let sent = Arc::<Mutex<Sent>>::default();
+        let routes = Router::new()
+            .route("/", post(answer).options(async || shared(json!({}))))
+            .with_state(Arc::clone(&sent));
+        let server = LocalServer::start(routes).await;
+        Self { server, sent }
+    }
+
+    pub fn sent(&self) -> Vec<Value> {
+        let sent = self.sent.lock();
+        sent.transactions.values().cloned().collect()
+    }
+
+    /// A block has all that was sent, each with this result: `SUCCESS` or `FAILED`.
+    pub fn mine(&self, result: &'static str) {
+        let mut sent = self.sent.lock();
+        let Sent {
+            transactions,
+            results,
+            ..
+        } = &mut *sent;
+        results.extend(transactions.keys().map(|id| (id.clone(), result)));
+    }
+
+    pub fn hide(&self) {
+        let mut sent = self.sent.lock();
+        sent.is_hidden = true;
+    }
+
+    pub fn wallet(&self) -> String {
+        let url = json!(self.server.url);
+        let script = script_of("tron_wallet.js");
+        format!("globalThis.florinTestNode = {url};\n{script}")
+    }
+}
+
+/// Any page may read the answer, as with a public node.
+fn shared(answer: Value) -> Response {
+    let headers = [
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
+    ];
+    (headers, Json(answer)).into_response()
+}
+
+async fn answer(State(sent): State<Arc<Mutex<Sent>>>, Json(request): Json<Value>) -> Response {
+    let mut sent = sent.lock();
+    let parameter = &request["params"][0];
+    let result = match request["method"].as_str() {
+        Some("broadcast") => {
+            let id = parameter["txID"].as_str().expect("a transaction has an id");
+            sent.transactions.insert(id.to_owned(), parameter.clone());
+            json!({"result": true, "txid": id})
+        }
+        Some("transaction") => {
+            let id = parameter.as_str().expect("an id");
+            let known = sent.transactions.get(id).filter(|_| !sent.is_hidden);
+            known.cloned().unwrap_or_else(|| json!({}))
+        }
+        Some("receipt") => {
+            let id = parameter.as_str().expect("an id");
+            match sent.results.get(id) {
+                Some(&"FAILED") => json!({"id": id, "blockNumber": 1, "result": "FAILED"}),
+                Some(_) => json!({"id": id, "blockNumber": 1}),
+                None => json!({}),
+            }
+        }
+        _ => panic!("the wallet asks for something else: {request}"),
+    };
+    shared(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
+}
+
+/// What the demo's ports are above its base: proxy, shop, page with the wallet, node, sandbox, admin listener.
+const PORTS: [u16; 6] = [0, 1, 2, 3, 10, 1010];
+/// Below the ports of other tests, of which one could take a port between the search and the start; with the admin listeners
+/// above.
+const BASES: Range<u16> = 12_000..13_000;
+
+/// A running demo; it ends, with its node, when dropped.
+#[derive(Debug)]
+pub struct Demo {
+    child: Child,
+    base: u16,
+    folder: Folder,
+}
+
+impl Demo {
+    /// Starts it on free ports and waits until its page answers.
+    pub async fn start() -> Self {
+        // Fails when it is installed already, which is the aim.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let is_free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+        let bases = BASES.step_by(20).cycle();
+        // Another process begins with another base.
+        let mut bases = bases.skip(usize::from(free_port() / 100)).take(BASES.len());
+        let base = bases.find(|base| PORTS.iter().all(|offset| is_free(base + offset)));
+        let base = base.expect("a demo's ports are free below 14010");
+        let folder = Folder::new();
+        let mut program = command(&built("florin-demo", "florin-demo"), &[]);
+        program
+            .args(["--port-base", &base.to_string()])
+            .arg("--folder")
+            .arg(folder.path())
+            .arg("--anvil")
+            .arg(anvil())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        let demo = Self {
+            child: program.spawn().expect("the demo can be started"),
+            base,
+            folder,
+        };
+        let ready = format!("http://127.0.0.1:{}/health/ready", base + 1010);
+        eventually("the demo is ready", async || {
+            let response = reqwest::get(&ready).await.ok()?;
+            response.status().is_success().then_some(())
+        })
+        .await;
+        demo
+    }
+
+    pub fn wallet_page(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.base + 2)
+    }
+
+    /// Adds blocks to its chain, which has one every three seconds otherwise.
+    pub async fn mine(&self, blocks: u32) {
+        let url = format!("http://127.0.0.1:{}", self.base + 3);
+        let params = json!([format!("{blocks:#x}")]);
+        let request =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "anvil_mine", "params": params });
+        let client = reqwest::Client::new();
+        let sent = client.post(url).json(&request).send().await;
+        let response = sent.expect("the node answers");
+        assert!(response.status().is_success());
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = std::fs::read_to_string(self.folder.file("florin.log")).unwrap_or_default();
+            println!("what the demo logged:\n{log}");
+        }
+        // It ends its node, and cuts its connections after a while.
+        let id = self.child.id().to_string();
+        let _ = Command::new("kill").args(["-TERM", &id]).status();
+        let _ = self.child.wait();
+    }
 }

@@ -28,65 +28,48 @@ mod chain;
 #[path = "../browser/circumstances/table.rs"]
 pub mod circumstances;
 mod clock;
-mod container;
 mod counters;
 mod customer;
-mod demo;
+mod deploy;
 mod faulty_machine;
 pub mod first_view;
 mod http_response;
 mod local_server;
-mod log;
 mod npm;
-mod order_flood;
-mod peer;
-mod postgres;
-mod process_tree;
 mod program;
-mod prometheus;
 mod random;
 mod receivers;
 mod replicas;
-mod reverse_proxy;
 mod sandbox_control;
 mod store_server;
 mod store_site;
 mod tcp_proxy;
-mod tron_node;
 mod wait;
 mod webhook_receiver;
 mod world;
-mod yaml;
 
 pub use browser::{Browser, BrowserOptions, Engine};
-pub use chain::{Chain, wallet_guards};
+pub use chain::{Chain, Demo, TronNode, wallet_guards};
 pub use clock::MovableClock;
-pub use container::{Contained, Container};
 pub use counters::{Counters, names};
 pub use customer::{Checkout, Customer, HostedPage};
-pub use demo::Demo;
+pub use deploy::{Contained, Container, ReverseProxy};
 pub use faulty_machine::{DiskError, FaultyMachine, MovedFile, SpoiledFile, limit_files};
+pub use first_view::{PRODUCTS, Peer, Product};
 pub use florin_postgres::free_port;
 pub use http_response::{CONTRACT, Contract, HttpResponse};
-pub use npm::{NpmProject, React, npm_file, type_errors_of};
-pub use order_flood::OrderFlood;
-pub use peer::{PRODUCTS, Peer, Product};
-pub use postgres::{
-    dump_postgres_database, empty_postgres_database, load_postgres_database, pooled,
-    postgres_database,
-};
+pub use npm::{NpmProject, React, npm_file, type_errors_of, yaml_documents};
 pub use program::{Folder, Program, ProgramOutput, built, command, write_private};
-pub use prometheus::Prometheus;
 pub use random::SeededRandom;
 pub use receivers::{Language, Receiver, receiver_library};
-pub use replicas::Replicas;
-pub use reverse_proxy::ReverseProxy;
+pub use replicas::{
+    Replicas, dump_postgres_database, empty_postgres_database, load_postgres_database, pooled,
+    postgres_database,
+};
 pub use sandbox_control::SandboxControl;
 pub use store_server::{OperatorApi, StoreServer, TokenSigner};
 pub use store_site::StoreSite;
 pub use tcp_proxy::TcpProxy;
-pub use tron_node::TronNode;
 pub use wait::{eventually, pause, within};
 pub use webhook_receiver::{Delivery, Reply, WebhookReceiver};
 pub use world::{World, WorldConfig, pay_in_full, secrets};
-pub use yaml::yaml_documents;

@@ -3,7 +3,6 @@
 pub(crate) mod config;
 pub mod secrets;
 mod server;
-mod shutdown;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -19,10 +18,9 @@ use tracing::subscriber::DefaultGuard;
 
 use self::config::Addresses;
 pub use self::config::WorldConfig;
-use self::server::RunningProxy;
+use self::server::{Log, RunningProxy};
 use crate::clock::MovableClock;
 use crate::customer::{Checkout, Customer, HostedPage};
-use crate::log::Log;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::{OperatorApi, StoreServer, TokenSigner};

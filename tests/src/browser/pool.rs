@@ -24,8 +24,8 @@ use thirtyfour::{WebDriver, WindowHandle};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
+use super::driver::Process;
 use super::engine::{BrowserOptions, Engine, NetworkLog, PROFILE};
-use super::process::Process;
 use crate::wait::within;
 
 /// Longest command of the protocol on a loaded machine.
