@@ -254,11 +254,9 @@ async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_p
     })
     .await;
 
-    let url = format!("{}/v1/checkout", world.proxy_url());
-    let order = world.http().post(url).header("origin", world.shop_url());
-    let order = order.header("x-forwarded-for", "203.0.113.7");
-    let order = order.json(&json!({ "store": "demo", "product": "ebook" }));
-    assert_eq!(order.send().await.unwrap().status(), 201);
+    let customer = world.customer();
+    let forwarded = customer.with_header("x-forwarded-for", "203.0.113.7");
+    forwarded.open("ebook").await;
     page_with(&world, &session, &["A reverse proxy is not named"]).await;
     let limit = json!({
         "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 200, "times": 9,

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt as _};
-use serde_json::json;
 use support::{Program, World};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -78,10 +77,9 @@ async fn silent_connections_stop_no_customer_and_no_health_page_and_are_logged_o
         let quote = tokio::time::timeout(Duration::from_secs(3), checkout.quotes());
         quote.await.expect("a customer is served in time");
         for page in ["live", "ready"] {
-            let health = reqwest::Client::new()
-                .get(format!("{}/health/{page}", world.admin_url()))
-                .timeout(Duration::from_secs(2));
-            assert_eq!(health.send().await.unwrap().status(), 200, "{page}");
+            let path = format!("/health/{page}");
+            let health = tokio::time::timeout(Duration::from_secs(2), world.get_admin(&path));
+            health.await.expect("a probe is answered in time").with(200);
         }
     }
     before.choose("BTC").await;
@@ -92,13 +90,10 @@ async fn silent_connections_stop_no_customer_and_no_health_page_and_are_logged_o
         .expect("an open stream stays open");
     drop(silent);
     // A reverse proxy that is not configured is logged once, too.
-    let url = format!("{}/v1/checkout", world.proxy_url());
-    let order = world.http().post(url).header("origin", world.shop_url());
-    let order = order.json(&json!({ "store": "demo", "product": "ebook" }));
+    let customer = world.customer();
+    let forwarded = customer.with_header("x-forwarded-for", "198.51.100.7");
     for _ in 0..3 {
-        let order = order.try_clone().unwrap();
-        let order = order.header("x-forwarded-for", "198.51.100.7").send().await;
-        assert_eq!(order.unwrap().status(), 201);
+        forwarded.open("ebook").await;
     }
     let printed = program.printed();
     for (text, count) in [

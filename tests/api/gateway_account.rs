@@ -187,8 +187,7 @@ async fn a_store_without_access_reads_its_invoices_and_the_command_line_everythi
 async fn the_assets_are_compared_with_the_gateways_currencies_once_a_day() {
     let world = World::with(|config| config.unknown_asset = true).await;
     let found = eventually("the currencies are compared", async || {
-        let url = format!("{}/health/ready", world.admin_url());
-        let ready: Value = world.http().get(url).send().await.ok()?.json().await.ok()?;
+        let ready = world.get_admin("/health/ready").await.body;
         (!ready["currencies"].is_null()).then(|| ready["currencies"].clone())
     })
     .await;

@@ -11,8 +11,7 @@ use crate::helpers::{invoice_of, paid_event_count, wait_for_event};
 const A_MOMENT: Duration = Duration::from_secs(3);
 
 async fn readiness(world: &World) -> HttpResponse {
-    let url = format!("{}/health/ready", world.admin_url());
-    HttpResponse::read(world.http().get(url).send().await.unwrap()).await
+    world.get_admin("/health/ready").await
 }
 
 #[track_caller]

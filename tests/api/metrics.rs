@@ -19,12 +19,10 @@ pub(crate) struct Scrape(String);
 
 impl Scrape {
     pub(crate) async fn of(world: &World) -> Self {
-        let url = format!("{}/metrics", world.admin_url());
-        let response = world.http().get(url).send().await.unwrap();
-        assert_eq!(response.status(), 200);
-        let content = response.headers()["content-type"].to_str().unwrap();
+        let response = world.get_admin("/metrics").await.with(200);
+        let content = response.header("content-type").unwrap();
         assert!(content.starts_with("application/openmetrics-text; version=1.0.0"));
-        Self(response.text().await.unwrap())
+        Self(response.text)
     }
 
     fn series(&self) -> BTreeSet<&str> {
@@ -102,9 +100,8 @@ async fn fifty_stores_make_no_more_than_300_series_which_are_listed() {
     let is_listed = |line: &&str| !line.starts_with("| `florin_database_");
     let rows = page.lines().filter(in_page).filter(is_listed).count();
     assert_eq!(rows + 2, table.lines().count(), "a row of something else");
-    let url = format!("{}/metrics", world.proxy_url());
-    let public = world.http().get(url).send().await.unwrap();
-    assert_eq!(public.status(), 404, "metrics are for the operator");
+    // Metrics are for the operator.
+    world.get("/metrics").await.with(404);
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     let stream = checkout.stream().await;
@@ -120,8 +117,7 @@ async fn fifty_stores_make_no_more_than_300_series_which_are_listed() {
         store.open(&order).await.with(201);
     }
     for path in ["/florin.js", "/nothing", "/v1/orders"] {
-        let url = format!("{}{path}", world.proxy_url());
-        world.http().get(url).send().await.unwrap();
+        world.get(path).await;
     }
     world.wait_for_deliveries().await;
     let after = Scrape::of(&world).await;
@@ -276,8 +272,7 @@ async fn metrics_of_a_database_server_are_listed_and_report_what_is_wrong_with_i
     assert_eq!(readers.join_all().await, [503; READERS]);
     // A probe makes the storage monitor check the database.
     eventually("the proxy reports the outage", async || {
-        let url = format!("{}/health/ready", world.admin_url());
-        world.http().get(url).send().await.ok()?;
+        world.get_admin("/health/ready").await;
         world.logged("orders cannot be stored").then_some(())
     })
     .await;

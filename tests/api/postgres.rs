@@ -4,7 +4,6 @@ use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
 use sqlx::Connection as _;
 use support::{
     Folder, Program, ProgramOutput, World, empty_postgres_database, pooled, postgres_database,
@@ -23,9 +22,8 @@ async fn readiness_shows_the_schema_and_the_clock_of_the_server() {
     let url = postgres_database().await;
     let world = World::start_on(&url).await;
     world.skip(Duration::from_mins(1));
-    let url = format!("{}/health/ready", world.admin_url());
-    let ready = world.http().get(url).send().await.unwrap();
-    let server = ready.json::<Value>().await.unwrap()["database_server"].clone();
+    let ready = world.get_admin("/health/ready").await;
+    let server = &ready.body["database_server"];
     assert!(server["schema"].as_u64() >= Some(1), "{server}");
     let ahead = server["clock_ahead_ms"].as_i64().unwrap();
     assert!((-61_000..=-50_000).contains(&ahead), "{ahead}");

@@ -233,10 +233,8 @@ async fn a_store_comes_and_goes_and_limits_and_the_log_follow() {
     assert_eq!(opened.status(), StatusCode::CREATED);
     // Its series exist, beside those of the stores of the start. The event of a store that is gone waits for its return:
     // this one is ended before.
-    let metrics = format!("{}/metrics", world.admin_url());
     eventually("the new store has no event that waits", async || {
-        let metrics = world.http().get(&metrics).send().await.unwrap();
-        let metrics = metrics.text().await.unwrap();
+        let metrics = world.get_admin("/metrics").await.text;
         let series = "florin_events_waiting{store=\"late\"} 0";
         metrics.lines().any(|line| line == series).then_some(())
     })

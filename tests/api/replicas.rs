@@ -137,10 +137,10 @@ async fn an_address_and_the_gateways_account_have_one_limit_over_all_proxies() {
     let source = json!({ "store": "demo", "product": "ebook" });
     let mut opened = 0;
     for number in 0..10 {
-        let url = format!("{}/v1/checkout", replicas.url(number % 2));
-        let request = world.http().post(url).json(&source);
-        let request = request.header("x-forwarded-for", "203.0.113.7");
-        opened += usize::from(request.send().await.unwrap().status() == 201);
+        let customer = world.customer();
+        let customer = customer.through(&replicas.url(number % 2), world.http().clone());
+        let customer = customer.with_header("x-forwarded-for", "203.0.113.7");
+        opened += usize::from(customer.request_order(&source).await.status == 201);
     }
     // One is free again after ten seconds.
     assert!((6..=7).contains(&opened), "{opened}");

@@ -289,14 +289,9 @@ fn traces_of_webhooks(world: &World, order: &str) -> Vec<Option<String>> {
 async fn without_a_collector_an_orders_trace_is_in_its_webhooks_and_in_calls_of_the_gateway() {
     let mut world = World::start().await;
     // A browser names none.
-    let url = format!("{}/v1/checkout", world.proxy_url());
-    let request = world.http().post(url).header("traceparent", TRACE);
-    let request = request.header("origin", world.shop_url());
-    let body = json!({"store": "demo", "product": "ebook"});
-    let opened = request.json(&body).send().await.unwrap();
-    let opened = HttpResponse::read(opened).await.with(201);
+    let customer = world.customer().with_header("traceparent", TRACE);
+    let order = customer.open("ebook").await.order;
     world.wait_for_deliveries().await;
-    let order = opened.text_at("/order/id");
     assert_eq!(traces_of_webhooks(&world, &order), [None]);
 
     // A request with a key is carried out by a separate task.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use support::{CONTRACT, HttpResponse, World, eventually, secrets};
 
 /// Every other member is refused in `crates/checkout-api/src/tests/requests.rs`.
@@ -136,12 +136,6 @@ async fn a_page_of_another_origin_is_rejected_and_its_preflight_allows_nothing()
     world.end().await;
 }
 
-async fn get(world: &World, path: &str) -> HttpResponse {
-    let request = world.http().get(format!("{}{path}", world.proxy_url()));
-    let response = HttpResponse::read(request.send().await.unwrap()).await;
-    response.with(200)
-}
-
 #[tokio::test]
 async fn only_listed_origins_frame_the_page() {
     let world = World::start().await;
@@ -154,7 +148,7 @@ async fn only_listed_origins_frame_the_page() {
         ("?store=", String::new()),
         ("", String::new()),
     ] {
-        let page = get(&world, &format!("/pay{query}")).await;
+        let page = world.get(&format!("/pay{query}")).await.with(200);
         let policy = page.header("content-security-policy").unwrap();
         let ancestors = format!("frame-ancestors 'self'{origins}");
         assert!(policy.ends_with(&ancestors), "{query}: {policy}");
@@ -175,10 +169,13 @@ async fn only_listed_origins_frame_the_page() {
             assert_eq!(page.header(name), Some(value), "{query}");
         }
     }
-    let hosted = get(&world, "/pay?store=demo&hosted=").await;
+    let hosted = world.get("/pay?store=demo&hosted=").await.with(200);
     assert_eq!(hosted.header("cross-origin-embedder-policy"), None);
     // What it says of each page is in `proxy/src/http/checkout_page.rs`.
-    let module = get(&world, &format!("/admission.js?store=demo&pages={shop}")).await;
+    let module = world
+        .get(&format!("/admission.js?store=demo&pages={shop}"))
+        .await
+        .with(200);
     for part in ["\"store\":\"demo\"", "\"pages\":[\"listed\"]"] {
         assert!(module.text.contains(part), "{}", module.text);
     }
@@ -205,13 +202,13 @@ async fn the_page_loads_pictures_only_from_the_stores_origins() {
         ("?store=other", format!(" {cdn}")),
         ("", String::new()),
     ] {
-        let page = get(&world, &format!("/pay{query}")).await;
+        let page = world.get(&format!("/pay{query}")).await.with(200);
         let policy = page.header("content-security-policy").unwrap();
         let sources = format!("img-src 'self' data:{origins};");
         assert!(policy.contains(&sources), "{query}: {policy}");
     }
     // Pictures of servers that do not send Cross-Origin-Resource-Policy are shown.
-    let page = get(&world, "/pay?store=demo").await;
+    let page = world.get("/pay?store=demo").await.with(200);
     let embedder_policy = page.header("cross-origin-embedder-policy");
     assert_eq!(embedder_policy, Some("credentialless"));
     world.end().await;
@@ -221,17 +218,14 @@ async fn the_page_loads_pictures_only_from_the_stores_origins() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_attempts_and_staff_pages_of_an_address_and_the_uses_of_an_order_token_are_limited() {
     let world = World::with(|config| config.trusted_proxies = vec!["127.0.0.0/8".to_owned()]).await;
-    let token = world.customer().open("ebook").await.token().to_owned();
-    let post = async |from: &str, path: &str, body: &Value| {
-        let request = world.http().post(format!("{}{path}", world.proxy_url()));
-        let request = request.header("x-forwarded-for", from);
-        let request = request.header("origin", world.shop_url());
-        let response = request.bearer_auth(&token).json(body).send().await;
-        HttpResponse::read(response.unwrap()).await
-    };
+    let checkout = world.customer().open("ebook").await;
+    let from = |address: &str| world.customer().with_header("x-forwarded-for", address);
     // An unknown quote costs no request to the gateway, and counts.
     let choice = json!({ "crypto_code": "BTC", "quote_id": "conv_unknown" });
-    let attempt = async |from: &str| post(from, "/v1/checkout/attempt", &choice).await;
+    let attempt = async |address: &str| {
+        let page = from(address).with_token(checkout.token(), &checkout.order);
+        page.post("/attempt", &choice).await
+    };
     let mut tried = 0;
     let refused = loop {
         let response = attempt("198.51.100.1").await;
@@ -250,8 +244,8 @@ async fn the_attempts_and_staff_pages_of_an_address_and_the_uses_of_an_order_tok
     let signed = json!({ "order_token": world.token_signer().token("signed-1", "5.00") });
     let mut statuses = Vec::new();
     for number in 0..60 {
-        let from = format!("203.0.113.{number}");
-        statuses.push(post(&from, "/v1/checkout", &signed).await.status);
+        let customer = from(&format!("203.0.113.{number}"));
+        statuses.push(customer.request_order(&signed).await.status);
     }
     assert_eq!(statuses[0], 201);
     let repeated = &statuses[1..30];

@@ -4,18 +4,12 @@
 use florin_money::Asset;
 use florin_storage::{Database, StaticFile};
 use serde_json::Value;
-use support::{HttpResponse, World, wallet_guards};
+use support::{World, wallet_guards};
 
 use crate::repository::text_of;
 
-async fn get(world: &World, path: &str) -> HttpResponse {
-    let request = world.http().get(format!("{}{path}", world.proxy_url()));
-    let request = request.header("accept-encoding", "identity");
-    HttpResponse::read(request.send().await.unwrap()).await
-}
-
 async fn loader_of_the_page(world: &World) -> String {
-    let page = get(world, "/pay").await.with(200).text;
+    let page = world.get("/pay").await.with(200).text;
     let (_, path) = page.split_once("<script src=\"assets/").unwrap();
     format!("/assets/{}", path.split_once('"').unwrap().0)
 }
@@ -24,7 +18,7 @@ async fn loader_of_the_page(world: &World) -> String {
 async fn the_loader_has_the_address_of_its_proxy_and_the_page_a_loader_by_its_content() {
     for environment in ["test", "production"] {
         let world = World::with(|config| config.environment = environment).await;
-        let loader = get(&world, "/florin.js").await.with(200);
+        let loader = world.get("/florin.js").await.with(200);
         let address = format!("{}/", world.proxy_url());
         assert!(loader.text.contains(&address), "{environment}");
         assert!(!loader.text.contains("%PUBLIC_URL%"), "{environment}");
@@ -33,9 +27,7 @@ async fn the_loader_has_the_address_of_its_proxy_and_the_page_a_loader_by_its_co
         let compressed = request.send().await.unwrap();
         assert_eq!(compressed.headers()["content-encoding"], "br");
         assert!(compressed.bytes().await.unwrap().len() < 3_100);
-        let own = get(&world, &loader_of_the_page(&world).await)
-            .await
-            .with(200);
+        let own = world.get(&loader_of_the_page(&world).await).await.with(200);
         let cache = own.header("cache-control").unwrap();
         assert!(cache.contains("immutable"), "{cache}");
         world.end().await;
@@ -65,7 +57,7 @@ async fn files_of_another_version_are_served_after_an_upgrade_and_a_roll_back() 
         .unwrap();
     database.close().await;
     world.start_proxy().await;
-    let response = get(&world, &format!("/assets/{}", other.name)).await;
+    let response = world.get(&format!("/assets/{}", other.name)).await;
     let response = response.with(200);
     assert_eq!(response.text.as_bytes(), other.whole);
     let script = "text/javascript; charset=utf-8";
@@ -73,7 +65,7 @@ async fn files_of_another_version_are_served_after_an_upgrade_and_a_roll_back() 
     let cache = response.header("cache-control").unwrap();
     assert!(cache.contains("immutable"), "{cache}");
     for unknown in ["florin-0000000000000000.js", "..%2Fpay.html", "%00"] {
-        let response = get(&world, &format!("/assets/{unknown}")).await;
+        let response = world.get(&format!("/assets/{unknown}")).await;
         assert_eq!(response.status, 404, "{unknown}");
     }
     world.end().await;

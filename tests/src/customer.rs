@@ -10,8 +10,8 @@ use crate::wait::eventually;
 pub struct Customer {
     pub(crate) http: reqwest::Client,
     pub(crate) base: String,
-    pub(crate) origin: Option<String>,
-    pub(crate) key: Option<String>,
+    /// Those of every request.
+    pub(crate) headers: Vec<(&'static str, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -23,10 +23,15 @@ pub struct Checkout {
 
 impl Customer {
     pub fn from_page_of(&self, origin: &str) -> Self {
-        Self {
-            origin: Some(origin.to_owned()),
-            ..self.clone()
-        }
+        self.with_header("origin", origin)
+    }
+
+    /// The same customer, whose every request has this header.
+    pub fn with_header(&self, name: &'static str, value: &str) -> Self {
+        let mut customer = self.clone();
+        customer.headers.retain(|(known, _)| *known != name);
+        customer.headers.push((name, value.to_owned()));
+        customer
     }
 
     /// The same customer, who reaches the proxy at this address by this client.
@@ -40,10 +45,7 @@ impl Customer {
 
     /// The same customer, whose every request carries this `Idempotency-Key`.
     pub fn with_key(&self, key: &str) -> Self {
-        Self {
-            key: Some(key.to_owned()),
-            ..self.clone()
-        }
+        self.with_header("idempotency-key", key)
     }
 
     pub async fn open(&self, product: &str) -> Checkout {
@@ -97,9 +99,6 @@ impl Customer {
         body: Option<&Value>,
     ) -> HttpResponse {
         let mut request = self.request(method.clone(), path);
-        if let Some(key) = &self.key {
-            request = request.header("idempotency-key", key);
-        }
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }
@@ -111,10 +110,10 @@ impl Customer {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
-        match &self.origin {
-            Some(origin) => request.header("origin", origin),
-            None => request,
-        }
+        let headers = self.headers.iter();
+        headers.fold(request, |request, (name, value)| {
+            request.header(*name, value)
+        })
     }
 }
 
@@ -124,18 +123,14 @@ impl Checkout {
     }
 
     pub fn from_page_of(&self, origin: &str) -> Self {
-        Self {
-            page: self.page.from_page_of(origin),
-            ..self.clone()
-        }
+        let page = self.page.from_page_of(origin);
+        page.with_token(&self.token, &self.order)
     }
 
     /// The same page, whose every request carries this `Idempotency-Key`.
     pub fn with_key(&self, key: &str) -> Self {
-        Self {
-            page: self.page.with_key(key),
-            ..self.clone()
-        }
+        let page = self.page.with_key(key);
+        page.with_token(&self.token, &self.order)
     }
 
     pub async fn get(&self, path: &str) -> HttpResponse {

@@ -21,6 +21,7 @@ pub use self::config::WorldConfig;
 use self::server::{Log, RunningProxy};
 use crate::clock::MovableClock;
 use crate::customer::{Checkout, Customer, HostedPage};
+use crate::http_response::HttpResponse;
 use crate::program::{Folder, write_private};
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::{OperatorApi, StoreServer, TokenSigner};
@@ -160,6 +161,16 @@ impl World {
         }
     }
 
+    /// GET at the proxy, as a browser without a page sends it.
+    pub async fn get(&self, path: &str) -> HttpResponse {
+        HttpResponse::of(self.http.get(format!("{}{path}", self.proxy_url()))).await
+    }
+
+    /// GET at the admin listener.
+    pub async fn get_admin(&self, path: &str) -> HttpResponse {
+        HttpResponse::of(self.http.get(format!("{}{path}", self.admin_url()))).await
+    }
+
     pub fn http(&self) -> &reqwest::Client {
         &self.http
     }
@@ -168,8 +179,7 @@ impl World {
         Customer {
             http: self.http.clone(),
             base: self.proxy_url(),
-            origin: Some(self.shop_url()),
-            key: None,
+            headers: vec![("origin", self.shop_url())],
         }
     }
 
@@ -205,7 +215,7 @@ impl World {
 
     pub async fn shop_orders(&self) -> Vec<serde_json::Value> {
         let request = self.http.get(format!("{}/orders.json", self.shop_url()));
-        let response = crate::HttpResponse::of(request).await.with(200);
+        let response = HttpResponse::of(request).await.with(200);
         response.body["orders"].as_array().expect("a list").clone()
     }
 
