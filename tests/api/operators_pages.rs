@@ -6,7 +6,7 @@ use serde_json::json;
 use support::{Checkout, HttpResponse, Reply, World, eventually, secrets};
 
 use crate::helpers::paid_event_count;
-use crate::secret_leaks::secrets_in;
+use crate::isolation::secrets_in;
 
 /// A browser on the pages of operators or staff: it keeps cookies and sends forms.
 pub(crate) struct Pages<'w> {

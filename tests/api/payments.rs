@@ -1,4 +1,5 @@
-//! Payments from the customer's page to the store's backend: exact, partial, late, second and reverted ones. How an observation
+//! Payments from the customer's page to the store's backend: exact, partial, late, second and reverted ones; the QR codes and wallet
+//! links, which the proxy writes for the amount due; the transaction that a wallet names; and receipts. How an observation
 //! is assessed and what follows from it is in `crates/orders` and in the contract of `crates/storage`.
 
 use std::time::Duration;
@@ -234,5 +235,177 @@ async fn a_payment_lost_in_a_reorganisation_is_reported_once_and_stays_credited(
     assert_eq!(checkout.view().await["reverted"], false);
     checkout.get("/receipt").await.with(200);
     assert_eq!(delivered_events(&world, &checkout.order).await, events);
+    world.end().await;
+}
+
+/// A transaction that a customer's wallet names: kept with the order, shown until the gateway has seen a payment, and no proof of
+/// one.
+const HASH: &str = "0xA1B2c3d4e5f60718293a4b5c6d7e8f90A1B2c3d4e5f60718293a4b5c6d7e8f90";
+
+#[tokio::test]
+async fn a_hint_moves_the_page_and_credits_nothing() {
+    let world = World::start().await;
+    let checkout = world.customer().open("ebook").await;
+    let view = checkout.choose("USDTERC20").await;
+    let transaction = &view["attempt"]["evm_transaction"];
+    assert_eq!(transaction["chain_id"], "0xaa36a7");
+    assert_eq!(transaction["value"], "0x0");
+    let receiver = view["attempt"]["address"].as_str().unwrap()[2..].to_lowercase();
+    let data = transaction["data"].as_str().unwrap();
+    assert_eq!(data[34..74], receiver);
+
+    let short = json!({ "transaction_hash": &HASH[..65] });
+    let refused = checkout
+        .post("/paid", &short)
+        .await
+        .refused(400, "invalid_request");
+    refused.naming("transaction_hash");
+    let paid = json!({ "transaction_hash": HASH });
+    let view = checkout.post("/paid", &paid).await.with(200).body;
+    assert_eq!(view["status"], "checking");
+    let attempt = &view["attempt"];
+    assert_eq!(attempt["marked_as_paid"], true);
+    assert_eq!(attempt["transaction_hint"], HASH.to_lowercase());
+    assert_eq!(attempt["transaction_hash"], Value::Null);
+    assert_eq!(attempt["received_in_crypto"], "0");
+
+    // Half of it: the transaction for the rest is another one, and the hint has served.
+    world.sandbox().settle(&checkout, "half").await;
+    let view = checkout.wait_for("underpaid").await;
+    let rest = &view["attempt"]["evm_transaction"]["data"];
+    assert!(rest.is_string() && rest != data);
+    assert_eq!(view["attempt"]["transaction_hint"], Value::Null);
+    world.sandbox().settle(&checkout, "rest").await;
+    let view = checkout.wait_for("paid").await;
+    assert_eq!(view["attempt"]["evm_transaction"], Value::Null);
+    world.end().await;
+}
+
+/// `crates/address/src/payment_uri/tests/pays.rs` has the link of each asset, for any amount.
+#[tokio::test]
+async fn the_link_asks_for_the_amount_due() {
+    let world = World::start().await;
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
+    let asks = |view: &Value, member: &str| {
+        let attempt = &view["attempt"];
+        let text = |member: &str| attempt[member].as_str().unwrap().to_owned();
+        let amount = text(member);
+        let coins = amount.trim_end_matches('0');
+        let link = format!("bitcoin:{}?amount={coins}", text("address"));
+        assert_eq!(text("qr_string"), link, "{attempt}");
+    };
+    let view = checkout.view().await;
+    asks(&view, "amount_in_crypto");
+    let warnings = view["attempt"]["warnings"].as_array().unwrap().iter();
+    let kinds: Vec<_> = warnings.map(|warning| &warning["kind"]).collect();
+    let expected = [
+        "only_this_asset",
+        "confirmations",
+        "network_fee",
+        "late_price",
+    ];
+    assert_eq!(kinds, expected);
+    world.sandbox().settle(&checkout, "half").await;
+    asks(&checkout.wait_for("underpaid").await, "remaining_in_crypto");
+    world.sandbox().settle(&checkout, "rest").await;
+    let view = checkout.wait_for("paid").await;
+    assert_eq!(view["attempt"]["qr_string"], view["attempt"]["address"]);
+    world.end().await;
+}
+
+/// Verifies a shown receipt as its store.
+async fn verified(world: &World, shown: &str) -> Value {
+    let presented = json!({ "receipt": shown });
+    let response = world.store().post("/v1/receipts/verify", &presented).await;
+    response.with(200).body
+}
+
+#[tokio::test]
+async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
+    let world = World::start().await;
+    let checkout = world.customer().open("ebook").await;
+    let path = format!("/v1/orders/{}/receipt", checkout.order);
+    checkout.choose("BTC").await;
+    checkout.get("/receipt").await.refused(409, "not_paid");
+    world.store().get(&path).await.refused(409, "not_paid");
+    pay_in_full(&world, &checkout).await;
+    let issued = checkout.get("/receipt").await.with(200).body;
+    assert_eq!(world.store().get(&path).await.with(200).body, issued);
+
+    let order = world.store().order(&checkout.order).await;
+    let (receipt, attempt) = (&issued["receipt"], &order["attempt"]);
+    for (stated, known) in [
+        ("order_id", &order["id"]),
+        ("reference", &order["reference"]),
+        ("amount", &order["amount"]),
+        ("currency", &order["currency"]),
+        ("paid_at", &order["settled_at"]),
+        ("address", &attempt["address"]),
+        ("received_in_crypto", &attempt["received_in_crypto"]),
+        ("transaction_hash", &attempt["transaction_hash"]),
+    ] {
+        assert!(known.is_string(), "{stated}");
+        assert_eq!(&receipt[stated], known, "{stated}");
+    }
+    assert_eq!(receipt["environment"], "test");
+    assert_eq!(receipt["store_name"], "Quiet Goods");
+    for form in ["token", "code"] {
+        let verified = verified(&world, issued[form].as_str().unwrap()).await;
+        assert_eq!(verified, json!({ "valid": true, "order": order }), "{form}");
+    }
+    // Every change is in `proxy/src/receipts/tests.rs`, and another store's receipt in `isolation.rs`.
+    let code = issued["code"].as_str().unwrap();
+    for forged in ["", "x", &code[1..]] {
+        let verified = verified(&world, forged).await;
+        assert_eq!(verified, json!({ "valid": false }), "{forged}");
+    }
+    world.end().await;
+}
+
+/// Waits until the gateway has this address for the order's receipt.
+async fn wait_until_sent(world: &World, email: &str) {
+    let what = format!("the gateway knows {email}");
+    eventually(&what, async || {
+        let invoice = world.sandbox().invoices().await.remove(0);
+        (invoice["email"] == email).then_some(())
+    })
+    .await;
+}
+
+/// What is kept, replaced and removed is in `crates/storage/src/contract/orders.rs`.
+#[tokio::test]
+async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
+    let world = World::start().await;
+    // A product that asks for it.
+    let checkout = world.customer().open("guide").await;
+    let send = async |path: &str, email: &str| {
+        let email = json!({ "email": email });
+        checkout.post(path, &email).await
+    };
+    checkout.choose("BTC").await;
+    let view = checkout.view().await;
+    let asks = (&view["email_kept"], &view["email_required"]);
+    assert_eq!(asks, (&json!(false), &json!(true)));
+    for path in ["/email", "/paid"] {
+        let refused = send(path, "me").await;
+        refused.refused(400, "invalid_request").naming("email");
+    }
+    let view = send("/email", "typo@example.org").await.with(200).body;
+    assert_eq!(view.get("email_required"), None);
+    let reloaded = checkout.get("").await.with(200);
+    assert_eq!(reloaded.body["email_kept"], true);
+    let is_shown = reloaded.text.contains("example.org");
+    assert!(!is_shown, "a link can be shared");
+    // Corrected, with the button "I have paid".
+    send("/paid", "last@example.org").await.with(200);
+    wait_until_sent(&world, "last@example.org").await;
+    pay_in_full(&world, &checkout).await;
+    let order = world.store().order(&checkout.order).await;
+    assert_eq!(order["receipt_email"], "last@example.org");
+    // A link to the order does not allow sending the receipt elsewhere, not even by clearing the address first.
+    for email in ["late@example.org", ""] {
+        send("/email", email).await.refused(409, "order_closed");
+    }
     world.end().await;
 }

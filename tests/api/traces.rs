@@ -18,8 +18,8 @@ use support::{HttpResponse, Program, World, eventually, pay_in_full, secrets};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
+use crate::isolation::{contains, secrets_in};
 use crate::program::{end, start_program_with};
-use crate::secret_leaks::{contains, secrets_in};
 
 /// A trace that the store's server has sampled, and the span in it.
 const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
