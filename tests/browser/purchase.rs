@@ -1,10 +1,13 @@
 //! Whole purchases: in the demo shop, and in each browser engine in a shop of another site; and the hosts that a purchase sends
-//! requests to.
+//! requests to. Also payment pages of other vendors, which the bench measures: the one here is local, since those of the bench come
+//! from npm, which no test needs.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Engine, StoreSite, World, eventually};
+use support::first_view::measure_peer;
+use support::{Browser, BrowserOptions, Engine, Folder, Peer, StoreSite, World, eventually};
 
 use crate::helpers::{another_site, choose_asset, end, open_ebook_checkout, read_inside};
 
@@ -230,4 +233,22 @@ async fn an_order_is_paid_in_firefox_in_a_frame_and_inline() {
 #[tokio::test]
 async fn an_order_is_paid_in_webkit_in_a_frame_and_inline() {
     a_shop_of_another_site_sells(Engine::WebKit).await;
+}
+
+#[tokio::test]
+#[should_panic(expected = "the peer asks other hosts: [\"http://127.0.0.1:9/rates\"] []")]
+async fn a_peer_that_sends_a_request_to_another_host_is_rejected() {
+    let folder = Folder::new();
+    let writes = |name: &str, content: &str| fs::write(folder.file(name), content).unwrap();
+    fs::create_dir(folder.file("assets")).unwrap();
+    let page = "<!doctype html><html lang=\"en\"><title>Peer</title><body><script type=\"module\">
+        fetch('http://127.0.0.1:9/rates').catch(() => {});
+        const { name } = await (await fetch('/order', { method: 'POST' })).json();
+        document.body.innerHTML = `<button>${name}</button>`;</script>";
+    writes("page.html", page);
+    let choice = "() => document.querySelector('button')?.offsetHeight > 0";
+    writes("choice.js", choice);
+    writes("responses.json", "{ \"/order\": { \"name\": \"Cards\" } }");
+    let peer = Peer::open(folder.path()).await;
+    measure_peer(&peer).await;
 }

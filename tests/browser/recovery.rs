@@ -1,12 +1,13 @@
-//! Reloads, network failures and restarts of the proxy: the order continues.
+//! Reloads, network failures and restarts of the proxy: the order continues. Responses that arrive late, out of order, or changed.
 
 use std::time::Duration;
 
-use support::{Browser, World, within};
+use serde_json::json;
+use support::{Browser, World, pause, pay_in_full, within};
 
 use crate::helpers::{
-    RECORD_ANNOUNCEMENTS, announced, checkout_page, choose_asset, end, only_order,
-    open_ebook_checkout, open_payment,
+    RECORD_ANNOUNCEMENTS, announced, change_responses, checkout_page, choose_asset, end,
+    only_order, open_ebook_checkout, open_payment, page_with, read_inside, wait_for_value,
 };
 
 #[tokio::test]
@@ -161,5 +162,220 @@ async fn an_unreadable_response_is_requested_again_without_its_etag() {
     .await;
     // With its ETag the response would be 304.
     assert_eq!(second, Some("none".into()));
+    end(world, browser).await;
+}
+
+/// `hold()` holds the next responses about the order until `release()`.
+const HELD: &str = "(() => {
+    let until;
+    window.waiting = 0;
+    window.hold = () => {
+        until = new Promise((done) => (window.release = done));
+        window.waiting = 0;
+        dispatchEvent(new Event('focus'));
+    };
+    window.goOn = () => (until = undefined);
+    const fetched = window.fetch;
+    window.fetch = async (request, options) => {
+        const response = await fetched(request, options);
+        const isAnswer = /\\/v1\\/checkout$/.test(request.url ?? String(request)) && (request.method ?? options?.method ?? 'GET') === 'GET';
+        if (until && isAnswer) { window.waiting += 1; await until; }
+        return response;
+    };
+})();";
+
+async fn hold(browser: &Browser) {
+    browser.evaluate("hold()").await;
+    let is_waiting = "if (!waiting) return false; goOn(); return true;";
+    let what = "a response is held";
+    browser.wait_until(what, is_waiting).await;
+}
+
+/// Lets the held response come; then there is time for what it must not change.
+async fn release(browser: &Browser) {
+    browser.evaluate("release()").await;
+    pause(Duration::from_millis(800)).await;
+}
+
+/// Regression: the old address came back.
+#[tokio::test]
+async fn a_late_response_restores_no_replaced_address_and_no_previous_order() {
+    let (world, browser, checkout) = open_payment("BTC", &[HELD]).await;
+    let replaced = browser.text("address").await;
+    hold(&browser).await;
+    browser.press("other-asset").await;
+    choose_asset(&world, &browser, "LTC").await;
+    let address = browser.text("address").await;
+    assert_ne!(address, replaced);
+    release(&browser).await;
+    assert_eq!(browser.text("address").await, address);
+
+    pay_in_full(&world, &checkout).await;
+    browser.wait_for("status-paid").await;
+    hold(&browser).await;
+    let again = "[...inside.querySelectorAll('button')].find((button) => button.textContent.includes('ew purchase')).click()";
+    read_inside(&browser, again).await;
+    browser.wait_for("status-open").await;
+    release(&browser).await;
+    assert!(
+        browser.is_visible("status-open").await,
+        "the paid order is back"
+    );
+    end(world, browser).await;
+}
+
+/// Loses or replaces the responses to so many POST requests, `losses`, of the path `lost`, by `kind`.
+const LOSE: &str = "(() => {
+    const fetched = window.fetch;
+    window.losses = 0;
+    window.fetch = async (request, options) => {
+        const { url, method } = request.url ? request : { url: String(request), method: options?.method };
+        if (method !== 'POST' || !url.endsWith(window.lost) || window.losses-- <= 0) return fetched(request, options);
+        if (window.kind === 'received') await fetched(request, options);
+        if (window.kind === 'portal') return new Response('<!doctype html><title>Sign in to the WLAN', { headers: { 'content-type': 'text/html' } });
+        throw new TypeError('the network is gone');
+    };
+})();";
+
+async fn lose(browser: &Browser, path: &str, kind: &str, losses: u32) {
+    let set = "[window.lost, window.kind, window.losses] = arguments";
+    let arguments = [json!(path), json!(kind), json!(losses)];
+    browser.evaluate_with(set, &arguments).await;
+}
+
+/// A press ends in what was asked, whatever happened to its first response.
+#[tokio::test]
+async fn a_press_survives_a_lost_response() {
+    let (world, browser) = checkout_page(&[LOSE]).await;
+    // `widget/src/state/problem.rs` has what counts as the network.
+    for (invoices, kind) in (1..).zip(["received", "portal"]) {
+        browser.wait_for("asset-BTC").await;
+        lose(&browser, "/attempt", kind, 1).await;
+        browser.press("asset-BTC").await;
+        browser.wait_for("status-awaiting_payment").await;
+        let count = world.sandbox().count("POST", "/invoice").await;
+        assert_eq!(count, invoices, "{kind}");
+        lose(&browser, "/paid", kind, 1).await;
+        browser.press("i-have-paid").await;
+        browser.wait_for("status-checking").await;
+        browser.wait_until_gone("press-again").await;
+        // The next order.
+        browser.evaluate("sessionStorage.clear()").await;
+        browser.reload().await;
+    }
+    end(world, browser).await;
+}
+
+#[tokio::test]
+async fn a_press_without_a_result_is_reported_until_it_is_done() {
+    let (world, browser) = checkout_page(&[LOSE]).await;
+    browser.wait_for("asset-BTC").await;
+    lose(&browser, "/attempt", "portal", 1_000).await;
+    browser.press("asset-BTC").await;
+    let banner = async || {
+        browser.wait_for("press-again").await;
+        let banner = "return inside.querySelector('.banners').textContent";
+        let banner = read_inside(&browser, banner).await;
+        let banner = banner.as_str().unwrap().to_owned();
+        assert!(
+            banner.contains("There’s no connection right now."),
+            "{banner}"
+        );
+    };
+    banner().await;
+    // Reads and prices arrive; the report stays, also while the press is tried again.
+    browser.evaluate("dispatchEvent(new Event('focus'))").await;
+    pause(Duration::from_secs(2)).await;
+    banner().await;
+    // Something else is done: the press is given up.
+    browser.press("asset-USDTTRC20").await;
+    browser.wait_until_gone("press-again").await;
+    browser.press("network-back").await;
+    browser.press("asset-BTC").await;
+    banner().await;
+    lose(&browser, "", "", 0).await;
+    browser.press("press-again").await;
+    browser.wait_for("status-awaiting_payment").await;
+    browser.wait_until_gone("press-again").await;
+    lose(&browser, "/paid", "unsent", 1_000).await;
+    browser.press("i-have-paid").await;
+    banner().await;
+    lose(&browser, "", "", 0).await;
+    browser.press("press-again").await;
+    browser.wait_for("status-checking").await;
+    end(world, browser).await;
+}
+
+#[tokio::test]
+async fn a_price_keeps_its_decimals() {
+    // Browsers write forint without decimals.
+    let forint = "order.currency = 'HUF'; order.amount = '1990.55';";
+    let (world, browser) = checkout_page(&[&change_responses(forint)]).await;
+    browser.wait_for("status-open").await;
+    let price = "return inside.querySelector('.price').textContent";
+    assert_eq!(read_inside(&browser, price).await, "HUF\u{a0}1,990.55");
+    end(world, browser).await;
+}
+
+#[tokio::test]
+async fn after_sleep_the_countdown_is_correct_before_the_next_response() {
+    let (mut world, browser, _) = open_payment("BTC", &[]).await;
+    // Neither a poll nor the event stream may bring the exact time.
+    world.front_link.freeze();
+    let slept = "const now = Date.now; Date.now = () => now() + 3_600_000;";
+    browser.evaluate(slept).await;
+    let screen = "inside.querySelector('[data-testid=status-awaiting_payment]')?.textContent.startsWith('Time is up')";
+    wait_for_value(&browser, "the countdown has ended", screen, true).await;
+    world.front_link.restore().await;
+    end(world, browser).await;
+}
+
+#[tokio::test]
+async fn a_silent_stream_does_not_slow_polling_down() {
+    let silent = "(() => {
+        const fetched = window.fetch;
+        window.fetch = (request, options) => (request.url ?? String(request)).includes('/v1/checkout/events')
+            ? Promise.resolve(new Response(new ReadableStream({})))
+            : fetched(request, options);
+    })();";
+    let (world, browser, checkout) = open_payment("BTC", &[silent]).await;
+    world.sandbox().pay(&checkout, "exact").await;
+    let seen = within(Duration::from_secs(20), async || {
+        browser.is_visible("status-processing").await.then_some(())
+    });
+    assert!(seen.await.is_some(), "it waits for a stream that is silent");
+    end(world, browser).await;
+}
+
+/// Answers every GET request out of its cache, and what is not in it once the whole response is.
+const CACHING_WORKER: &str = "
+    addEventListener('install', () => skipWaiting());
+    addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+    const respond = async (request) => {
+        const cache = await caches.open('all');
+        const known = await cache.match(request);
+        if (known) return known;
+        const response = await fetch(request);
+        await cache.put(request, response.clone());
+        return response;
+    };
+    addEventListener('fetch', (event) => event.request.method === 'GET' && event.respondWith(respond(event.request)));";
+
+#[tokio::test]
+async fn a_shops_caching_service_worker_keeps_no_status_back() {
+    let element = "<script>navigator.serviceWorker.register('/worker.js')</script>\
+        <florin-checkout store=\"demo\" product=\"ebook\" display=\"inline\"></florin-checkout>";
+    let (site, world) = page_with(element).await;
+    site.set_script("worker.js", Some(CACHING_WORKER));
+    let browser = Browser::open().await;
+    let is_controlled = "return Boolean(navigator.serviceWorker.controller)";
+    browser.goto(site.url()).await;
+    browser.wait_until("the worker runs", is_controlled).await;
+    browser.reload().await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
+    browser.reload().await;
+    browser.wait_for("status-awaiting_payment").await;
+    pay_in_full(&world, &checkout).await;
+    browser.wait_for("status-paid").await;
     end(world, browser).await;
 }
