@@ -13,8 +13,6 @@ pub(crate) struct Pages<'w> {
     world: &'w World,
     base: String,
     pub(crate) cookies: Vec<(String, String)>,
-    /// `X-Forwarded-For` of a form.
-    forwarded_for: Option<String>,
 }
 
 /// The value of the first hidden input of a name.
@@ -37,7 +35,6 @@ impl<'w> Pages<'w> {
             world,
             base: base.to_owned(),
             cookies: Vec::new(),
-            forwarded_for: None,
         }
     }
 
@@ -73,10 +70,7 @@ impl<'w> Pages<'w> {
         let body = reqwest::Url::parse_with_params("http://form", form).unwrap();
         let body = body.query().unwrap_or_default().to_owned();
         let request = self.world.http().post(format!("{}{path}", self.base));
-        let mut request = request.header("content-type", "application/x-www-form-urlencoded");
-        if let Some(address) = &self.forwarded_for {
-            request = request.header("x-forwarded-for", address);
-        }
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
         self.send(request.body(body)).await
     }
 
@@ -201,30 +195,6 @@ async fn every_page_asks_for_a_sign_in_and_is_stored_nowhere_and_shows_no_secret
         eve.post("/login", &form).await.with(403);
         eve.get("/login").await.with(200);
     }
-    world.end().await;
-}
-
-/// Behind a reverse proxy on the same machine, which the configuration lists, a client writes the header as it likes.
-#[tokio::test]
-async fn invented_addresses_lock_a_name_out_and_not_the_browser_of_its_operator() {
-    let world = World::with(|config| config.trusted_proxies = vec!["127.0.0.1".to_owned()]).await;
-    let mut known = ada(&world).await;
-    let mut eve = Pages::of(&world);
-    let mut refused = None;
-    for number in 1..=14 {
-        eve.forwarded_for = Some(format!("203.0.113.{number}"));
-        let page = eve.sign_in("ada", "a wrong password").await;
-        if page.status == 429 {
-            refused.get_or_insert(number);
-        }
-    }
-    assert_eq!(refused, Some(11));
-    eve.forwarded_for = Some("203.0.113.99".to_owned());
-    let right = eve.sign_in("ada", secrets::OPERATOR_PASSWORD).await;
-    right.with(429);
-    known.sign_out().await;
-    let again = known.sign_in("ada", secrets::OPERATOR_PASSWORD).await;
-    again.with(303);
     world.end().await;
 }
 
