@@ -177,18 +177,25 @@ fn every_wrong_configuration_gets_a_sentence() {
         assert!(printed.contains(sentence), "{sentence} in {printed}");
     }
     let good = folder.file("florin.db");
-    let weak = (
-        "sk_0123456789abcdef0123456789abcdef",
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-    );
-    let printed = check(&folder, &good.display().to_string(), &[weak], &[]);
-    for part in [
-        "store.demo.secret_key: ",
-        "1 different characters and can be guessed",
+    let key = "sk_0123456789abcdef0123456789abcdef";
+    let token = "\"0123456789abcdef0123456789abcdef\"";
+    let pair = format!("[{token}, {token}]");
+    let same = "is the same as gateway.callback_token";
+    for (from, to, named, sentence) in [
+        (key, &key[3..], "store.demo.secret_key: ", same),
+        (token, &pair, "gateway.callback_token.1: ", same),
+        (
+            key,
+            &"a".repeat(32),
+            "store.demo.secret_key: ",
+            "can be guessed",
+        ),
     ] {
-        assert!(printed.contains(part), "{printed}");
+        let printed = check(&folder, &good.display().to_string(), &[(from, to)], &[]);
+        let is_named = |line: &str| line.starts_with(named) && line.contains(sentence);
+        assert!(printed.lines().any(is_named), "{printed}");
+        assert_eq!(printed.lines().count(), 2, "{printed}");
     }
-    assert_eq!(printed.lines().count(), 2, "{printed}");
     assert!(!good.exists(), "the check creates nothing");
 }
 
