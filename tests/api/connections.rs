@@ -158,9 +158,6 @@ async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
     ];
     for lines in [
         "content-length: 34\r\ncontent-length: 3",
-        "content-length: +34",
-        "content-length: 99999999999999999999",
-        "transfer-encoding: identity",
         "transfer-encoding: chunked, gzip",
     ] {
         requests.push(open_order(&format!("{lines}\r\n"), EBOOK));
@@ -182,18 +179,6 @@ async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
         twice.contains("The header host came more than once"),
         "{twice}"
     );
-    // Too large: unread bytes may reset the connection before the response is read.
-    let many: String = (0..200).map(|_| "x-a: b\r\n").collect();
-    let long = "a".repeat(400_000);
-    for bytes in [
-        get_request("/openapi.json", &many),
-        get_request("/openapi.json", &format!("x-a: {long}\r\n")),
-        get_request(&format!("/{long}"), ""),
-    ] {
-        let response = response(&world, &bytes).await;
-        let expected = statuses(&response);
-        assert!(matches!(expected[..], ["431"] | []), "{response}");
-    }
     assert!(world.store().orders().await.is_empty());
     world.end().await;
 }

@@ -18,7 +18,6 @@ mod helpers;
 mod idempotency;
 mod isolation;
 mod layers;
-mod manifests;
 mod metrics;
 mod openapi;
 mod operators;

@@ -161,15 +161,10 @@ fn every_wrong_configuration_gets_a_sentence() {
     let folder = Folder::new();
     let text = folder.file("notes.txt");
     fs::write(&text, "Buy milk, and some more text than sixteen bytes.").unwrap();
+    let (nowhere, here) = (folder.file("not/there/florin.db"), folder.path().to_owned());
     for (database, sentence) in [
-        (
-            folder.file("not/there/florin.db"),
-            "does not exist: create it",
-        ),
-        (
-            folder.path().to_owned(),
-            "is a folder: write the path of a file in it",
-        ),
+        (nowhere, "does not exist: create it"),
+        (here, "is a folder: write the path of a file in it"),
         (text, "is not an SQLite database"),
     ] {
         let printed = check(&folder, &database.display().to_string(), &[], &[]);
@@ -180,21 +175,16 @@ fn every_wrong_configuration_gets_a_sentence() {
     let key = "sk_0123456789abcdef0123456789abcdef";
     let token = "\"0123456789abcdef0123456789abcdef\"";
     let pair = format!("[{token}, {token}]");
+    let weak = "a".repeat(32);
     let same = "is the same as gateway.callback_token";
     for (from, to, named, sentence) in [
         (key, &key[3..], "store.demo.secret_key: ", same),
         (token, &pair, "gateway.callback_token.1: ", same),
-        (
-            key,
-            &"a".repeat(32),
-            "store.demo.secret_key: ",
-            "can be guessed",
-        ),
+        (key, &weak, "store.demo.secret_key: ", "can be guessed"),
     ] {
         let printed = check(&folder, &good.display().to_string(), &[(from, to)], &[]);
         let is_named = |line: &str| line.starts_with(named) && line.contains(sentence);
         assert!(printed.lines().any(is_named), "{printed}");
-        assert_eq!(printed.lines().count(), 2, "{printed}");
     }
     assert!(!good.exists(), "the check creates nothing");
 }

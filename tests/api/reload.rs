@@ -68,20 +68,15 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
             prices
         });
     }
-    eventually("orders are opened before the signal", async || {
-        (served.load(Ordering::Relaxed) >= 4).then_some(())
-    })
-    .await;
+    let are_served = async |count: usize| {
+        let are_served = async || (served.load(Ordering::Relaxed) >= count).then_some(());
+        eventually("orders are opened", are_served).await;
+    };
+    are_served(4).await;
     let old_secret = format!("secret = \"{}\"", secrets::WEBHOOK);
     let pair = format!("secret = [\"{NEXT_WEBHOOK}\", \"{}\"]", secrets::WEBHOOK);
-    change(
-        &world,
-        &program,
-        &[
-            ("price = \"19.90\"", "price = \"21.50\""),
-            (&old_secret, &pair),
-        ],
-    );
+    let price = ("price = \"19.90\"", "price = \"21.50\"");
+    change(&world, &program, &[price, (&old_secret, &pair)]);
     let logged = line(&program, 0, RELOADED).await;
     for key in [
         "store.demo.product.ebook.price",
@@ -93,11 +88,7 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
     let after = world.customer().open("ebook").await;
     assert_eq!(after.view().await["amount"], "21.50");
     // Each of the four may have been in progress: of eight more, some began after the reload.
-    let known = served.load(Ordering::Relaxed);
-    eventually("orders are opened after the reload", async || {
-        (served.load(Ordering::Relaxed) >= known + 8).then_some(())
-    })
-    .await;
+    are_served(served.load(Ordering::Relaxed) + 8).await;
     done.store(true, Ordering::Relaxed);
     let prices = load.join_all().await.concat();
     assert!(prices.iter().all(|it| it == "19.90" || it == "21.50"));

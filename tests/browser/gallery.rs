@@ -57,15 +57,6 @@ impl Gallery {
         read_inside(&self.browser, script).await
     }
 
-    /// Shows a state and checks that the text of this, a `data-testid`, has each of the parts.
-    pub(crate) async fn check_text(&self, state: &str, name: &str, parts: &[&str]) {
-        self.show(state, "").await;
-        let text = self.browser.text(name).await;
-        for part in parts {
-            assert!(text.contains(part), "{state}: {part:?} is not in {text:?}");
-        }
-    }
-
     /// Loads a state on a new page and waits until it is complete. Another state was loaded before it: with the same address,
     /// the browser would keep the page.
     pub(crate) async fn load(&self, state: &str) {

@@ -18,6 +18,28 @@ use crate::helpers::{
     page_with, read_inside, shop_page, wait_for_focus, wait_for_value,
 };
 
+/// Attributes, and what is named of them. The page of the last has German texts, the event has the English ones.
+const INVALID: &str = r#"
+store="demo" product="ebook" donation="coffee"
+Set exactly one of
+Set now: product, donation.
+
+product="ebook" quantity="0" amount="five" display="popup" theme="neon" locale="de_AT"
+product="ebook" also needs store.
+quantity="0" must be a whole number
+amount="five" also needs donation
+amount="five" must be an amount
+display="popup" must be one of: frame, inline, modal, redirect.
+theme="neon" must be one of: auto, light, dark, contrast
+locale="de_AT" must be a language tag
+
+store="demo" donation="coffee" quantity="2"
+quantity="2" also needs product.
+
+store="demo" locale="de"
+Set now: none.
+"#;
+
 #[tokio::test]
 async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
     let site = StoreSite::open().await;
@@ -25,30 +47,8 @@ async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
     let browser = Browser::open().await;
     let listen = "addEventListener('florin-error', ({ detail }) => (window.detail = detail))";
     browser.run_before_every_page(listen).await;
-    for (attributes, named) in [
-        (
-            "store=\"demo\" product=\"ebook\" donation=\"coffee\"",
-            &["Set exactly one of", "Set now: product, donation."][..],
-        ),
-        (
-            "product=\"ebook\" quantity=\"0\" amount=\"five\" display=\"popup\" theme=\"neon\" locale=\"de_AT\"",
-            &[
-                "product=\"ebook\" also needs store.",
-                "quantity=\"0\" must be a whole number",
-                "amount=\"five\" also needs donation",
-                "amount=\"five\" must be an amount",
-                "display=\"popup\" must be one of: frame, inline, modal, redirect.",
-                "theme=\"neon\" must be one of: auto, light, dark, contrast",
-                "locale=\"de_AT\" must be a language tag",
-            ],
-        ),
-        (
-            "store=\"demo\" donation=\"coffee\" quantity=\"2\"",
-            &["quantity=\"2\" also needs product."],
-        ),
-        // The page has German texts, the event has the English ones.
-        ("store=\"demo\" locale=\"de\"", &["Set now: none."]),
-    ] {
+    for row in INVALID.trim().split("\n\n") {
+        let (attributes, named) = row.split_once('\n').unwrap();
         let element = format!("<florin-checkout {attributes}></florin-checkout>");
         let (policy, body) = Kind::Before("").page(&world.proxy_url(), &element);
         site.serve(&policy, &body);
@@ -61,7 +61,7 @@ async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
         let text = browser.console_warnings().await;
         assert_eq!(text.len(), 1, "{text:#?}");
         let logged = text[0].replace("\\\"", "\"");
-        for words in named {
+        for words in named.lines() {
             assert!(message.contains(words), "{words} in {message}");
             if !attributes.contains("locale=\"de\"") {
                 let is_shown = shown.as_str().unwrap().contains(words);
