@@ -201,32 +201,26 @@ async fn a_script_is_loaded_once_and_a_load_error_names_the_reason_and_can_be_re
     let silent = format!("http://{}/florin.js", silent.local_addr().unwrap());
     let url = site.url();
     site.set_script("other.js", Some("window.other = true;"));
+    let missing = format!(
+        "{url}/florin.js could not be loaded. Open it in a browser: the proxy answers there, or the address is wrong. \
+         If it answers, this page's Content-Security-Policy needs script-src {url}."
+    );
+    let other =
+        format!("{url}/other.js defines no <florin-checkout>: it is not the script of a proxy.");
     for (call, why) in [
         (
-            "'http://'".to_owned(),
-            "florin: http:// is no address. Name the script of your proxy, like https://pay.shop.example/florin.js."
-                .to_owned(),
+            "'http://'",
+            "http:// is no address. Name the script of your proxy, like https://pay.shop.example/florin.js.",
         ),
+        ("'/florin.js'", &missing),
+        ("'/other.js'", &other),
         (
-            "'/florin.js'".to_owned(),
-            format!(
-                "florin: {url}/florin.js could not be loaded. Open it in a browser: the proxy answers there, or the \
-                 address is wrong. If it answers, this page's Content-Security-Policy needs script-src {url}."
-            ),
-        ),
-        (
-            "'/other.js'".to_owned(),
-            format!(
-                "florin: {url}/other.js defines no <florin-checkout>: it is not the script of a proxy."
-            ),
-        ),
-        (
-            format!("'{silent}', {{ timeoutMs: 300 }}"),
-            format!("florin: {silent} did not arrive within 0.3 seconds."),
+            &format!("'{silent}', {{ timeoutMs: 300 }}"),
+            &format!("{silent} did not arrive within 0.3 seconds."),
         ),
     ] {
         let text = browser.evaluate(&format!("return loads({call})")).await;
-        assert_eq!(text, why);
+        assert_eq!(text, format!("florin: {why}"));
         assert_eq!(browser.evaluate("return tags()").await, 0, "{why}");
     }
     site.set_script("florin.js", Some(STAND_IN));

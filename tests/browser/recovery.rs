@@ -7,7 +7,7 @@ use support::{Browser, World, pause, pay_in_full, within};
 
 use crate::helpers::{
     RECORD_ANNOUNCEMENTS, announced, change_responses, checkout_page, choose_asset, end,
-    only_order, open_ebook_checkout, open_payment, page_with, read_inside, wait_for_value,
+    only_order, open_ebook_checkout, open_payment, page_with, read_inside,
 };
 
 #[tokio::test]
@@ -314,19 +314,6 @@ async fn a_price_keeps_its_decimals() {
     browser.wait_for("status-open").await;
     let price = "return inside.querySelector('.price').textContent";
     assert_eq!(read_inside(&browser, price).await, "HUF\u{a0}1,990.55");
-    end(world, browser).await;
-}
-
-#[tokio::test]
-async fn after_sleep_the_countdown_is_correct_before_the_next_response() {
-    let (mut world, browser, _) = open_payment("BTC", &[]).await;
-    // Neither a poll nor the event stream may bring the exact time.
-    world.front_link.freeze();
-    let slept = "const now = Date.now; Date.now = () => now() + 3_600_000;";
-    browser.evaluate(slept).await;
-    let screen = "inside.querySelector('[data-testid=status-awaiting_payment]')?.textContent.startsWith('Time is up')";
-    wait_for_value(&browser, "the countdown has ended", screen, true).await;
-    world.front_link.restore().await;
     end(world, browser).await;
 }
 

@@ -76,9 +76,5 @@ const request = async ({ method, params = [] }) => {
 const icon = 'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22%3E%3Crect width=%2224%22 height=%2224%22 rx=%226%22 fill=%22%23e2761b%22/%3E%3Cpath d=%22M6 9h12v7H6z%22 fill=%22%23fff%22/%3E%3C/svg%3E';
 const detail = Object.freeze({ info: Object.freeze({ uuid: 'b8a1a6b5-7b6c-4f43-9d5c-6a0f5c1d2e3f', name: 'Test Wallet', icon, rdns: 'test.florin.wallet' }), provider: { request } });
 const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
-// One that announces nothing is in the page alone.
-if (globalThis.florinSilentWallet) window.ethereum = { request };
-else {
-  addEventListener('eip6963:requestProvider', announce);
-  announce();
-}
+addEventListener('eip6963:requestProvider', announce);
+announce();
