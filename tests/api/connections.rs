@@ -252,10 +252,8 @@ async fn unusual_request_forms_reach_no_other_route() {
 /// Texts that are no JSON values, or that parsers read differently: nothing ambiguous is stored.
 const NO_VALUES: [&str; 6] = ["", "NaN", "[1,]", "\"new\nline\"", "\"\\uD800\"", "1e9999"];
 
-/// Valid JSON values.
 const VALUES: [&str; 3] = ["-0", "\"\\u0000\"", "{\"a\":\"b\",\"a\":\"c\"}"];
 
-/// An order with this text as its note.
 fn order(reference: usize, note: &str) -> String {
     format!(
         r#"{{"amount":"1.00","currency":"USD","reference":"json-{reference}","metadata":{{"note":{note}}}}}"#
@@ -338,7 +336,6 @@ const STREAMS: u32 = 30;
 /// A quiet stream sends a comment after 15 s: the heartbeats of all are spread over this time.
 const STEP: Duration = Duration::from_millis(500);
 
-/// A stream, and what came of it so far.
 type Stream = (reqwest::Response, String);
 
 /// How often versions may have been compared since then.

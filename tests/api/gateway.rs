@@ -158,7 +158,6 @@ async fn world_with_access(merchant_id: Option<&str>) -> World {
     .await
 }
 
-/// Runs a command. The world answers meanwhile.
 async fn run_command(world: &World, words: &[&str]) -> ProgramOutput {
     let config = world.config_file().display().to_string();
     Program::run_beside(&[&["--config", &config, "gateway"], words].concat(), &[]).await

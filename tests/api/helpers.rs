@@ -69,7 +69,6 @@ pub(crate) async fn wait_for_event(world: &World, order: &str, kind: &str) {
     .await;
 }
 
-/// Returns the id of the invoice that a view shows.
 pub(crate) async fn invoice_of(world: &World, view: &Value) -> String {
     let address = view["attempt"]["address"].as_str().unwrap();
     world.sandbox().invoice_of(address).await

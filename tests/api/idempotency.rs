@@ -24,14 +24,12 @@ pub(crate) fn is_replayed(response: &HttpResponse) -> bool {
     response.header("idempotency-replayed") == Some("true")
 }
 
-/// The ids of all orders of the store.
 pub(crate) async fn orders(store: &StoreServer) -> BTreeSet<String> {
     let orders = store.orders().await;
     let ids = orders.iter().map(|order| order["id"].as_str().unwrap());
     ids.map(ToOwned::to_owned).collect()
 }
 
-/// Opens the proxy's database directly.
 pub(crate) async fn database(world: &World) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(world.database());
     let options = options.busy_timeout(Duration::from_secs(5));
@@ -42,7 +40,6 @@ pub(crate) async fn open_order(customer: &Customer, key: &str, request: &Value) 
     customer.with_key(key).request_order(request).await
 }
 
-/// Returns the number of stored requests with keys.
 async fn claims(world: &World) -> i64 {
     let count = sqlx::query_scalar("SELECT count(*) FROM requests");
     count.fetch_one(&mut database(world).await).await.unwrap()

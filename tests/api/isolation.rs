@@ -16,12 +16,9 @@ use crate::program::start_program_with;
 
 /// An origin of the other store.
 const OTHER_PAGE: &str = "https://other.example";
-/// An idempotency key.
 const KEY: &str = "9e1f5c3a7b2d4860a4c6e8f01b3d5f79";
 
-/// Returns the path of an object.
 type Address = fn(&StoreFixture) -> String;
-/// Returns the text of a receipt.
 type Shown = fn(&StoreFixture) -> &str;
 
 /// Every kind of object of the store `demo`, or of no store.

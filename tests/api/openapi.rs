@@ -412,7 +412,6 @@ async fn what_a_browser_and_a_store_read_of_an_order_and_an_endpoint_receives() 
     world.end().await;
 }
 
-/// The complete event of the page about webhooks.
 fn documented_event() -> Value {
     let page = include_str!("../../docs/reference/webhooks.md");
     let (_, rest) = page.split_once("```json\n").unwrap();

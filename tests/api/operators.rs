@@ -166,7 +166,6 @@ fn the_command_prints_a_hash_that_the_configuration_takes() {
     assert_ended(&short, 1, &["fewer than 12 characters"]);
 }
 
-/// The variable of the token.
 const TOKEN: &str = "FLORIN_OPERATOR_TOKEN";
 
 /// Runs a command with these variables. The world answers meanwhile.

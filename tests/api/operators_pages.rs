@@ -86,7 +86,6 @@ impl<'w> Pages<'w> {
     }
 }
 
-/// An operator who is signed in.
 pub(crate) async fn ada(world: &World) -> Pages<'_> {
     let mut pages = Pages::of(world);
     let signed_in = pages.sign_in("ada", secrets::OPERATOR_PASSWORD).await;

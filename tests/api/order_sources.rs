@@ -130,7 +130,6 @@ const LANGUAGES: [(&str, &[&str], &str); 3] = [
     ),
 ];
 
-/// Returns the section's code in a language.
 fn code(language: &str) -> &'static str {
     let (_, section) = PAGE.split_once("\n## Sign a token\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();

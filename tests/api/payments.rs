@@ -13,7 +13,6 @@ use crate::operators_pages::assert_time_line;
 
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);
-/// An invoice lives for 15 minutes.
 const PAST_THE_END: Duration = Duration::from_mins(16);
 /// A settled attempt is polled after ten minutes, then at doubling intervals.
 const FIRST_LOOK: Duration = Duration::from_mins(11);
@@ -314,7 +313,6 @@ async fn the_link_asks_for_the_amount_due() {
     world.end().await;
 }
 
-/// Verifies a shown receipt as its store.
 async fn verified(world: &World, shown: &str) -> Value {
     let presented = json!({ "receipt": shown });
     let response = world.store().post("/v1/receipts/verify", &presented).await;

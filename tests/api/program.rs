@@ -69,7 +69,6 @@ pub(crate) fn database_in(folder: &Folder) -> String {
     format!("sqlite://{}", folder.file("florin.db").display())
 }
 
-/// Runs the program with variables that are its own.
 pub(crate) fn run_with(words: &[&str], variables: &[(&str, String)]) -> ProgramOutput {
     let variables = variables
         .iter()

@@ -221,7 +221,6 @@ fn every_page_named_in_code_exists() {
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
-/// Returns the path of every file that git tracks, from the root.
 pub(crate) fn tracked_files() -> Vec<String> {
     let mut git = Command::new("git");
     let output = git.args(["ls-files", "-z"]).current_dir(root()).output();

@@ -21,7 +21,6 @@ fn path_and_token(world: &World, url: &str) -> (String, String) {
     (path.to_owned(), token.to_owned())
 }
 
-/// Presses the button of a link.
 async fn press(browser: &mut Pages<'_>, path: &str) -> HttpResponse {
     let csrf = browser.csrf(path).await;
     browser.post(path, &[("csrf", &*csrf)]).await

@@ -275,7 +275,6 @@ async fn the_attempts_and_staff_pages_of_an_address_and_the_uses_of_an_order_tok
 }
 
 const FLOOD: usize = 5_000;
-/// Requests in flight at a time.
 const IN_FLIGHT: usize = 50;
 
 async fn post_to(world: &World, token: &str, body: String) -> HttpResponse {

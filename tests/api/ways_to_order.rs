@@ -11,7 +11,6 @@ use crate::helpers::delivered_events;
 const CDN: &str = "https://cdn.shop.example";
 const LOGO: &str = "https://shop.example/logo.svg";
 
-/// A world whose stores have pictures.
 async fn world_with_pictures() -> World {
     World::with(|config| {
         config.logo_url = Some(LOGO.to_owned());

@@ -11,12 +11,10 @@ use crate::helpers::open_dialog;
 const RATIOS: [f64; 12] = [
     0.67, 1.1, 1.25, 2.625, 0.75, 0.8, 0.9, 1.5, 1.75, 2.0, 3.0, 4.0,
 ];
-/// How many of them a usual run has.
 const USUAL: usize = 4;
 /// Those that Chromium is started with: the others are a style's zoom, which it computes in the same way.
 const STARTED: [f64; 3] = [0.8, 1.0, 1.25];
 
-/// Styles of the page, and of the elements.
 const SCALES: [&str; 6] = [
     "body { zoom: 0.8 }",
     "body { zoom: 1.1 }",

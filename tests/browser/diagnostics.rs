@@ -18,7 +18,6 @@ struct Shop {
     body: String,
 }
 
-/// The text of the panel.
 const PANEL: &str = "inside?.querySelector('[part=diagnostics]')?.textContent";
 
 impl Shop {
@@ -86,7 +85,6 @@ impl Shop {
         self.works(line).await;
     }
 
-    /// Returns the text of the panel, if there is one.
     async fn panel(&self) -> Option<String> {
         let panel = "return inside.querySelector('[part=diagnostics]')?.textContent ?? null";
         let panel = read_inside(&self.browser, panel).await;

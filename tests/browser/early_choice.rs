@@ -43,7 +43,6 @@ async fn open_order(scripts: &[&str]) -> (World, Browser) {
     (world, browser)
 }
 
-/// Opens a world for states of the gallery.
 async fn open_gallery() -> (World, Browser) {
     let (world, browser) = (World::start().await, Browser::open().await);
     browser.run_before_every_page(HOLD).await;

@@ -7,7 +7,6 @@ use support::{Browser, BrowserOptions, World};
 
 use crate::helpers::{axe_findings, end, read_inside, wait_for_value};
 
-/// A browser on the gallery of a proxy.
 pub(crate) struct Gallery {
     pub(crate) world: World,
     pub(crate) browser: Browser,
@@ -27,7 +26,6 @@ impl Gallery {
         Self { world, browser }
     }
 
-    /// Returns the names of all states.
     pub(crate) fn states() -> Vec<String> {
         states_if(|_| true)
     }
@@ -107,7 +105,6 @@ fn states_if(is_wanted: impl Fn(&Value) -> bool) -> Vec<String> {
     names.collect()
 }
 
-/// Options of a window of this width.
 pub(crate) fn wide(width: u32) -> BrowserOptions {
     BrowserOptions {
         size: (width, 740),

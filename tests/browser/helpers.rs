@@ -51,7 +51,6 @@ pub(crate) async fn open_payment(asset: &str, scripts: &[&str]) -> (World, Brows
     (world, browser, checkout)
 }
 
-/// Closes the browser, then the world with its checks.
 pub(crate) async fn end(world: World, browser: Browser) {
     browser.end().await;
     world.end().await;
@@ -152,7 +151,6 @@ pub(crate) async fn shop_page(elements: &str) -> (StoreSite, World, Browser) {
     (site, world, browser)
 }
 
-/// Returns the orders of the store.
 pub(crate) async fn orders(world: &World) -> Vec<Value> {
     let orders = world.store().get("/v1/orders").await.with(200).body;
     orders["orders"].as_array().unwrap().clone()
@@ -204,7 +202,6 @@ pub(crate) async fn announced(browser: &Browser) -> Vec<String> {
     texts.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Waits until this is the last announcement.
 pub(crate) async fn wait_until_announced(browser: &Browser, words: &str) {
     let what = format!("announcement of {words:?}");
     let is_last = "return window.announced?.at(-1) === arguments[0]";

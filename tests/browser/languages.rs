@@ -27,7 +27,6 @@ fn languages() -> BTreeMap<String, Value> {
     files.map(|file| read(file.unwrap())).collect()
 }
 
-/// The heading of the screen.
 const HEADING: &str = "return inside.querySelector('h2').textContent";
 
 #[tokio::test]
@@ -168,7 +167,6 @@ async fn a_shop_overrides_texts_that_lead_nowhere_and_a_link_overrides_none() {
     end(world, browser).await;
 }
 
-/// Returns a text of a language file.
 fn text(tag: &str, section: &str, key: &str) -> String {
     languages()[tag][section][key].as_str().unwrap().to_owned()
 }

@@ -234,7 +234,6 @@ async fn open_hosted_checkout(world: &World, display: &str) -> Browser {
     browser
 }
 
-/// The shop's page about an order.
 fn page_of(world: &World, order: &Value) -> String {
     let reference = order["reference"].as_str().unwrap();
     format!("{}/cart/{reference}?display=frame", world.shop_url())

@@ -95,7 +95,6 @@ async fn a_page_that_becomes_visible_sends_a_request_at_once() {
     end(world, browser).await;
 }
 
-/// The innermost element with the focus.
 const FOCUS: &str = "
     let at = document.activeElement;
     while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use support::{Browser, Demo, Folder, built, eventually, free_port, receiver_library, within};
 
-/// What the page says to do.
 enum Step {
     Write { file: String, text: String },
     Run(String),

@@ -9,7 +9,6 @@ use support::{Browser, BrowserOptions, StoreSite, World, pause};
 use crate::gallery::Gallery;
 use crate::helpers::{end, read_inside, wait_for_warning};
 
-/// Every theme.
 const THEMES: [&str; 7] = [
     "auto", "light", "dark", "contrast", "paper", "midnight", "sorbet",
 ];
@@ -48,21 +47,18 @@ async fn world_of(site: &StoreSite, theme: &str, theme_tokens: &str) -> World {
     .await
 }
 
-/// A shop whose store has this theme.
 async fn shop(theme: &str, theme_tokens: &str) -> (StoreSite, World, Browser) {
     let site = StoreSite::open().await;
     let world = world_of(&site, theme, theme_tokens).await;
     (site, world, Browser::open().await)
 }
 
-/// The computed style of an element in the checkout.
 async fn style(browser: &Browser, selector: &str, property: &str) -> Value {
     let read = "return getComputedStyle(document.querySelector('florin-checkout').shadowRoot.querySelector(arguments[0]))[arguments[1]]";
     let arguments = [json!(selector), json!(property)];
     browser.evaluate_with(read, &arguments).await
 }
 
-/// Returns the element's console messages.
 async fn console_messages(browser: &Browser) -> Vec<String> {
     let mut complaints = browser.console_warnings().await;
     complaints.retain(|one| one.contains("florin:"));
@@ -307,7 +303,6 @@ const SET: &str = r#"
     for (const type of ['input', 'change']) control.dispatchEvent(new Event(type, { bubbles: true }));
 "#;
 
-/// Chooses an asset; returns how the payment looks.
 async fn looks(browser: &Browser) -> Vec<Value> {
     browser.press("asset-BTC").await;
     browser.wait_for("status-awaiting_payment").await;

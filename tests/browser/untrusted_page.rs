@@ -12,7 +12,6 @@ use crate::gallery::{Gallery, wide};
 use crate::helpers::{end, shop_page, wait_for_warning};
 use crate::states::OUTSIDE;
 
-/// Returns the value of a theme token of the checkout.
 async fn token_value(browser: &Browser, token: &str) -> Value {
     let script = format!(
         "return document.querySelector('florin-checkout').style.getPropertyValue('--florin-{token}')"

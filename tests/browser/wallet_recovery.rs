@@ -36,7 +36,6 @@ async fn unseen(asset: &str, set: &str) -> (StoreSite, Chain, World, Browser, Ch
     (site, chain, world, browser, checkout)
 }
 
-/// How the wallet's button looks.
 const LOOK: &str = "return inside.querySelector('.wallet-button').className.split(' ')[0]";
 
 #[tokio::test]

@@ -90,7 +90,6 @@ const RECORD: &str = "window.announced = [];
         last = text;
     }, 5);";
 
-/// Waits until the element with this text has the focus.
 async fn wait_for_text_in_focus(browser: &Browser, text: &str) {
     let focused = "let at = document.activeElement;
         while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;

@@ -73,7 +73,6 @@ impl Browser {
         Self::open_with(circumstances::drawn_screen()).await
     }
 
-    /// Opens a browser with these options.
     pub async fn open_with(options: BrowserOptions) -> Self {
         let (pooled, context) = POOL.lend(options).await;
         let tab = pooled.process.session.clone();
@@ -85,7 +84,6 @@ impl Browser {
         }
     }
 
-    /// Opens a browser of this engine.
     pub async fn open_engine(engine: Engine, options: BrowserOptions) -> Self {
         match engine {
             Engine::Chromium => Self::open_with(options).await,
@@ -111,12 +109,10 @@ impl Browser {
         }
     }
 
-    /// Opens a URL.
     pub async fn goto(&self, url: &str) {
         self.tab.goto(url).await.expect("the page loads");
     }
 
-    /// Loads the page again.
     pub async fn reload(&self) {
         self.leave_checkout().await;
         self.tab.refresh().await.expect("the page loads again");
@@ -183,7 +179,6 @@ impl Browser {
         .await
     }
 
-    /// Waits until a script returns this value in the page or frame.
     pub async fn wait_for_result(&self, what: &str, script: &str, value: impl Into<Value>) {
         let is_it = format!(
             "const read = () => {{ {script} }};
@@ -232,7 +227,6 @@ impl Browser {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Presses it.
     pub async fn press(&self, name: &str) {
         let what = format!("{name} can be pressed");
         let ready = "return found?.hasAttribute('aria-disabled') === false ? found : null;";
@@ -262,7 +256,6 @@ impl Browser {
         .await
     }
 
-    /// What the clipboard holds.
     pub async fn clipboard(&self) -> String {
         self.leave_checkout().await;
         let read = "const done = arguments[0]; navigator.clipboard.readText().then(done, (e) => done('' + e))";
@@ -286,7 +279,6 @@ impl Browser {
         panic!("{name} cannot be reached with Tab");
     }
 
-    /// Presses a key or types a text, wherever the focus is.
     pub async fn type_keys(&self, keys: impl Into<TypingData>) {
         let typed = self.tab.action_chain().send_keys(keys).perform().await;
         typed.expect("keys can be pressed");
@@ -298,14 +290,12 @@ impl Browser {
         chain.click().perform().await.expect("there is a pointer");
     }
 
-    /// Replaces the text of a field: a `data-testid`.
     pub async fn fill(&self, name: &str, text: &str) {
         let field = self.wait_for(name).await;
         field.clear().await.expect("it is a field");
         field.send_keys(text).await.expect("a field takes text");
     }
 
-    /// Runs a script in the page or frame.
     pub async fn evaluate(&self, script: &str) -> Value {
         self.evaluate_with(script, &[]).await
     }

@@ -256,7 +256,6 @@ const PORTS: [u16; 6] = [0, 1, 2, 3, 10, 1010];
 /// above.
 const BASES: Range<u16> = 12_000..13_000;
 
-/// A running demo; it ends, with its node, when dropped.
 #[derive(Debug)]
 pub struct Demo {
     child: Child,

@@ -34,7 +34,6 @@ impl Default for MovableClock {
 }
 
 impl MovableClock {
-    /// What time it is by this clock.
     pub fn now(&self) -> Timestamp {
         SystemClock.now() + *self.0.offset.borrow()
     }

@@ -25,7 +25,6 @@ impl Counters {
         }
     }
 
-    /// Returns the sum of all kinds of a theme.
     pub fn total(&self, theme: &str) -> u64 {
         let counts = self.counts();
         let of_theme = counts.iter().filter(|((other, _), _)| *other == theme);

@@ -53,7 +53,6 @@ impl Customer {
         self.checkout_of(&self.request_order(&source).await.with(201))
     }
 
-    /// Opens the order of a signed token.
     pub async fn open_token(&self, token: &str) -> Checkout {
         let opened = self.request_order(&json!({ "order_token": token })).await;
         assert!(matches!(opened.status, 200 | 201), "{}", opened.text);

@@ -19,7 +19,6 @@ const UPSTREAM: &str = "127.0.0.1:8080";
 /// The second one in the documentation.
 const OTHER_UPSTREAM: &str = "127.0.0.2:8080";
 
-/// A running reverse proxy; it is killed when dropped.
 #[derive(Debug)]
 pub struct ReverseProxy {
     child: Child,
@@ -170,7 +169,6 @@ impl ReverseProxy {
         proxy
     }
 
-    /// Its address; TLS ends there.
     pub fn url(&self) -> String {
         format!("https://localhost:{}", self.port)
     }
@@ -206,7 +204,6 @@ impl ReverseProxy {
         String::from_utf8_lossy(&tried.stdout).contains("ALPN protocol: h2")
     }
 
-    /// What it printed so far.
     pub fn printed(&self) -> String {
         std::fs::read_to_string(self.folder.file("log")).unwrap_or_default()
     }
@@ -266,7 +263,6 @@ fn self_signed(certificate: &Path, key: &Path, days: u32) {
     );
 }
 
-/// The user of the image.
 const USER: u32 = 65_532;
 
 #[derive(Debug)]

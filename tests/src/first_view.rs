@@ -73,7 +73,6 @@ const UNDISTURBED_PEER: Duration = Duration::from_secs(4);
 /// A browser has started by then: a customer's has long been there.
 const STARTED: Duration = Duration::from_secs(1);
 
-/// A measured page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
     /// The checkout's own page, from its address on.
@@ -85,7 +84,6 @@ pub enum Page {
 }
 
 impl Page {
-    /// Each of them.
     pub const ALL: [Self; 3] = [Self::Checkout, Self::Frame, Self::Inline];
 }
 
@@ -225,18 +223,15 @@ pub fn median(mut times: Vec<u64>) -> [u64; 3] {
     [times[times.len() / 2], times[0], times[times.len() - 1]]
 }
 
-/// A peer of the bench.
 #[derive(Clone, Copy, Debug)]
 pub struct Product {
     /// The folder in `tests/peers`, and among the bundles.
     pub folder: &'static str,
-    /// The package of npm.
     pub package: &'static str,
     /// The least ratio of its time to ours, in hundredths: below it the bench fails.
     pub promised: u64,
 }
 
-/// Each peer of the bench.
 pub const PRODUCTS: [Product; 2] = [
     Product {
         folder: "bitcoin-connect",
@@ -290,7 +285,6 @@ struct Files {
     /// By name, compressed with brotli.
     assets: BTreeMap<String, Vec<u8>>,
     responses: BTreeMap<String, Value>,
-    /// Paths that were requested and are missing.
     missing: Mutex<Vec<String>>,
 }
 
@@ -331,7 +325,6 @@ impl Peer {
         }
     }
 
-    /// The address of its page.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -341,7 +334,6 @@ impl Peer {
         &self.choice
     }
 
-    /// The paths that had no response.
     pub fn missing(&self) -> Vec<String> {
         let missing = self.files.missing.lock();
         missing.unwrap_or_else(PoisonError::into_inner).clone()

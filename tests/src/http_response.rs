@@ -30,7 +30,6 @@ impl HttpResponse {
         }
     }
 
-    /// Sends a request and reads its response.
     pub(crate) async fn of(request: RequestBuilder) -> Self {
         Self::read(request.send().await.expect("the server answers")).await
     }

@@ -6,7 +6,6 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// A running server; it ends when dropped.
 #[derive(Debug)]
 pub(crate) struct LocalServer {
     pub(crate) address: SocketAddr,

@@ -66,12 +66,10 @@ pub(crate) fn tools_of(word: &str, list: &str) -> PathBuf {
     folder
 }
 
-/// The React version of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum React {
     /// The older of the two that we promise to work with.
     V18,
-    /// The one of today.
     V19,
 }
 
@@ -113,12 +111,10 @@ impl NpmProject {
         project
     }
 
-    /// The path of a file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.file(name)
     }
 
-    /// Writes a file.
     pub fn write(&self, name: &str, text: &str) {
         let path = self.file(name);
         let folder = path.parent().expect("it is in the project");
@@ -131,7 +127,6 @@ impl NpmProject {
         copy(&package().join(folder), self.0.path());
     }
 
-    /// Bundles a file into another, its JSX included.
     pub fn bundle(&self, from: &str, to: &str, flags: &[&str]) {
         let mut esbuild = self.node(npm_file("esbuild/bin/esbuild"));
         // What is linked counts as installed here: a React beside the project's own would be another React.

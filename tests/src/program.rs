@@ -180,7 +180,6 @@ impl Drop for Program {
     }
 }
 
-/// The last lines of a log.
 pub(crate) fn tail_of(log: &Path) -> String {
     let log = std::fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<&str> = log.lines().collect();
@@ -270,7 +269,6 @@ impl Drop for Folder {
     }
 }
 
-/// Opens a log, to which lines are added.
 pub(crate) fn append_to(log: &Path) -> File {
     let log = File::options().create(true).append(true).open(log);
     log.expect("the folder is writable")

@@ -61,7 +61,6 @@ impl SeededRandom {
         things[usize::try_from(self.below(count)).expect("below the length")]
     }
 
-    /// Picks one of several by weight.
     pub fn weigh<T: Copy>(&self, things: &[(u64, T)]) -> T {
         let mut left = self.below(things.iter().map(|(weight, _)| weight).sum());
         for (weight, thing) in things {

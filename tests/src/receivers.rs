@@ -17,7 +17,6 @@ use crate::wait::within;
 /// How long one may take to listen: Go compiles first.
 const BOUND: Duration = Duration::from_mins(1);
 
-/// A language of `examples/receivers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     Node,
@@ -31,7 +30,6 @@ pub enum Language {
 }
 
 impl Language {
-    /// All of them.
     pub const ALL: [Self; 5] = [Self::Node, Self::Python, Self::Php, Self::Go, Self::Rust];
 
     pub fn file(self) -> PathBuf {
@@ -47,7 +45,6 @@ impl Language {
     }
 }
 
-/// A running receiver; it ends when dropped.
 #[derive(Debug)]
 pub struct Receiver {
     child: Mutex<Child>,

@@ -82,7 +82,6 @@ impl SandboxControl {
             .await;
     }
 
-    /// Overrides members of the next response to POST /invoice.
     pub async fn override_next_invoice(&self, overrides: Value) {
         self.post("next-invoice", &overrides).await;
     }

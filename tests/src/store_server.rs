@@ -71,7 +71,6 @@ impl StoreServer {
             .await
     }
 
-    /// Sends JSON as it is written.
     pub async fn send(&self, method: Method, path: &str, json: &str) -> HttpResponse {
         let json = json.to_owned();
         let with_body = |request: RequestBuilder| {

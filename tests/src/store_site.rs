@@ -12,7 +12,6 @@ use axum::routing::get;
 
 use crate::local_server::LocalServer;
 
-/// A site of one page, and of scripts for it.
 #[derive(Debug)]
 pub struct StoreSite {
     server: LocalServer,
@@ -28,7 +27,6 @@ struct Page {
 }
 
 impl StoreSite {
-    /// Opens it, empty.
     pub async fn open() -> Self {
         let page = Arc::<Mutex<Page>>::default();
         let routes = Router::new()
@@ -41,7 +39,6 @@ impl StoreSite {
         Self { server, page }
     }
 
-    /// Its address, which is also its origin.
     pub fn url(&self) -> &str {
         &self.server.url
     }
@@ -69,7 +66,6 @@ impl StoreSite {
         page.html = format!("<!doctype html><html lang=\"en\"><title>Page</title>{body}");
     }
 
-    /// Sends this header along from now on.
     pub fn set_header(&self, name: &'static str, value: &str) {
         let mut page = lock(&self.page);
         page.header = Some((name, value.to_owned()));

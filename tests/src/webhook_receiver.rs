@@ -26,13 +26,11 @@ const UNSIGNED: &str = "is not signed by the store's secret";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// It takes what comes.
     Accept,
     /// It takes what comes, and answers after this time.
     After(Duration),
     /// It answers with this status and takes nothing.
     Status(u16),
-    /// It sends the proxy elsewhere.
     Redirect,
 }
 

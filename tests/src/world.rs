@@ -61,7 +61,6 @@ impl World {
         Self::with(|config| config.origins = vec![site.url().to_owned()]).await
     }
 
-    /// On the database at this address.
     pub async fn start_on(database_url: &str) -> Self {
         Self::with(|config| config.database_url = Some(database_url.to_owned())).await
     }
@@ -166,7 +165,6 @@ impl World {
         HttpResponse::of(self.http.get(format!("{}{path}", self.proxy_url()))).await
     }
 
-    /// GET at the admin listener.
     pub async fn get_admin(&self, path: &str) -> HttpResponse {
         HttpResponse::of(self.http.get(format!("{}{path}", self.admin_url()))).await
     }
@@ -219,7 +217,6 @@ impl World {
         response.body["orders"].as_array().expect("a list").clone()
     }
 
-    /// Waits until the demo shop shows that an order is paid.
     pub async fn wait_until_paid_in_shop(&self, order: &str) {
         eventually("the shop says that the order is paid", async || {
             let orders = self.shop_orders().await;

@@ -15,16 +15,13 @@ use crate::BrowserOptions;
 /// What is like that: a name, the report (`owner/name#number` on GitHub), and the circumstance.
 pub type Circumstance = (&'static str, &'static str, Kind);
 
-/// A circumstance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Device pixels of a CSS pixel. Each starts more browsers.
     Ratio(f64),
-    /// The dark colour scheme.
     Dark,
     /// HTML before the elements: styles and scripts of the page.
     Before(&'static str),
-    /// HTML after the elements.
     After(&'static str),
     /// What the elements are in: HTML with `@` for them.
     Place(&'static str),
@@ -58,7 +55,6 @@ pub const TABLE: &[Circumstance] = &[
 ];
 
 impl Kind {
-    /// Returns the options of a browser in it.
     pub fn screen(self) -> BrowserOptions {
         let usual = BrowserOptions::default();
         match self {
@@ -92,12 +88,10 @@ impl Kind {
     }
 }
 
-/// Returns the drawn screen.
 pub(crate) fn drawn_screen() -> BrowserOptions {
     draw(|kind| matches!(kind, Ratio(_) | Dark)).map_or_else(BrowserOptions::default, Kind::screen)
 }
 
-/// Returns the drawn circumstance of a page.
 pub fn drawn_page() -> Kind {
     let is_of_a_page = |kind| !matches!(kind, Ratio(_) | Dark | Language(_));
     draw(is_of_a_page).unwrap_or(Before(""))

@@ -28,9 +28,7 @@ struct Arguments {
     requests: bool,
 }
 
-/// Milliseconds until the skeleton is on the screen.
 const SKELETON_MS: u64 = 600;
-/// Milliseconds until the choice of assets is.
 const CHOICE_MS: u64 = 1200;
 /// The page that peers are compared with: a shop page with the element of the quick start.
 const OURS: Page = Page::Frame;
@@ -157,7 +155,6 @@ fn range([middle, least, most]: [u64; 3]) -> String {
     format!("{middle} ms ({least}–{most})")
 }
 
-/// Formats a ratio in hundredths.
 fn times(hundredths: u64) -> String {
     format!("{}.{:02}×", hundredths / 100, hundredths % 100)
 }

@@ -20,7 +20,6 @@ use super::engine::{FIREFOX_RATIO, NETWORK_LOG_FILE};
 use super::{Browser, BrowserOptions, Engine, State};
 
 impl Browser {
-    /// Disables or enables the network.
     pub async fn set_offline(&self, offline: bool) {
         self.set_network(offline, 0, [-1, -1]).await;
     }
@@ -53,7 +52,6 @@ impl Browser {
             .await;
     }
 
-    /// Emulates a media feature.
     pub async fn emulate_media(&self, feature: &str, value: &str) {
         let features = json!({ "features": [{ "name": feature, "value": value }] });
         self.send_cdp("Emulation.setEmulatedMedia", features).await;
@@ -98,7 +96,6 @@ impl Browser {
         (count("nodes"), count("jsEventListeners"))
     }
 
-    /// Sends a command of the protocol; returns the response.
     pub(super) async fn send_cdp(&self, method: &str, parameters: Value) -> Value {
         assert_eq!(self.engine, Engine::Chromium, "{method} is Chromium's");
         let response = self.tab.cdp().send_raw(method, parameters).await;

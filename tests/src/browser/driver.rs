@@ -28,7 +28,6 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a browser, with its one window.
     pub(super) async fn start(engine: Engine, options: BrowserOptions, log: NetworkLog) -> Self {
         let folder = Folder::new();
         let driver = Driver::start(engine, &folder, options).await;

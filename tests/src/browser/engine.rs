@@ -8,7 +8,6 @@ use thirtyfour::Capabilities;
 
 use crate::program::Folder;
 
-/// A browser engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// Chromium: Chrome, Edge, Opera, Samsung Internet.
@@ -20,10 +19,8 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Each of them.
     pub const ALL: [Self; 3] = [Self::Chromium, Self::Firefox, Self::WebKit];
 
-    /// Returns its WebDriver program.
     pub(super) fn driver(self) -> PathBuf {
         match self {
             Self::Chromium => program("chromedriver", "chromium-driver"),
@@ -33,7 +30,6 @@ impl Engine {
     }
 }
 
-/// Options of a browser.
 #[derive(Clone, Copy, Debug)]
 pub struct BrowserOptions {
     /// The window, in CSS pixels.

@@ -28,7 +28,6 @@ pub const READER_HASH: &str =
     "$argon2id$v=19$m=8,t=1,p=1$ZmVkY2JhOTg3NjU0MzIxMA$1KnDSxCzRiSAwNc2wSyxNA";
 pub const READER_TOKEN: &str = "canary-reader-token-c60d4b82e7f1a935";
 
-/// A reference that no other cart has.
 pub(crate) fn new_reference() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("cart-{}", COUNT.fetch_add(1, Ordering::Relaxed))
