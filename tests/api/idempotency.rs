@@ -51,20 +51,6 @@ async fn bitcoin(checkout: &Checkout) -> Value {
     json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] })
 }
 
-/// Repeats a request until it is answered with something else than 409.
-async fn send_until_done(customer: &Customer) -> HttpResponse {
-    eventually("the request is answered", async || {
-        let response = customer.request_order(&book()).await;
-        if response.status != 409 {
-            return Some(response);
-        }
-        let response = response.refused(409, "request_in_progress");
-        assert_eq!(response.header("retry-after"), Some("1"));
-        None
-    })
-    .await
-}
-
 #[tokio::test]
 async fn a_replayed_response_carries_a_fresh_token() {
     let world = World::start().await;
@@ -174,35 +160,6 @@ async fn a_key_of_a_wrong_shape_or_with_another_request_is_rejected() {
     other.refused(422, "idempotency_key_reused");
     // The same key at another route is another key.
     store.open(&lamp()).await.with(200);
-    world.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn twenty_concurrent_requests_open_one_order_with_twenty_tokens() {
-    let world = World::start().await;
-    let mut asking = tokio::task::JoinSet::new();
-    for _ in 0..20 {
-        let customer = world.customer();
-        asking.spawn(async move { customer.with_key(KEY).request_order(&book()).await });
-    }
-    let mut responses = asking.join_all().await;
-    for response in &mut responses {
-        if response.status == 409 {
-            *response = send_until_done(&world.customer().with_key(KEY)).await;
-        }
-    }
-    let first = responses.iter().filter(|response| !is_replayed(response));
-    assert_eq!(first.count(), 1);
-    let (mut tokens, mut seen_orders) = (BTreeSet::new(), BTreeSet::new());
-    for response in responses {
-        let token = response.with(201).text_at("/client_token");
-        let seen = world.customer().with_token(&token, "").view().await;
-        seen_orders.insert(seen["id"].as_str().unwrap().to_owned());
-        tokens.insert(token);
-    }
-    assert_eq!(tokens.len(), 20);
-    assert_eq!(seen_orders.len(), 1);
-    assert_eq!(orders(&world.store()).await, seen_orders);
     world.end().await;
 }
 

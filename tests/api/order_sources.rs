@@ -60,15 +60,11 @@ async fn a_token_used_again_returns_the_same_order_with_a_fresh_client_token() {
     assert_eq!(again.body["order"]["status"], "awaiting_payment");
     assert!(again.body["order"]["attempt"]["address"].is_string());
     assert_ne!(again.body["client_token"], first.body["client_token"]);
-    // A token of the next key, during rotation, and POST /v1/orders find the order by its reference as well.
+    // A token of the next key, during rotation, finds the order by its reference as well.
     let next = world.token_signer().with_key("k2", secrets::NEXT_TOKEN_KEY);
     let next = next.token("lamp-1", "42.00");
     let same = world.customer().open_token(&next).await;
     assert_eq!(same.order, checkout.order);
-    let order = json!({ "amount": "42", "currency": "USD", "reference": "lamp-1" });
-    let by_server = world.store().open(&order).await.with(200);
-    assert_eq!(by_server.body["order"]["id"], first.body["order"]["id"]);
-    assert_eq!(by_server.body["order"]["price_source"], "order_token");
     // At another price it is another order.
     world.expect_error("a reference came again at another price");
     let cheaper = json!({ "order_token": world.token_signer().token("lamp-1", "41.99") });
@@ -275,9 +271,6 @@ async fn the_same_reference_returns_the_same_page() {
         first.text_at("/client_token"),
         again.text_at("/client_token")
     );
-    let checkout = world.customer().checkout_of(&again);
-    let view = checkout.post("/session", &json!({})).await.with(200).body;
-    assert_eq!(view["payment_process_url"], page_url(&first));
     assert_eq!(session_requests(&world).await, 1);
     let dearer = lamp_with("amount", json!("43.00"));
     world.expect_error("a reference came again");

@@ -8,12 +8,11 @@ use reqwest::header::{CONTENT_TYPE, ETAG};
 use serde_json::{Value, json};
 use support::{Checkout, World, eventually, pause, pay_in_full};
 
-use crate::helpers::{count_of, delivered_events, invoice_of, next_or_end, next_order};
+use crate::helpers::{delivered_events, invoice_of, next_or_end, next_order};
 use crate::operators_pages::assert_time_line;
 
 const MINUTE: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);
-const PAST_THE_END: Duration = Duration::from_mins(16);
 /// A settled attempt is polled after ten minutes, then at doubling intervals.
 const FIRST_LOOK: Duration = Duration::from_mins(11);
 
@@ -68,43 +67,6 @@ async fn a_product_is_paid_and_the_shop_accepts_the_signed_webhook() {
         "Order opened",
     ];
     assert_time_line(&world, &checkout.order, &entries).await;
-    world.end().await;
-}
-
-/// The gateway gives up an invoice with a payment that no block takes, or one without a payment, or its time is over.
-#[tokio::test]
-async fn after_an_attempt_has_ended_another_is_paid() {
-    let world = World::start().await;
-    for (ending, status, reason) in [
-        ("stuck", "failed", json!("not_completed")),
-        ("unpaid", "failed", json!("nothing_received")),
-        ("over", "expired", Value::Null),
-    ] {
-        let checkout = world.customer().open("ebook").await;
-        let first = checkout.choose("BTC").await;
-        match ending {
-            "stuck" => {
-                world.sandbox().pay(&checkout, "exact").await;
-                world.sandbox().fail(&checkout).await;
-            }
-            "unpaid" => world.sandbox().expire(&checkout).await,
-            _ => {
-                world.wait_for_deliveries().await;
-                world.skip(PAST_THE_END);
-            }
-        }
-        let view = checkout.wait_for(status).await;
-        assert_eq!(view["failure_reason"], reason, "{ending}");
-        assert_eq!(view["can_open_attempt"], true, "{ending}");
-        let second = checkout.choose("BTC").await;
-        assert_eq!(second["failure_reason"], Value::Null, "{ending}");
-        assert_ne!(second["attempt"]["address"], first["attempt"]["address"]);
-        pay_in_full(&world, &checkout).await;
-        let events = delivered_events(&world, &checkout.order).await;
-        for kind in [&format!("order.{status}"), "order.paid"] {
-            assert_eq!(count_of(&events, kind), 1, "{events:?}");
-        }
-    }
     world.end().await;
 }
 

@@ -178,43 +178,6 @@ async fn paid_order(world: &World) -> Checkout {
     checkout
 }
 
-#[tokio::test]
-async fn an_endpoint_that_was_down_and_rejects_events_receives_everything_in_order() {
-    let mut world = World::start().await;
-    world.store_link.cut().await;
-    let checkout = paid_order(&world).await;
-    assert!(world.webhooks.deliveries().is_empty());
-    world.webhooks.reply_with(Reply::Redirect);
-    world.store_link.restore().await;
-    skip_until(&world, Duration::from_mins(20), "a rejection", || {
-        !world.webhooks.deliveries().is_empty()
-    })
-    .await;
-    // Time for a later event, which must not be delivered first.
-    pause(Duration::from_millis(300)).await;
-    let rejected = world.webhooks.deliveries();
-    for delivery in &rejected {
-        assert_eq!((delivery.sequence, delivery.taken), (1, false));
-    }
-    world.webhooks.reply_with(Reply::Accept);
-    let happened = world.store().events_of(&checkout.order).await;
-    let step = Duration::from_mins(20);
-    skip_until(&world, step, "every event is delivered", || {
-        let mut delivered_events = world.webhooks.event_types(&checkout.order);
-        delivered_events.dedup();
-        delivered_events == event_types(&happened)
-    })
-    .await;
-    // The retried event is the same event.
-    let taken = world.webhooks.accepted(&checkout.order).remove(0);
-    assert_eq!(
-        (&rejected[0].id, &rejected[0].body),
-        (&taken.id, &taken.body)
-    );
-    assert_ne!(rejected[0].sent_at, taken.sent_at);
-    world.end().await;
-}
-
 /// Away for hours: the next try by the schedule is as far ahead.
 #[tokio::test]
 async fn money_arrives_within_ten_seconds_of_the_endpoints_return() {

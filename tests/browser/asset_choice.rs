@@ -267,24 +267,6 @@ async fn a_price_that_expires_before_the_confirmation_is_shown_again_first() {
 }
 
 #[tokio::test]
-async fn an_asset_that_becomes_unavailable_during_the_confirmation_cannot_be_opened() {
-    let (world, browser) = open_choice(AS_THEY_ARE).await;
-    browser.press("asset-USDTTRC20").await;
-    browser.wait_for("network").await;
-    browser.evaluate("window.change = quotes => quotes.map(quote => ({ ...quote, available: quote.asset !== 'USDT', reason: quote.asset === 'USDT' ? 'not_priced' : undefined }))").await;
-    move_clock(&browser, 120).await;
-    browser
-        .wait_for_text("network", "Temporarily unavailable")
-        .await;
-    read_inside(&browser, "named('network-confirm').click()").await;
-    browser.press("network-back").await;
-    browser.press("asset-BTC").await;
-    browser.wait_for("status-awaiting_payment").await;
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
-    end(world, browser).await;
-}
-
-#[tokio::test]
 async fn a_preselected_asset_is_confirmed_and_not_stored_as_the_customers_choice() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let script = format!("{BETWEEN} window.change = {};", on_more_networks(12));

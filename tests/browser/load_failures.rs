@@ -3,19 +3,18 @@
 //! retries when it is missing.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::circumstances::Kind;
-use support::{Browser, StoreSite, World, within};
+use support::{Browser, StoreSite, World};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::displays::MODAL;
 use crate::helpers::{
-    HAS_BUTTON, RECORD_ANNOUNCEMENTS, announced, checkout_page, end, open_dialog, orders,
-    page_with, read_inside, shop_page, wait_for_focus, wait_for_value,
+    HAS_BUTTON, checkout_page, end, open_dialog, orders, page_with, read_inside, shop_page,
+    wait_for_focus, wait_for_value,
 };
 
 /// Attributes, and what is named of them. The page of the last has German texts, the event has the English ones.
@@ -255,41 +254,6 @@ async fn a_missing_file_is_requested_again_with_growing_pauses() {
     let at_once = "window.again < 1500";
     wait_for_value(&browser, "it was asked at once", at_once, true).await;
     assert_eq!(orders(&world).await.len(), 1, "one order, however often");
-    end(world, browser).await;
-}
-
-/// Drops responses about orders while `window.down`; `window.tries` counts the requests.
-const DOWN: &str = "(() => {
-    window.down = true;
-    window.tries = 0;
-    const fetched = window.fetch;
-    window.fetch = (request, options) => {
-        const isOurs = (request.url ?? String(request)).includes('/v1/checkout');
-        if (isOurs) window.tries += 1;
-        return isOurs && window.down ? Promise.reject(new TypeError('down')) : fetched(request, options);
-    };
-})();";
-
-/// The pauses are those of `widget/src/net/backoff.rs`.
-#[tokio::test]
-async fn an_unreachable_proxy_is_retried_automatically() {
-    let (world, browser) = checkout_page(&[RECORD_ANNOUNCEMENTS, DOWN]).await;
-    browser.wait_for("status-stopped").await;
-    browser.wait_for("retry").await;
-    browser.wait_for_text("retrying", "Trying again in ").await;
-    let has_tried = "return tries > 2";
-    browser.wait_until("three tries", has_tried).await;
-    let no_network = "There’s no connection right now. Check your network and try again.";
-    assert_eq!(announced(&browser).await, [no_network], "announced once");
-    // The next pause is longer than this.
-    browser
-        .evaluate("down = false; dispatchEvent(new Event('online'))")
-        .await;
-    let back = within(Duration::from_millis(2_500), async || {
-        browser.is_visible("status-open").await.then_some(())
-    });
-    let waits = "it waits although the network is back";
-    back.await.expect(waits);
     end(world, browser).await;
 }
 

@@ -243,29 +243,6 @@ async fn lose(browser: &Browser, path: &str, kind: &str, losses: u32) {
     browser.evaluate_with(set, &arguments).await;
 }
 
-/// A press ends in what was asked, whatever happened to its first response.
-#[tokio::test]
-async fn a_press_survives_a_lost_response() {
-    let (world, browser) = checkout_page(&[LOSE]).await;
-    // `widget/src/state/problem.rs` has what counts as the network.
-    for (invoices, kind) in (1..).zip(["received", "portal"]) {
-        browser.wait_for("asset-BTC").await;
-        lose(&browser, "/attempt", kind, 1).await;
-        browser.press("asset-BTC").await;
-        browser.wait_for("status-awaiting_payment").await;
-        let count = world.sandbox().count("POST", "/invoice").await;
-        assert_eq!(count, invoices, "{kind}");
-        lose(&browser, "/paid", kind, 1).await;
-        browser.press("i-have-paid").await;
-        browser.wait_for("status-checking").await;
-        browser.wait_until_gone("press-again").await;
-        // The next order.
-        browser.evaluate("sessionStorage.clear()").await;
-        browser.reload().await;
-    }
-    end(world, browser).await;
-}
-
 #[tokio::test]
 async fn a_press_without_a_result_is_reported_until_it_is_done() {
     let (world, browser) = checkout_page(&[LOSE]).await;

@@ -76,12 +76,6 @@ impl SandboxControl {
         self.post("prices", &price).await;
     }
 
-    pub async fn change_address(&self, checkout: &Checkout, address: &str) {
-        let id = self.invoice_of(&checkout.address().await).await;
-        self.override_invoice(&id, &json!({ "wallet_address": address }))
-            .await;
-    }
-
     pub async fn override_next_invoice(&self, overrides: Value) {
         self.post("next-invoice", &overrides).await;
     }

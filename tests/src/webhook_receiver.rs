@@ -8,8 +8,8 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::{any, post};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
 use jiff::Timestamp;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
@@ -31,7 +31,6 @@ pub enum Reply {
     After(Duration),
     /// It answers with this status and takes nothing.
     Status(u16),
-    Redirect,
 }
 
 #[derive(Clone, Debug)]
@@ -90,8 +89,6 @@ impl WebhookReceiver {
         });
         let routes = Router::new()
             .route("/florin", post(receive))
-            // The target of a redirect: a client that followed it would see a success.
-            .route("/elsewhere", any(async || StatusCode::NO_CONTENT))
             .with_state(endpoint.clone());
         let server = LocalServer::start(routes).await;
         Self { server, endpoint }
@@ -210,7 +207,6 @@ async fn receive(
             let status = StatusCode::from_u16(status).expect("tests answer with real statuses");
             return (status, "not today\n").into_response();
         }
-        Reply::Redirect => return Redirect::temporary("/elsewhere").into_response(),
     }
     let mut on = endpoint.http.post(format!("{}/florin", endpoint.shop));
     for name in ["webhook-id", "webhook-timestamp", "webhook-signature"] {

@@ -37,8 +37,6 @@ pub struct World {
     pub front_link: TcpProxy,
     /// What stands between the proxy and the gateway.
     pub gateway_link: TcpProxy,
-    /// What stands between the proxy and the store's endpoint.
-    pub store_link: TcpProxy,
     pub webhooks: WebhookReceiver,
     config: WorldConfig,
     addresses: Addresses,
@@ -79,7 +77,6 @@ impl World {
         let webhooks = WebhookReceiver::open(clock.clone(), shop_url).await;
         let front_link = TcpProxy::to(public.1).await;
         let gateway_link = TcpProxy::to(sandbox.1).await;
-        let store_link = TcpProxy::to(webhooks.address()).await;
         let addresses = Addresses {
             front: front_link.address(),
             public: public.1,
@@ -87,7 +84,7 @@ impl World {
             gateway: gateway_link.address(),
             sandbox: sandbox.1,
             shop: shop.1,
-            webhook: store_link.address(),
+            webhook: webhooks.address(),
         };
         let settings = config.sandbox(&addresses, clock.clone());
         spawn(florin_sandbox::run(sandbox.0, settings, shutdown.clone()));
@@ -107,7 +104,6 @@ impl World {
             clock,
             front_link,
             gateway_link,
-            store_link,
             webhooks,
             config,
             addresses,

@@ -18,6 +18,7 @@ struct Arguments {
     /// `florin-proxy`, a release.
     #[arg(long, value_name = "FILE")]
     proxy: PathBuf,
+    /// The unpaid orders.
     #[arg(long, value_name = "N", default_value_t = 3_400)]
     orders: usize,
 }
