@@ -247,6 +247,16 @@ async fn a_merchant_of_a_platform_acts_only_for_itself() {
     world.end().await;
 }
 
+/// A command, a member of what it prints, and its value.
+const COMMANDS: &str = "
+invoice INVOICE --hist | /data/invoice_id | INVOICE
+onboard-merchant --body SHOP | /merchant/merchant_name | A shop
+add-preferences --body WALLET --merchant-id m-7 | /preference/merchant_id | m-7
+update-preferences --body WALLET --merchant-id m-7 | /preference/merchant_id | m-7
+merchant-account --merchant-id m-7 | /merchant_id | m-7
+update-settings --body SHOP --merchant-id m-7 | /settings/merchant_id | m-7
+";
+
 /// The invoice of another store is in `isolation.rs`.
 #[tokio::test]
 async fn a_store_without_access_reads_its_invoices_and_the_command_line_everything() {
@@ -271,46 +281,19 @@ async fn a_store_without_access_reads_its_invoices_and_the_command_line_everythi
     };
     let shop = file("shop.json", "{\n  \"merchant_name\": \"A shop\"\n}\n");
     let wallet = file("wallet.json", WALLET);
-    let merchant = "--merchant-id m-7";
-    for (words, pointer, value) in [
-        (format!("invoice {id} --hist"), "/data/invoice_id", &*id),
-        (
-            format!("onboard-merchant --body {shop}"),
-            "/merchant/merchant_name",
-            "A shop",
-        ),
-        (
-            format!("add-preferences --body {wallet} {merchant}"),
-            "/preference/merchant_id",
-            "m-7",
-        ),
-        (
-            format!("update-preferences --body {wallet} {merchant}"),
-            "/preference/merchant_id",
-            "m-7",
-        ),
-        (
-            format!("merchant-account {merchant}"),
-            "/merchant_id",
-            "m-7",
-        ),
-        (
-            format!("update-settings --body {shop} {merchant}"),
-            "/settings/merchant_id",
-            "m-7",
-        ),
-    ] {
-        let words: Vec<&str> = words.split(' ').collect();
+    let commands = COMMANDS.replace("INVOICE", &id).replace("SHOP", &shop);
+    for line in commands.replace("WALLET", &wallet).trim().lines() {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let words: Vec<&str> = cells[0].split(' ').collect();
         let output = run_command(&world, &words).await;
         assert_ended(&output, 0, &[]);
         let printed: Value = serde_json::from_str(&output.printed).unwrap();
-        assert_eq!(printed.pointer(pointer), Some(&json!(value)), "{printed}");
+        let found = printed.pointer(cells[1]);
+        assert_eq!(found, Some(&json!(cells[2])), "{line}: {printed}");
     }
+    let unknown = "the gateway refused with status 404: ";
     for (words, message) in [
-        (
-            "invoice inv_unknown",
-            "the gateway refused with status 404: ",
-        ),
+        ("invoice inv_unknown", unknown),
         ("add-preferences --body /nowhere/body.json", "/nowhere/body"),
         ("add-preferences", "--body"),
         ("merchant-account --query a=#", "percent-encoded"),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use support::{World, eventually, pause};
+use support::{HttpResponse, World, eventually, pause};
 
 /// Returns the types of the events in order: `order.created`, …
 pub(crate) fn event_types(events: &[Value]) -> Vec<&str> {
@@ -114,4 +114,18 @@ pub(crate) async fn next_message(
             .unwrap()?;
         buffer.push_str(std::str::from_utf8(&chunk).unwrap());
     }
+}
+
+/// Repeats a request until it is refused for its rate. Returns how often it was permitted, and the refusal.
+pub(crate) async fn until_limited(
+    request: impl AsyncFn(usize) -> HttpResponse,
+) -> (usize, HttpResponse) {
+    for permitted in 0..240 {
+        let response = request(permitted).await;
+        if response.status == 429 {
+            assert!(response.header("retry-after").is_some());
+            return (permitted, response);
+        }
+    }
+    panic!("the rate limit never applies");
 }

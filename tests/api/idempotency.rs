@@ -9,6 +9,8 @@ use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use support::{Checkout, Customer, HttpResponse, StoreServer, World, eventually, pay_in_full};
 
+use crate::helpers::until_limited;
+
 /// A key of 128 random bits.
 pub(crate) const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
 
@@ -301,21 +303,16 @@ async fn no_token_is_stored_and_old_responses_are_deleted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_over_the_limit_of_its_address_is_refused_before_its_key_is_stored() {
     let world = World::start().await;
-    let mut opened = 0;
-    let refused = loop {
-        let key = format!("{KEY}-{opened}");
-        let response = open_order(&world.customer(), &key, &book()).await;
-        if response.status == 429 {
-            break response;
-        }
-        opened += 1;
-        assert!(opened < 60, "the rate limit never applies");
-    };
+    let (opened, refused) = until_limited(async |number| {
+        let key = format!("{KEY}-{number}");
+        open_order(&world.customer(), &key, &book()).await
+    })
+    .await;
     assert!(opened >= 30, "{opened}");
     let refused = refused.refused(429, "rate_limited");
     // The clock runs meanwhile: every two seconds allow one more.
     assert!(matches!(refused.header("retry-after"), Some("1" | "2")));
-    assert_eq!(claims(&world).await, opened);
+    assert_eq!(claims(&world).await, i64::try_from(opened).unwrap());
     // Orders signed by the store's server are not limited by IP address.
     let signed = json!({ "order_token": world.token_signer().token("signed-1", "5.00") });
     world.customer().request_order(&signed).await.with(201);

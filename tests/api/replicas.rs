@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use support::{Checkout, Replicas, World, eventually, postgres_database, secrets};
+use support::{Checkout, Replicas, World, eventually, postgres_database};
 use tokio::time::Instant;
 
 use crate::helpers::{delivered_events, next_order, wait_for_event};
@@ -118,44 +118,6 @@ async fn a_change_whose_announcement_is_lost_is_found_by_comparing() {
         .await;
     }
     database.close().await;
-    replicas.stop(&mut world).await;
-    world.end().await;
-}
-
-/// How limits are counted over processes: `crates/gateway/tests/it/shared_limits.rs`, and `postgres/tests/announcements.rs` of the
-/// storage.
-#[tokio::test]
-async fn an_address_and_the_gateways_account_have_one_limit_over_all_proxies() {
-    let url = postgres_database().await;
-    let mut world = World::with(|config| {
-        config.database_url = Some(url);
-        config.trusted_proxies = vec!["127.0.0.1".to_owned()];
-    })
-    .await;
-    let limit: &[(&str, &str)] = &[("FLORIN_RATE_LIMIT__ORDERS_PER_MINUTE_PER_IP", "6")];
-    let replicas = Replicas::start(&mut world, [limit, limit]).await;
-    let source = json!({ "store": "demo", "product": "ebook" });
-    let mut opened = 0;
-    for number in 0..10 {
-        let customer = world.customer();
-        let customer = customer.through(&replicas.url(number % 2), world.http().clone());
-        let customer = customer.with_header("x-forwarded-for", "203.0.113.7");
-        opened += usize::from(customer.request_order(&source).await.status == 201);
-    }
-    // One is free again after ten seconds.
-    assert!((6..=7).contains(&opened), "{opened}");
-
-    // The gateway asks the first for a pause, which the second keeps.
-    let calls = async || world.sandbox().count("GET", "/currencies").await;
-    let before = calls().await;
-    let pause = json!({"kind": "status", "status": 429, "retry_after": 60});
-    world.sandbox().inject_fault(pause).await;
-    for number in [0, 1] {
-        let url = format!("{}/v1/gateway/currencies", replicas.url(number));
-        let request = world.http().get(url).bearer_auth(secrets::STORE_KEY);
-        assert_ne!(request.send().await.unwrap().status(), 200, "{number}");
-    }
-    assert_eq!(calls().await, before + 1);
     replicas.stop(&mut world).await;
     world.end().await;
 }

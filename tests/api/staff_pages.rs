@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{HttpResponse, World, eventually, secrets};
+use support::{HttpResponse, World, secrets};
 
 use crate::operators_pages::{Pages, ada, assert_guarded, decision, hidden, underpaid};
 use crate::program::start_program;
@@ -206,20 +206,6 @@ async fn staff_decides_by_role_and_the_audit_log_names_the_store_and_the_person(
     let csv = zoe.get("/staff/settlements.csv").await.with(200);
     assert!(csv.text.contains(&checkout.order), "{}", csv.text);
 
-    // An event is sent again, and the endpoint is tested.
-    world.wait_for_deliveries().await;
-    let sent = world.webhooks.accepted(&checkout.order).len();
-    let event = hidden(&page, "event");
-    let form = [("csrf", &*csrf), ("event", &*event)];
-    let again = zoe.post(&format!("{path}/redeliver"), &form).await;
-    assert_eq!(again.with(303).header("location"), Some(&*path));
-    eventually("the event arrives again", async || {
-        (world.webhooks.accepted(&checkout.order).len() > sent).then_some(())
-    })
-    .await;
-    let form = [("csrf", &*csrf)];
-    let tested = zoe.post("/staff/stores/demo/test", &form).await;
-    assert!(tested.with(200).text.contains("Test event: answered"));
     let audit = ada(&world).await.get("/audit").await.with(200).text;
     assert!(audit.contains("staff of demo"), "{audit}");
     world.end().await;
