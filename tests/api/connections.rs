@@ -19,7 +19,7 @@ use support::{CONTRACT, HttpResponse, Program, World, eventually, postgres_datab
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::helpers::{next_message, next_order};
+use crate::helpers::Stream;
 use crate::program::end;
 
 const OPEN_FILES: u32 = 1_024;
@@ -77,8 +77,8 @@ async fn silent_connections_stop_no_customer_and_no_health_page_and_are_logged_o
         "the soft limit is raised"
     );
     let before = world.customer().open("ebook").await;
-    let mut watching = before.stream().await;
-    watching.chunk().await.unwrap().unwrap();
+    let mut watching = Stream::open(&before).await;
+    watching.status("open").await;
 
     let silent = open_silent(public).await;
     assert!(silent.len() > 4_000, "{} connections", silent.len());
@@ -93,11 +93,7 @@ async fn silent_connections_stop_no_customer_and_no_health_page_and_are_logged_o
         }
     }
     before.choose("BTC").await;
-    watching
-        .chunk()
-        .await
-        .unwrap()
-        .expect("an open stream stays open");
+    watching.status("awaiting_payment").await;
     drop(silent);
     // A reverse proxy that is not configured is logged once, too.
     let customer = world.customer();
@@ -330,8 +326,6 @@ const STREAMS: u32 = 30;
 /// A quiet stream sends a comment after 15 s: the heartbeats of all are spread over this time.
 const STEP: Duration = Duration::from_millis(500);
 
-type Stream = (reqwest::Response, String);
-
 /// How often versions may have been compared since then.
 fn comparisons(world: &World, since: Timestamp) -> usize {
     let passed = world.clock.now().duration_since(since).as_secs();
@@ -342,8 +336,8 @@ fn comparisons(world: &World, since: Timestamp) -> usize {
 /// Moves the clock by a step for the heartbeat of each stream; after the time between two comparisons, waits for one.
 async fn read_round(world: &World, streams: &mut [Stream]) {
     let (mut read, mut compare_at) = (world.statements(READ_OF_VERSIONS), COMPARE_EVERY);
-    for ((stream, buffer), number) in streams.iter_mut().zip(1..) {
-        let next = next_message(stream, buffer).await;
+    for (stream, number) in streams.iter_mut().zip(1..) {
+        let next = stream.message().await;
         assert_eq!(next, Some(Value::Null), "nothing has changed");
         world.skip(STEP);
         // Time passes no faster than the database works, or the proxy reports an outage.
@@ -371,9 +365,9 @@ async fn heartbeats_of_many_orders_cost_one_query_for_all() {
     let mut streams = Vec::new();
     for _ in 0..STREAMS {
         let page = world.customer().open("ebook").await;
-        let (mut stream, mut buffer) = (page.stream().await, String::new());
-        next_order(&mut stream, &mut buffer).await;
-        streams.push((stream, buffer));
+        let mut stream = Stream::open(&page).await;
+        stream.status("open").await;
+        streams.push(stream);
         world.skip(STEP);
     }
     // Each order is known to the comparison after a round.

@@ -17,14 +17,13 @@ use support::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::helpers::Stream;
 use crate::program::{assert_ended, database_in, run_with};
 use crate::repository::{root, text_of};
 
 /// An address of this machine that is not the reverse proxy's.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
 const OTHER_CLIENT: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 10);
-
-const PAID: &str = r#""status":"paid""#;
 
 #[tokio::test]
 async fn caddy_and_nginx_serve_the_checkout() {
@@ -124,18 +123,10 @@ async fn events_stream(world: &World, front: &ReverseProxy) {
     let customer = world.customer().through(&front.url(), client);
     let checkout = customer.open("ebook").await;
     checkout.choose("BTC").await;
-    let mut stream = checkout.stream().await;
-    assert_eq!(stream.status(), 200, "{}", front.printed());
-    let mut events = String::new();
+    let mut stream = Stream::open(&checkout).await;
     world.sandbox().settle(&checkout, "exact").await;
     // The stream stays open: what is buffered on the way would not arrive.
-    let bound = Duration::from_secs(30);
-    while !events.contains(PAID) {
-        let chunk = tokio::time::timeout(bound, stream.chunk()).await;
-        let chunk = chunk.unwrap_or_else(|_| panic!("only {events}"));
-        let chunk = chunk.unwrap().expect("the stream stays open");
-        events.push_str(&String::from_utf8_lossy(&chunk));
-    }
+    stream.status("paid").await;
 }
 
 /// Opens an order, with this header, which a client may write.
@@ -224,12 +215,10 @@ async fn place_orders(customer: Customer, is_over: CancellationToken) -> usize {
 /// Follows the events of an order as a page does. Returns how many streams it took.
 async fn follow_until_paid(checkout: Checkout) -> usize {
     for count in 1.. {
-        let mut stream = checkout.stream().await;
-        assert_eq!(stream.status(), 200);
-        while let Ok(Some(chunk)) = stream.chunk().await {
-            if String::from_utf8_lossy(&chunk).contains(PAID) {
-                return count;
-            }
+        let mut stream = Stream::open(&checkout).await;
+        let paid = stream.until(|view| view["status"] == "paid").await;
+        if paid.is_some() {
+            return count;
         }
     }
     unreachable!("no end")

@@ -150,10 +150,9 @@ async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
 const WALLET: &str = r#"{"crypto_code":"BTC","wallet_address":"tb1qsomewhere"}"#;
 
 /// A world whose store `demo` has access, and the other one has none.
-async fn world_with_access(merchant_id: Option<&str>) -> World {
+async fn world_with_access(more: &str) -> World {
     World::with(|config| {
-        config.gateway_access = true;
-        config.merchant_id = merchant_id.map(str::to_owned);
+        config.store = format!("gateway_access = true\n{more}");
     })
     .await
 }
@@ -173,7 +172,7 @@ PUT settings /settings/language "de" {"language":"de"}
 
 #[tokio::test]
 async fn a_store_with_access_uses_every_endpoint_of_the_gateway_and_another_none() {
-    let world = world_with_access(None).await;
+    let world = world_with_access("").await;
     let (store, other) = (world.store(), world.other_store());
     for store in [&store, &other] {
         let currencies = store.get("/v1/gateway/currencies").await.with(200);
@@ -226,7 +225,7 @@ async fn a_store_with_access_uses_every_endpoint_of_the_gateway_and_another_none
 /// Every way to write another merchant's id is in `crates/gateway/src/client/raw_request.rs`.
 #[tokio::test]
 async fn a_merchant_of_a_platform_acts_only_for_itself() {
-    let world = world_with_access(Some("m-1")).await;
+    let world = world_with_access("merchant_id = \"m-1\"").await;
     let store = world.store();
     let path = "/v1/gateway/preferences";
     let added = store.send(Method::POST, path, WALLET).await.with(200);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use support::{HttpResponse, World, eventually, pause};
+use support::{Checkout, HttpResponse, World, eventually, pause};
 
 /// Returns the types of the events in order: `order.created`, …
 pub(crate) fn event_types(events: &[Value]) -> Vec<&str> {
@@ -74,45 +74,54 @@ pub(crate) async fn invoice_of(world: &World, view: &Value) -> String {
     world.sandbox().invoice_of(address).await
 }
 
-pub(crate) async fn next_order(stream: &mut reqwest::Response, buffer: &mut String) -> Value {
-    next_or_end(stream, buffer)
-        .await
-        .expect("the stream is open")
+/// An open event stream of an order.
+pub(crate) struct Stream {
+    response: reqwest::Response,
+    buffer: String,
 }
 
-/// Returns the next `order` of the stream, `None` at its end.
-pub(crate) async fn next_or_end(
-    stream: &mut reqwest::Response,
-    buffer: &mut String,
-) -> Option<Value> {
-    loop {
-        let next = next_message(stream, buffer).await?;
-        if !next.is_null() {
-            return Some(next);
+impl Stream {
+    pub(crate) async fn open(page: &Checkout) -> Self {
+        let response = page.stream().await;
+        assert_eq!(response.status(), 200);
+        let content = &response.headers()["content-type"];
+        assert_eq!(content, "text/event-stream");
+        let buffer = String::new();
+        Self { response, buffer }
+    }
+
+    /// The next `order`, null for a comment, `None` at the stream's end.
+    pub(crate) async fn message(&mut self) -> Option<Value> {
+        loop {
+            if let Some((event, rest)) = self.buffer.split_once("\n\n") {
+                let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                let view = data.map_or(Value::Null, |data| serde_json::from_str(data).unwrap());
+                assert!(data.is_none() || event.contains("event: order"), "{event}");
+                self.buffer = rest.to_owned();
+                return Some(view);
+            }
+            let chunk = tokio::time::timeout(Duration::from_secs(20), self.response.chunk()).await;
+            let chunk = chunk.expect("the stream sends something within 20 s");
+            // A connection that was cut is an end, too.
+            let chunk = chunk.ok().flatten()?;
+            self.buffer.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }
-}
 
-/// Returns the next `order` of the stream, null for a comment, `None` at the stream's end.
-pub(crate) async fn next_message(
-    stream: &mut reqwest::Response,
-    buffer: &mut String,
-) -> Option<Value> {
-    loop {
-        if let Some((event, rest)) = buffer.split_once("\n\n") {
-            let data = event.lines().find_map(|line| line.strip_prefix("data: "));
-            let view = data.map_or(Value::Null, |data| serde_json::from_str(data).unwrap());
-            assert!(data.is_none() || event.contains("event: order"), "{event}");
-            let rest = rest.to_owned();
-            *buffer = rest;
-            return Some(view);
+    /// The next `order` that is wanted, `None` at the stream's end.
+    pub(crate) async fn until(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Option<Value> {
+        loop {
+            let message = self.message().await?;
+            if !message.is_null() && is_wanted(&message) {
+                return Some(message);
+            }
         }
-        let bound = std::time::Duration::from_secs(20);
-        let chunk = tokio::time::timeout(bound, stream.chunk()).await;
-        let chunk = chunk
-            .expect("the stream sends something within 20 s")
-            .unwrap()?;
-        buffer.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+
+    /// The first `order` of this status.
+    pub(crate) async fn status(&mut self, status: &str) -> Value {
+        let found = self.until(|view| view["status"] == status).await;
+        found.expect("the stream is open")
     }
 }
 

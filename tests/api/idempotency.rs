@@ -100,7 +100,7 @@ async fn a_replayed_response_carries_a_fresh_token() {
 
 #[tokio::test]
 async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
-    let world = World::with(|config| config.gateway_access = true).await;
+    let world = World::with(|config| config.store = "gateway_access = true".to_owned()).await;
     open_order(&world.customer(), KEY, &book()).await.with(201);
     let store = world.store().with_idempotency_key("7");
     let onboarding = json!({ "merchant_name": "A shop" });

@@ -93,7 +93,7 @@ fn assert_same(what: &str, status: u16, for_another: &HttpResponse, for_unknown:
 
 #[tokio::test]
 async fn another_stores_server_finds_nothing() {
-    let world = World::with(|config| config.gateway_access = true).await;
+    let world = World::with(|config| config.store = "gateway_access = true".to_owned()).await;
     let demo = StoreFixture::of(&world).await;
     let unknown = StoreFixture::unknown();
     let other = world.other_store();

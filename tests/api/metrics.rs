@@ -84,7 +84,7 @@ impl Scrape {
 async fn fifty_stores_make_no_more_than_300_series_which_are_listed() {
     let world = World::with(|config| {
         config.more_stores = 48;
-        config.gateway_access = true;
+        config.store = "gateway_access = true".to_owned();
     })
     .await;
     world.customer().open("ebook").await.quotes().await;

@@ -209,7 +209,8 @@ async fn session_requests(world: &World) -> usize {
 
 #[tokio::test]
 async fn a_session_has_every_field_and_its_payment_is_reported_to_the_store() {
-    let world = World::with(|config| config.merchant_id = Some("mer_quiet_goods".into())).await;
+    let world =
+        World::with(|config| config.store = "merchant_id = \"mer_quiet_goods\"".to_owned()).await;
     let (checkout, page) = open_order(&world).await;
     let view = checkout.view().await;
     assert_eq!(view["status"], "awaiting_payment");

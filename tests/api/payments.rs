@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, ETAG};
+use reqwest::header::ETAG;
 use serde_json::{Value, json};
 use support::{Checkout, World, eventually, pause, pay_in_full};
 
-use crate::helpers::{delivered_events, invoice_of, next_or_end, next_order};
+use crate::helpers::{Stream, delivered_events, invoice_of};
 use crate::operators_pages::assert_time_line;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -78,14 +78,10 @@ async fn an_open_page_shows_a_payment_three_weeks_later() {
     world.wait_for_deliveries().await;
     world.skip(21 * DAY);
     checkout.wait_for("expired").await;
-    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
-    assert_eq!(stream.headers()[CONTENT_TYPE], "text/event-stream");
-    let mut view = next_order(&mut stream, &mut buffer).await;
-    assert_eq!(view["status"], "expired");
+    let mut stream = Stream::open(&checkout).await;
+    stream.status("expired").await;
     world.sandbox().settle_invoice(&invoice, "exact").await;
-    while view["status"] != "paid" {
-        view = next_order(&mut stream, &mut buffer).await;
-    }
+    let view = stream.status("paid").await;
     let attempt = &view["attempt"];
     assert_eq!(attempt["received_in_crypto"], attempt["amount_in_crypto"]);
     let events = delivered_events(&world, &checkout.order).await;
@@ -104,21 +100,19 @@ async fn a_paid_order_is_updated_for_an_hour() {
     let checkout = world.customer().open("ebook").await;
     checkout.choose("BTC").await;
     pay_in_full(&world, &checkout).await;
-    let (mut stream, mut buffer) = (checkout.stream().await, String::new());
-    let view = next_order(&mut stream, &mut buffer).await;
-    assert_eq!(view["next_poll_seconds"], 60);
+    let mut stream = Stream::open(&checkout).await;
+    assert_eq!(stream.status("paid").await["next_poll_seconds"], 60);
     let tag = checkout.get("").await.with(200).headers[ETAG].clone();
     world.wait_for_deliveries().await;
     world.skip(59 * MINUTE);
     assert_eq!(checkout.view().await["next_poll_seconds"], 60);
     world.skip(MINUTE);
     // The last view announces that it is the last, also for a conditional request.
-    let mut last = next_order(&mut stream, &mut buffer).await;
-    while last["next_poll_seconds"] == 60 {
-        last = next_order(&mut stream, &mut buffer).await;
-    }
-    assert_eq!(last["next_poll_seconds"], Value::Null);
-    assert_eq!(next_or_end(&mut stream, &mut buffer).await, None);
+    let last = stream
+        .until(|view| view["next_poll_seconds"].is_null())
+        .await;
+    assert!(last.is_some(), "the last view says so");
+    assert_eq!(stream.until(|_| true).await, None);
     let after = checkout.get("").await.with(200);
     assert_ne!(after.headers[ETAG], tag);
     assert_eq!(after.body["next_poll_seconds"], Value::Null);

@@ -197,7 +197,7 @@ async fn only_listed_origins_frame_the_page() {
 async fn the_page_loads_pictures_only_from_the_stores_origins() {
     let cdn = "https://cdn.example";
     let world = World::with(|config| {
-        config.logo_url = Some("https://shop.example/logo.svg".to_owned());
+        config.store = "logo_url = \"https://shop.example/logo.svg\"".to_owned();
         config.image_origins = vec![cdn.to_owned()];
     })
     .await;

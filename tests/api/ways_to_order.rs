@@ -13,7 +13,7 @@ const LOGO: &str = "https://shop.example/logo.svg";
 
 async fn world_with_pictures() -> World {
     World::with(|config| {
-        config.logo_url = Some(LOGO.to_owned());
+        config.store = format!("logo_url = \"{LOGO}\"");
         config.image_origins = vec![CDN.to_owned()];
     })
     .await

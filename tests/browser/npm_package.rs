@@ -44,8 +44,7 @@ async fn check_example_sells(react: React) {
     browser.goto(site.url()).await;
     browser.enter_checkout().await;
     let checkout = choose_asset(&world, &browser, "BTC").await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "exact").await;
     browser.wait_for("status-paid").await;
     browser.leave_checkout().await;
     let thanks = format!("Order {} is paid", checkout.order);

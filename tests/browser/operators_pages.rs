@@ -47,8 +47,7 @@ async fn with_orders(world: &World) -> String {
     unclear.choose("BTC").await;
     let paid = world.customer().open("ebook").await;
     paid.choose("BTC").await;
-    world.sandbox().pay(&paid, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&paid, "exact").await;
     underpaid.wait_for("underpaid").await;
     paid.wait_for("paid").await;
     let invoice = world.sandbox().invoice_of(&unclear.address().await).await;

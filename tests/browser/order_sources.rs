@@ -41,8 +41,7 @@ async fn a_donation_of_an_amount_that_the_customer_enters_is_paid() {
     browser.reload().await;
     browser.enter_checkout().await;
     browser.wait_for("status-awaiting_payment").await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "exact").await;
     browser.wait_for("status-paid").await;
     world.wait_for_deliveries().await;
     let kinds = world.webhooks.event_types(&checkout.order);

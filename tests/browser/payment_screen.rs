@@ -134,8 +134,7 @@ async fn two_devices_follow_one_order() {
 
     phone.press("i-have-paid").await;
     laptop.wait_for("status-checking").await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "exact").await;
     for screen in [&laptop, &phone] {
         screen.wait_for("status-paid").await;
     }

@@ -44,12 +44,10 @@ async fn a_second_payment_is_shown_to_its_sender_and_announced_once() {
     let (world, browser, checkout) = open_payment("BTC", &[RECORD_ANNOUNCEMENTS]).await;
     let first = world.sandbox().invoice_of(&checkout.address().await).await;
     checkout.choose("LTC").await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "exact").await;
     browser.wait_for("status-paid").await;
     assert!(!browser.is_visible("second_payment").await && !browser.is_visible("late").await);
-    world.sandbox().pay_invoice(&first, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle_invoice(&first, "exact").await;
     eventually("the proxy reports it", async || {
         (checkout.view().await["late_payment"] == "second").then_some(())
     })

@@ -51,8 +51,7 @@ async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
 
     browser.press("i-have-paid").await;
     browser.wait_for("status-checking").await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "exact").await;
     browser.wait_for("status-paid").await;
 
     browser.leave_checkout().await;
@@ -87,8 +86,7 @@ async fn requests_of_purchase(display: &str, extra: &str) -> (BTreeSet<String>, 
     }
     let checkout = choose_asset(&world, &browser, "BTC").await;
     browser.press("i-have-paid").await;
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "exact").await;
     browser.wait_for("status-paid").await;
     browser.wait_for("print-receipt").await;
     let asked = browser.end_and_list_requests("localhost").await;

@@ -68,8 +68,7 @@ async fn a_page_without_a_network_shows_it_and_recovers() {
     let back = "You’re back online.";
     assert_eq!(announced(&browser).await, [lost, back]);
     assert_eq!(browser.evaluate("return regions()").await, 1);
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "exact").await;
     browser.wait_for("status-paid").await;
     end(world, browser).await;
 }
@@ -84,8 +83,7 @@ async fn a_page_survives_a_restart_of_the_proxy() {
     world.stop_proxy().await;
     browser.wait_for("offline").await;
     let invoice = world.sandbox().invoice_of(&address).await;
-    world.sandbox().pay_invoice(&invoice, "exact").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle_invoice(&invoice, "exact").await;
     world.start_proxy().await;
     browser.wait_for("status-paid").await;
     browser.wait_until_gone("offline").await;
@@ -107,8 +105,7 @@ async fn expired_and_underpaid_orders_offer_a_next_step() {
     browser.wait_for("status-awaiting_payment").await;
     assert_ne!(browser.text("address").await, old);
     // Half arrives; the page shows the exact rest, at the same address.
-    world.sandbox().pay(&checkout, "half").await;
-    world.sandbox().mine(3).await;
+    world.sandbox().settle(&checkout, "half").await;
     browser.wait_for("status-underpaid").await;
     let view = checkout.view().await;
     let missing = view["attempt"]["remaining_in_crypto"].as_str().unwrap();

@@ -37,20 +37,9 @@ impl SandboxControl {
         self.post("mine", &json!({ "blocks": blocks })).await;
     }
 
-    /// The payment of the invoice that a checkout shows is stuck.
-    pub async fn fail(&self, checkout: &Checkout) {
-        let id = self.invoice_of(&checkout.address().await).await;
-        self.fail_invoice(&id).await;
-    }
-
     /// The payment of the invoice of this id is stuck.
     pub async fn fail_invoice(&self, id: &str) {
         self.act(id, "fail", &json!({})).await;
-    }
-
-    pub async fn expire(&self, checkout: &Checkout) {
-        let id = self.invoice_of(&checkout.address().await).await;
-        self.expire_invoice(&id).await;
     }
 
     pub async fn expire_invoice(&self, id: &str) {

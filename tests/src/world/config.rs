@@ -13,10 +13,6 @@ use super::secrets::{
 use crate::clock::MovableClock;
 
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a setting of its part, independent of the others"
-)]
 pub struct WorldConfig {
     pub callbacks: bool,
     /// The store's `currency`. Without dollars it has no catalogue, whose prices have two decimals.
@@ -24,10 +20,8 @@ pub struct WorldConfig {
     /// The local currency of the gateway's account, and what a dollar costs in it.
     pub account: (&'static str, &'static str),
     pub origins: Vec<String>,
-    pub theme: String,
-    /// The rest of the store's `theme`, as it is written within the braces: `accent = "#8c2f1b"`.
-    pub theme_tokens: String,
-    pub logo_url: Option<String>,
+    /// Lines of `florin.toml` that are added to the demo shop's store.
+    pub store: String,
     /// The `image_origins` of both stores; on the first of them the other store's product has its picture.
     pub image_origins: Vec<String>,
     pub unknown_asset: bool,
@@ -35,8 +29,6 @@ pub struct WorldConfig {
     pub requests_per_second: u32,
     /// `rate_limit.orders_per_minute_per_ip`.
     pub orders_per_minute_per_ip: Option<u32>,
-    pub gateway_access: bool,
-    pub merchant_id: Option<String>,
     /// `gateway.checkout_url`; the sandbox's own when `None`, absent when empty.
     pub checkout_url: Option<String>,
     pub trusted_proxies: Vec<String>,
@@ -59,15 +51,11 @@ impl Default for WorldConfig {
             currency: "USD",
             account: ("USD", "1"),
             origins: Vec::new(),
-            theme: "auto".to_owned(),
-            theme_tokens: String::new(),
-            logo_url: None,
+            store: String::new(),
             image_origins: Vec::new(),
             unknown_asset: false,
             requests_per_second: 100,
             orders_per_minute_per_ip: None,
-            gateway_access: false,
-            merchant_id: None,
             checkout_url: None,
             trusted_proxies: Vec::new(),
             environment: "test",
@@ -160,24 +148,17 @@ pub(crate) fn florin_toml(
     let WorldConfig {
         trusted_proxies,
         requests_per_second,
-        gateway_access,
         image_origins,
         currency,
         environment,
         staff_pages,
-        theme,
+        store,
         ..
     } = config;
-    let theme_tokens = match config.theme_tokens.as_str() {
-        "" => String::new(),
-        tokens => format!(", {tokens}"),
-    };
     let origins = [&[addresses.shop_url()], &config.origins[..]].concat();
     let setting = |name: &str, value: Option<&str>| {
         value.map_or_else(String::new, |value| format!("{name} = {value:?}"))
     };
-    let merchant = setting("merchant_id", config.merchant_id.as_deref());
-    let logo = setting("logo_url", config.logo_url.as_deref());
     let picture = image_origins.first().map(|at| format!("{at}/ebook.jpg"));
     let picture = setting("image_url", picture.as_deref());
     let own_page = format!("http://{sandbox}/checkout");
@@ -236,11 +217,8 @@ staff_pages = "{staff_pages}"
 token_keys = [{{ kid = "k1", secret = "{TOKEN_KEY}" }}, {{ kid = "k2", secret = "{NEXT_TOKEN_KEY}" }}]
 return_url = "http://{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
-gateway_access = {gateway_access}
 image_origins = {image_origins:?}
-{logo}
-{merchant}
-theme = {{ preset = "{theme}"{theme_tokens} }}
+{store}
 
 {webhook}
 
