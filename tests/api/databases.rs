@@ -1,5 +1,5 @@
 //! Databases: those of earlier releases, upgraded, whose orders, credits and events are what they were; their schema and backups;
-//! and a proxy on PostgreSQL.
+//! and proxies on PostgreSQL, of which any serves any request.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,14 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool};
 use support::{
-    Folder, Program, ProgramOutput, World, dump_postgres_database, empty_postgres_database,
-    load_postgres_database, pooled, postgres_database, write_private,
+    Folder, Program, ProgramOutput, Replicas, World, dump_postgres_database,
+    empty_postgres_database, eventually, load_postgres_database, pooled, postgres_database,
+    write_private,
 };
+use tokio::time::timeout;
 
-use crate::helpers::paid_event_count;
+use crate::helpers::{Stream, delivered_events, paid_event_count, wait_for_event};
 use crate::program::{COMPLETE, assert_ended};
 use crate::repository::{root, text_of};
 
@@ -284,5 +287,91 @@ async fn a_server_is_verified_and_its_backup_is_left_to_its_programs() {
     sqlx::raw_sql(lost).execute(&mut database).await.unwrap();
     let found = ["1 paid orders without a credit", "1 orders whose events"];
     assert_ended(&run(&["verify"]), 1, &found);
+    world.end().await;
+}
+
+/// A change on one proxy is on the streams of all others within this time.
+const WAKE_UP: Duration = Duration::from_secs(1);
+
+/// Callbacks reach the first of three, the page is another one's, and its stream is the third's.
+#[tokio::test]
+async fn any_proxy_honours_and_shows_what_the_others_do() {
+    let url = postgres_database().await;
+    let mut world = World::start_on(&url).await;
+    let mut replicas = Replicas::start(&mut world, [&[], &[], &[]]).await;
+    let first = world.customer().open("ebook").await;
+    let [second, third] = [1, 2].map(|number| replicas.page(number, &world, &first));
+    let mut stream = Stream::open(&third).await;
+    stream.status("open").await;
+    let quote = second.quote("BTC").await;
+    assert_eq!(first.quote("BTC").await["quote_id"], quote["quote_id"]);
+    wait_for_event(&world, &first.order, "order.created").await;
+    replicas.kill(1);
+    let choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
+    first.post("/attempt", &choice).await.with(200);
+    let shown = timeout(WAKE_UP, stream.status("awaiting_payment")).await;
+    shown.expect("it is shown in time");
+    // A view is never older than a write that was answered before.
+    for number in 0..12 {
+        let mut pages = [&first, &third];
+        pages.rotate_left(number % 2);
+        pages[1].view().await;
+        let is_kept = number % 4 < 2;
+        let email = if is_kept { "buyer@shop.example" } else { "" };
+        let kept = pages[0].post("/email", &json!({ "email": email })).await;
+        kept.with(200);
+        assert_eq!(pages[1].view().await["email_kept"], is_kept, "{number}");
+    }
+    first.report_paid().await;
+    stream.status("checking").await;
+    world.sandbox().settle(&first, "exact").await;
+    first.wait_for("paid").await;
+    let shown = timeout(WAKE_UP, stream.status("paid")).await;
+    shown.expect("it is shown in time");
+    // The bytes and the tag are the same, whichever answers.
+    let tags = [first.get("").await, third.get("").await];
+    let tags = tags.map(|view| view.with(200).header("etag").unwrap().to_owned());
+    assert_eq!(tags[0], tags[1]);
+    replicas.stop(&mut world).await;
+    let delivered = delivered_events(&world, &first.order).await;
+    assert_eq!(delivered.last().unwrap(), "order.paid");
+    world.end().await;
+}
+
+/// The server ends the connections that listen, and an order changes before there are others.
+#[tokio::test]
+async fn a_change_whose_announcement_is_lost_is_found_by_comparing() {
+    let url = postgres_database().await;
+    let mut world = World::start_on(&url).await;
+    let replicas = Replicas::start(&mut world, [&[], &[]]).await;
+    let first = world.customer().open("ebook").await;
+    let second = replicas.page(1, &world, &first);
+    first.choose("BTC").await;
+    let mut stream = Stream::open(&second).await;
+    stream.status("awaiting_payment").await;
+    let database = PgPool::connect(&url).await.unwrap();
+    let count = async |what: &'static str| {
+        let listening =
+            "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+        let count = sqlx::AssertSqlSafe(format!("SELECT count({what}) {listening}"));
+        let count = sqlx::query_scalar::<_, i64>(count)
+            .fetch_one(&database)
+            .await;
+        count.unwrap()
+    };
+    for email in ["buyer@shop.example", "", "buyer@shop.example"] {
+        assert!(count("pg_terminate_backend(pid)").await > 0);
+        let kept = first.post("/email", &json!({ "email": email })).await;
+        kept.with(200);
+        let is_shown = |view: &Value| view["email_kept"] == !email.is_empty();
+        let shown = timeout(3 * WAKE_UP, stream.until(is_shown)).await;
+        shown.expect("it is shown in time");
+        eventually("both listen again", async || {
+            (count("*").await == 2).then_some(())
+        })
+        .await;
+    }
+    database.close().await;
+    replicas.stop(&mut world).await;
     world.end().await;
 }

@@ -27,7 +27,6 @@ mod payments;
 mod program;
 mod release;
 mod reload;
-mod replicas;
 mod repository;
 mod staff_pages;
 mod store_api;
