@@ -37,6 +37,20 @@ async fn page_findings(browser: &Browser, name: &str) -> Vec<String> {
     too_wide.into_iter().chain(found).collect()
 }
 
+/// Looks at pages from a phone to a desktop, in both colour schemes.
+async fn check_pages(browser: &Browser, base: &str, pages: &[&str]) {
+    let mut found = Vec::new();
+    for (width, dark) in [(360, false), (768, true), (1270, false), (1270, true)] {
+        browser.emulate(options(width, dark)).await;
+        for page in pages {
+            browser.goto(&format!("{base}{page}")).await;
+            let name = format!("{page} at {width}, dark {dark}");
+            found.extend(page_findings(browser, &name).await);
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 /// Opens orders of which one is underpaid, one needs review and one is paid. Returns the id of the first.
 async fn with_orders(world: &World) -> String {
     world.expect_error("a payment needs review");
@@ -86,22 +100,9 @@ async fn axe_finds_nothing_on_any_page_of_the_operator_who_decides_by_keyboard()
     let order = with_orders(&world).await;
     let browser = Browser::open_with(BrowserOptions::default()).await;
     sign_in(&browser, &world).await;
-    let mut found = Vec::new();
-    for (width, dark) in [
-        (360, false),
-        (360, true),
-        (768, false),
-        (1270, false),
-        (1270, true),
-    ] {
-        browser.emulate(options(width, dark)).await;
-        for page in PAGES.iter().copied().chain([&*format!("/orders/{order}")]) {
-            browser.goto(&format!("{}{page}", world.admin_url())).await;
-            let name = format!("{page} at {width}, dark {dark}");
-            found.extend(page_findings(&browser, &name).await);
-        }
-    }
-    assert!(found.is_empty(), "{found:#?}");
+    let shown = format!("/orders/{order}");
+    let pages = [&PAGES[..], &[&*shown]].concat();
+    check_pages(&browser, &world.admin_url(), &pages).await;
     let page = format!("{}/orders/{order}", world.admin_url());
     accept_by_keyboard(&browser, &page).await;
     let ada = world.operator(secrets::OPERATOR_TOKEN);
@@ -160,16 +161,8 @@ async fn axe_finds_nothing_on_any_page_of_staff_that_comes_from_the_shop_and_dec
     let order = format!("/staff/orders/{order}");
     let unopened = link(&world).await.replace(&world.proxy_url(), "");
     let more = [&*order, &*unopened, "/staff/open/0"];
-    let mut found = Vec::new();
-    for (width, dark) in [(390, false), (390, true), (1270, false), (1270, true)] {
-        browser.emulate(options(width, dark)).await;
-        for page in STAFF_PAGES.into_iter().chain(more) {
-            browser.goto(&format!("{}{page}", world.proxy_url())).await;
-            let name = format!("{page} at {width}, dark {dark}");
-            found.extend(page_findings(&browser, &name).await);
-        }
-    }
-    assert!(found.is_empty(), "{found:#?}");
+    let pages = [&STAFF_PAGES[..], &more].concat();
+    check_pages(&browser, &world.proxy_url(), &pages).await;
     let page = format!("{}{order}", world.proxy_url());
     accept_by_keyboard(&browser, &page).await;
     // The cookie is out of reach of scripts, and no page of the checkout gets it.

@@ -66,10 +66,6 @@ impl MovableClock {
         std::iter::once(self.now()).chain(earlier).collect()
     }
 
-    pub fn was_moved(&self) -> bool {
-        !self.0.offset.borrow().is_zero()
-    }
-
     async fn sleep_by_it(self, time: Duration) {
         let mut moved = self.0.offset.subscribe();
         let mut before = *moved.borrow_and_update();

@@ -153,10 +153,6 @@ impl Endpoint {
         if !signatures.split(' ').any(|signature| signature == right) {
             return Err(format!("{id} {UNSIGNED}"));
         }
-        if !clock.was_moved() {
-            let checked = verifier.verify(bytes, headers);
-            checked.map_err(|error| error.to_string())?;
-        }
         let body: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         CONTRACT.check_event(&body)?;
         Ok(Delivery {
