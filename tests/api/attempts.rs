@@ -6,7 +6,7 @@ use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
 use support::{World, pay_in_full};
 
-use crate::helpers::{invoice_of, paid_event_count, wait_for_event};
+use crate::helpers::{ebook, invoice_of, paid_event_count, wait_for_event};
 
 async fn invoices(world: &World) -> usize {
     world.sandbox().count("POST", "/invoice").await
@@ -16,7 +16,7 @@ async fn invoices(world: &World) -> usize {
 #[tokio::test]
 async fn an_opened_order_carries_its_quotes_once_prices_are_known() {
     let world = World::start().await;
-    let book = json!({ "store": "demo", "product": "ebook" });
+    let book = ebook();
     let open = async || world.customer().request_order(&book).await.with(201);
     assert_eq!(open().await.body.get("quotes"), None);
     assert_eq!(world.sandbox().count("GET", "/prices").await, 0);

@@ -19,7 +19,7 @@ use support::{CONTRACT, HttpResponse, Program, World, eventually, postgres_datab
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::helpers::Stream;
+use crate::helpers::{Stream, ebook};
 use crate::program::end;
 
 const OPEN_FILES: u32 = 1_024;
@@ -298,7 +298,7 @@ async fn a_body_is_one_json_object_of_a_bounded_size_in_utf8() {
 
     // Of a page of any shop: `text/plain` would need no permission of the browser.
     let url = format!("{}/v1/checkout", world.proxy_url());
-    let book = json!({ "store": "demo", "product": "ebook" }).to_string();
+    let book = ebook().to_string();
     for media in ["application/x-www-form-urlencoded", "text/plain"] {
         let request = world.http().post(&url).header("content-type", media);
         let response = request.body(book.clone()).send().await.unwrap();

@@ -7,13 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use florin_postgres::{Durability, PostgresServer};
-use serde_json::{Value, json};
 use sqlx::{Connection as _, PgConnection};
 use support::{Checkout, Program, TcpProxy, World, eventually, postgres_database, within};
 use tokio::task::JoinSet;
 
-use crate::disasters::{ebook, fails, lines, paid_once, ready_with};
-use crate::helpers::paid_event_count;
+use crate::disasters::{fails, lines, paid_once, ready_with};
+use crate::helpers::{ebook, lamp, paid_event_count};
 use crate::program::{assert_ended, end, start_program};
 
 /// The proxy may take this long to notice that its open connections are dead, and to replace them.
@@ -184,10 +183,6 @@ async fn read_at_once(checkout: &Checkout) -> Vec<u16> {
         reads.spawn(async move { checkout.get("").await.status });
     }
     reads.join_all().await
-}
-
-fn lamp() -> Value {
-    json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
 }
 
 /// The ids of the events of a kind that the store has accepted of an order. No id of any event has two contents.

@@ -17,7 +17,7 @@ use support::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::helpers::Stream;
+use crate::helpers::{Stream, ebook};
 use crate::program::{assert_ended, database_in, run_with};
 use crate::repository::{root, text_of};
 
@@ -134,8 +134,7 @@ async fn order(world: &World, front: &ReverseProxy, from: Ipv4Addr, forwarded: &
     let customer = world.customer();
     let customer = customer.through(&front.url(), front.client(from).unwrap());
     let customer = customer.with_header("x-forwarded-for", forwarded);
-    let source = json!({ "store": "demo", "product": "ebook" });
-    customer.request_order(&source).await.status
+    customer.request_order(&ebook()).await.status
 }
 
 /// One client, who names another address each time, is refused after 30 orders; a new one is permitted every two seconds.
@@ -202,10 +201,9 @@ async fn replaced_proxies_fail_no_request(front: impl AsyncFn([SocketAddr; 2]) -
 
 /// Opens orders one after the other, each of which must succeed. Returns their number.
 async fn place_orders(customer: Customer, is_over: CancellationToken) -> usize {
-    let source = json!({ "store": "demo", "product": "ebook" });
     let mut count = 0;
     while !is_over.is_cancelled() {
-        customer.request_order(&source).await.with(201);
+        customer.request_order(&ebook()).await.with(201);
         count += 1;
         pause(Duration::from_millis(20)).await;
     }

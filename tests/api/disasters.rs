@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _};
 use support::{
@@ -15,7 +15,7 @@ use support::{
     SpoiledFile, World, within,
 };
 
-use crate::helpers::{event_types, paid_event_count, sequences, wait_for_event};
+use crate::helpers::{ebook, event_types, paid_event_count, sequences, wait_for_event};
 use crate::program::{
     assert_ended, complete_environment, end, run, start_program, start_program_with,
 };
@@ -34,10 +34,6 @@ async fn start_on_machine(world: &mut World) -> (FaultyMachine, Program) {
         .map(|(name, value)| (*name, value.as_str()));
     let program = start_program_with(world, &variables.collect::<Vec<_>>()).await;
     (machine, program)
-}
-
-pub(crate) fn ebook() -> Value {
-    json!({ "store": "demo", "product": "ebook" })
 }
 
 async fn readiness(world: &World) -> Option<HttpResponse> {

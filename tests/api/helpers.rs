@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{Checkout, HttpResponse, World, eventually, pause};
 
 /// Returns the types of the events in order: `order.created`, …
@@ -137,4 +137,13 @@ pub(crate) async fn until_limited(
         }
     }
     panic!("the rate limit never applies");
+}
+
+pub(crate) fn ebook() -> Value {
+    json!({ "store": "demo", "product": "ebook" })
+}
+
+/// An order of the store's server.
+pub(crate) fn lamp() -> Value {
+    json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
 }

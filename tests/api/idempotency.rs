@@ -9,18 +9,10 @@ use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use support::{Checkout, Customer, HttpResponse, StoreServer, World, eventually, pay_in_full};
 
-use crate::helpers::until_limited;
+use crate::helpers::{ebook, lamp, until_limited};
 
 /// A key of 128 random bits.
 pub(crate) const KEY: &str = "5f1c0f4e9d8b4a6c8e2d7b3a1f905c46";
-
-pub(crate) fn book() -> Value {
-    json!({ "store": "demo", "product": "ebook" })
-}
-
-pub(crate) fn lamp() -> Value {
-    json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
-}
 
 pub(crate) fn is_replayed(response: &HttpResponse) -> bool {
     response.header("idempotency-replayed") == Some("true")
@@ -58,7 +50,7 @@ async fn a_replayed_response_carries_a_fresh_token() {
     let world = World::start().await;
     let donation = json!({ "store": "demo", "donation": "coffee", "amount": "5" });
     let signed = json!({ "order_token": world.token_signer().token("lamp-2", "42.00") });
-    for (number, request) in [book(), donation, signed].into_iter().enumerate() {
+    for (number, request) in [ebook(), donation, signed].into_iter().enumerate() {
         let customer = world.customer().with_key(&format!("{KEY}-{number}"));
         let first = customer.request_order(&request).await.with(201);
         assert!(!is_replayed(&first));
@@ -101,7 +93,7 @@ async fn a_replayed_response_carries_a_fresh_token() {
 #[tokio::test]
 async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
     let world = World::with(|config| config.store = "gateway_access = true".to_owned()).await;
-    open_order(&world.customer(), KEY, &book()).await.with(201);
+    open_order(&world.customer(), KEY, &ebook()).await.with(201);
     let store = world.store().with_idempotency_key("7");
     let onboarding = json!({ "merchant_name": "A shop" });
     let path = "/v1/gateway/aggregator/merchants";
@@ -113,7 +105,7 @@ async fn a_result_of_another_version_is_named_and_nothing_is_executed_again() {
     let changed = sqlx::query(earlier).execute(&mut database).await.unwrap();
     assert_eq!(changed.rows_affected(), 2);
     for response in [
-        open_order(&world.customer(), KEY, &book()).await,
+        open_order(&world.customer(), KEY, &ebook()).await,
         store.post(path, &onboarding).await,
     ] {
         assert!(!is_replayed(&response));
@@ -137,14 +129,14 @@ async fn a_key_of_a_wrong_shape_or_with_another_request_is_rejected() {
     }
     let longest = world.store().with_idempotency_key(&"k".repeat(255));
     longest.open(&lamp()).await.with(201);
-    let short = open_order(&world.customer(), &KEY[..15], &book()).await;
+    let short = open_order(&world.customer(), &KEY[..15], &ebook()).await;
     short.refused(400, "invalid_request").naming(name);
 
-    open_order(&world.customer(), KEY, &book()).await.with(201);
-    let mut two = book();
+    open_order(&world.customer(), KEY, &ebook()).await.with(201);
+    let mut two = ebook();
     two["quantity"] = json!(2);
     let page = world.customer().from_page_of(elsewhere);
-    for (customer, request) in [(&world.customer(), &two), (&page, &book())] {
+    for (customer, request) in [(&world.customer(), &two), (&page, &ebook())] {
         let other = open_order(customer, KEY, request).await;
         other.refused(422, "idempotency_key_reused");
     }
@@ -168,14 +160,14 @@ async fn a_key_of_a_wrong_shape_or_with_another_request_is_rejected() {
 #[tokio::test]
 async fn an_error_is_not_stored_and_an_attempt_with_a_lost_response_is_not_opened_again() {
     let world = World::start().await;
-    let mut wrong = book();
+    let mut wrong = ebook();
     wrong["product"] = json!("no such thing");
     for _ in 0..2 {
         let response = open_order(&world.customer(), KEY, &wrong).await;
         assert!(!is_replayed(&response));
         response.refused(404, "unknown_product");
     }
-    open_order(&world.customer(), KEY, &book()).await.with(201);
+    open_order(&world.customer(), KEY, &ebook()).await.with(201);
     // Nor is a failure of the gateway.
     let checkout = world.customer().open("ebook").await.with_key(KEY);
     assert_eq!(checkout.view().await["status"], "open");
@@ -268,7 +260,7 @@ async fn no_token_is_stored_and_old_responses_are_deleted() {
     let world = World::start().await;
     let mut tokens = Vec::new();
     for _ in 0..2 {
-        let opened = open_order(&world.customer(), KEY, &book()).await.with(201);
+        let opened = open_order(&world.customer(), KEY, &ebook()).await.with(201);
         tokens.push(opened.text_at("/client_token"));
         let opened = world.store().with_idempotency_key(KEY).open(&lamp()).await;
         tokens.push(opened.with(201).text_at("/client_token"));
@@ -305,7 +297,7 @@ async fn a_request_over_the_limit_of_its_address_is_refused_before_its_key_is_st
     let world = World::start().await;
     let (opened, refused) = until_limited(async |number| {
         let key = format!("{KEY}-{number}");
-        open_order(&world.customer(), &key, &book()).await
+        open_order(&world.customer(), &key, &ebook()).await
     })
     .await;
     assert!(opened >= 30, "{opened}");
@@ -367,7 +359,7 @@ async fn delete_responses(world: &World, leased_until: i64) {
 async fn a_crash_before_the_response_is_stored_opens_no_second_order() {
     let world = World::start().await;
     let donation = json!({ "store": "demo", "donation": "coffee", "amount": "5" });
-    for (number, request) in [book(), donation].into_iter().enumerate() {
+    for (number, request) in [ebook(), donation].into_iter().enumerate() {
         let key = format!("{KEY}-{number}");
         let send = async || open_order(&world.customer(), &key, &request).await;
         let first = send().await.with(201);
@@ -390,7 +382,7 @@ async fn a_crash_before_the_response_is_stored_opens_no_second_order() {
         .execute(&mut database(&world).await)
         .await
         .unwrap();
-    let mut two = book();
+    let mut two = ebook();
     two["quantity"] = json!(2);
     let other = open_order(&world.customer(), &format!("{KEY}-0"), &two).await;
     assert_eq!(other.with(201).text_at("/order/amount"), "39.80");

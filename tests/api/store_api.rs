@@ -7,11 +7,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::{CONTRACT, Checkout, Reply, World, eventually, pause, pay_in_full, secrets};
 
-use crate::helpers::{event_types, sequences, skip_until};
-
-fn lamp() -> Value {
-    json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
-}
+use crate::helpers::{event_types, lamp, sequences, skip_until};
 
 async fn open_order(world: &World, order: &Value) -> Checkout {
     let opened = world.store().open(order).await.with(201);

@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::json;
 use support::{CONTRACT, HttpResponse, World, eventually, pay_in_full, secrets};
 
-use crate::helpers::{paid_event_count, until_limited};
+use crate::helpers::{ebook, paid_event_count, until_limited};
 
 /// Every other member is refused in `crates/checkout-api/src/tests/requests.rs`.
 #[tokio::test]
@@ -91,9 +91,8 @@ async fn a_page_of_another_origin_is_rejected_and_its_preflight_allows_nothing()
     ] {
         let customer = world.customer().from_page_of(origin);
         let page = checkout.from_page_of(origin);
-        let request = json!({ "store": "demo", "product": "ebook" });
         for response in [
-            customer.request_order(&request).await,
+            customer.request_order(&ebook()).await,
             page.get("").await,
             page.get("/quotes").await,
             page.get("/receipt").await,

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use support::{Customer, HttpResponse, World, eventually, pay_in_full};
 
-use crate::helpers::delivered_events;
+use crate::helpers::{delivered_events, lamp};
 
 const CDN: &str = "https://cdn.shop.example";
 const LOGO: &str = "https://shop.example/logo.svg";
@@ -17,10 +17,6 @@ async fn world_with_pictures() -> World {
         config.image_origins = vec![CDN.to_owned()];
     })
     .await
-}
-
-fn lamp() -> Value {
-    json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
 }
 
 fn lamp_with(member: &str, value: Value) -> Value {

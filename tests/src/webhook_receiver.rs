@@ -39,10 +39,8 @@ pub struct Delivery {
     /// `order.paid`
     pub kind: String,
     pub order: String,
-    pub sent_at: Timestamp,
     /// When it arrived, by the world's clock.
     pub arrived_at: Timestamp,
-    pub sequence: u64,
     pub body: Value,
     pub bytes: Bytes,
     /// The header `webhook-signature`: one signature for each secret.
@@ -163,9 +161,7 @@ impl Endpoint {
                 Some(_) => String::new(),
                 None => text_at(&body, "/data/order/id"),
             },
-            sent_at,
             arrived_at: clock.now(),
-            sequence: body["data"]["sequence"].as_u64().unwrap_or(0),
             body,
             bytes: bytes.clone(),
             signatures: signatures.to_owned(),
