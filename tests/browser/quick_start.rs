@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use support::{Browser, Demo, Folder, built, eventually, free_port, receiver_library, within};
+use support::{
+    Browser, Demo, Folder, Running, built, eventually, free_port, receiver_library, within,
+};
 
 enum Step {
     Write { file: String, text: String },
@@ -33,32 +35,16 @@ fn steps(page: &str) -> VecDeque<Step> {
     steps
 }
 
-/// A program that runs until the test ends.
-struct Running(Child);
-
-impl Running {
-    /// Starts a shell with these commands; the last of them replaces the shell.
-    fn start(commands: &str, folder: &Path) -> Self {
-        let (before, last) = commands
-            .trim_end()
-            .rsplit_once('\n')
-            .unwrap_or(("", commands));
-        let output = File::options()
-            .create(true)
-            .append(true)
-            .open(folder.join("output"))
-            .unwrap();
-        let errors = output.try_clone().unwrap();
-        let mut shell = shell(&format!("{before}\nexec {last}"), folder);
-        Self(shell.stdout(output).stderr(errors).spawn().unwrap())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts a shell with these commands; the last of them replaces the shell.
+fn start(commands: &str, folder: &Path) -> Running {
+    let whole = commands.trim_end();
+    let (before, last) = whole.rsplit_once('\n').unwrap_or(("", whole));
+    let mut output = File::options();
+    let output = output.create(true).append(true);
+    let output = output.open(folder.join("output")).unwrap();
+    let errors = output.try_clone().unwrap();
+    let mut shell = shell(&format!("{before}\nexec {last}"), folder);
+    Running(shell.stdout(output).stderr(errors).spawn().unwrap())
 }
 
 /// A shell in the merchant's folder, with the built programs on its path and no variable of the proxy.
@@ -162,7 +148,7 @@ async fn a_merchant_follows_the_quick_start_and_gets_a_paid_order() {
                     let modules = folder.file("node_modules");
                     std::os::unix::fs::symlink(receiver_library(), modules).unwrap();
                 }
-                running.push(Running::start(&offline, folder.path()));
+                running.push(start(&offline, folder.path()));
             }
         }
     }

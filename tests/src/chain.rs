@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::local_server::LocalServer;
 use crate::npm::{installed, npm_file};
-use crate::program::{Folder, built, command};
+use crate::program::{Folder, Running, built, command};
 use crate::wait::eventually;
 
 /// The chain id of Sepolia, which the sandbox's invoices name.
@@ -30,7 +30,7 @@ const ACCOUNT: &str = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
 #[derive(Debug)]
 pub struct Chain {
-    node: Child,
+    _node: Running,
     url: String,
     http: reqwest::Client,
 }
@@ -50,7 +50,7 @@ impl Chain {
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         let chain = Self {
-            node: node.spawn().expect("anvil can be started"),
+            _node: Running(node.spawn().expect("anvil can be started")),
             url: format!("http://127.0.0.1:{port}"),
             http: reqwest::Client::new(),
         };
@@ -99,13 +99,6 @@ impl Chain {
         let url = json!(self.url);
         let script = script_of("wallet.js");
         format!("globalThis.florinTestNode = {url};\n{script}")
-    }
-}
-
-impl Drop for Chain {
-    fn drop(&mut self) {
-        let _ = self.node.kill();
-        let _ = self.node.wait();
     }
 }
 

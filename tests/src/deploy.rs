@@ -10,7 +10,7 @@ use florin_postgres::free_port;
 use reqwest::{Certificate, Client};
 use serde_json::Value;
 
-use crate::program::{Folder, ProcessTree, write_private};
+use crate::program::{Folder, ProcessTree, Running, write_private};
 use crate::wait::eventually;
 
 /// The name and the address in the files of `deploy/`.
@@ -21,7 +21,7 @@ const OTHER_UPSTREAM: &str = "127.0.0.2:8080";
 
 #[derive(Debug)]
 pub struct ReverseProxy {
-    child: Child,
+    _child: Running,
     port: u16,
     /// Where its certificate, or the one that signed it, is.
     certificate: PathBuf,
@@ -154,7 +154,7 @@ impl ReverseProxy {
         let child = command.spawn();
         let child = child.expect("`cargo xtask tools` installs caddy and nginx");
         let proxy = Self {
-            child,
+            _child: Running(child),
             port,
             certificate,
             folder,
@@ -206,13 +206,6 @@ impl ReverseProxy {
 
     pub fn printed(&self) -> String {
         std::fs::read_to_string(self.folder.file("log")).unwrap_or_default()
-    }
-}
-
-impl Drop for ReverseProxy {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

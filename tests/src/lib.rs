@@ -59,7 +59,7 @@ pub use first_view::{PRODUCTS, Peer, Product};
 pub use florin_postgres::free_port;
 pub use http_response::{CONTRACT, Contract, HttpResponse};
 pub use npm::{NpmProject, React, npm_file, type_errors_of, yaml_documents};
-pub use program::{Folder, Program, ProgramOutput, built, command, write_private};
+pub use program::{Folder, Program, ProgramOutput, Running, built, command, write_private};
 pub use random::SeededRandom;
 pub use receivers::{Language, Receiver, receiver_library};
 pub use replicas::{

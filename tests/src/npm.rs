@@ -36,7 +36,12 @@ pub fn type_errors_of(tsconfig: &Path) -> String {
     let mut node = Command::new("node");
     node.arg(npm_file("typescript/bin/tsc"));
     node.args(["--pretty", "false", "--project"]).arg(tsconfig);
-    let output = node.output().expect("node can be started");
+    report_of(&mut node)
+}
+
+/// What TypeScript prints; nothing when it succeeds.
+fn report_of(tsc: &mut Command) -> String {
+    let output = tsc.output().expect("node can be started");
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.success(), report.is_empty(), "{output:?}");
     report
@@ -140,10 +145,7 @@ impl NpmProject {
     pub fn type_errors(&self, flags: &[&str]) -> String {
         let mut tsc = self.node(npm_file("typescript/bin/tsc"));
         tsc.args(["--noEmit", "--preserveSymlinks", "--pretty", "false"]);
-        let output = tsc.args(flags).output().expect("node can be started");
-        let errors = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(output.status.success(), errors.is_empty(), "{output:?}");
-        errors
+        report_of(tsc.args(flags))
     }
 
     /// Runs a script of the project on a server: what it prints.

@@ -25,6 +25,17 @@ const LIMITABLE: &str = "trap '' XFSZ; exec \"$0\" \"$@\" 2>&1";
 /// Lines of a program's log that a failed test prints.
 const LAST_LINES: usize = 40;
 
+/// A child process; it is killed when dropped.
+#[derive(Debug)]
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A running `florin-proxy`; it is killed when dropped.
 #[derive(Debug)]
 pub struct Program {
