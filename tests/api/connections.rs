@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures_util::stream::{self, StreamExt as _};
 use jiff::Timestamp;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 use support::{CONTRACT, HttpResponse, Program, World, eventually, postgres_database, secrets};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -2,7 +2,6 @@
 //! address of the client, and proxies are replaced without a failed request. The manifests of Kubernetes and of compose, and the
 //! workflows, are as their readers see them, and consistent with the program that they run.
 
-use std::fs;
 use std::fs::{self, Permissions};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt as _;
