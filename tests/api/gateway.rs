@@ -10,7 +10,7 @@ use support::{
     Checkout, HttpResponse, Program, ProgramOutput, World, eventually, pause, pay_in_full,
 };
 
-use crate::helpers::{invoice_of, paid_event_count, wait_for_event};
+use crate::helpers::{invoice_of, paid_event_count};
 use crate::program::assert_ended;
 
 async fn readiness(world: &World) -> HttpResponse {
@@ -122,28 +122,6 @@ async fn a_limit_of_the_gateway_is_kept_and_an_excessive_one_is_an_error_until_a
     world.skip(Duration::from_mins(5));
     pay_in_full(&world, &checkout).await;
     readiness(&world).await.with(200);
-    world.end().await;
-}
-
-/// The system clock is an hour ahead when the order is opened, and is then set back.
-#[tokio::test]
-async fn a_clock_that_is_set_back_delays_no_poll_and_no_webhook() {
-    let world = World::with(|config| config.callbacks = false).await;
-    let hour = Duration::from_hours(1);
-    world.skip(hour);
-    let checkout = world.customer().open("ebook").await;
-    let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
-    world.wait_for_deliveries().await;
-    world.clock.set_back(hour);
-    eventually("the set-back is noticed", async || {
-        let warning = "this machine's clock was set back";
-        world.logged(warning).then_some(())
-    })
-    .await;
-    world.sandbox().settle_invoice(&invoice, "exact").await;
-    let left = checkout.view().await["attempt"]["expires_in_seconds"].clone();
-    assert!(left.as_u64().unwrap() <= 900, "{left}");
-    wait_for_event(&world, &checkout.order, "order.paid").await;
     world.end().await;
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use support::{Checkout, Customer, HttpResponse, StoreServer, World, eventually, pay_in_full};
+use support::{Checkout, Customer, HttpResponse, StoreServer, World, eventually};
 
 use crate::helpers::{ebook, lamp, until_limited};
 
@@ -308,37 +308,6 @@ async fn a_request_over_the_limit_of_its_address_is_refused_before_its_key_is_st
     // Orders signed by the store's server are not limited by IP address.
     let signed = json!({ "order_token": world.token_signer().token("signed-1", "5.00") });
     world.customer().request_order(&signed).await.with(201);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_attempt_interrupted_by_a_restart_does_not_block_the_order() {
-    let mut world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    let quote = checkout.quote("BTC").await;
-    let slow = json!({ "endpoint": "create_invoice", "kind": "slow", "delay_ms": 1500 });
-    world.sandbox().inject_fault(slow).await;
-    let choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
-    let (url, token) = (world.proxy_url(), checkout.token().to_owned());
-    let http = world.http().clone();
-    let asking = tokio::spawn(async move {
-        let request = http.post(format!("{url}/v1/checkout/attempt"));
-        request.bearer_auth(token).json(&choice).send().await
-    });
-    eventually("an invoice is requested", async || {
-        (world.sandbox().count("POST", "/invoice").await == 1).then_some(())
-    })
-    .await;
-    world.stop_proxy().await;
-    let _ = asking.await;
-    world.start_proxy().await;
-    world.skip(Duration::from_secs(30));
-    eventually("an attempt can be opened", async || {
-        let response = checkout.request_attempt("BTC").await;
-        (response.status == 200).then_some(())
-    })
-    .await;
-    pay_in_full(&world, &checkout).await;
     world.end().await;
 }
 
