@@ -166,7 +166,7 @@ async fn an_ambiguous_request_is_rejected_and_the_connection_closed() {
         let request = String::from_utf8_lossy(bytes);
         assert_eq!(statuses(&response), ["400"], "{request:?}: {response}");
     }
-    // A second host is another one to a server in between. `request_log.rs` has the other headers.
+    // A second host is another one to a server in between. `middleware/request_log.rs` has the other headers.
     let length = EBOOK.len();
     let lines = format!("connection: close\r\ncontent-length: {length}\r\nhost: y\r\n");
     let twice = response(&world, &open_order(&lines, EBOOK)).await;

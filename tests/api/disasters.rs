@@ -267,7 +267,7 @@ fn restore(copy: &Path, database: &Path) {
     fs::copy(copy, database).unwrap();
 }
 
-/// Events after the restore have other ids: `crates/orders/src/id.rs`.
+/// Events after the restore have other ids: `crates/storage/src/sqlite/tests/writing.rs`.
 #[tokio::test]
 async fn an_order_of_a_restored_backup_is_credited_once() {
     let mut world = World::start().await;

@@ -308,7 +308,7 @@ async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
         let verified = verified(&world, issued[form].as_str().unwrap()).await;
         assert_eq!(verified, json!({ "valid": true, "order": order }), "{form}");
     }
-    // Every change is in `proxy/src/receipts/tests.rs`, and another store's receipt in `isolation.rs`.
+    // Every change is in `proxy/src/receipts.rs`, and another store's receipt in `isolation.rs`.
     let code = issued["code"].as_str().unwrap();
     for forged in ["", "x", &code[1..]] {
         let verified = verified(&world, forged).await;

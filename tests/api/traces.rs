@@ -246,7 +246,7 @@ async fn a_request_whose_client_goes_away_is_recorded_as_cancelled() {
     end(world, program).await;
 }
 
-/// One warning, and an end in time. `proxy/src/spans/collector.rs` counts the lost spans.
+/// One warning, and an end in time. `proxy/src/spans.rs` counts the lost spans.
 #[tokio::test]
 async fn a_collector_that_never_answers_stops_nothing() {
     // Connections wait in its backlog.

@@ -260,7 +260,7 @@ async fn the_loader_has_the_address_of_its_proxy_and_the_page_a_loader_by_its_co
     }
 }
 
-/// A page that was loaded before asks for its files afterwards. `contract/static_files.rs` of the storage has both databases.
+/// A page that was loaded before asks for its files afterwards. `contract/database.rs` of the storage has both databases.
 #[tokio::test]
 async fn files_of_another_version_are_served_after_an_upgrade_and_a_roll_back() {
     let mut world = World::start().await;
