@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::{
-    Folder, MovedFile, Program, Reply, World, eventually, free_port, secrets, yaml_documents,
+    Folder, MovedFile, Program, Reply, Running, World, eventually, free_port, secrets,
+    yaml_documents,
 };
 
 use crate::operators_pages::{Pages, ada};
@@ -257,7 +258,7 @@ async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_p
 const MINUTE_MS: u64 = 200;
 
 struct Prometheus {
-    child: Child,
+    _child: Running,
     url: String,
     http: reqwest::Client,
     folder: Folder,
@@ -294,7 +295,7 @@ impl Prometheus {
                 "prometheus is installed by `cargo xtask test`, or by apt-get install prometheus",
             );
         let prometheus = Self {
-            child,
+            _child: Running(child),
             url: format!("http://{address}/api/v1"),
             http: world.http().clone(),
             folder,
@@ -344,9 +345,6 @@ impl Drop for Prometheus {
             let log = fs::read_to_string(self.folder.file("prometheus.log"));
             eprintln!("what Prometheus logged:\n{}", log.unwrap_or_default());
         }
-        // Both do nothing to a program that has ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

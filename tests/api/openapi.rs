@@ -65,27 +65,23 @@ async fn the_document_is_served_to_any_page_compressed_and_revalidated() {
 }
 
 #[test]
-fn every_example_of_a_body_matches_its_schema() {
+fn every_example_of_a_body_matches_its_schema_and_an_undescribed_member_does_not() {
     let mut examples = 0;
-    for (what, schema, example) in bodies() {
+    for (what, schema, mut example) in bodies() {
         let fits = CONTRACT.validator(&schema).validate(&example);
         assert!(fits.is_ok(), "{what}: {fits:?}");
         examples += 1;
-    }
-    assert!(examples >= 4, "{examples}");
-}
-
-/// A schema that accepts everything describes nothing.
-#[test]
-fn an_undescribed_member_is_rejected_in_a_body() {
-    for (what, schema, mut example) in bodies() {
         if schema["additionalProperties"] == true {
             continue; // deliberately open, as for callbacks
         }
+        // A schema that accepts everything describes nothing.
         example["colour"] = json!("blue");
-        let open = jsonschema::validator_for(&whole(&schema)).unwrap();
+        let schemas = &CONTRACT.document()["components"]["schemas"];
+        let open = json!({ "components": { "schemas": schemas }, "allOf": [schema] });
+        let open = jsonschema::validator_for(&open).unwrap();
         assert!(!open.is_valid(&example), "{what} accepts everything");
     }
+    assert!(examples >= 4, "{examples}");
 }
 
 #[test]
@@ -165,11 +161,6 @@ fn bodies() -> impl Iterator<Item = (&'static str, Value, Value)> {
         let name = operation["operationId"].as_str()?;
         Some((name, content["schema"].clone(), content["example"].clone()))
     })
-}
-
-fn whole(schema: &Value) -> Value {
-    let schemas = &CONTRACT.document()["components"]["schemas"];
-    json!({ "components": { "schemas": schemas }, "allOf": [schema] })
 }
 
 fn each(value: &'static Value, visit: &mut impl FnMut(&'static Value)) {
