@@ -199,12 +199,6 @@ fn accepted(world: &World, order: &str, kind: &str) -> BTreeSet<String> {
     accepted.map(|delivery| delivery.id).collect()
 }
 
-async fn ids_of(world: &World, order: &str) -> BTreeSet<String> {
-    let events = world.store().events_of(order).await;
-    let ids = events.iter().map(|event| event["id"].as_str().unwrap());
-    ids.map(str::to_owned).collect()
-}
-
 fn credits(server: &PostgresServer, order: &str) -> String {
     let credits = format!("SELECT count(*) FROM credits WHERE order_id = '{order}'");
     server.psql("florin", &credits).unwrap()
@@ -252,7 +246,9 @@ async fn a_lossy_failover_costs_what_the_documentation_states() {
     world.wait_for_deliveries().await;
     assert_eq!(credits(&standby, &paid.order), "1");
     assert_eq!(paid_event_count(&world, &paid.order).await, 1);
-    assert!(ids_of(&world, &paid.order).await.is_disjoint(&paid_before));
+    for event in world.store().events_of(&paid.order).await {
+        assert!(!paid_before.contains(event["id"].as_str().unwrap()));
+    }
     assert_eq!(accepted(&world, &paid.order, "order.paid").len(), 2);
 
     // The attempt is unknown: its order waits for another one, and the gateway alone knows the money.

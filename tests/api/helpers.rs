@@ -57,14 +57,10 @@ pub(crate) async fn paid_event_count(world: &World, order: &str) -> usize {
         .count()
 }
 
-pub(crate) fn count_of(events: &[String], kind: &str) -> usize {
-    events.iter().filter(|event| *event == kind).count()
-}
-
 pub(crate) async fn wait_for_event(world: &World, order: &str, kind: &str) {
     eventually(kind, async || {
         let delivered = world.webhooks.event_types(order);
-        (count_of(&delivered, kind) > 0).then_some(())
+        delivered.iter().any(|event| event == kind).then_some(())
     })
     .await;
 }

@@ -81,7 +81,9 @@ impl Crate {
             Some((module, code(&text_of(name))))
         };
         let files: BTreeMap<Module, String> = tracked_files().iter().filter_map(below).collect();
-        let product = files.iter().filter(|(module, _)| !is_test(module));
+        let product = files
+            .iter()
+            .filter(|(module, _)| !module.iter().any(|name| name == "tests"));
         let imports = product.map(|(module, code)| {
             let paths = paths(code).into_iter();
             let found = paths.filter_map(|path| file_of(module, &path, &files));
@@ -119,10 +121,6 @@ impl Crate {
         });
         edges.collect()
     }
-}
-
-fn is_test(module: &Module) -> bool {
-    module.iter().any(|name| name == "tests")
 }
 
 /// Returns the other file of the crate that a path leads to.

@@ -18,7 +18,9 @@ async fn every_route_is_described_and_every_description_has_a_route() {
     let world = World::start().await;
     let mut routed = BTreeSet::new();
     for path in florin_proxy::paths() {
-        let address = format!("{}{}", world.proxy_url(), filled(path));
+        // The braces around a parameter are no part of an address.
+        let path_of_one = path.replace(['{', '}'], "");
+        let address = format!("{}{path_of_one}", world.proxy_url());
         let request = world.http().request(NO_METHOD.parse().unwrap(), address);
         let response = HttpResponse::read(request.send().await.unwrap()).await;
         let response = response.refused(405, "method_not_allowed");
@@ -170,14 +172,6 @@ fn each(value: &'static Value, visit: &mut impl FnMut(&'static Value)) {
         Value::Array(items) => items.iter().for_each(|item| each(item, visit)),
         _ => {}
     }
-}
-
-/// `/v1/orders/{id}` → `/v1/orders/x`.
-fn filled(path: &str) -> String {
-    let parts = path
-        .split('/')
-        .map(|part| if part.starts_with('{') { "x" } else { part });
-    parts.collect::<Vec<_>>().join("/")
 }
 
 /// Accept a change with `INSTA_UPDATE=always cargo test -p florin-tests --test api -- openapi`.
@@ -388,13 +382,10 @@ async fn what_a_browser_and_a_store_read_of_an_order_and_an_endpoint_receives() 
     }
     insta::assert_snapshot!("webhooks", text);
     let paid = &delivered.last().unwrap().body;
-    assert_eq!(redacted(&documented_event(), ""), redacted(paid, ""));
-    world.end().await;
-}
-
-fn documented_event() -> Value {
     let page = include_str!("../../docs/reference/webhooks.md");
     let (_, rest) = page.split_once("```json\n").unwrap();
-    let (event, _) = rest.split_once("```").unwrap();
-    serde_json::from_str(event).unwrap()
+    let (documented, _) = rest.split_once("```").unwrap();
+    let documented = serde_json::from_str(documented).unwrap();
+    assert_eq!(redacted(&documented, ""), redacted(paid, ""));
+    world.end().await;
 }

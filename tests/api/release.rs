@@ -44,14 +44,6 @@ fn release(programs: &Path, option: &str, folder: &Path) -> PathBuf {
     String::from_utf8(done.stdout).unwrap().trim().into()
 }
 
-fn unpack(archive: &Path, folder: &Folder) -> PathBuf {
-    let mut tar = Command::new("tar");
-    let done = tar.arg("-xzf").arg(archive).arg("-C").arg(folder.path());
-    assert!(done.status().unwrap().success());
-    let name = archive.file_name().unwrap().to_string_lossy().into_owned();
-    folder.file(name.strip_suffix(".tar.gz").unwrap())
-}
-
 #[tokio::test]
 async fn the_archive_is_reproducible_and_what_it_contains_runs() {
     let folder = Folder::new();
@@ -68,7 +60,11 @@ async fn the_archive_is_reproducible_and_what_it_contains_runs() {
     let sums = format!("{}.sha256", first.1.display());
     assert!(check.arg(sums).status().unwrap().success());
 
-    let unpacked = unpack(&first.1, &folder);
+    let mut tar = Command::new("tar");
+    let done = tar.arg("-xzf").arg(&first.1).arg("-C").arg(folder.path());
+    assert!(done.status().unwrap().success());
+    let name = first.1.file_name().unwrap().to_string_lossy().into_owned();
+    let unpacked = folder.file(name.strip_suffix(".tar.gz").unwrap());
     for file in [
         "LICENSE-MIT",
         "CHANGELOG.md",

@@ -152,16 +152,12 @@ fn links(text: &str) -> Vec<String> {
     targets.map(|(target, _)| target.to_owned()).collect()
 }
 
-fn is_page(name: &str) -> bool {
-    Path::new(name)
-        .extension()
-        .is_some_and(|ending| ending == "md")
-}
-
 #[test]
 fn every_link_has_a_file_and_a_heading() {
     let (mut count, mut broken) = (0, Vec::new());
-    for name in tracked_files().iter().filter(|name| is_page(name)) {
+    let files = tracked_files();
+    let is_page = |name: &&String| Path::new(name).extension().is_some_and(|end| end == "md");
+    for name in files.iter().filter(is_page) {
         let page = root().join(name);
         let text = fs::read_to_string(&page).unwrap();
         let links = links(&text).into_iter();

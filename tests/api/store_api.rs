@@ -167,19 +167,14 @@ async fn deliveries_are_listed_with_the_stores_responses_and_an_event_is_redeliv
     world.end().await;
 }
 
-async fn paid_order(world: &World) -> Checkout {
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    pay_in_full(world, &checkout).await;
-    checkout
-}
-
 /// Away for hours: the next try by the schedule is as far ahead.
 #[tokio::test]
 async fn money_arrives_within_ten_seconds_of_the_endpoints_return() {
     let world = World::start().await;
     world.webhooks.reply_with(Reply::Status(500));
-    let checkout = paid_order(&world).await;
+    let checkout = world.customer().open("ebook").await;
+    checkout.choose("BTC").await;
+    pay_in_full(&world, &checkout).await;
     for _ in 0..20 {
         world.skip(Duration::from_mins(15));
         pause(Duration::from_millis(100)).await;

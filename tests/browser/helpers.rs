@@ -65,30 +65,21 @@ pub(crate) async fn another_site() -> (StoreSite, World, String) {
     (site, world, url)
 }
 
-/// Returns the client token that the page keeps for its order.
-pub(crate) async fn token_of(browser: &Browser) -> String {
-    let find = "return Object.entries(sessionStorage).find(([key]) => key.startsWith('florin') && !key.startsWith('florin:sent:'))?.[1]";
-    let token = browser.evaluate(find).await;
-    token.as_str().expect("the page keeps a token").to_owned()
-}
-
 /// Returns the only order of the store, with the page's client token.
 pub(crate) async fn only_order(world: &World, browser: &Browser) -> Checkout {
     let orders = world.store().get("/v1/orders").await.with(200).body;
     let orders = orders["orders"].as_array().unwrap();
     assert_eq!(orders.len(), 1, "one order, whatever the page went through");
     let id = orders[0]["id"].as_str().unwrap();
-    world.customer().with_token(&token_of(browser).await, id)
+    let find = "return Object.entries(sessionStorage).find(([key]) => key.startsWith('florin') && !key.startsWith('florin:sent:'))?.[1]";
+    let token = browser.evaluate(find).await;
+    let token = token.as_str().expect("the page keeps a token");
+    world.customer().with_token(token, id)
 }
 
 /// Opens the demo shop and the asset choice of the e-book, in a dialog.
 pub(crate) async fn open_ebook_checkout(world: &World, browser: &Browser) {
     browser.goto(&world.shop_url()).await;
-    open_ebook_dialog(browser).await;
-}
-
-/// Opens the e-book's dialog in the demo shop, once the loader has made its button.
-pub(crate) async fn open_ebook_dialog(browser: &Browser) {
     wait_for_value(browser, "the button is there", HAS_BUTTON, true).await;
     browser.press("pay-ebook").await;
     browser.enter_checkout().await;

@@ -27,16 +27,6 @@ fn options(width: u32, dark: bool) -> BrowserOptions {
     }
 }
 
-/// Returns what is wrong with the page that is shown: its width, and what axe-core finds.
-async fn page_findings(browser: &Browser, name: &str) -> Vec<String> {
-    let too_wide = "return document.documentElement.scrollWidth > innerWidth";
-    let too_wide = browser.evaluate(too_wide).await == true;
-    let found = axe_findings(browser).await;
-    let found = found.lines().map(|finding| format!("{name}: {finding}"));
-    let too_wide = too_wide.then(|| format!("{name}: wider than the window"));
-    too_wide.into_iter().chain(found).collect()
-}
-
 /// Looks at pages from a phone to a desktop, in both colour schemes.
 async fn check_pages(browser: &Browser, base: &str, pages: &[&str]) {
     let mut found = Vec::new();
@@ -45,7 +35,12 @@ async fn check_pages(browser: &Browser, base: &str, pages: &[&str]) {
         for page in pages {
             browser.goto(&format!("{base}{page}")).await;
             let name = format!("{page} at {width}, dark {dark}");
-            found.extend(page_findings(browser, &name).await);
+            let too_wide = "return document.documentElement.scrollWidth > innerWidth";
+            if browser.evaluate(too_wide).await == true {
+                found.push(format!("{name}: wider than the window"));
+            }
+            let findings = axe_findings(browser).await;
+            found.extend(findings.lines().map(|finding| format!("{name}: {finding}")));
         }
     }
     assert!(found.is_empty(), "{found:#?}");
@@ -140,24 +135,21 @@ async fn link(world: &World) -> String {
     made.with(201).text_at("/url")
 }
 
-/// Follows the link from a page of another site, as in a shop's back office, and presses its button by keyboard.
-async fn sign_in_staff(browser: &Browser, world: &World) {
-    let shop = world.shop_url().replace("127.0.0.1", "localhost");
-    browser.goto(&shop).await;
-    let go = "location.assign(arguments[0])";
-    browser.evaluate_with(go, &[json!(link(world).await)]).await;
-    wait_for_heading(browser, "Quiet Goods").await;
-    // The button has the focus.
-    browser.type_keys("\u{e007}".to_owned()).await;
-    wait_for_heading(browser, "Needs a person").await;
-}
-
 #[tokio::test]
 async fn axe_finds_nothing_on_any_page_of_staff_that_comes_from_the_shop_and_decides_by_keyboard() {
     let world = World::start().await;
     let order = with_orders(&world).await;
     let browser = Browser::open_with(BrowserOptions::default()).await;
-    sign_in_staff(&browser, &world).await;
+    // The link is followed from a page of another site, as in a shop's back office.
+    let shop = world.shop_url().replace("127.0.0.1", "localhost");
+    browser.goto(&shop).await;
+    let go = "location.assign(arguments[0])";
+    let to = json!(link(&world).await);
+    browser.evaluate_with(go, &[to]).await;
+    wait_for_heading(&browser, "Quiet Goods").await;
+    // The button has the focus.
+    browser.type_keys("\u{e007}".to_owned()).await;
+    wait_for_heading(&browser, "Needs a person").await;
     let order = format!("/staff/orders/{order}");
     let unopened = link(&world).await.replace(&world.proxy_url(), "");
     let more = [&*order, &*unopened, "/staff/open/0"];

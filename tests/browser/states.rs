@@ -105,26 +105,6 @@ impl Found {
         }
     }
 
-    fn add_layout(&mut self, place: &str, is_laid_out: &Value) {
-        match is_laid_out.as_bool() {
-            Some(true) => self.codes += 1,
-            Some(false) => {
-                let _ = writeln!(
-                    self.findings,
-                    "{place}: amount, QR code or helpers are in another place"
-                );
-            }
-            None => {}
-        }
-    }
-
-    /// Checks the state that the gallery shows, in a wide window and in light colours.
-    async fn check_wide(&mut self, state: &str, browser: &Browser) {
-        let line = browser.evaluate(SHOWN).await;
-        let _ = writeln!(self.shown, "{state} | {}", line.as_str().unwrap());
-        self.add_axe(state, browser).await;
-    }
-
     /// Checks the same state in narrower windows too, of which two are the wide one at 200 and 400 percent.
     async fn check_widths(&mut self, state: &str, browser: &Browser) {
         // One command to the driver for each width.
@@ -136,7 +116,13 @@ impl Found {
             browser.emulate(wide(width)).await;
             let found = browser.evaluate(&script).await;
             let place = format!("{state} at {width}");
-            self.add_layout(&place, &found[0]);
+            match found[0].as_bool() {
+                Some(true) => self.codes += 1,
+                Some(false) => {
+                    self.add(&place, &json!(["amount, QR code or helpers are elsewhere"]));
+                }
+                None => {}
+            }
             self.add(&place, &found[1]);
             let read = found[3].as_array().unwrap();
             for text in whole.iter().filter(|text| !read.contains(text)) {
@@ -164,7 +150,9 @@ async fn check_states(is_also_dark: impl Fn(usize) -> bool) {
     for (number, state) in Gallery::states().into_iter().enumerate() {
         browser.emulate(wide(1270)).await;
         gallery.show(&state, "").await;
-        found.check_wide(&state, browser).await;
+        let line = browser.evaluate(SHOWN).await;
+        let _ = writeln!(found.shown, "{state} | {}", line.as_str().unwrap());
+        found.add_axe(&state, browser).await;
         found.check_widths(&state, browser).await;
         if is_also_dark(number) {
             browser.emulate(dark).await;
