@@ -144,22 +144,6 @@ async fn a_state_without_a_choice_has_no_early_list() {
     end(world, browser).await;
 }
 
-#[tokio::test]
-async fn a_press_on_the_early_list_counts_once_the_program_runs() {
-    let (world, browser) = open_order(&[]).await;
-    browser.press("asset-USDTTRC20").await;
-    let waiting = "return [...inside.querySelectorAll('button.option')].every(row => row.ariaDisabled === 'true')";
-    let waiting = read_inside(&browser, waiting).await;
-    assert_eq!(waiting, true, "every row waits");
-    release(&browser).await;
-    // An asset of several networks.
-    browser.press("network-confirm").await;
-    browser.wait_for("status-awaiting_payment").await;
-    assert_eq!(world.store().orders().await.len(), 1);
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
-    end(world, browser).await;
-}
-
 /// The program's file is lost once.
 const LOSE: &str = "
     const held = window.fetch;
@@ -172,12 +156,18 @@ const LOSE: &str = "
     };";
 
 #[tokio::test]
-async fn a_press_counts_when_the_program_is_lost_and_loaded_again() {
+async fn a_press_on_the_early_list_counts_also_when_the_program_is_lost_and_loaded_again() {
     let (world, browser) = open_order(&[LOSE]).await;
-    browser.press("asset-BTC").await;
+    browser.press("asset-USDTTRC20").await;
+    let waiting = "return [...inside.querySelectorAll('button.option')].every(row => row.ariaDisabled === 'true')";
+    let waiting = read_inside(&browser, waiting).await;
+    assert_eq!(waiting, true, "every row waits");
     // The sentence with its countdown, then the screens.
     release(&browser).await;
+    // An asset of several networks.
+    browser.press("network-confirm").await;
     browser.wait_for("status-awaiting_payment").await;
+    assert_eq!(world.store().orders().await.len(), 1);
     assert_eq!(world.sandbox().count("POST", "/invoice").await, 1);
     end(world, browser).await;
 }
