@@ -42,7 +42,7 @@ impl Setup {
             .unwrap();
         let network = TcpProxy::to(loopback(server.port())).await;
         let mut world = World::with(|config| {
-            config.database_url = Some(server.url_at(network.address().port(), "florin"))
+            config.database_url = Some(server.url_at(network.address().port(), "florin"));
         })
         .await;
         let program = start_program(&mut world).await;
