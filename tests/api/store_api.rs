@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::{CONTRACT, Checkout, Reply, World, eventually, pause, pay_in_full, secrets};
 
-use crate::helpers::{event_types, lamp, sequences, skip_until};
+use crate::helpers::{lamp, sequences, skip_until};
 
 async fn open_order(world: &World, order: &Value) -> Checkout {
     let opened = world.store().open(order).await.with(201);
