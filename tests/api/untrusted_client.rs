@@ -174,6 +174,14 @@ async fn only_listed_origins_frame_the_page() {
     }
     let hosted = world.get("/pay?store=demo&hosted=").await.with(200);
     assert_eq!(hosted.header("cross-origin-embedder-policy"), None);
+    // Only the gateway's page is framed, and has the clipboard; in the test environment also itself, for the state gallery.
+    let (page, gateway) = (world.get("/pay?store=demo").await, world.sandbox_url());
+    let framed = format!(" frame-src 'self' {gateway};");
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains(&framed), "{policy}");
+    let lent = format!("clipboard-write=(self \"{gateway}\"),");
+    let features = page.header("permissions-policy").unwrap();
+    assert!(features.starts_with(&lent), "{features}");
     // What it says of each page is in `proxy/src/http/checkout_page.rs`.
     let module = world
         .get(&format!("/admission.js?store=demo&pages={shop}"))

@@ -310,20 +310,3 @@ async fn in_the_whole_window_the_customer_goes_there_and_back_and_a_claim_shows_
     browser.wait_for("status-paid").await;
     end(world, browser).await;
 }
-
-#[tokio::test]
-async fn the_checkout_page_frames_only_the_hosted_page_and_allows_it_the_clipboard() {
-    let world = World::start().await;
-    let page = world.http().get(world.checkout_page()).send().await;
-    let page = page.unwrap();
-    let header = |name: &str| page.headers()[name].to_str().unwrap().to_owned();
-    let sandbox = world.sandbox_url();
-    let policy = header("content-security-policy");
-    // In the test environment also itself, for the state gallery.
-    let framed = format!(" frame-src 'self' {sandbox};");
-    assert!(policy.contains(&framed), "{policy}");
-    let lent = format!("clipboard-write=(self \"{sandbox}\"),");
-    let features = header("permissions-policy");
-    assert!(features.starts_with(&lent), "{features}");
-    world.end().await;
-}

@@ -20,7 +20,7 @@ async fn token_value(browser: &Browser, token: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_page_of_one_store_shows_no_order_of_another() {
+async fn a_page_shows_no_order_of_another_store_and_pages_in_one_tab_keep_their_orders() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let checkout = world.customer().open("ebook").await;
     let page = |store: &str| {
@@ -32,6 +32,24 @@ async fn a_page_of_one_store_shows_no_order_of_another() {
     wait_for_warning(&browser, "This order is not of the store other.").await;
     browser.goto(&page("demo")).await;
     browser.wait_for("status-open").await;
+    // Pages in one tab keep their tokens separate.
+    let second = world.customer().open("ebook").await;
+    let mut addresses = Vec::new();
+    for checkout in [&checkout, &second] {
+        let (proxy, token) = (world.proxy_url(), checkout.token());
+        let page = format!("{proxy}/pay#client_token={token}");
+        browser.goto("about:blank").await;
+        browser.goto(&page).await;
+        browser.wait_for("status-open").await;
+        addresses.push(browser.evaluate("return location.href").await);
+    }
+    let has_token = |address: &Value| address.to_string().contains("client_token");
+    assert!(!addresses.iter().any(has_token), "{addresses:?}");
+    browser.goto("about:blank").await;
+    browser.goto(addresses[0].as_str().unwrap()).await;
+    browser.press("asset-BTC").await;
+    checkout.wait_for("awaiting_payment").await;
+    second.wait_for("open").await;
     end(world, browser).await;
 }
 
@@ -52,32 +70,6 @@ async fn colours_of_a_link_that_hide_the_text_are_not_applied() {
     })
     .await;
     gallery.end().await;
-}
-
-#[tokio::test]
-async fn pages_in_one_tab_keep_their_tokens_separate() {
-    let (world, browser) = (World::start().await, Browser::open().await);
-    let [first, second] = [
-        world.customer().open("ebook").await,
-        world.customer().open("ebook").await,
-    ];
-    let mut addresses = Vec::new();
-    for checkout in [&first, &second] {
-        let (proxy, token) = (world.proxy_url(), checkout.token());
-        let page = format!("{proxy}/pay#client_token={token}");
-        browser.goto("about:blank").await;
-        browser.goto(&page).await;
-        browser.wait_for("status-open").await;
-        addresses.push(browser.evaluate("return location.href").await);
-    }
-    let has_token = |address: &Value| address.to_string().contains("client_token");
-    assert!(!addresses.iter().any(has_token), "{addresses:?}");
-    browser.goto("about:blank").await;
-    browser.goto(addresses[0].as_str().unwrap()).await;
-    browser.press("asset-BTC").await;
-    first.wait_for("awaiting_payment").await;
-    second.wait_for("open").await;
-    end(world, browser).await;
 }
 
 #[tokio::test]

@@ -10,9 +10,7 @@ use support::{
 };
 
 use crate::helpers::{axe_findings, choose_asset, end, read_inside};
-use crate::wallets::{
-    WALLET, asked, choose, confirm, serve_with_wallet, wait_for_state, wait_until_sent,
-};
+use crate::wallets::{WALLET, asked, choose, choose_at, confirm, wait_for_state, wait_until_sent};
 
 async fn wait_until_asked(browser: &Browser, method: &str) {
     let is_asked = format!("return testWallet.asked.some(({{ method }}) => method === '{method}')");
@@ -26,14 +24,9 @@ fn waits_before(method: &str) -> String {
 
 /// As `choose`, where the gateway sees nothing of the chain: the page knows the transaction by the wallet alone.
 async fn unseen(asset: &str, set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
-    let site = StoreSite::open().await;
-    let chain = Chain::start().await;
+    let (site, chain) = (StoreSite::open().await, Chain::start().await);
     let world = World::start_for(&site).await;
-    serve_with_wallet(&site, &chain, &world, set);
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
-    let checkout = choose_asset(&world, &browser, asset).await;
-    (site, chain, world, browser, checkout)
+    choose_at((site, chain, world), asset, set).await
 }
 
 const LOOK: &str = "return inside.querySelector('.wallet-button').className.split(' ')[0]";

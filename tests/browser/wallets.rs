@@ -21,13 +21,7 @@ async fn world_with_chain(chain_id: &str) -> (StoreSite, Chain, World) {
 }
 
 /// A page with the checkout, and the wallet beside it; `set` changes `testWallet` before.
-async fn shop_with_wallet(set: &str) -> (StoreSite, Chain, World) {
-    let (site, chain, world) = world_with_chain("11155111").await;
-    serve_with_wallet(&site, &chain, &world, set);
-    (site, chain, world)
-}
-
-pub(crate) fn serve_with_wallet(site: &StoreSite, chain: &Chain, world: &World, set: &str) {
+fn serve_with_wallet(site: &StoreSite, chain: &Chain, world: &World, set: &str) {
     let proxy = world.proxy_url();
     site.set_script("wallet.js", Some(&format!("{}\n{set}", chain.wallet())));
     site.set_script("record.js", Some(RECORD));
@@ -51,7 +45,15 @@ pub(crate) async fn confirm(chain: &Chain, browser: &Browser) {
 
 /// A page with this asset chosen, in Chromium; `set` changes `testWallet` before.
 pub(crate) async fn choose(asset: &str, set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
-    let (site, chain, world) = shop_with_wallet(set).await;
+    choose_at(world_with_chain("11155111").await, asset, set).await
+}
+
+pub(crate) async fn choose_at(
+    (site, chain, world): (StoreSite, Chain, World),
+    asset: &str,
+    set: &str,
+) -> (StoreSite, Chain, World, Browser, Checkout) {
+    serve_with_wallet(&site, &chain, &world, set);
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     let checkout = choose_asset(&world, &browser, asset).await;
@@ -103,7 +105,8 @@ async fn the_keyboard_pays_usdt_by_a_wallet(engine: Engine) {
     // The wallet's owner takes a while, for which the page shows what to do.
     let wait =
         "testWallet.before.eth_requestAccounts = new Promise((done) => (window.connect = done));";
-    let (site, chain, world) = shop_with_wallet(wait).await;
+    let (site, chain, world) = world_with_chain("11155111").await;
+    serve_with_wallet(&site, &chain, &world, wait);
     let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
     browser.goto(site.url()).await;
     browser.wait_for("asset-USDTERC20").await;
@@ -183,11 +186,8 @@ async fn a_wallet_pays_usdt_in_webkit() {
 #[tokio::test]
 async fn a_wallet_pays_bnb_on_its_chain() {
     // The test network that the sandbox's invoices name.
-    let (site, chain, world) = world_with_chain("97").await;
-    serve_with_wallet(&site, &chain, &world, "");
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
-    let checkout = choose_asset(&world, &browser, "BNB").await;
+    let at = world_with_chain("97").await;
+    let (_site, chain, world, browser, checkout) = choose_at(at, "BNB", "").await;
     let expected = checkout.view().await["attempt"]["evm_transaction"].clone();
     browser.press(WALLET).await;
     confirm(&chain, &browser).await;
