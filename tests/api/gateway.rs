@@ -214,7 +214,9 @@ async fn a_merchant_of_a_platform_acts_only_for_itself() {
     let other = json!({ "merchant_id": "m-2" });
     let shop = json!({ "merchant_name": "x" });
     for refused in [
-        store.put("/v1/gateway/settings", &other).await,
+        store
+            .send(Method::PUT, "/v1/gateway/settings", &other.to_string())
+            .await,
         store.get(&format!("{account}?merchant_id=m-2")).await,
         store.post("/v1/gateway/aggregator/merchants", &shop).await,
     ] {

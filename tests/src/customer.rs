@@ -53,12 +53,6 @@ impl Customer {
         self.checkout_of(&self.request_order(&source).await.with(201))
     }
 
-    pub async fn open_token(&self, token: &str) -> Checkout {
-        let opened = self.request_order(&json!({ "order_token": token })).await;
-        assert!(matches!(opened.status, 200 | 201), "{}", opened.text);
-        self.checkout_of(&opened)
-    }
-
     pub async fn request_order(&self, source: &Value) -> HttpResponse {
         self.send(Method::POST, "/v1/checkout", None, Some(source))
             .await

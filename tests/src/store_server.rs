@@ -3,7 +3,7 @@
 
 use jwt_compact::alg::{Hs256, Hs256Key};
 use jwt_compact::{AlgorithmExt as _, Claims, Header};
-use reqwest::{Method, RequestBuilder};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::clock::MovableClock;
@@ -63,43 +63,34 @@ impl StoreServer {
     }
 
     pub async fn get(&self, path: &str) -> HttpResponse {
-        self.request(Method::GET, path, |request| request).await
+        self.request(Method::GET, path, None).await
     }
 
-    pub async fn put(&self, path: &str, body: &Value) -> HttpResponse {
-        self.request(Method::PUT, path, |request| request.json(body))
-            .await
+    pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
+        self.send(Method::POST, path, &body.to_string()).await
     }
 
     pub async fn send(&self, method: Method, path: &str, json: &str) -> HttpResponse {
-        let json = json.to_owned();
-        let with_body = |request: RequestBuilder| {
-            let request = request.header("content-type", "application/json");
-            request.body(json)
-        };
-        self.request(method, path, with_body).await
-    }
-
-    /// Sends the idempotency key that was given, if one was.
-    pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
-        let with_body = |request: RequestBuilder| match &self.idempotency_key {
-            Some(key) => request.header("idempotency-key", key).json(body),
-            None => request.json(body),
-        };
-        self.request(Method::POST, path, with_body).await
+        self.request(method, path, Some(json.to_owned())).await
     }
 
     /// Sends the store's key. The response must be as the description of the HTTP says.
-    async fn request(
-        &self,
-        method: Method,
-        path: &str,
-        with_body: impl FnOnce(RequestBuilder) -> RequestBuilder,
-    ) -> HttpResponse {
+    async fn request(&self, method: Method, path: &str, json: Option<String>) -> HttpResponse {
         let url = format!("{}{path}", self.base);
-        let request = self.http.request(method.clone(), url);
-        let response = HttpResponse::of(with_body(request.bearer_auth(&self.key))).await;
-        response.described(&method, path)
+        let mut request = self
+            .http
+            .request(method.clone(), url)
+            .bearer_auth(&self.key);
+        if let Some(json) = json {
+            request = request
+                .header("content-type", "application/json")
+                .body(json);
+        }
+        let key = self.idempotency_key.as_ref();
+        if let Some(key) = key.filter(|_| method == Method::POST) {
+            request = request.header("idempotency-key", key);
+        }
+        HttpResponse::of(request).await.described(&method, path)
     }
 }
 
