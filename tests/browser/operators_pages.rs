@@ -188,9 +188,28 @@ async fn shows(browser: &Browser, name: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn scenarios_and_payments_reach_the_proxy_and_nothing_runs_out_of_the_page() {
+async fn faults_are_counted_down_scenarios_and_payments_reach_the_proxy_and_the_page_is_whole() {
     let world = World::start().await;
     let browser = page(&world).await;
+    // Without an order, the proxy calls nothing meanwhile.
+    let choose = "const kind = document.querySelector('[data-testid=fault-kind]');
+        kind.value = [...kind.options].find((option) => option.text === '503').value;
+        document.querySelector('[data-testid=fault-times]').value = '2';
+        return null";
+    browser.evaluate(choose).await;
+    browser.press("inject").await;
+    shows(&browser, "faults", "503 · any · 2 left").await;
+    let prices = format!("{}/api/prices", world.sandbox_url());
+    let call = world.http().get(&prices).send().await;
+    assert_eq!(call.unwrap().status(), 503);
+    shows(&browser, "faults", "503 · any · 1 left").await;
+    browser.press("clear-faults").await;
+    let is_hidden =
+        "return !document.querySelector('[data-testid=clear-faults]')?.checkVisibility()";
+    browser.wait_until("no fault is left", is_hidden).await;
+    let call = world.http().get(&prices).send().await;
+    assert_eq!(call.unwrap().status(), 401);
+
     for (scenario, status, shown) in [
         ("late", "paid", "COMPLETED"),
         ("failed", "failed", "FAILED"),
@@ -224,29 +243,5 @@ async fn scenarios_and_payments_reach_the_proxy_and_nothing_runs_out_of_the_page
         assert_eq!(browser.evaluate(beyond).await, json!([]), "{width}");
     }
     assert_eq!(browser.console_warnings().await, [""; 0]);
-    end(world, browser).await;
-}
-
-#[tokio::test]
-async fn a_fault_is_injected_counted_down_and_removed() {
-    let world = World::start().await;
-    let browser = page(&world).await;
-    let choose = "const kind = document.querySelector('[data-testid=fault-kind]');
-        kind.value = [...kind.options].find((option) => option.text === '503').value;
-        document.querySelector('[data-testid=fault-times]').value = '2';
-        return null";
-    browser.evaluate(choose).await;
-    browser.press("inject").await;
-    shows(&browser, "faults", "503 · any · 2 left").await;
-    let prices = format!("{}/api/prices", world.sandbox_url());
-    let call = world.http().get(&prices).send().await;
-    assert_eq!(call.unwrap().status(), 503);
-    shows(&browser, "faults", "503 · any · 1 left").await;
-    browser.press("clear-faults").await;
-    let is_hidden =
-        "return !document.querySelector('[data-testid=clear-faults]')?.checkVisibility()";
-    browser.wait_until("no fault is left", is_hidden).await;
-    let call = world.http().get(&prices).send().await;
-    assert_eq!(call.unwrap().status(), 401);
     end(world, browser).await;
 }

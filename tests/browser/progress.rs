@@ -12,34 +12,6 @@ use crate::helpers::{
 };
 
 #[tokio::test]
-async fn every_step_of_a_purchase_is_announced_once_and_in_order() {
-    let (world, browser, checkout) = open_payment("BTC", &[RECORD_ANNOUNCEMENTS]).await;
-    let found = "The network is confirming it. There’s nothing more you need to do.";
-    let thanks = "Thank you. Quiet Goods has received your payment.";
-    world.sandbox().pay(&checkout, "exact").await;
-    wait_until_announced(&browser, found).await;
-    for words in ["1 of 3 confirmations", "2 of 3 confirmations", thanks] {
-        world.sandbox().mine(1).await;
-        wait_until_announced(&browser, words).await;
-    }
-    assert_eq!(browser.evaluate("return regions()").await, 1);
-    let whole = [
-        found,
-        "1 of 3 confirmations",
-        "2 of 3 confirmations",
-        thanks,
-    ];
-    assert_eq!(announced(&browser).await, whole);
-    browser.wait_for("status-paid").await;
-    assert_eq!(
-        browser.console_warnings().await,
-        [""; 0],
-        "the policy of the page lets its icons in"
-    );
-    end(world, browser).await;
-}
-
-#[tokio::test]
 async fn a_second_payment_is_shown_to_its_sender_and_announced_once() {
     let (world, browser, checkout) = open_payment("BTC", &[RECORD_ANNOUNCEMENTS]).await;
     let first = world.sandbox().invoice_of(&checkout.address().await).await;
