@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 use support::{
-    Checkout, HttpResponse, Program, ProgramOutput, World, eventually, pause, pay_in_full,
+    Checkout, HttpResponse, Program, ProgramOutput, World, eventually, pause, pay_in_full, rows,
 };
 
 use crate::helpers::{invoice_of, paid_event_count};
@@ -142,10 +142,10 @@ async fn run_command(world: &World, words: &[&str]) -> ProgramOutput {
 
 /// Method and path, a member of the response and its value, and the body.
 const CHANGES: &str = r#"
-POST preferences /preference/wallet_address "tb1qa" {"crypto_code":"BTC","wallet_address":"tb1qa"}
-PUT preferences /preference/wallet_address "tb1qb" {"crypto_code":"BTC","wallet_address":"tb1qb"}
-POST aggregator/merchants /merchant/anything ["x",1.50] {"merchant_name":"A","anything":["x",1.50]}
-PUT settings /settings/language "de" {"language":"de"}
+POST | preferences | /preference/wallet_address | "tb1qa" | {"crypto_code":"BTC","wallet_address":"tb1qa"}
+PUT | preferences | /preference/wallet_address | "tb1qb" | {"crypto_code":"BTC","wallet_address":"tb1qb"}
+POST | aggregator/merchants | /merchant/anything | ["x",1.50] | {"merchant_name":"A","anything":["x",1.50]}
+PUT | settings | /settings/language | "de" | {"language":"de"}
 "#;
 
 #[tokio::test]
@@ -157,11 +157,7 @@ async fn a_store_with_access_uses_every_endpoint_of_the_gateway_and_another_none
         let count = currencies.body.as_array().map(Vec::len);
         assert!(count >= Some(9), "{}", currencies.text);
     }
-    for line in CHANGES.trim().lines() {
-        let cells: Vec<&str> = line.split(' ').collect();
-        let [method, path, pointer, value, body] = cells[..] else {
-            panic!("{line}")
-        };
+    for [method, path, pointer, value, body] in rows(CHANGES) {
         let method: Method = method.parse().unwrap();
         let path = format!("/v1/gateway/{path}");
         let refused = other.send(method.clone(), &path, body).await;
@@ -261,14 +257,13 @@ async fn a_store_without_access_reads_its_invoices_and_the_command_line_everythi
     let shop = file("shop.json", "{\n  \"merchant_name\": \"A shop\"\n}\n");
     let wallet = file("wallet.json", WALLET);
     let commands = COMMANDS.replace("INVOICE", &id).replace("SHOP", &shop);
-    for line in commands.replace("WALLET", &wallet).trim().lines() {
-        let cells: Vec<&str> = line.split(" | ").collect();
-        let words: Vec<&str> = cells[0].split(' ').collect();
+    for [words, pointer, value] in rows(&commands.replace("WALLET", &wallet)) {
+        let words: Vec<&str> = words.split(' ').collect();
         let output = run_command(&world, &words).await;
         assert_ended(&output, 0, &[]);
         let printed: Value = serde_json::from_str(&output.printed).unwrap();
-        let found = printed.pointer(cells[1]);
-        assert_eq!(found, Some(&json!(cells[2])), "{line}: {printed}");
+        let found = printed.pointer(pointer);
+        assert_eq!(found, Some(&json!(value)), "{words:?}: {printed}");
     }
     let unknown = "the gateway refused with status 404: ";
     for (words, message) in [

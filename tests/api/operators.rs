@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 use support::{
-    Folder, OperatorApi, Program, ProgramOutput, Reply, World, eventually, secrets, write_private,
+    Folder, OperatorApi, Program, ProgramOutput, Reply, World, eventually, rows, secrets,
+    write_private,
 };
 
 use crate::helpers::{delivered_events, paid_event_count};
@@ -337,11 +338,7 @@ async fn each_refusal_is_a_sentence() {
     let nothing = free_port().to_string();
     let table = REFUSALS.replace("SANDBOX", &sandbox);
     let table = table.replace("NOTHING", &nothing);
-    for line in table.trim().lines() {
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [who, code, words, sentence] = cells[..] else {
-            panic!("{line}")
-        };
+    for [who, code, words, sentence] in rows(&table) {
         let token = match who {
             "writer" => secrets::OPERATOR_TOKEN,
             "reader" => secrets::READER_TOKEN,

@@ -2,7 +2,7 @@
 //! next display is used meanwhile; also on shop pages whose scripts have broken built-in functions.
 
 use serde_json::{Value, json};
-use support::{Browser, StoreSite, World};
+use support::{Browser, StoreSite, World, rows};
 use thirtyfour::Key;
 
 use crate::helpers::{OPENS, end, orders, read_inside, wait_for_value, wait_for_warning};
@@ -270,11 +270,7 @@ async fn where_nothing_can_be_pasted_the_cause_is_named() {
     let cause = format!("{url} only over https");
     assert!(sentence.contains(&cause), "{sentence}");
     assert_eq!(line, "");
-    for row in REASONS.trim().lines() {
-        let cells: Vec<&str> = row.split(" | ").collect();
-        let [display, attributes, reason] = cells[..] else {
-            panic!("{row}")
-        };
+    for [display, attributes, reason] in rows(REASONS) {
         let attributes = format!("store=\"demo\" {attributes} display=\"{display}\"");
         shop.set("", &element(&attributes)).await;
         if display == "modal" {

@@ -1,7 +1,7 @@
 //! What a screen says and does, on the states of the gallery. `states.txt` has heading, mark, steps and first action of each.
 
 use serde_json::json;
-use support::{BrowserOptions, eventually};
+use support::{BrowserOptions, eventually, rows};
 use thirtyfour::Key;
 
 use crate::gallery::{Gallery, wide};
@@ -40,11 +40,10 @@ paid_reverted | reverted | Quiet Goods has been notified
 #[tokio::test]
 async fn each_state_says_what_has_happened() {
     let gallery = Gallery::open().await;
-    for row in TEXTS.trim().lines() {
-        let cells: Vec<&str> = row.split(" | ").collect();
-        gallery.show(cells[0], "").await;
-        let text = gallery.browser.text(cells[1]).await;
-        assert!(text.contains(cells[2]), "{row}: {text}");
+    for [state, name, words] in rows(TEXTS) {
+        gallery.show(state, "").await;
+        let text = gallery.browser.text(name).await;
+        assert!(text.contains(words), "{state} {words}: {text}");
     }
     gallery.show("paying_tether", "").await;
     let screen = gallery.browser.text("status-awaiting_payment").await;

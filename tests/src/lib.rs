@@ -73,3 +73,13 @@ pub use tcp_proxy::TcpProxy;
 pub use wait::{eventually, pause, within};
 pub use webhook_receiver::{Delivery, Reply, WebhookReceiver};
 pub use world::{World, WorldConfig, pay_in_full, secrets};
+
+/// The rows of a table, a line each, whose cells `|` separates.
+pub fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
+    table.trim().lines().map(|row| {
+        let cells = row.split('|').map(str::trim).collect::<Vec<_>>();
+        cells
+            .try_into()
+            .unwrap_or_else(|_| panic!("{N} cells: {row}"))
+    })
+}
