@@ -90,7 +90,7 @@ pub enum DecisionError {
 }
 
 /// The outcome of a decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Default, Clone, Debug, PartialEq, Eq)]
 pub struct AppliedDecision {
     /// The attempt that credits the order.
     pub credited_by: Option<AttemptId>,
@@ -239,15 +239,6 @@ impl Aggregate {
         });
         let (_, attempt) = observed.max_by_key(|(rank, _)| *rank)?;
         Some(attempt.terms.id.clone())
-    }
-}
-
-impl Default for AppliedDecision {
-    fn default() -> Self {
-        Self {
-            credited_by: None,
-            events: Vec::new(),
-        }
     }
 }
 
