@@ -93,7 +93,8 @@ impl Stream {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: "));
                 let view = data.map_or(Value::Null, |data| serde_json::from_str(data).unwrap());
                 assert!(data.is_none() || event.contains("event: order"), "{event}");
-                self.buffer = rest.to_owned();
+                let rest = rest.to_owned();
+                self.buffer = rest;
                 return Some(view);
             }
             let chunk = tokio::time::timeout(Duration::from_secs(20), self.response.chunk()).await;

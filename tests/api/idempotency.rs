@@ -294,10 +294,12 @@ async fn no_token_is_stored_and_old_responses_are_deleted() {
 /// `proxy/src/rate_limit.rs` has what an address may do, and `deployment.rs` which address counts.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_over_the_limit_of_its_address_is_refused_before_its_key_is_stored() {
-    let world = World::start().await;
+    let world = World::with(|config| config.trusted_proxies = vec!["127.0.0.1".to_owned()]).await;
+    let customer = world.customer();
+    let customer = customer.with_header("x-forwarded-for", "198.51.100.7");
     let (opened, refused) = until_limited(async |number| {
         let key = format!("{KEY}-{number}");
-        open_order(&world.customer(), &key, &ebook()).await
+        open_order(&customer, &key, &ebook()).await
     })
     .await;
     assert!(opened >= 30, "{opened}");
@@ -307,7 +309,7 @@ async fn a_request_over_the_limit_of_its_address_is_refused_before_its_key_is_st
     assert_eq!(claims(&world).await, i64::try_from(opened).unwrap());
     // Orders signed by the store's server are not limited by IP address.
     let signed = json!({ "order_token": world.token_signer().token("signed-1", "5.00") });
-    world.customer().request_order(&signed).await.with(201);
+    customer.request_order(&signed).await.with(201);
     world.end().await;
 }
 

@@ -368,7 +368,7 @@ async fn a_dialog_fills_a_phone_and_leaves_a_margin_on_a_desktop() {
         browser.set_viewport(width, height).await;
         browser.goto(site.url()).await;
         open_dialog(&browser).await;
-        let place = "(({ left, top, right, bottom }) => [left, top, right, bottom])(inside.querySelector('iframe').getBoundingClientRect())";
+        let place = "(({ left, top, right, bottom }) => [left, top, right, bottom].map(Math.round))(inside.querySelector('iframe').getBoundingClientRect())";
         let what = format!("the place at {width}");
         wait_for_value(&browser, &what, place, json!(expected)).await;
         browser.enter_checkout().await;

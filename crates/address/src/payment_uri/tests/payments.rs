@@ -253,7 +253,7 @@ fn names_nothing_else(row: &Row, mut named: Sent, right: &Sent) -> bool {
     if named.chain == OPEN_CHAIN {
         named.chain.clone_from(&right.chain);
     }
-    // On a test network the gateway may name a token of its own on Tron; it is not written.
+    // On a test network the gateway may name its own token on Tron, which is not written.
     if row.asset == Asset::USDTTRC20 && (named.token.is_none() || row.network == Test) {
         named.token.clone_from(&right.token);
     }
