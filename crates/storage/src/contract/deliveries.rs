@@ -1,6 +1,6 @@
 //! The outbox.
 
-use florin_orders::{DeliveryId, EndpointHash, PriceSource};
+use florin_orders::{DeliveryId, EndpointHash};
 
 use super::*;
 use crate::DisabledEndpoint;
@@ -153,34 +153,6 @@ async fn a_stores_deliveries_are_its_own() {
         let found = test.deliveries(&store, filter).await.unwrap();
         assert_eq!(found, expected, "{store} {filter:?}");
     }
-}
-
-#[tokio::test]
-async fn events_of_a_donation_have_their_own_names() {
-    let test = BACKEND.test().await;
-    let donation = NewOrder {
-        price_source: PriceSource::Customer,
-        ..terms("r1")
-    };
-    test.open(1, &donation, 0).await;
-    test.add_attempt(1, 1).await;
-    test.observe(20, exact("COMPLETED")).await;
-    let events = test.listed().await;
-    let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
-    assert_eq!(
-        kinds,
-        [
-            "donation.created",
-            "donation.attempt_opened",
-            "donation.paid"
-        ]
-    );
-    for event in &events {
-        let expected = format!("\"type\":\"{}\"", event.kind);
-        assert!(event.payload.contains(&expected), "{}", event.payload);
-        assert!(event.payload.contains("\"price_source\":\"customer\""));
-    }
-    assert_eq!(events[2].event_type, E::Paid);
 }
 
 /// Found by the simulation: a process that was frozen during a delivery came back after another

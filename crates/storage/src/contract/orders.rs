@@ -159,20 +159,6 @@ async fn orders_come_in_pages_newest_first() {
 }
 
 #[tokio::test]
-async fn what_was_committed_survives_the_process() {
-    let mut test = BACKEND.test().await;
-    test.awaiting(1).await;
-    test.reopen().await;
-    assert_eq!(test.status(1).await, OrderStatus::AwaitingPayment);
-    let due = test.polls(PollPriority::Unwatched, 15).await;
-    assert_eq!(
-        due.len(),
-        1,
-        "every open attempt is watched after a restart"
-    );
-}
-
-#[tokio::test]
 async fn the_receipts_address_is_kept_replaced_and_removed() {
     let test = BACKEND.test().await;
     let opened = test.order(1).await.order;

@@ -5,33 +5,6 @@ use super::*;
 const MONTH: i64 = 30 * 24 * 3600;
 
 #[tokio::test]
-async fn a_slow_response_never_overwrites_a_later_one() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
-    let slow = test.poll(20).await;
-    let quick = test.poll(60).await;
-    let paid = test.record(&quick, 61, exact("COMPLETED")).await.unwrap();
-    assert_eq!(paid.snapshot.order.status, OrderStatus::Paid);
-    assert_eq!(test.record(&slow, 62, observed("FAILED")).await, None);
-    assert_eq!(test.record(&quick, 62, exact("COMPLETED")).await, None);
-    assert_eq!(test.status(1).await, OrderStatus::Paid);
-}
-
-#[tokio::test]
-async fn an_attempt_is_leased_to_one_poller_at_a_time() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
-    let polls = async |now| test.polls(PollPriority::Unwatched, now).await;
-    assert_eq!(polls(20).await.len(), 1);
-    assert_eq!(polls(49).await, []);
-    let again = polls(50).await;
-    assert_eq!(
-        again[0].poll_seq, 2,
-        "a poll without a response is made again"
-    );
-}
-
-#[tokio::test]
 async fn a_callback_only_brings_the_next_poll_forward() {
     let test = BACKEND.test().await;
     test.awaiting(1).await;

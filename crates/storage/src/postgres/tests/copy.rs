@@ -140,15 +140,6 @@ async fn a_copied_file_is_served_from_postgresql_and_not_opened_again() {
     assert!(is_moved, "{again}");
 }
 
-#[tokio::test]
-async fn a_target_with_orders_is_refused_and_the_file_stays_in_use() {
-    let copying = Copying::new().await;
-    another(&copying.name).await.order(1).await;
-    let refused = copying.copy().await.unwrap_err();
-    assert!(matches!(refused, CopyError::NotEmpty), "{refused}");
-    copying.open_file().await.unwrap();
-}
-
 /// A target that changes what it is sent: nothing is kept, and the file stays in use.
 #[tokio::test]
 async fn a_copy_that_differs_is_not_kept() {

@@ -121,34 +121,6 @@ async fn an_endpoint_that_is_away_is_tried_by_one_of_all_processes() {
     assert_eq!(leased, 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn due_polls_are_leased_to_one_process_each() {
-    let (storage, database) = store().await;
-    for n in 1..=100 {
-        storage.awaiting(n).await;
-    }
-    let mut processes = tokio::task::JoinSet::new();
-    for _ in 0..4 {
-        let process = another(&database).await;
-        processes.spawn(async move {
-            let mut leased = Vec::new();
-            loop {
-                let due = process.due_attempts(PLANNED, at(20), at(50), 3).await;
-                let due = due.unwrap();
-                if due.is_empty() {
-                    return leased;
-                }
-                leased.extend(due.into_iter().map(|due| due.attempt_id.to_string()));
-            }
-        });
-    }
-    let mut leased = processes.join_all().await.concat();
-    leased.sort_unstable();
-    let count = leased.len();
-    leased.dedup();
-    assert_eq!((count, leased.len()), (100, 100));
-}
-
 /// The lease of a request expired, and both take it over.
 #[tokio::test]
 async fn one_request_is_taken_over_once() {
