@@ -9,13 +9,14 @@ use florin_orders::{
     NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
-    AuditEntry, Claim, Credit, DecideError, Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt,
-    DueDelivery, EndpointStatus, Failure, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid,
-    NamedTransaction, NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened,
-    OperatorStorage, OrderFilter, OrderHistory, OrderOperationError, OrderSearch, OrderVersion,
-    PollQueue, PriceList, RecordedDelivery, RecordedObservation, RequestId, Result, SettledOrder,
-    SharedStorage, SqliteStorage, StaffAccess, StaffStorage, StaticFile, Storage, StorageError,
-    StoreScope, StoredResponse, TokenGrant, Totals,
+    AuditEntry, Claim, Credit, DecideError, Delivery, DeliveryFilter, DeliveryOutcome,
+    DeliveryStorage, DueAttempt, DueDelivery, EndpointStatus, ExpiringStorage, Failure,
+    Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction, NewAuditEntry,
+    NewDecision, OpenAttemptError, OpenError, Opened, OperatorStorage, OrderFilter, OrderHistory,
+    OrderOperationError, OrderSearch, OrderVersion, PollQueue, PollStorage, PriceList,
+    RecordedDelivery, RecordedObservation, RequestId, Result, SettledOrder, SharedStorage,
+    SqliteStorage, StaffAccess, StaticFile, Storage, StorageError, StoreScope, StoredResponse,
+    TokenGrant, Totals,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -204,28 +205,11 @@ with_faults! {
 }
 
 with_faults! {
-    StaffStorage;
-    async fn add_staff_link(
-        &self, token: TokenHash, access: &StaffAccess, expires_at: Timestamp,
-    ) -> Result<()>;
-    async fn staff_link(&self, token: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>>;
-    async fn open_staff_session(
-        &self, link: TokenHash, session: TokenHash, now: Timestamp,
-    ) -> Result<Option<StaffAccess>>;
-    async fn staff_session(&self, session: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>>;
-    async fn end_staff_session(&self, session: TokenHash) -> Result<()>;
-    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64>;
-}
-
-with_faults! {
-    Storage;
+    ExpiringStorage;
     async fn keep_prices(&self, prices: &PriceList) -> Result<()>;
     async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>>;
     async fn invalidate_prices(&self) -> Result<()>;
     async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64>;
-    async fn open_order(
-        &self, id: &OrderId, terms: &NewOrder, token: TokenHash, token_expires_at: Timestamp, now: Timestamp,
-    ) -> Result<Opened, OpenError>;
     async fn add_token(
         &self, order: &OrderId, token: TokenHash, token_expires_at: Timestamp,
     ) -> Result<()>;
@@ -239,10 +223,64 @@ with_faults! {
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64>;
     async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>>;
     async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>>;
+    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64>;
+    async fn add_staff_link(
+        &self, token: TokenHash, access: &StaffAccess, expires_at: Timestamp,
+    ) -> Result<()>;
+    async fn staff_link(&self, token: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>>;
+    async fn open_staff_session(
+        &self, link: TokenHash, session: TokenHash, now: Timestamp,
+    ) -> Result<Option<StaffAccess>>;
+    async fn staff_session(&self, session: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>>;
+    async fn end_staff_session(&self, session: TokenHash) -> Result<()>;
+    async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64>;
+}
+
+with_faults! {
+    PollStorage;
+    async fn due_attempts(
+        &self, poll_priority: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
+    ) -> Result<Vec<DueAttempt>>;
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool>;
+    async fn schedule_polls_of_order(
+        &self, order: &OrderId, pause: SignedDuration, now: Timestamp,
+    ) -> Result<bool>;
+    async fn replan_future(&self, now: Timestamp) -> Result<u64>;
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue>;
+    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool>;
+    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool>;
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>>;
+    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp, now: Timestamp) -> Result<()>;
+    async fn record_observation(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<RecordedObservation>>;
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>>;
+}
+
+with_faults! {
+    DeliveryStorage;
+    async fn events(
+        &self, store: &StoreId, after: Option<&EventId>, limit: u32,
+    ) -> Result<Option<Vec<Event>>>;
+    async fn due_deliveries(
+        &self, store: &StoreId, now: Timestamp, lease_until: Timestamp, limit: u32,
+    ) -> Result<Vec<DueDelivery>>;
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()>;
+    async fn deliveries(
+        &self, store: &StoreId, filter: &DeliveryFilter,
+    ) -> Result<Option<Vec<RecordedDelivery>>>;
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool>;
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus>;
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool>;
+    async fn backlog(&self) -> Result<u64>;
+}
+
+with_faults! {
+    Storage;
+    async fn open_order(
+        &self, id: &OrderId, terms: &NewOrder, token: TokenHash, token_expires_at: Timestamp, now: Timestamp,
+    ) -> Result<Opened, OpenError>;
     async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>>;
     async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>>;
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, OrderOperationError>;
-    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64>;
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>>;
     async fn begin_attempt(
         &self, order: &OrderId, terms: &NewAttempt, now: Timestamp,
@@ -260,35 +298,6 @@ with_faults! {
     async fn keep_receipt_email(
         &self, order: &OrderId, email: Option<&str>, now: Timestamp,
     ) -> Result<Option<KeptEmail>>;
-    async fn due_attempts(
-        &self, poll_priority: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
-    ) -> Result<Vec<DueAttempt>>;
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool>;
-    async fn schedule_polls_of_order(
-        &self, order: &OrderId, pause: SignedDuration, now: Timestamp,
-    ) -> Result<bool>;
-    async fn replan_future(&self, now: Timestamp) -> Result<u64>;
-    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue>;
-    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool>;
-    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool>;
-    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>>;
-    async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp, now: Timestamp) -> Result<()>;
-    async fn record_observation(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<RecordedObservation>>;
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>>;
-    async fn events(
-        &self, store: &StoreId, after: Option<&EventId>, limit: u32,
-    ) -> Result<Option<Vec<Event>>>;
-    async fn due_deliveries(
-        &self, store: &StoreId, now: Timestamp, lease_until: Timestamp, limit: u32,
-    ) -> Result<Vec<DueDelivery>>;
-    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()>;
-    async fn deliveries(
-        &self, store: &StoreId, filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>>;
-    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool>;
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus>;
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool>;
-    async fn backlog(&self) -> Result<u64>;
 }
 
 with_faults! {

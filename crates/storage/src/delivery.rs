@@ -1,7 +1,10 @@
 //! Deliveries: tries at sending an event to a store's webhook.
 
-use florin_orders::{DeliveryId, EndpointHash, Event, EventId, TraceParent};
+use async_trait::async_trait;
+use florin_orders::{DeliveryId, EndpointHash, Event, EventId, StoreId, TraceParent};
 use jiff::{SignedDuration, Timestamp};
+
+use crate::Result;
 
 /// An event that should be delivered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,4 +126,56 @@ pub struct DisabledEndpoint {
     pub endpoint: EndpointHash,
     /// When.
     pub since: Timestamp,
+}
+
+/// Storage of events and their deliveries. Each method is one transaction.
+#[async_trait]
+pub trait DeliveryStorage: Send + Sync + std::fmt::Debug {
+    /// A page of a store's events in the order in which they happened, behind the event `after`; `None` when
+    /// the store has no such event.
+    async fn events(
+        &self,
+        store: &StoreId,
+        after: Option<&EventId>,
+        limit: u32,
+    ) -> Result<Option<Vec<Event>>>;
+
+    /// Leases events of a store that are due for delivery, at most `limit`. An event that failed is due when its retry is, after
+    /// its endpoint has accepted another one, or in its turn: while it has money, one such event is tried every
+    /// [`crate::PROBE_INTERVAL`]. Events of orders with money come first; the last
+    /// of the `limit` places is reserved for them. Of each order only the earliest pending event is leased, which keeps the
+    /// events of an order in order. Processes that share a database lease at most [`crate::MAX_DELIVERIES_PER_STORE`] of a
+    /// store at once. Empty while the store's endpoint is disabled.
+    async fn due_deliveries(
+        &self,
+        store: &StoreId,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueDelivery>>;
+
+    /// Records a delivery and its outcome.
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()>;
+
+    /// A page of a store's deliveries, latest first; `None` when the store has no such event or
+    /// delivery as the filter names.
+    async fn deliveries(
+        &self,
+        store: &StoreId,
+        filter: &DeliveryFilter,
+    ) -> Result<Option<Vec<RecordedDelivery>>>;
+
+    /// Schedules a redelivery of an event, with all its retries. Returns `true` if the store has
+    /// such an event.
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool>;
+
+    /// The status of a store's webhook.
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus>;
+
+    /// Enables a disabled endpoint: all waiting events are delivered from now on, with all their
+    /// retries. Returns `true` if it was disabled.
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool>;
+
+    /// The number of events that wait for delivery, for the operator.
+    async fn backlog(&self) -> Result<u64>;
 }

@@ -26,6 +26,7 @@ mod copy;
 mod database;
 mod delivery;
 mod error;
+mod expiring;
 mod limits;
 mod operator;
 mod postgres;
@@ -33,7 +34,6 @@ mod rows;
 mod schema;
 mod shared;
 mod sqlite;
-mod staff;
 mod traits;
 
 pub use copy::{CopiedTable, CopyError, CopyStep, OnCopyStep, copy};
@@ -41,17 +41,22 @@ pub use database::{
     Database, backup, check_database, check_place, is_postgres, network_volume, verify,
 };
 pub use delivery::{
-    Delivery, DeliveryFilter, DeliveryOutcome, DisabledEndpoint, DueDelivery, EndpointStatus,
-    RecordedDelivery, Retry,
+    Delivery, DeliveryFilter, DeliveryOutcome, DeliveryStorage, DisabledEndpoint, DueDelivery,
+    EndpointStatus, RecordedDelivery, Retry,
 };
 pub use error::{
     Failure, FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, Result,
     StorageError,
 };
+pub use expiring::{
+    Claim, ExpiringStorage, Fingerprint, MAX_STAFF_ACCESS_PER_STORE, PriceList, RequestId,
+    StaffAccess, StoredResponse, TokenGrant,
+};
 pub use limits::{DELAY_REPORT, LeaseClock, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL};
 pub use operator::{
-    AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry, NewDecision,
-    OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder, StoredObservation,
+    Actor, AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry,
+    NewDecision, OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder,
+    StoreScope, StoredObservation,
 };
 pub use postgres::{
     GatewayAccount, GatewayAccountStep, NewGatewayAccount, PostgresOptions, PostgresStorage,
@@ -59,13 +64,11 @@ pub use postgres::{
 };
 pub use schema::Verified;
 pub use shared::{
-    ChangeListener, Changed, Claim, Commits, Fingerprint, LimitKey, OrderVersion, Outbox,
-    PoolState, PriceList, RequestId, ServerState, SharedStorage, Standbys, StaticFile,
-    StoredResponse, Totals,
+    ChangeListener, Changed, Commits, LimitKey, OrderVersion, Outbox, PoolState, ServerState,
+    SharedStorage, Standbys, StaticFile, Totals,
 };
 pub use sqlite::SqliteStorage;
-pub use staff::{Actor, MAX_STAFF_ACCESS_PER_STORE, StaffAccess, StaffStorage, StoreScope};
 pub use traits::{
     Credit, DueAttempt, EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, Opened,
-    OrderFilter, PollQueue, RecordedObservation, Storage, TokenGrant,
+    OrderFilter, PollQueue, PollStorage, RecordedObservation, Storage,
 };

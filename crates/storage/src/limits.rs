@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::rows::Time;
 
 /// Every attempt costs a call to the gateway and leaves an invoice there.
-pub(crate) const MAX_ATTEMPTS_PER_MINUTE: i64 = 6;
+pub(crate) const MAX_ATTEMPTS_PER_MINUTE: usize = 6;
 
 /// Rows that one transaction of the cleanup changes: customers wait for none longer than for these.
 pub(crate) const BATCH: u32 = 100;

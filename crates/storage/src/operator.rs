@@ -9,7 +9,51 @@ use florin_orders::{
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr};
 
-use crate::{Actor, RecordedDelivery, Result, StorageError, StoreScope};
+use crate::{RecordedDelivery, Result, StorageError};
+
+/// The stores whose orders a person may see and decide about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum StoreScope {
+    /// All: an operator.
+    #[default]
+    All,
+    /// This one: its staff.
+    Store(StoreId),
+}
+
+impl StoreScope {
+    /// The only store; `None` for all of them.
+    pub fn store(&self) -> Option<&StoreId> {
+        match self {
+            Self::All => None,
+            Self::Store(store) => Some(store),
+        }
+    }
+
+    /// Returns `true` if a store is in it.
+    pub fn contains(&self, store: &StoreId) -> bool {
+        self.store().is_none_or(|only| only == store)
+    }
+}
+
+/// A person who does something: an operator, or a member of a store's staff.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// The operator's name in the configuration, or the name that the store gave.
+    pub name: String,
+    /// What the person may act on.
+    pub scope: StoreScope,
+}
+
+impl Actor {
+    /// An operator.
+    pub fn operator(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            scope: StoreScope::All,
+        }
+    }
+}
 
 /// A person's decision about an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -361,5 +405,13 @@ mod tests {
             ["20", "20.0", "20.00", "20.00000000"]
         );
         assert_eq!(search_terms("r-17"), ["r-17"]);
+    }
+
+    #[test]
+    fn staff_is_in_its_store_alone() {
+        let [one, other] = ["demo", "other"].map(|id| StoreId::parse(id).unwrap());
+        let staff = StoreScope::Store(one.clone());
+        assert!(staff.contains(&one) && !staff.contains(&other));
+        assert!(StoreScope::All.contains(&one) && StoreScope::All.contains(&other));
     }
 }

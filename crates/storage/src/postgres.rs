@@ -79,9 +79,7 @@ mod storage_queries;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use florin_orders::OrderId;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use sqlx::postgres::PgPool;
 
 use self::announcements::ListenOptions;
@@ -90,12 +88,8 @@ pub(crate) use self::open::{shown, verify};
 pub use self::options::PostgresOptions;
 use self::options::{Patience, Pooler, Timeouts, Writers};
 pub use self::shared::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
-use crate::limits::{BATCH, Lease, LeaseClock};
+use crate::limits::{Lease, LeaseClock};
 use crate::rows::Time;
-use crate::{
-    ChangeListener, Changed, Commits, LimitKey, OrderVersion, PoolState, Result, ServerState,
-    SharedStorage, StaticFile, StorageError, Totals,
-};
 
 /// Storage in a PostgreSQL database.
 #[derive(Clone, Debug)]
@@ -144,96 +138,7 @@ impl PostgresStorage {
     pub(crate) async fn attempt(
         &self,
         id: &florin_orders::AttemptId,
-    ) -> Result<florin_orders::Attempt> {
+    ) -> crate::Result<florin_orders::Attempt> {
         read!(self, |reader| orders::attempt(reader, id))
-    }
-}
-
-#[async_trait]
-impl SharedStorage for PostgresStorage {
-    async fn server_state(&self) -> Result<Option<ServerState>> {
-        read!(self, |reader| server::state(reader)).map(Some)
-    }
-
-    fn pools(&self) -> Vec<PoolState> {
-        self.timeouts.of(&self.reader, &self.writer)
-    }
-
-    async fn versions(&self, orders: &[OrderId]) -> Result<Vec<(OrderId, OrderVersion)>> {
-        read!(self, |reader| shared::versions(reader, orders))
-    }
-
-    async fn announce(&self, changed: &Changed) -> Result<()> {
-        read!(self, |reader| announcements::announce(
-            reader,
-            &self.holder,
-            changed
-        ))
-    }
-
-    async fn listen(&self) -> Result<Option<Box<dyn ChangeListener>>> {
-        let options = (*self.options.0).clone();
-        let announcing = (self.reader.clone(), self.pooler.clone());
-        let listener =
-            announcements::Listener::connect(options, announcing, self.holder.clone()).await;
-        let listener = listener.map_err(StorageError::for_postgres)?;
-        Ok(Some(Box::new(listener)))
-    }
-
-    async fn count_request(
-        &self,
-        key: LimitKey,
-        each: SignedDuration,
-        now: Timestamp,
-    ) -> Result<Option<SignedDuration>> {
-        let clock = self.clock(now);
-        transaction!(self, Fail, [], |tx| shared::count_request(
-            tx, key, each, clock
-        ))
-    }
-
-    async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64> {
-        let clock = self.clock(now);
-        transaction!(self, Fail, [], |tx| shared::delete_unused_counts(
-            tx, clock, BATCH
-        ))
-    }
-
-    async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool> {
-        let (holder, clock) = (&self.holder, self.clock(now));
-        transaction!(self, Repeat, [holder], |tx| shared::share_delay(
-            tx, &holder, is_delayed, clock
-        ))
-    }
-
-    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
-        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock(now));
-        transaction!(self, Repeat, [files], |tx| shared::keep_static_files(
-            tx, &files, clock
-        ))
-    }
-
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
-        read!(self, |reader| expiring::static_file(reader, name))
-    }
-
-    async fn totals(&self) -> Result<Totals> {
-        Ok(Totals {
-            needing_review: read!(self, |reader| operator::needing_review(reader))?,
-            outboxes: read!(self, |reader| operator::outboxes(reader))?,
-            // Each transaction is a commit of the server, whose volume this process does not see.
-            commits: Commits::default(),
-            free_bytes: None,
-            wal_bytes: None,
-        })
-    }
-
-    async fn check_database(&self) -> Result<()> {
-        // A server has no file to watch: the checks are those of writing.
-        Ok(())
-    }
-
-    async fn check_writing(&self, now: Timestamp) -> Result<()> {
-        self.write_check(now).await
     }
 }

@@ -1,5 +1,4 @@
-//! State that the processes on one database share besides orders: announcements, files, prices, limits, totals, and requests
-//! with an idempotency key.
+//! State that the processes on one database share besides orders: announcements, files, limits and totals.
 
 use std::fmt;
 use std::time::Duration;
@@ -54,15 +53,6 @@ pub struct StaticFile {
     pub whole: Vec<u8>,
     /// The content, compressed with brotli.
     pub brotli: Option<Vec<u8>>,
-}
-
-/// The gateway's prices as they were at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PriceList {
-    /// When they were fetched, in whole milliseconds.
-    pub fetched_at: Timestamp,
-    /// The prices, as the caller writes them.
-    pub body: String,
 }
 
 /// What a limit counts by: a digest, so that a dump of the database lists no addresses of customers.
@@ -252,35 +242,4 @@ impl Commits {
         let index = Self::BOUNDS.iter().position(|bound| elapsed <= *bound);
         self.by_duration[index.unwrap_or(Self::BOUNDS.len())] += 1;
     }
-}
-
-/// SHA-256 over scope, route and key of a request. The key itself is never stored: for
-/// unauthenticated requests it gives access to the order that it opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestId(pub [u8; 32]);
-
-/// SHA-256 over everything that determines a request's outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fingerprint(pub [u8; 32]);
-
-/// A response, stored for replays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredResponse {
-    /// Its HTTP status.
-    pub status: u16,
-    /// Its result as JSON. It has no client token: each replay issues a fresh one.
-    pub body: String,
-}
-
-/// The outcome of claiming a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claim {
-    /// The caller holds the lease and carries the request out.
-    Acquired,
-    /// The same request is in progress.
-    Running,
-    /// The request was carried out: replay this response.
-    Completed(StoredResponse),
-    /// The key came with another request.
-    Reused,
 }

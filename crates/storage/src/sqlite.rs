@@ -50,15 +50,14 @@ mod polls;
 #[path = "queries/storage.rs"]
 mod storage_queries;
 
-use std::collections::HashSet;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
+use sqlx::Sqlite;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
-use sqlx::{Sqlite, SqliteConnection};
 
 pub(crate) use self::backup::{backup, verify};
 use self::file::DatabaseFile;
@@ -162,44 +161,6 @@ pub(crate) fn network_volume(url: &str) -> Option<&'static str> {
     file::network_volume(options.get_filename())
 }
 
-/// How long files are kept after their version was last in use. `postgres/shared.rs` has the same time in its statement.
-const FILES_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-
-/// A file that was kept this recently is not written again.
-const RECENTLY_KEPT: SignedDuration = SignedDuration::from_hours(24);
-
-async fn recent_files(
-    connection: &mut SqliteConnection,
-    now: Timestamp,
-) -> Result<HashSet<String>> {
-    let names = sqlx::query_scalar("SELECT name FROM static_files WHERE used_at > $1")
-        .bind(Time(now - RECENTLY_KEPT))
-        .fetch_all(connection)
-        .await?;
-    Ok(names.into_iter().collect())
-}
-
-/// Keeps files of a version, and deletes those that no process has kept for [`FILES_KEPT`].
-async fn keep_files(tx: &mut SqliteConnection, files: &[StaticFile], now: Timestamp) -> Result<()> {
-    for file in files {
-        sqlx::query(
-            "INSERT INTO static_files (name, used_at, whole, brotli) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (name) DO UPDATE SET used_at = excluded.used_at",
-        )
-        .bind(&file.name)
-        .bind(Time(now))
-        .bind(&file.whole)
-        .bind(&file.brotli)
-        .execute(&mut *tx)
-        .await?;
-    }
-    sqlx::query("DELETE FROM static_files WHERE used_at < $1")
-        .bind(Time(now - FILES_KEPT))
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
 #[async_trait]
 impl SharedStorage for SqliteStorage {
     /// The lock beside the file refuses a second process.
@@ -208,13 +169,10 @@ impl SharedStorage for SqliteStorage {
     }
 
     async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
-        let recent = read!(self, |reader| recent_files(reader, now))?;
-        if files.iter().all(|file| recent.contains(&file.name)) {
-            return Ok(());
-        }
-        let mut tx = self.begin().await?;
-        keep_files(&mut tx, files, now).await?;
-        tx.commit().await
+        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock(now));
+        transaction!(self, Repeat, [files], |tx| expiring::keep_static_files(
+            tx, &files, clock
+        ))
     }
 
     async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {

@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use florin_orders::{
-    Abandoned, Assessment, Attempt, AttemptId, Destination, Event, EventId, EventType, Invoice,
-    InvoiceId, NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PollPriority,
-    Reference, Snapshot, StoreId, Stretch, TokenHash, TraceParent, TransactionHint,
+    Abandoned, Assessment, Attempt, AttemptId, Destination, EventType, Invoice, InvoiceId,
+    NewAttempt, NewOrder, Observation, Order, OrderId, OrderStatus, PollPriority, Reference,
+    Snapshot, StoreId, Stretch, TokenHash, TraceParent, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    Claim, Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, Fingerprint,
-    OpenAttemptError, OpenError, OperatorStorage, OrderOperationError, PriceList, RecordedDelivery,
-    RequestId, Result, SharedStorage, StaffStorage, StoredResponse,
+    DeliveryStorage, ExpiringStorage, OpenAttemptError, OpenError, OperatorStorage,
+    OrderOperationError, Result, SharedStorage,
 };
 
 /// An opened order.
@@ -128,15 +127,6 @@ impl NamedTransaction {
     }
 }
 
-/// What a client token opens. It never changes: a token has one order and one end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenGrant {
-    /// The order.
-    pub order_id: OrderId,
-    /// When the token expires.
-    pub expires_at: Timestamp,
-}
-
 /// An order that was given an email address for the receipt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptEmail {
@@ -172,155 +162,9 @@ pub struct Credit {
     pub currency: florin_money::Currency,
 }
 
-/// Storage of orders. Each method that reads or changes orders is one transaction. None calls the gateway or a shop.
+/// Storage of polls and what they find. Each method is one transaction.
 #[async_trait]
-pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
-    /// Stores prices of the gateway, so that every process honours what was quoted from them, also after a restart.
-    async fn keep_prices(&self, prices: &PriceList) -> Result<()>;
-
-    /// The prices that were fetched after a time, oldest first.
-    async fn prices(&self, fetched_after: Timestamp) -> Result<Vec<PriceList>>;
-
-    /// Deletes all prices, after the gateway rejected one of them.
-    async fn invalidate_prices(&self) -> Result<()>;
-
-    /// Deletes a batch of the prices that were fetched until a time. Returns their number; 0 if none is left.
-    async fn delete_expired_prices(&self, fetched_until: Timestamp) -> Result<u64>;
-
-    /// Opens an order, or finds the one that the reference names, and grants `token` access to it
-    /// until `token_expires_at`.
-    ///
-    /// # Errors
-    /// [`OpenError::Conflict`] when the reference names an order of another price or currency.
-    async fn open_order(
-        &self,
-        id: &OrderId,
-        terms: &NewOrder,
-        token: TokenHash,
-        token_expires_at: Timestamp,
-        now: Timestamp,
-    ) -> Result<Opened, OpenError>;
-
-    /// Grants another client token access to an order.
-    async fn add_token(
-        &self,
-        order: &OrderId,
-        token: TokenHash,
-        token_expires_at: Timestamp,
-    ) -> Result<()>;
-
-    /// Claims a request with an idempotency key until `lease_until`, or returns its state. An
-    /// expired lease is taken over, so that a crash blocks no key for ever.
-    async fn claim_request(
-        &self,
-        request: RequestId,
-        fingerprint: Fingerprint,
-        now: Timestamp,
-        lease_until: Timestamp,
-    ) -> Result<Claim>;
-
-    /// Stores the response of the request that was claimed until `lease_until`. Returns `true` if
-    /// the claim still held.
-    async fn store_response(
-        &self,
-        request: RequestId,
-        lease_until: Timestamp,
-        response: &StoredResponse,
-        kept_until: Timestamp,
-    ) -> Result<bool>;
-
-    /// Releases the claim that holds until `lease_until`.
-    async fn release_request(&self, request: RequestId, lease_until: Timestamp) -> Result<()>;
-
-    /// Deletes a batch of expired requests and claims. Returns their number; 0 if none is left.
-    async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64>;
-
-    /// The order that a client token opens; `None` for an unknown or expired token.
-    async fn order_of_token(&self, token: TokenHash, now: Timestamp) -> Result<Option<Snapshot>>;
-
-    /// What a client token opens, also after its expiry; `None` for an unknown or deleted token.
-    async fn token_grant(&self, token: TokenHash) -> Result<Option<TokenGrant>>;
-
-    /// One order.
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>>;
-
-    /// A page of a store's orders, newest first.
-    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>>;
-
-    /// Cancels an order for which no payment was detected.
-    ///
-    /// # Errors
-    /// [`OrderOperationError::Closed`] once a payment was detected.
-    async fn cancel_order(
-        &self,
-        id: &OrderId,
-        now: Timestamp,
-    ) -> Result<Snapshot, OrderOperationError>;
-
-    /// Deletes a batch of expired client tokens. Returns their number; 0 if none is left.
-    async fn delete_expired_tokens(&self, now: Timestamp) -> Result<u64>;
-
-    /// Expires a batch of the orders without an attempt whose time is over. Returns their ids; none if none is left.
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>>;
-
-    /// Writes the row of an attempt, before the gateway is asked for its invoice.
-    ///
-    /// # Errors
-    /// [`OrderOperationError::Closed`] when the order takes no attempt; [`OrderOperationError::InProgress`] while another is being
-    /// opened; [`OrderOperationError::TooMany`] when too many were begun just now.
-    async fn begin_attempt(
-        &self,
-        order: &OrderId,
-        terms: &NewAttempt,
-        now: Timestamp,
-    ) -> Result<Attempt, OrderOperationError>;
-
-    /// Stores the invoice of an attempt and makes the attempt current. The previous one is still
-    /// polled.
-    ///
-    /// # Errors
-    /// [`OpenAttemptError::InvoiceTaken`] when another attempt holds an invoice of this id; nothing changes.
-    async fn open_attempt(
-        &self,
-        attempt: &AttemptId,
-        invoice: &Invoice,
-        now: Timestamp,
-    ) -> Result<(), OpenAttemptError>;
-
-    /// Ends an attempt that got no invoice to show.
-    async fn abandon_attempt(
-        &self,
-        attempt: &AttemptId,
-        reason: Abandoned,
-        now: Timestamp,
-    ) -> Result<()>;
-
-    /// Abandons, as [`Abandoned::OutcomeUnknown`], a batch of the attempts begun before `begun_before` that are still
-    /// being created: the process that was to request the invoice has ended. Returns their number; 0 if none is left.
-    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64>;
-
-    /// Records that the customer reports the payment, and the transaction that their wallet named, in place of an earlier
-    /// one. A repetition changes nothing else, and of concurrent calls one alone is the first. A credited order keeps no
-    /// hint. A transaction to the address of an earlier attempt is kept with that one, and marks neither.
-    ///
-    /// # Errors
-    /// [`OrderOperationError::Closed`] when no invoice is open, or none has the transaction's address.
-    async fn mark_as_paid(
-        &self,
-        order: &OrderId,
-        named: Option<&NamedTransaction>,
-        now: Timestamp,
-    ) -> Result<MarkedAsPaid, OrderOperationError>;
-
-    /// Stores the email address for the receipt, in place of an earlier one; `None` removes it. A paid order keeps the one it has,
-    /// and the first one that it is given is an event. Returns the order; `None` for an unknown one.
-    async fn keep_receipt_email(
-        &self,
-        order: &OrderId,
-        email: Option<&str>,
-        now: Timestamp,
-    ) -> Result<Option<KeptEmail>>;
-
+pub trait PollStorage: Send + Sync + std::fmt::Debug {
     /// Leases up to `limit` due attempts of a priority, the longest due first.
     async fn due_attempts(
         &self,
@@ -382,52 +226,102 @@ pub trait Storage: SharedStorage + OperatorStorage + StaffStorage {
 
     /// The credit of an order.
     async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>>;
+}
 
-    /// A page of a store's events in the order in which they happened, behind the event `after`; `None` when
-    /// the store has no such event.
-    async fn events(
+/// Storage of orders and attempts, and all else. Each method that reads or changes orders is one transaction. None calls the
+/// gateway or a shop.
+#[async_trait]
+pub trait Storage:
+    SharedStorage + OperatorStorage + ExpiringStorage + PollStorage + DeliveryStorage
+{
+    /// Opens an order, or finds the one that the reference names, and grants `token` access to it
+    /// until `token_expires_at`.
+    ///
+    /// # Errors
+    /// [`OpenError::Conflict`] when the reference names an order of another price or currency.
+    async fn open_order(
         &self,
-        store: &StoreId,
-        after: Option<&EventId>,
-        limit: u32,
-    ) -> Result<Option<Vec<Event>>>;
-
-    /// Leases events of a store that are due for delivery, at most `limit`. An event that failed is due when its retry is, after
-    /// its endpoint has accepted another one, or in its turn: while it has money, one such event is tried every
-    /// [`crate::PROBE_INTERVAL`]. Events of orders with money come first; the last
-    /// of the `limit` places is reserved for them. Of each order only the earliest pending event is leased, which keeps the
-    /// events of an order in order. Processes that share a database lease at most [`crate::MAX_DELIVERIES_PER_STORE`] of a
-    /// store at once. Empty while the store's endpoint is disabled.
-    async fn due_deliveries(
-        &self,
-        store: &StoreId,
+        id: &OrderId,
+        terms: &NewOrder,
+        token: TokenHash,
+        token_expires_at: Timestamp,
         now: Timestamp,
-        lease_until: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<DueDelivery>>;
+    ) -> Result<Opened, OpenError>;
 
-    /// Records a delivery and its outcome.
-    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()>;
+    /// One order.
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>>;
 
-    /// A page of a store's deliveries, latest first; `None` when the store has no such event or
-    /// delivery as the filter names.
-    async fn deliveries(
+    /// A page of a store's orders, newest first.
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>>;
+
+    /// Cancels an order for which no payment was detected.
+    ///
+    /// # Errors
+    /// [`OrderOperationError::Closed`] once a payment was detected.
+    async fn cancel_order(
         &self,
-        store: &StoreId,
-        filter: &DeliveryFilter,
-    ) -> Result<Option<Vec<RecordedDelivery>>>;
+        id: &OrderId,
+        now: Timestamp,
+    ) -> Result<Snapshot, OrderOperationError>;
 
-    /// Schedules a redelivery of an event, with all its retries. Returns `true` if the store has
-    /// such an event.
-    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool>;
+    /// Expires a batch of the orders without an attempt whose time is over. Returns their ids; none if none is left.
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>>;
 
-    /// The status of a store's webhook.
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus>;
+    /// Writes the row of an attempt, before the gateway is asked for its invoice.
+    ///
+    /// # Errors
+    /// [`OrderOperationError::Closed`] when the order takes no attempt; [`OrderOperationError::InProgress`] while another is being
+    /// opened; [`OrderOperationError::TooMany`] when too many were begun just now.
+    async fn begin_attempt(
+        &self,
+        order: &OrderId,
+        terms: &NewAttempt,
+        now: Timestamp,
+    ) -> Result<Attempt, OrderOperationError>;
 
-    /// Enables a disabled endpoint: all waiting events are delivered from now on, with all their
-    /// retries. Returns `true` if it was disabled.
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool>;
+    /// Stores the invoice of an attempt and makes the attempt current. The previous one is still
+    /// polled.
+    ///
+    /// # Errors
+    /// [`OpenAttemptError::InvoiceTaken`] when another attempt holds an invoice of this id; nothing changes.
+    async fn open_attempt(
+        &self,
+        attempt: &AttemptId,
+        invoice: &Invoice,
+        now: Timestamp,
+    ) -> Result<(), OpenAttemptError>;
 
-    /// The number of events that wait for delivery, for the operator.
-    async fn backlog(&self) -> Result<u64>;
+    /// Ends an attempt that got no invoice to show.
+    async fn abandon_attempt(
+        &self,
+        attempt: &AttemptId,
+        reason: Abandoned,
+        now: Timestamp,
+    ) -> Result<()>;
+
+    /// Abandons, as [`Abandoned::OutcomeUnknown`], a batch of the attempts begun before `begun_before` that are still
+    /// being created: the process that was to request the invoice has ended. Returns their number; 0 if none is left.
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64>;
+
+    /// Records that the customer reports the payment, and the transaction that their wallet named, in place of an earlier
+    /// one. A repetition changes nothing else, and of concurrent calls one alone is the first. A credited order keeps no
+    /// hint. A transaction to the address of an earlier attempt is kept with that one, and marks neither.
+    ///
+    /// # Errors
+    /// [`OrderOperationError::Closed`] when no invoice is open, or none has the transaction's address.
+    async fn mark_as_paid(
+        &self,
+        order: &OrderId,
+        named: Option<&NamedTransaction>,
+        now: Timestamp,
+    ) -> Result<MarkedAsPaid, OrderOperationError>;
+
+    /// Stores the email address for the receipt, in place of an earlier one; `None` removes it. A paid order keeps the one it has,
+    /// and the first one that it is given is an event. Returns the order; `None` for an unknown one.
+    async fn keep_receipt_email(
+        &self,
+        order: &OrderId,
+        email: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Option<KeptEmail>>;
 }

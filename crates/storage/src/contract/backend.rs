@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use florin_orders::{Attempt, AttemptId};
 use sqlx::{Connection as _, PgConnection};
+use syn::punctuated::Punctuated;
 use syn::visit::Visit;
+use syn::{Expr, Token};
 use tempfile::TempDir;
 
 use crate::postgres::tests::server::{database, pooler, server};
@@ -158,6 +160,14 @@ impl<'ast> Visit<'ast> for Statements {
         let verbs = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
         if verbs.iter().any(|verb| text.trim_start().starts_with(verb)) {
             self.0.push(text);
+        }
+    }
+
+    /// The arguments of `read!` and `transaction!` are expressions.
+    fn visit_macro(&mut self, called: &'ast syn::Macro) {
+        let arguments = Punctuated::<Expr, Token![,]>::parse_terminated;
+        for argument in called.parse_body_with(arguments).iter().flatten() {
+            self.visit_expr(argument);
         }
     }
 }

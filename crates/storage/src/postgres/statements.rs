@@ -1,5 +1,8 @@
 //! Statements that PostgreSQL words differently: locks, leases by the server's clock, arithmetic with times.
 
+/// The present; $1: clock.
+pub(super) const PRESENT: &str = "SELECT coalesce($1, clock_timestamp())";
+
 /// $1: order.
 pub(super) const LOCK_ORDER: &str = "SELECT true FROM orders WHERE id = $1 FOR UPDATE";
 
@@ -10,10 +13,6 @@ pub(super) const LOCKED_ORDER: &str = "SELECT * FROM orders WHERE id = $1 FOR UP
 pub(super) const EXPIRED_ORDERS: &str =
     "SELECT id FROM orders WHERE status = 'open' AND expires_at <= $1 ORDER BY expires_at LIMIT $2
      FOR UPDATE SKIP LOCKED";
-
-/// $1: now, $2: limit.
-pub(super) const DELETE_EXPIRED_TOKENS: &str = "DELETE FROM client_tokens WHERE hash = ANY (ARRAY (
-         SELECT hash FROM client_tokens WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";
 
 /// $1: request, $2: fingerprint, $3: end of the claim, $4: clock, $5: milliseconds of the lease. A lease that ends more than
 /// a minute after a new one is of a clock that was set back since.
@@ -66,10 +65,6 @@ pub(super) const POLL_FOR_CALLBACK: &str = "SELECT attempt_id, due_at FROM (
      WHERE invoice_id = $2 AND (payment_state = 'settled') = $4
          AND (next_poll_at IS NULL OR next_poll_at > due_at)";
 
-/// $1: store.
-pub(super) const LOCK_STORE: &str =
-    "SELECT accepted_at, probe_at FROM store_deliveries WHERE store_id = $1 FOR UPDATE";
-
 /// $1: store, $2: clock.
 pub(super) const DELIVERIES_IN_PROGRESS: &str = "SELECT count(*) FROM outbox WHERE store_id = $1 AND leased_until > coalesce($2, clock_timestamp())";
 
@@ -81,22 +76,3 @@ pub(super) const MAKE_DUE_EARLY: &str = "WITH waiting AS (
      UPDATE outbox SET next_at = $1, planned_at = $1, early_from = NULL,
          early_tries = early_tries + CASE WHEN $2 OR early_tries > 0 THEN 1 ELSE 0 END
      FROM waiting WHERE outbox.order_id = waiting.order_id AND outbox.sequence = waiting.sequence";
-
-/// $1: until when they were fetched, $2: limit.
-pub(super) const DELETE_EXPIRED_PRICES: &str = "DELETE FROM price_lists WHERE id IN (
-         SELECT id FROM price_lists WHERE fetched_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
-
-/// $1: store, $2: number to keep.
-pub(super) const DELETE_EXCESS_STAFF_ACCESS: &str =
-    "DELETE FROM staff_access WHERE hash = ANY (ARRAY (SELECT hash FROM staff_access
-         WHERE store_id = $1 ORDER BY expires_at DESC OFFSET $2 FOR UPDATE SKIP LOCKED))";
-
-/// $1: session, $2: link, $3: now.
-pub(super) const OPEN_STAFF_SESSION: &str = "UPDATE staff_access SET hash = $1, state = 'session',
-         expires_at = $3::timestamptz + session_seconds * interval '1 second'
-     WHERE hash = $2 AND state = 'link' AND expires_at > $3";
-
-/// $1: now, $2: limit.
-pub(super) const DELETE_EXPIRED_STAFF_ACCESS: &str =
-    "DELETE FROM staff_access WHERE hash = ANY (ARRAY (
-         SELECT hash FROM staff_access WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED))";

@@ -2,15 +2,13 @@
 
 use florin_money::Amount;
 use florin_orders::{
-    Abandoned, Amounts, Attempt, AttemptId, Destination, EventType, Invoice, NewAttempt, OrderId,
-    OrderStatus, PaymentState, Snapshot, TransactionHint,
+    Abandoned, Amounts, Attempt, AttemptId, AttemptState, Destination, EventType, Invoice,
+    NewAttempt, OrderId, OrderStatus, PaymentState, TransactionHint,
 };
 use jiff::{SignedDuration, Timestamp};
 
 use super::dialect::{Connection, Transaction, statements};
-use super::orders::{
-    emit, end_attention, get, lock, maybe_attempt, request_attention, set_status, snapshot,
-};
+use super::orders::{lock, locked, save_change};
 use super::polls;
 use crate::limits::{MAX_ATTEMPTS_PER_MINUTE, milliseconds};
 use crate::rows::{self, Time, without_nul};
@@ -25,39 +23,30 @@ pub(super) async fn begin(
     now: Timestamp,
     clock: Option<Time>,
 ) -> Result<Attempt, OrderOperationError> {
-    lock(tx, order_id).await?;
-    if tx.is_repeat()
-        && let Some(begun) = maybe_attempt(tx, &terms.id).await?
-    {
-        return Ok(begun);
-    }
-    let Some(Snapshot { order, .. }) = snapshot(tx, order_id).await? else {
+    let Some(known) = locked(tx, order_id).await? else {
         return Err(OrderOperationError::NoOrder(order_id.clone()));
     };
-    if !order.takes_attempts(now) {
+    if tx.is_repeat()
+        && let Some(begun) = known.attempt(&terms.id)
+    {
+        return Ok(begun.clone());
+    }
+    if !known.order.takes_attempts(now) {
         return Err(OrderOperationError::Closed {
-            from: order.status,
+            from: known.order.status,
             event: "new attempt",
         });
     }
-    let (creating, begun_just_now) = count(tx, order_id, now).await?;
-    if creating > 0 {
+    let mut attempts = known.attempts.iter();
+    if attempts.any(|attempt| matches!(attempt.state, AttemptState::Creating)) {
         return Err(OrderOperationError::InProgress);
     }
-    if begun_just_now >= MAX_ATTEMPTS_PER_MINUTE {
+    let since = now - SignedDuration::from_mins(1);
+    let is_recent = |attempt: &&Attempt| attempt.begun_at > since;
+    if known.attempts.iter().filter(is_recent).count() >= MAX_ATTEMPTS_PER_MINUTE {
         return Err(OrderOperationError::TooMany);
     }
     Ok(insert(tx, order_id, terms, now, clock).await?)
-}
-
-/// Attempts of an order that are being created, and those that were begun in the last minute.
-async fn count(tx: &mut Connection, order_id: &OrderId, now: Timestamp) -> Result<(i64, i64)> {
-    let count =
-        "SELECT count(*) FILTER (WHERE state = 'creating'), count(*) FILTER (WHERE begun_at > $2)
-         FROM attempts WHERE order_id = $1";
-    let since = now - SignedDuration::from_mins(1);
-    let count = sqlx::query_as(count).bind(order_id.as_str());
-    Ok(count.bind(Time(since)).fetch_one(tx).await?)
 }
 
 async fn insert(
@@ -172,19 +161,14 @@ async fn store_invoice(
         return Ok(());
     }
     polls::insert(tx, order, id, invoice, now).await?;
-    if !get(tx, order).await?.takes_attempts(now) {
-        // The order was cancelled or paid by another attempt meanwhile: this invoice is polled, not
-        // shown.
-        return Ok(());
+    let known = locked(tx, order).await?;
+    // The order may have been cancelled or paid by another attempt meanwhile: this invoice is polled, not shown.
+    if let Some(mut known) = known.filter(|known| known.order.takes_attempts(now)) {
+        known.order.current_attempt = Some(id.clone());
+        known.order.status = OrderStatus::AwaitingPayment;
+        save_change(tx, known, &[EventType::AttemptOpened], now).await?;
     }
-    sqlx::query("UPDATE orders SET current_attempt = $1 WHERE id = $2")
-        .bind(id.as_str())
-        .bind(order.as_str())
-        .execute(&mut *tx)
-        .await?;
-    set_status(tx, order, OrderStatus::AwaitingPayment).await?;
-    emit(tx, order, &[EventType::AttemptOpened], now).await?;
-    end_attention(tx, order).await
+    Ok(())
 }
 
 pub(super) async fn abandon(
@@ -204,12 +188,13 @@ pub(super) async fn abandon(
     if ended.rows_affected() == 0 || reason != Abandoned::Blocked {
         return Ok(());
     }
-    if !get(tx, &order).await?.takes_attempts(now) {
-        return Ok(());
+    let known = locked(tx, &order).await?;
+    if let Some(mut known) = known.filter(|known| known.order.takes_attempts(now)) {
+        known.order.status = OrderStatus::Blocked;
+        known.request_attention(now);
+        save_change(tx, known, &[EventType::Blocked], now).await?;
     }
-    set_status(tx, &order, OrderStatus::Blocked).await?;
-    emit(tx, &order, &[EventType::Blocked], now).await?;
-    request_attention(tx, &order, now).await
+    Ok(())
 }
 
 /// Attempts that are being created for longer than `age`. Their orders are locked; those that another transaction has
@@ -237,10 +222,8 @@ pub(super) async fn mark_as_paid(
     named: Option<&NamedTransaction>,
     now: Timestamp,
 ) -> Result<MarkedAsPaid, OrderOperationError> {
-    lock(tx, id).await?;
-    let Some(known) = snapshot(tx, id).await? else {
-        return Err(OrderOperationError::NoOrder(id.clone()));
-    };
+    let unknown = || OrderOperationError::NoOrder(id.clone());
+    let known = locked(tx, id).await?.ok_or_else(unknown)?.snapshot();
     let from = known.order.status;
     let invoice = known.attempt.as_ref().and_then(Attempt::invoice);
     if let Some((named, address)) = named.and_then(|one| Some((one, one.earlier_address(invoice)?)))
@@ -283,17 +266,12 @@ pub(super) async fn mark_as_paid(
     .execute(&mut **tx)
     .await
     .map_err(StorageError::from)?;
-    let status = if from == OrderStatus::AwaitingPayment {
-        OrderStatus::Checking
-    } else {
-        from
-    };
-    set_status(tx, id, status).await?;
-    let marked = snapshot(tx, id).await?;
-    Ok(MarkedAsPaid {
-        snapshot: marked.ok_or_else(|| OrderOperationError::NoOrder(id.clone()))?,
-        is_first,
-    })
+    let mut marked = locked(tx, id).await?.ok_or_else(unknown)?;
+    if from == OrderStatus::AwaitingPayment {
+        marked.order.status = OrderStatus::Checking;
+    }
+    let snapshot = save_change(tx, marked, &[], now).await?;
+    Ok(MarkedAsPaid { snapshot, is_first })
 }
 
 async fn keep_earlier_hint(

@@ -1,23 +1,136 @@
 //! The outbox: pending events and their deliveries.
 
-use florin_orders::{DeliveryId, EndpointHash, EventId, StoreId};
+use async_trait::async_trait;
+use florin_orders::{DeliveryId, EndpointHash, Event, EventId, StoreId};
 use jiff::Timestamp;
 
-use super::dialect::{self, Connection, Transaction, statements};
+use super::dialect::{self, Connection, Store, Transaction, statements};
 use super::outbox;
 use crate::limits::{
-    Lease, MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY, milliseconds,
+    Lease, MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY,
+    RESTART_BATCH, milliseconds,
 };
 use crate::rows::{self, Time, without_nul};
 use crate::{
-    Delivery, DeliveryFilter, DeliveryOutcome, DueDelivery, EndpointStatus, RecordedDelivery,
-    Result, StorageError,
+    Delivery, DeliveryFilter, DeliveryOutcome, DeliveryStorage, DueDelivery, EndpointStatus,
+    RecordedDelivery, Result, StorageError,
 };
+
+#[async_trait]
+impl DeliveryStorage for Store {
+    async fn events(
+        &self,
+        store: &StoreId,
+        after: Option<&EventId>,
+        limit: u32,
+    ) -> Result<Option<Vec<Event>>> {
+        read!(self, |reader| dialect::event_page(
+            reader, store, after, limit
+        ))
+    }
+
+    async fn due_deliveries(
+        &self,
+        store: &StoreId,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueDelivery>> {
+        if !read!(self, |reader| may_be_due(reader, store, now, limit))? {
+            return Ok(Vec::new());
+        }
+        let lease = self.lease(now, lease_until);
+        transaction!(self, Fail, [store, lease], |tx| due(
+            tx, &store, &lease, limit
+        ))
+    }
+
+    async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()> {
+        let holder = self.holder();
+        transaction!(self, Repeat, [delivery, holder], |tx| record(
+            tx, &delivery, outcome, &holder
+        ))
+    }
+
+    async fn deliveries(
+        &self,
+        store: &StoreId,
+        filter: &DeliveryFilter,
+    ) -> Result<Option<Vec<RecordedDelivery>>> {
+        read!(self, |reader| page(reader, store, filter))
+    }
+
+    /// A try in progress keeps no event from being sent again.
+    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool> {
+        transaction!(self, Repeat, [store, event], |tx| async {
+            if !belongs_to(tx, &store, &event).await? {
+                return Ok(false);
+            }
+            let Some((order, sequence)) = lock_order_of(tx, &event).await? else {
+                return Ok(false);
+            };
+            sqlx::query(
+                "UPDATE outbox SET was_delivered = was_delivered OR state = 'delivered', state = 'pending', tries = 0, early_tries = 0,
+                     next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
+                     leased_by = NULL, leased_until = NULL
+                 WHERE order_id = $2 AND sequence = $3",
+            )
+            .bind(Time(now))
+            .bind(&order)
+            .bind(sequence)
+            .execute(&mut **tx)
+            .await?;
+            outbox::mark_heads(tx, &order).await?;
+            Ok(true)
+        })
+    }
+
+    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus> {
+        let (waiting, disabled) = read!(self, |reader| async {
+            let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = $1";
+            let waiting: i64 = sqlx::query_scalar(waiting)
+                .bind(store.as_str())
+                .fetch_one(&mut *reader)
+                .await?;
+            let disabled = "SELECT endpoint, since FROM disabled_endpoints WHERE store_id = $1";
+            let disabled = sqlx::query(disabled).bind(store.as_str());
+            Ok((waiting, disabled.fetch_optional(reader).await?))
+        })?;
+        Ok(EndpointStatus {
+            waiting: rows::read("a count", u64::try_from(waiting))?,
+            gone: disabled.as_ref().map(rows::disabled_endpoint).transpose()?,
+        })
+    }
+
+    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool> {
+        if !read!(self, |reader| is_disabled(reader, store))? {
+            return Ok(false);
+        }
+        // Nothing is delivered meanwhile: the endpoint is enabled last.
+        let mut after = 0;
+        loop {
+            let last = transaction!(self, Repeat, [store], |tx| restart(tx, &store, after, now))?;
+            match last {
+                Some(last) => after = last,
+                None => return Ok(true),
+            }
+        }
+    }
+
+    async fn backlog(&self) -> Result<u64> {
+        // A counter would be one row that all transactions of a store wait for. The index has the waiting events alone.
+        let waiting: i64 = read!(self, |reader| async {
+            let waiting = sqlx::query_scalar("SELECT count(*) FROM outbox WHERE state = 'pending'");
+            Ok(waiting.fetch_one(reader).await?)
+        })?;
+        rows::read("a count", u64::try_from(waiting))
+    }
+}
 
 /// Leases due events. All processes together deliver [`MAX_DELIVERIES_PER_STORE`] at once, of which [`RESERVED_FOR_MONEY`]
 /// are for events of orders with money. It takes no lock of an order: `SKIP LOCKED` replaces it, since the lease and `next_at`
 /// alone are written.
-pub(super) async fn due(
+async fn due(
     tx: &mut Connection,
     store: &StoreId,
     lease: &Lease,
@@ -67,7 +180,7 @@ async fn in_progress(tx: &mut Connection, store: &StoreId, clock: Option<Time>) 
 }
 
 /// Returns `true` if up to `limit` deliveries may be due: without a lock, so that an idle dispatcher costs next to nothing.
-pub(super) async fn may_be_due(
+async fn may_be_due(
     connection: &mut Connection,
     store: &StoreId,
     now: Timestamp,
@@ -94,7 +207,7 @@ pub(super) async fn may_be_due(
     Ok(waits.fetch_one(connection).await?)
 }
 
-pub(super) async fn record(
+async fn record(
     tx: &mut Transaction,
     delivery: &Delivery,
     outcome: DeliveryOutcome,
@@ -145,7 +258,7 @@ pub(super) async fn record(
     .bind(i64::from(is_counted))
     .execute(&mut **tx)
     .await?;
-    mark_heads(tx, &order).await
+    outbox::mark_heads(tx, &order).await
 }
 
 async fn note(tx: &mut Connection, delivery: &Delivery) -> Result<()> {
@@ -192,23 +305,6 @@ async fn is_recorded(tx: &mut Connection, delivery: &Delivery) -> Result<bool> {
     Ok(recorded.fetch_one(tx).await?)
 }
 
-/// Marks which events of an order may be delivered: those with no earlier pending event that the store has not accepted
-/// yet. The others wait for it. Run after each change of a state, with the order locked.
-async fn mark_heads(tx: &mut Connection, order: &str) -> Result<()> {
-    sqlx::query(
-        "UPDATE outbox SET is_head = may_go FROM (
-             SELECT mine.sequence AS head, mine.state = 'pending' AND NOT EXISTS (
-                 SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id AND earlier.state = 'pending'
-                     AND NOT earlier.was_delivered AND earlier.sequence < mine.sequence) AS may_go
-             FROM outbox AS mine WHERE mine.order_id = $1) AS heads
-         WHERE order_id = $1 AND sequence = head AND is_head <> may_go",
-    )
-    .bind(order)
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
 async fn note_as_disabled(
     tx: &mut Connection,
     delivery: &Delivery,
@@ -227,7 +323,7 @@ async fn note_as_disabled(
     Ok(())
 }
 
-pub(super) async fn page(
+async fn page(
     connection: &mut Connection,
     store: &StoreId,
     filter: &DeliveryFilter,
@@ -296,34 +392,6 @@ async fn position(
     Ok(known.fetch_optional(connection).await?)
 }
 
-/// A try in progress keeps no event from being sent again.
-pub(super) async fn redeliver(
-    tx: &mut Connection,
-    store: &StoreId,
-    event: &EventId,
-    now: Timestamp,
-) -> Result<bool> {
-    if !belongs_to(tx, store, event).await? {
-        return Ok(false);
-    }
-    let Some((order, sequence)) = lock_order_of(tx, event).await? else {
-        return Ok(false);
-    };
-    sqlx::query(
-        "UPDATE outbox SET was_delivered = was_delivered OR state = 'delivered', state = 'pending', tries = 0, early_tries = 0,
-             next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
-             leased_by = NULL, leased_until = NULL
-         WHERE order_id = $2 AND sequence = $3",
-    )
-    .bind(Time(now))
-    .bind(&order)
-    .bind(sequence)
-    .execute(&mut *tx)
-    .await?;
-    mark_heads(tx, &order).await?;
-    Ok(true)
-}
-
 async fn belongs_to(connection: &mut Connection, store: &StoreId, event: &EventId) -> Result<bool> {
     let known = "SELECT EXISTS (SELECT 1 FROM events WHERE id = $1 AND store_id = $2)";
     let known = sqlx::query_scalar(known)
@@ -332,47 +400,19 @@ async fn belongs_to(connection: &mut Connection, store: &StoreId, event: &EventI
     Ok(known.fetch_one(connection).await?)
 }
 
-pub(super) async fn backlog(connection: &mut Connection) -> Result<u64> {
-    // A counter would be one row that all transactions of a store wait for. The index has the waiting events alone.
-    let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending'";
-    let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(connection).await?;
-    rows::read("a count", u64::try_from(waiting))
-}
-
-pub(super) async fn endpoint_status(
-    connection: &mut Connection,
-    store: &StoreId,
-) -> Result<EndpointStatus> {
-    let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = $1";
-    let waiting: i64 = sqlx::query_scalar(waiting)
-        .bind(store.as_str())
-        .fetch_one(&mut *connection)
-        .await?;
-    let disabled =
-        sqlx::query("SELECT endpoint, since FROM disabled_endpoints WHERE store_id = $1")
-            .bind(store.as_str())
-            .fetch_optional(connection)
-            .await?;
-    Ok(EndpointStatus {
-        waiting: rows::read("a count", u64::try_from(waiting))?,
-        gone: disabled.as_ref().map(rows::disabled_endpoint).transpose()?,
-    })
-}
-
-pub(super) async fn is_disabled(tx: &mut Connection, store: &StoreId) -> Result<bool> {
+async fn is_disabled(tx: &mut Connection, store: &StoreId) -> Result<bool> {
     let disabled = "SELECT EXISTS (SELECT 1 FROM disabled_endpoints WHERE store_id = $1)";
     let disabled = sqlx::query_scalar(disabled).bind(store.as_str());
     Ok(disabled.fetch_one(tx).await?)
 }
 
-/// Gives up to `limit` pending events behind the position `after` all their retries, from now on. Returns the position
-/// of the last; `None` if none is left.
-pub(super) async fn restart(
+/// Gives a batch of the pending events behind the position `after` all their retries, from now on. Returns the position of the
+/// last; `None` if none was left, and the endpoint is enabled.
+async fn restart(
     tx: &mut Connection,
     store: &StoreId,
     after: i64,
     now: Timestamp,
-    limit: u32,
 ) -> Result<Option<i64>> {
     let last: Option<i64> = sqlx::query_scalar(
         "SELECT max(position) FROM (SELECT position FROM outbox
@@ -380,21 +420,18 @@ pub(super) async fn restart(
     )
     .bind(store.as_str())
     .bind(after)
-    .bind(i64::from(limit))
+    .bind(i64::from(RESTART_BATCH))
     .fetch_one(&mut *tx)
     .await?;
     if let Some(last) = last {
         dialect::restart_events(tx, store, (after, last), now).await?;
+        return Ok(Some(last));
     }
-    Ok(last)
-}
-
-pub(super) async fn enable(tx: &mut Connection, store: &StoreId) -> Result<()> {
     sqlx::query("DELETE FROM disabled_endpoints WHERE store_id = $1")
         .bind(store.as_str())
         .execute(tx)
         .await?;
-    Ok(())
+    Ok(None)
 }
 
 /// Ends the leases of a process that has ended: its events are due at the time that the lease gave them.

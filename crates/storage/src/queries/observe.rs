@@ -1,16 +1,14 @@
 //! Records an observation and everything that follows from it, in one transaction.
 
 use florin_money::CryptoCode;
-use florin_orders::{
-    AppliedAssessment, Attempt, AttemptId, Observation, Order, OrderId, Snapshot, assess,
-};
+use florin_orders::{AppliedAssessment, Attempt, AttemptId, Observation, Order, Snapshot, assess};
 use jiff::Timestamp;
 use sqlx::Row as _;
 
 use super::dialect::{self, Connection, Transaction};
 use super::{orders, outbox, polls};
-use crate::rows::{self, Fence, Time, digest, text_of, truncated, without_nul};
-use crate::{Credit, DueAttempt, RecordedObservation, Result, StorageError};
+use crate::rows::{Fence, Time, digest, text_of, truncated, without_nul};
+use crate::{DueAttempt, RecordedObservation, Result, StorageError};
 
 /// Locks the order, loads it once, decides in pure code, and saves once. Returns `None` if this or a later poll has been recorded:
 /// a response is never overwritten by an earlier one.
@@ -21,7 +19,7 @@ pub(super) async fn record(
 ) -> Result<Option<RecordedObservation>> {
     let now = observation.observed_at;
     let other = || StorageError::Corrupt(format!("{} of another order", due.attempt_id));
-    let before = orders::aggregate(tx, &due.order_id).await?;
+    let before = orders::locked(tx, &due.order_id).await?.ok_or_else(other)?;
     let attempt = before.attempt(&due.attempt_id).ok_or_else(other)?;
     let assessment = assess(&before.order, attempt, observation);
     match dialect::mark_poll_as_recorded(tx, due).await? {
@@ -209,12 +207,4 @@ pub(super) async fn credit(
     .execute(tx)
     .await?;
     Ok(())
-}
-
-pub(super) async fn credit_of(connection: &mut Connection, id: &OrderId) -> Result<Option<Credit>> {
-    let row = sqlx::query("SELECT attempt_id, amount, currency FROM credits WHERE order_id = $1")
-        .bind(id.as_str())
-        .fetch_optional(connection)
-        .await?;
-    row.map(|row| rows::credit(&row, id)).transpose()
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::dialect::{Connection, Store};
 use super::{deliveries, observe, orders, outbox};
 use crate::operator::{DecidedOrder, search_terms};
-use crate::rows::{self, Time};
+use crate::rows::{self, Record as _, Time};
 use crate::{
     AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
     OrderHistory, OrderSearch, Outbox, Result, SettledOrder, StorageError, StoreScope,
@@ -80,18 +80,14 @@ async fn decide(
     now: Timestamp,
 ) -> Result<Snapshot, DecideError> {
     let unknown = || DecideError::NoOrder(id.clone());
-    if !orders::lock(tx, id).await? {
-        return Err(unknown());
-    }
-    let known = orders::snapshot(tx, id).await?;
     let scope = &decision.actor.scope;
+    let known = orders::locked(tx, id).await?;
     let known = known.filter(|known| scope.contains(&known.order.terms.store_id));
-    let known = known.ok_or_else(unknown)?;
+    let before = known.ok_or_else(unknown)?;
     // An earlier run of this transaction, whose commit had no response, or a repeated request.
     if is_recorded(tx, &decision.id).await? {
-        return Ok(known);
+        return Ok(before.snapshot());
     }
-    let before = orders::aggregate(tx, id).await?;
     let DecidedOrder {
         after,
         applied,
@@ -173,53 +169,13 @@ async fn audit_log(
 }
 
 async fn find_orders(connection: &mut Connection, search: &OrderSearch) -> Result<Vec<Aggregate>> {
-    let ids = match &search.text {
-        Some(text) => return find_text(connection, text, search).await,
-        None => page(connection, search).await?,
-    };
-    load(connection, &ids).await
-}
-
-/// A statement for each combination, each by its index. Each takes all parameters.
-async fn page(connection: &mut Connection, search: &OrderSearch) -> Result<Vec<String>> {
-    let statement = match (search.scope.store(), search.status, &search.after) {
-        (None, None, None) => "SELECT id FROM orders ORDER BY created_at DESC, id DESC LIMIT $4",
-        (None, None, Some(_)) => {
-            "SELECT id FROM orders WHERE (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
-             ORDER BY created_at DESC, id DESC LIMIT $4"
-        }
-        (None, Some(_), None) => {
-            "SELECT id FROM orders WHERE status = $2 ORDER BY created_at DESC, id DESC LIMIT $4"
-        }
-        (None, Some(_), Some(_)) => {
-            "SELECT id FROM orders WHERE status = $2
-                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
-             ORDER BY created_at DESC, id DESC LIMIT $4"
-        }
-        (Some(_), None, None) => {
-            "SELECT id FROM orders WHERE store_id = $1 ORDER BY created_at DESC, id DESC LIMIT $4"
-        }
-        (Some(_), None, Some(_)) => {
-            "SELECT id FROM orders WHERE store_id = $1
-                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3 AND store_id = $1)
-             ORDER BY created_at DESC, id DESC LIMIT $4"
-        }
-        (Some(_), Some(_), None) => {
-            "SELECT id FROM orders WHERE store_id = $1 AND status = $2
-             ORDER BY created_at DESC, id DESC LIMIT $4"
-        }
-        (Some(_), Some(_), Some(_)) => {
-            "SELECT id FROM orders WHERE store_id = $1 AND status = $2
-                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3 AND store_id = $1)
-             ORDER BY created_at DESC, id DESC LIMIT $4"
-        }
-    };
-    let ids = sqlx::query_scalar(statement)
-        .bind(search.scope.store().map(StoreId::as_str))
-        .bind(search.status.map(<&str>::from))
-        .bind(search.after.as_ref().map(OrderId::as_str))
-        .bind(i64::from(search.limit));
-    Ok(ids.fetch_all(connection).await?)
+    if let Some(text) = &search.text {
+        return find_text(connection, text, search).await;
+    }
+    let (store, after) = (search.scope.store(), search.after.as_ref());
+    let page = orders::page(connection, store, search.status, after, search.limit).await?;
+    let ids = page.iter().map(|row| row.string("id"));
+    load(connection, &ids.collect::<Result<Vec<_>>>()?).await
 }
 
 /// One statement for each member that may be meant, each by its index. $3 is the only store, or null.
@@ -263,7 +219,7 @@ async fn load(connection: &mut Connection, ids: &[String]) -> Result<Vec<Aggrega
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let id = rows::read("an order id", OrderId::parse(id))?;
-        found.push(orders::read_aggregate(connection, &id).await?);
+        found.extend(orders::aggregate(connection, &id).await?);
     }
     Ok(found)
 }
@@ -295,11 +251,11 @@ async fn order_history(
     scope: &StoreScope,
     id: &OrderId,
 ) -> Result<Option<OrderHistory>> {
-    let known = orders::snapshot(connection, id).await?;
-    if !known.is_some_and(|known| scope.contains(&known.order.terms.store_id)) {
+    let known = orders::aggregate(connection, id).await?;
+    let known = known.filter(|known| scope.contains(&known.order.terms.store_id));
+    let Some(aggregate) = known else {
         return Ok(None);
-    }
-    let aggregate = orders::read_aggregate(connection, id).await?;
+    };
     let mut observations = Vec::new();
     for attempt in &aggregate.attempts {
         let found =

@@ -1,12 +1,14 @@
 //! Orders: one per reference, accessed by token, listed by store.
 
+use std::borrow::Cow;
+
 use florin_orders::{
-    Aggregate, Attempt, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Reference,
-    Snapshot, StoreId,
+    Aggregate, Attempt, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Snapshot,
+    StoreId,
 };
 use jiff::Timestamp;
 
-use super::dialect::{Connection, Transaction, statements};
+use super::dialect::{Connection, Row, Transaction, statements};
 use super::outbox::append;
 use crate::rows::{self, Time, without_nul};
 use crate::{
@@ -130,11 +132,15 @@ pub(super) async fn lock(tx: &mut Connection, id: &OrderId) -> Result<bool> {
     Ok(locked.is_some())
 }
 
-pub(super) async fn aggregate(tx: &mut Connection, id: &OrderId) -> Result<Aggregate> {
+/// An order with its attempts, locked until the transaction ends; `None` for an unknown order.
+pub(super) async fn locked(tx: &mut Connection, id: &OrderId) -> Result<Option<Aggregate>> {
     with_attempts(tx, id, statements::LOCKED_ORDER).await
 }
 
-pub(super) async fn read_aggregate(connection: &mut Connection, id: &OrderId) -> Result<Aggregate> {
+pub(super) async fn aggregate(
+    connection: &mut Connection,
+    id: &OrderId,
+) -> Result<Option<Aggregate>> {
     with_attempts(connection, id, "SELECT * FROM orders WHERE id = $1").await
 }
 
@@ -142,9 +148,11 @@ async fn with_attempts(
     connection: &mut Connection,
     id: &OrderId,
     statement: &'static str,
-) -> Result<Aggregate> {
+) -> Result<Option<Aggregate>> {
     let order = sqlx::query(statement).bind(id.as_str());
-    let order = order.fetch_one(&mut *connection).await?;
+    let Some(order) = order.fetch_optional(&mut *connection).await? else {
+        return Ok(None);
+    };
     let attempts = sqlx::query(
         "SELECT attempts.*, polls.next_poll_at FROM attempts LEFT JOIN polls ON polls.attempt_id = attempts.id
          WHERE attempts.order_id = $1",
@@ -152,7 +160,27 @@ async fn with_attempts(
     .bind(id.as_str())
     .fetch_all(connection)
     .await?;
-    rows::aggregate(&order, &attempts)
+    rows::aggregate(&order, &attempts).map(Some)
+}
+
+/// Saves a locked order that changed, and its events; returns the order afterwards. No person is called any more to an
+/// order about which nothing is open.
+pub(super) async fn save_change(
+    tx: &mut Connection,
+    mut after: Aggregate,
+    events: &[EventType],
+    now: Timestamp,
+) -> Result<Snapshot> {
+    let first = after.order.sequence + 1;
+    after.order.sequence += u32::try_from(events.len()).expect("a handful of events");
+    after.order.version += 1;
+    if after.attention_causes().is_empty() {
+        after.attention_since = None;
+    }
+    save(tx, &after).await?;
+    let snapshot = after.snapshot();
+    append(tx, &snapshot, first, events, now).await?;
+    Ok(snapshot)
 }
 
 /// Saves an order after a transition: one statement for all that changed.
@@ -163,8 +191,8 @@ pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<()> {
     sqlx::query(
         "UPDATE orders SET status = $1, current_attempt = $2, settled_at = $3, reverted_at = $4, reverted_to = $5,
              has_money = $6, late_payment = $7, late_event_at = $8, sequence = $9, version = $10,
-             decision = $11, decided_at = $12, attention_since = $13
-         WHERE id = $14",
+             decision = $11, decided_at = $12, attention_since = $13, receipt_email = $14
+         WHERE id = $15",
     )
     .bind(<&str>::from(order.status))
     .bind(order.current_attempt.as_ref().map(AttemptId::as_str))
@@ -179,18 +207,11 @@ pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<()> {
     .bind(order.decision.map(|decision| <&str>::from(decision.outcome)))
     .bind(order.decision.map(|decision| Time(decision.at)))
     .bind(after.attention_since.map(Time))
+    .bind(order.receipt_email.as_deref())
     .bind(order.id.as_str())
     .execute(tx)
     .await?;
     Ok(())
-}
-
-/// The order of an id that is known to exist.
-pub(super) async fn get(connection: &mut Connection, id: &OrderId) -> Result<Order> {
-    let row = sqlx::query("SELECT * FROM orders WHERE id = $1")
-        .bind(id.as_str())
-        .fetch_one(connection);
-    rows::order(&row.await?)
 }
 
 pub(super) async fn list(
@@ -198,41 +219,26 @@ pub(super) async fn list(
     store: &StoreId,
     filter: &OrderFilter,
 ) -> Result<Vec<Snapshot>> {
-    // A statement for each combination: a condition like "$2 IS NULL OR reference = $2" hides the index. Each takes all
-    // parameters and uses some.
-    let statement = match (&filter.reference, filter.status, &filter.after) {
-        (Some(_), _, _) => {
-            "SELECT * FROM orders WHERE store_id = $1 AND reference = $2 AND (CAST($3 AS text) IS NULL OR status = $3)
-                 AND (CAST($4 AS text) IS NULL OR (created_at, id) <
-                     (SELECT created_at, id FROM orders WHERE id = $4 AND store_id = $1))
-             LIMIT $5"
+    let found = match &filter.reference {
+        Some(reference) => {
+            let found = "SELECT * FROM orders WHERE store_id = $1 AND reference = $2
+                     AND (CAST($3 AS text) IS NULL OR status = $3)
+                     AND (CAST($4 AS text) IS NULL OR (created_at, id) <
+                         (SELECT created_at, id FROM orders WHERE id = $4 AND store_id = $1))
+                 LIMIT $5";
+            let found = sqlx::query(found)
+                .bind(store.as_str())
+                .bind(reference.as_str())
+                .bind(filter.status.map(<&str>::from))
+                .bind(filter.after.as_ref().map(OrderId::as_str))
+                .bind(i64::from(filter.limit));
+            found.fetch_all(&mut *connection).await?
         }
-        (None, None, None) => {
-            "SELECT * FROM orders WHERE store_id = $1 ORDER BY created_at DESC, id DESC LIMIT $5"
-        }
-        (None, None, Some(_)) => {
-            "SELECT * FROM orders WHERE store_id = $1
-                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $4 AND store_id = $1)
-             ORDER BY created_at DESC, id DESC LIMIT $5"
-        }
-        (None, Some(_), None) => {
-            "SELECT * FROM orders WHERE store_id = $1 AND status = $3
-             ORDER BY created_at DESC, id DESC LIMIT $5"
-        }
-        (None, Some(_), Some(_)) => {
-            "SELECT * FROM orders WHERE store_id = $1 AND status = $3
-                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $4 AND store_id = $1)
-             ORDER BY created_at DESC, id DESC LIMIT $5"
+        None => {
+            let (status, after) = (filter.status, filter.after.as_ref());
+            page(connection, Some(store), status, after, filter.limit).await?
         }
     };
-    let found = sqlx::query(statement)
-        .bind(store.as_str())
-        .bind(filter.reference.as_ref().map(Reference::as_str))
-        .bind(filter.status.map(<&str>::from))
-        .bind(filter.after.as_ref().map(OrderId::as_str))
-        .bind(i64::from(filter.limit))
-        .fetch_all(&mut *connection)
-        .await?;
     let mut page = Vec::with_capacity(found.len());
     for row in &found {
         page.push(with_attempt(connection, rows::order(row)?).await?);
@@ -240,38 +246,79 @@ pub(super) async fn list(
     Ok(page)
 }
 
+/// A page of orders, newest first. A statement for each combination: a condition like "$2 IS NULL OR status = $2" hides the
+/// index. Each takes all parameters and uses some.
+pub(super) async fn page(
+    connection: &mut Connection,
+    store: Option<&StoreId>,
+    status: Option<OrderStatus>,
+    after: Option<&OrderId>,
+    limit: u32,
+) -> Result<Vec<Row>> {
+    let statement = match (store, status, after) {
+        (None, None, None) => "SELECT * FROM orders ORDER BY created_at DESC, id DESC LIMIT $4",
+        (None, None, Some(_)) => {
+            "SELECT * FROM orders WHERE (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (None, Some(_), None) => {
+            "SELECT * FROM orders WHERE status = $2 ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (None, Some(_), Some(_)) => {
+            "SELECT * FROM orders WHERE status = $2
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), None, None) => {
+            "SELECT * FROM orders WHERE store_id = $1 ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), None, Some(_)) => {
+            "SELECT * FROM orders WHERE store_id = $1
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3 AND store_id = $1)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), Some(_), None) => {
+            "SELECT * FROM orders WHERE store_id = $1 AND status = $2
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+        (Some(_), Some(_), Some(_)) => {
+            "SELECT * FROM orders WHERE store_id = $1 AND status = $2
+                 AND (created_at, id) < (SELECT created_at, id FROM orders WHERE id = $3 AND store_id = $1)
+             ORDER BY created_at DESC, id DESC LIMIT $4"
+        }
+    };
+    let found = sqlx::query(statement)
+        .bind(store.map(StoreId::as_str))
+        .bind(status.map(<&str>::from))
+        .bind(after.map(OrderId::as_str))
+        .bind(i64::from(limit));
+    Ok(found.fetch_all(connection).await?)
+}
+
 pub(super) async fn cancel(
     tx: &mut Connection,
     id: &OrderId,
     now: Timestamp,
 ) -> Result<Snapshot, OrderOperationError> {
-    lock(tx, id).await?;
-    let Some(known) = snapshot(tx, id).await? else {
+    let Some(mut known) = locked(tx, id).await? else {
         return Err(OrderOperationError::NoOrder(id.clone()));
     };
-    let Order {
-        status: from,
-        cancelled_at,
-        has_money,
-        decision,
-        ..
-    } = known.order;
-    let is_closed = decision.is_some() && !from.is_settled();
-    if cancelled_at.is_some() || is_closed {
-        return Ok(known);
+    let (from, is_paid) = (known.order.status, known.order.status.is_settled());
+    let is_closed = known.order.decision.is_some() && !is_paid;
+    if known.order.cancelled_at.is_some() || is_closed {
+        return Ok(known.snapshot());
     }
-    if from.is_settled() || has_money {
+    if is_paid || known.order.has_money {
         let event = "cancellation";
         return Err(OrderOperationError::Closed { from, event });
     }
-    let cancel = "UPDATE orders SET cancelled_at = $1, status = 'cancelled', version = version + 1 WHERE id = $2";
-    let cancel = sqlx::query(cancel).bind(Time(now)).bind(id.as_str());
+    let cancel = sqlx::query("UPDATE orders SET cancelled_at = $1 WHERE id = $2")
+        .bind(Time(now))
+        .bind(id.as_str());
     cancel.execute(&mut *tx).await.map_err(StorageError::from)?;
-    emit(tx, id, &[EventType::Cancelled], now).await?;
-    end_attention(tx, id).await?;
-    snapshot(tx, id)
-        .await?
-        .ok_or_else(|| OrderOperationError::NoOrder(id.clone()))
+    known.order.cancelled_at = Some(now);
+    known.order.status = OrderStatus::Cancelled;
+    Ok(save_change(tx, known, &[EventType::Cancelled], now).await?)
 }
 
 pub(super) async fn keep_receipt_email(
@@ -281,35 +328,34 @@ pub(super) async fn keep_receipt_email(
     now: Timestamp,
 ) -> Result<Option<KeptEmail>> {
     let email = email.map(without_nul);
-    lock(tx, id).await?;
-    let Some(before) = snapshot(tx, id).await? else {
+    let Some(mut known) = locked(tx, id).await? else {
         return Ok(None);
     };
-    if !before.order.takes_receipt_email(email.as_deref()) {
-        let (snapshot, change) = (before, EmailChange::Refused);
+    if !known.order.takes_receipt_email(email.as_deref()) {
+        let (snapshot, change) = (known.snapshot(), EmailChange::Refused);
         return Ok(Some(KeptEmail { snapshot, change }));
     }
-    if before.order.receipt_email.as_deref() == email.as_deref() && !tx.is_repeat() {
-        let (snapshot, change) = (before, EmailChange::Unchanged);
+    let before = known.order.receipt_email.clone();
+    let is_stored = before.as_deref() == email.as_deref();
+    if is_stored && !tx.is_repeat() {
+        let (snapshot, change) = (known.snapshot(), EmailChange::Unchanged);
         return Ok(Some(KeptEmail { snapshot, change }));
     }
-    sqlx::query("UPDATE orders SET receipt_email = $1, version = version + 1 WHERE id = $2")
-        .bind(email.as_deref())
-        .bind(id.as_str())
-        .execute(&mut **tx)
-        .await?;
-    if before.order.status.is_settled() && before.order.receipt_email.is_none() {
-        emit(tx, id, &[EventType::EmailAdded], now).await?;
-    }
-    let snapshot = snapshot(tx, id).await?;
-    let before = before.order.receipt_email;
+    known.order.receipt_email = email.map(Cow::into_owned);
+    let is_news = known.order.status.is_settled() && before.is_none();
+    let events: &[EventType] = if is_news {
+        &[EventType::EmailAdded]
+    } else {
+        &[]
+    };
+    let snapshot = save_change(tx, known, events, now).await?;
     // A repetition finds what the try before has stored.
-    let change = if before.is_none() || tx.is_repeat() && before.as_deref() == email.as_deref() {
+    let change = if before.is_none() || tx.is_repeat() && is_stored {
         EmailChange::First
     } else {
         EmailChange::Replaced
     };
-    Ok(snapshot.map(|snapshot| KeptEmail { snapshot, change }))
+    Ok(Some(KeptEmail { snapshot, change }))
 }
 
 pub(super) async fn expire(
@@ -325,92 +371,22 @@ pub(super) async fn expire(
     let mut expired = Vec::with_capacity(due.len());
     for id in due {
         let id = rows::read("an order id", OrderId::parse(&id))?;
-        set_status(tx, &id, OrderStatus::Expired).await?;
-        emit(tx, &id, &[EventType::Expired], now).await?;
+        if let Some(mut order) = locked(tx, &id).await? {
+            order.order.status = OrderStatus::Expired;
+            save_change(tx, order, &[EventType::Expired], now).await?;
+        }
         expired.push(id);
     }
     Ok(expired)
 }
 
-/// Emits events about an order in its present state, and counts them in the order's row.
-pub(super) async fn emit(
-    tx: &mut Connection,
-    order_id: &OrderId,
-    events: &[EventType],
-    now: Timestamp,
-) -> Result<()> {
-    let missing = || StorageError::Corrupt(format!("no order {order_id} to emit events of"));
-    let snapshot = snapshot(tx, order_id).await?.ok_or_else(missing)?;
-    append(tx, &snapshot, snapshot.order.sequence + 1, events, now).await?;
-    let count = i64::try_from(events.len()).expect("a handful of events");
-    sqlx::query("UPDATE orders SET sequence = sequence + $1, version = version + 1 WHERE id = $2")
-        .bind(count)
-        .bind(order_id.as_str())
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-pub(super) async fn request_attention(
-    tx: &mut Connection,
-    id: &OrderId,
-    now: Timestamp,
-) -> Result<()> {
-    sqlx::query("UPDATE orders SET attention_since = $1 WHERE id = $2")
-        .bind(Time(now))
-        .bind(id.as_str())
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-/// Calls no person any more to an order about which nothing is open.
-pub(super) async fn end_attention(tx: &mut Connection, id: &OrderId) -> Result<()> {
-    let waits = "SELECT attention_since IS NOT NULL FROM orders WHERE id = $1";
-    let waits: bool = sqlx::query_scalar(waits)
-        .bind(id.as_str())
-        .fetch_one(&mut *tx)
-        .await?;
-    if !waits || !aggregate(tx, id).await?.attention_causes().is_empty() {
-        return Ok(());
-    }
-    sqlx::query("UPDATE orders SET attention_since = NULL WHERE id = $1")
-        .bind(id.as_str())
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-/// Sets the status of an order. The caller emits the event, if any, in the same transaction.
-pub(super) async fn set_status(
-    tx: &mut Connection,
-    id: &OrderId,
-    status: OrderStatus,
-) -> Result<()> {
-    sqlx::query("UPDATE orders SET status = $1, version = version + 1 WHERE id = $2")
-        .bind(<&str>::from(status))
-        .bind(id.as_str())
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
 pub(super) async fn attempt(connection: &mut Connection, id: &AttemptId) -> Result<Attempt> {
-    let found = maybe_attempt(connection, id).await?;
-    found.ok_or_else(|| StorageError::Corrupt(format!("no attempt {id}")))
-}
-
-/// The attempt of an id; `None` for an unknown one.
-pub(super) async fn maybe_attempt(
-    connection: &mut Connection,
-    id: &AttemptId,
-) -> Result<Option<Attempt>> {
     let row = sqlx::query(
         "SELECT attempts.*, polls.next_poll_at FROM attempts LEFT JOIN polls ON polls.attempt_id = attempts.id
          WHERE attempts.id = $1",
     )
     .bind(id.as_str())
-    .fetch_optional(connection)
+    .fetch_one(connection)
     .await?;
-    row.as_ref().map(rows::attempt).transpose()
+    rows::attempt(&row)
 }

@@ -74,16 +74,13 @@ pub(super) async fn lock_store(
     tx: &mut Connection,
     store: &StoreId,
 ) -> Result<(Option<Time>, Option<Time>)> {
-    sqlx::query(
-        "INSERT INTO store_deliveries (store_id) VALUES ($1) ON CONFLICT (store_id) DO NOTHING",
+    let times = sqlx::query_as(
+        "INSERT INTO store_deliveries (store_id) VALUES ($1)
+         ON CONFLICT (store_id) DO UPDATE SET store_id = excluded.store_id RETURNING accepted_at, probe_at",
     )
     .bind(store.as_str())
-    .execute(&mut *tx)
+    .fetch_one(tx)
     .await?;
-    let times = sqlx::query_as(statements::LOCK_STORE)
-        .bind(store.as_str())
-        .fetch_one(tx)
-        .await?;
     Ok(times)
 }
 
@@ -160,6 +157,23 @@ pub(super) async fn note_as_accepting(
     .bind(Time(delivery.ended_at()))
     .bind(order)
     .bind(sequence)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Marks which events of an order may be delivered: those with no earlier pending event that the store has not accepted
+/// yet. The others wait for it. Run after each change of a state, with the order locked.
+pub(super) async fn mark_heads(tx: &mut Connection, order: &str) -> Result<()> {
+    sqlx::query(
+        "UPDATE outbox SET is_head = may_go FROM (
+             SELECT mine.sequence AS head, mine.state = 'pending' AND NOT EXISTS (
+                 SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id AND earlier.state = 'pending'
+                     AND NOT earlier.was_delivered AND earlier.sequence < mine.sequence) AS may_go
+             FROM outbox AS mine WHERE mine.order_id = $1) AS heads
+         WHERE order_id = $1 AND sequence = head AND is_head <> may_go",
+    )
+    .bind(order)
     .execute(tx)
     .await?;
     Ok(())

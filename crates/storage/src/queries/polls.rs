@@ -1,14 +1,194 @@
 //! Polls: leased, scheduled, rescheduled.
 
+use async_trait::async_trait;
 use florin_orders::{
-    AttemptId, Invoice, InvoiceId, OrderId, PaymentState, PollPriority, StoreId, Stretch, next_poll,
+    AttemptId, Invoice, InvoiceId, Observation, OrderId, PaymentState, PollPriority, StoreId,
+    Stretch, next_poll,
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::dialect::{Connection, Row, statements};
-use crate::limits::{InvoiceKind, Lease, milliseconds};
+use super::dialect::{self, Connection, Row, Store, statements};
+use super::{observe, orders};
+use crate::limits::{InvoiceKind, milliseconds};
 use crate::rows::{self, Record as _, Time};
-use crate::{DueAttempt, PollQueue, Result};
+use crate::{Credit, DueAttempt, PollQueue, PollStorage, RecordedObservation, Result};
+
+impl Store {
+    /// Schedules the poll that a callback causes. A callback that changes nothing reads only.
+    async fn schedule_callback_poll(
+        &self,
+        invoice: &InvoiceId,
+        known: InvoiceKind,
+        at: Timestamp,
+    ) -> Result<bool> {
+        let is_settled = known == InvoiceKind::Settled;
+        // The response to a poll whose lease has expired reschedules the next poll: only a poll that is due before the
+        // end of the lease is kept.
+        let poll: Option<(String, Time)> = read!(self, |reader| async {
+            let poll = sqlx::query_as(statements::POLL_FOR_CALLBACK)
+                .bind(Time(at))
+                .bind(invoice.as_str())
+                .bind(known.debounce_ms())
+                .bind(is_settled);
+            Ok(poll.fetch_optional(reader).await?)
+        })?;
+        let Some((attempt, at)) = poll else {
+            return Ok(false);
+        };
+        transaction!(self, Repeat, [attempt], |tx| async {
+            let scheduled = sqlx::query(
+                "UPDATE polls SET next_poll_at = $1, priority = 'callback'
+                 WHERE attempt_id = $2 AND (payment_state = 'settled') = $3
+                     AND (next_poll_at IS NULL OR next_poll_at > $1)",
+            )
+            .bind(at)
+            .bind(&attempt)
+            .bind(is_settled)
+            .execute(&mut **tx)
+            .await?;
+            Ok(scheduled.rows_affected() > 0)
+        })
+    }
+}
+
+#[async_trait]
+impl PollStorage for Store {
+    /// Two processes never wait for each other: what one has locked, the other leaves out.
+    async fn due_attempts(
+        &self,
+        priority: PollPriority,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueAttempt>> {
+        let lease = self.lease(now, lease_until);
+        transaction!(self, Fail, [lease], |tx| async {
+            let leased = sqlx::query(statements::LEASE_POLLS)
+                .bind(<&str>::from(priority))
+                .bind(Time(lease.now))
+                .bind(Time(lease.until))
+                .bind(lease.clock())
+                .bind(lease.length_ms())
+                .bind(i64::from(limit))
+                .bind(&*lease.holder)
+                .fetch_all(&mut **tx)
+                .await?;
+            let due = leased.iter().map(|row| due_attempt(row, priority));
+            due.collect()
+        })
+    }
+
+    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool> {
+        transaction!(self, Repeat, [order], |tx| async {
+            let scheduled = sqlx::query(
+                "UPDATE polls SET next_poll_at = $1,
+                     priority = CASE priority WHEN 'callback' THEN priority ELSE 'watched' END
+                 WHERE attempt_id = (SELECT current_attempt FROM orders WHERE id = $2)
+                     AND payment_state <> 'settled' AND (next_poll_at IS NULL OR next_poll_at > $1)",
+            )
+            .bind(Time(at))
+            .bind(order.as_str())
+            .execute(&mut **tx)
+            .await?;
+            Ok(scheduled.rows_affected() > 0)
+        })
+    }
+
+    async fn schedule_polls_of_order(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool> {
+        transaction!(self, Repeat, [order], |tx| async {
+            orders::lock(tx, &order).await?;
+            let scheduled = sqlx::query(statements::SCHEDULE_POLLS_OF_ORDER)
+                .bind(Time(now))
+                .bind(milliseconds(pause))
+                .bind(order.as_str())
+                .execute(&mut **tx)
+                .await?;
+            Ok(scheduled.rows_affected() > 0)
+        })
+    }
+
+    async fn replan_future(&self, now: Timestamp) -> Result<u64> {
+        let clock = self.clock(now);
+        transaction!(self, Repeat, [], |tx| dialect::replan_future(
+            tx, now, clock
+        ))
+    }
+
+    async fn poll_queue(&self, until: Timestamp, most: u32) -> Result<PollQueue> {
+        read!(self, |reader| queue(reader, until, most))
+    }
+
+    async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
+        self.schedule_callback_poll(invoice, InvoiceKind::Unsettled, at)
+            .await
+    }
+
+    async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
+        self.schedule_callback_poll(invoice, InvoiceKind::Settled, at)
+            .await
+    }
+
+    async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>> {
+        let store = "SELECT store_id FROM orders WHERE id = (SELECT order_id FROM polls WHERE invoice_id = $1)";
+        let found: Option<String> = read!(self, |reader| async {
+            let store = sqlx::query_scalar(store).bind(invoice.as_str());
+            Ok(store.fetch_optional(reader).await?)
+        })?;
+        let store = found.map(|store| rows::read("a store id", StoreId::parse(&store)));
+        store.transpose()
+    }
+
+    /// Does nothing if the lease was lost.
+    async fn reschedule_poll(
+        &self,
+        due: &DueAttempt,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<()> {
+        transaction!(self, Repeat, [due], |tx| async {
+            sqlx::query(
+                "UPDATE polls SET next_poll_at = $1, polled_at = CASE WHEN polled_at > $5 THEN polled_at ELSE $5 END,
+                     leased_by = NULL, leased_until = NULL, lease_next_at = NULL,
+                     priority = CASE priority WHEN 'unwatched' THEN $2 ELSE priority END
+                 WHERE attempt_id = $3 AND poll_seq = $4",
+            )
+            .bind(Time(until))
+            .bind(<&str>::from(due.priority))
+            .bind(due.attempt_id.as_str())
+            .bind(i64::from(due.poll_seq))
+            .bind(Time(now))
+            .execute(&mut **tx)
+            .await?;
+            Ok(())
+        })
+    }
+
+    async fn record_observation(
+        &self,
+        due: &DueAttempt,
+        observation: &Observation,
+    ) -> Result<Option<RecordedObservation>> {
+        transaction!(self, Repeat, [due, observation], |tx| observe::record(
+            tx,
+            &due,
+            &observation
+        ))
+    }
+
+    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>> {
+        let credit = "SELECT attempt_id, amount, currency FROM credits WHERE order_id = $1";
+        let row = read!(self, |reader| async {
+            let credit = sqlx::query(credit).bind(order.as_str());
+            Ok(credit.fetch_optional(reader).await?)
+        })?;
+        row.map(|row| rows::credit(&row, order)).transpose()
+    }
+}
 
 pub(super) async fn insert(
     tx: &mut Connection,
@@ -29,29 +209,6 @@ pub(super) async fn insert(
     .execute(tx)
     .await?;
     Ok(())
-}
-
-/// Leases due polls. Two processes never wait for each other: what one has locked, the other leaves out.
-pub(super) async fn due(
-    tx: &mut Connection,
-    priority: PollPriority,
-    lease: &Lease,
-    limit: u32,
-) -> Result<Vec<DueAttempt>> {
-    let leased = sqlx::query(statements::LEASE_POLLS)
-        .bind(<&str>::from(priority))
-        .bind(Time(lease.now))
-        .bind(Time(lease.until))
-        .bind(lease.clock())
-        .bind(lease.length_ms())
-        .bind(i64::from(limit))
-        .bind(&*lease.holder)
-        .fetch_all(tx)
-        .await?;
-    leased
-        .iter()
-        .map(|row| due_attempt(row, priority))
-        .collect()
 }
 
 fn due_attempt(row: &Row, priority: PollPriority) -> Result<DueAttempt> {
@@ -108,39 +265,7 @@ pub(super) async fn save(
     Ok(())
 }
 
-pub(super) async fn schedule(tx: &mut Connection, id: &OrderId, at: Timestamp) -> Result<bool> {
-    let scheduled = sqlx::query(
-        "UPDATE polls SET next_poll_at = $1, priority = CASE priority WHEN 'callback' THEN priority ELSE 'watched' END
-         WHERE attempt_id = (SELECT current_attempt FROM orders WHERE id = $2) AND payment_state <> 'settled'
-             AND (next_poll_at IS NULL OR next_poll_at > $1)",
-    )
-    .bind(Time(at))
-    .bind(id.as_str())
-    .execute(tx)
-    .await?;
-    Ok(scheduled.rows_affected() > 0)
-}
-
-pub(super) async fn schedule_of_order(
-    tx: &mut Connection,
-    id: &OrderId,
-    pause: SignedDuration,
-    now: Timestamp,
-) -> Result<bool> {
-    let scheduled = sqlx::query(statements::SCHEDULE_POLLS_OF_ORDER)
-        .bind(Time(now))
-        .bind(milliseconds(pause))
-        .bind(id.as_str())
-        .execute(tx)
-        .await?;
-    Ok(scheduled.rows_affected() > 0)
-}
-
-pub(super) async fn queue(
-    connection: &mut Connection,
-    until: Timestamp,
-    most: u32,
-) -> Result<PollQueue> {
+async fn queue(connection: &mut Connection, until: Timestamp, most: u32) -> Result<PollQueue> {
     let mut queue = PollQueue::default();
     for priority in [
         PollPriority::Callback,
@@ -163,84 +288,4 @@ pub(super) async fn queue(
         }
     }
     Ok(queue)
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct CallbackPoll {
-    attempt: String,
-    at: Time,
-}
-
-/// When a callback causes a poll of an invoice; `None` if one is due before.
-pub(super) async fn for_callback(
-    connection: &mut Connection,
-    id: &InvoiceId,
-    known: InvoiceKind,
-    at: Timestamp,
-) -> Result<Option<CallbackPoll>> {
-    // The response to a poll whose lease has expired reschedules the next poll: only a poll that is
-    // due before the end of the lease is kept.
-    let poll: Option<(String, Time)> = sqlx::query_as(statements::POLL_FOR_CALLBACK)
-        .bind(Time(at))
-        .bind(id.as_str())
-        .bind(known.debounce_ms())
-        .bind(known == InvoiceKind::Settled)
-        .fetch_optional(connection)
-        .await?;
-    Ok(poll.map(|(attempt, at)| CallbackPoll { attempt, at }))
-}
-
-pub(super) async fn schedule_for_callback(
-    tx: &mut Connection,
-    poll: &CallbackPoll,
-    known: InvoiceKind,
-) -> Result<bool> {
-    let scheduled = sqlx::query(
-        "UPDATE polls SET next_poll_at = $1, priority = 'callback'
-         WHERE attempt_id = $2 AND (payment_state = 'settled') = $3
-             AND (next_poll_at IS NULL OR next_poll_at > $1)",
-    )
-    .bind(poll.at)
-    .bind(&poll.attempt)
-    .bind(known == InvoiceKind::Settled)
-    .execute(tx)
-    .await?;
-    Ok(scheduled.rows_affected() > 0)
-}
-
-pub(super) async fn store_of(
-    connection: &mut Connection,
-    id: &InvoiceId,
-) -> Result<Option<StoreId>> {
-    let found: Option<String> = sqlx::query_scalar(
-        "SELECT store_id FROM orders WHERE id = (SELECT order_id FROM polls WHERE invoice_id = $1)",
-    )
-    .bind(id.as_str())
-    .fetch_optional(connection)
-    .await?;
-    let store = found.map(|store| rows::read("a store id", StoreId::parse(&store)));
-    store.transpose()
-}
-
-/// Reschedules a poll that failed, unless its lease was lost.
-pub(super) async fn reschedule(
-    tx: &mut Connection,
-    due: &DueAttempt,
-    until: Timestamp,
-    now: Timestamp,
-) -> Result<()> {
-    sqlx::query(
-        "UPDATE polls SET next_poll_at = $1, polled_at = CASE WHEN polled_at > $5 THEN polled_at ELSE $5 END,
-             leased_by = NULL, leased_until = NULL, lease_next_at = NULL,
-             priority = CASE priority WHEN 'unwatched' THEN $2 ELSE priority END
-         WHERE attempt_id = $3 AND poll_seq = $4",
-    )
-    .bind(Time(until))
-    .bind(<&str>::from(due.priority))
-    .bind(due.attempt_id.as_str())
-    .bind(i64::from(due.poll_seq))
-    .bind(Time(now))
-    .execute(tx)
-    .await?;
-    Ok(())
 }

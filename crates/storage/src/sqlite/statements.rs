@@ -1,5 +1,8 @@
 //! Statements that SQLite words differently. The one writer needs no locks, and times are numbers.
 
+/// The present; $1: clock.
+pub(super) const PRESENT: &str = "SELECT $1";
+
 /// $1: order.
 pub(super) const LOCK_ORDER: &str = "SELECT true FROM orders WHERE id = $1";
 
@@ -10,10 +13,6 @@ pub(super) const LOCKED_ORDER: &str = "SELECT * FROM orders WHERE id = $1";
 pub(super) const EXPIRED_ORDERS: &str =
     "SELECT id FROM orders INDEXED BY orders_by_expiry WHERE status = 'open' AND expires_at <= $1
      ORDER BY expires_at LIMIT $2";
-
-/// $1: now, $2: limit.
-pub(super) const DELETE_EXPIRED_TOKENS: &str = "DELETE FROM client_tokens WHERE hash IN (
-         SELECT hash FROM client_tokens WHERE expires_at <= $1 LIMIT $2)";
 
 /// $1: request, $2: fingerprint, $3: end of the claim, $4: clock, $5: milliseconds of the lease. A lease that ends more than
 /// a minute after a new one is of a clock that was set back since.
@@ -63,10 +62,6 @@ pub(super) const POLL_FOR_CALLBACK: &str = "SELECT attempt_id, due_at FROM (
      WHERE invoice_id = $2 AND (payment_state = 'settled') = $4
          AND (next_poll_at IS NULL OR next_poll_at > due_at)";
 
-/// $1: store.
-pub(super) const LOCK_STORE: &str =
-    "SELECT accepted_at, probe_at FROM store_deliveries WHERE store_id = $1";
-
 /// $1: store, $2: clock.
 pub(super) const DELIVERIES_IN_PROGRESS: &str =
     "SELECT count(*) FROM outbox WHERE store_id = $1 AND leased_until > $2";
@@ -77,21 +72,3 @@ pub(super) const MAKE_DUE_EARLY: &str = "UPDATE outbox SET next_at = $1, planned
      WHERE (order_id, sequence) IN (SELECT order_id, sequence FROM outbox
          WHERE is_head AND early_from IS NOT NULL AND store_id = $3 AND priority = $4 AND early_from < $5
          ORDER BY early_from LIMIT $6)";
-
-/// $1: until when they were fetched, $2: limit.
-pub(super) const DELETE_EXPIRED_PRICES: &str = "DELETE FROM price_lists WHERE id IN (
-         SELECT id FROM price_lists WHERE fetched_at <= $1 LIMIT $2)";
-
-/// $1: store, $2: number to keep.
-pub(super) const DELETE_EXCESS_STAFF_ACCESS: &str =
-    "DELETE FROM staff_access WHERE hash IN (SELECT hash FROM staff_access
-         WHERE store_id = $1 ORDER BY expires_at DESC LIMIT -1 OFFSET $2)";
-
-/// $1: session, $2: link, $3: now.
-pub(super) const OPEN_STAFF_SESSION: &str =
-    "UPDATE staff_access SET hash = $1, state = 'session', expires_at = $3 + session_seconds * 1000
-     WHERE hash = $2 AND state = 'link' AND expires_at > $3";
-
-/// $1: now, $2: limit.
-pub(super) const DELETE_EXPIRED_STAFF_ACCESS: &str = "DELETE FROM staff_access WHERE hash IN (
-         SELECT hash FROM staff_access WHERE expires_at <= $1 LIMIT $2)";

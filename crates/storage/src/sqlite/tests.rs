@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::contract::{ByNumber as _, demo, id, polled, statements, token};
-use crate::{DeliveryOutcome, Opened, Storage as _};
+use crate::{DeliveryOutcome, DeliveryStorage as _, ExpiringStorage as _, Opened, Storage as _};
 
 struct TestStorage {
     storage: SqliteStorage,
@@ -49,7 +49,7 @@ SCAN outbox USING INDEX outbox_leased: the leased events alone, at the start
 SCAN attempts USING INDEX attempts_needing_review: those alone
 SCAN outbox USING COVERING INDEX outbox_by_plan: the waiting events alone
 SCAN outbox USING COVERING INDEX outbox_pending: the waiting events alone
-SCAN orders USING COVERING INDEX orders_by_time: in the order of the index, up to the page's limit
+SCAN orders USING INDEX orders_by_time: in the order of the index, up to the page's limit
 SCAN outbox USING COVERING INDEX outbox_given_up: the given-up events alone, up to the page's limit
 SCAN static_files: those of a few versions
 SCAN price_lists: those of a few minutes

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::relay::{Cut, Relay};
 use super::*;
 use crate::rows::Time;
-use crate::{ChangeListener, Changed, GatewayAccountStep, NewGatewayAccount};
+use crate::{ChangeListener, GatewayAccountStep, NewGatewayAccount};
 
 async fn next_of(listener: &mut dyn ChangeListener) -> Changed {
     let next = tokio::time::timeout(Duration::from_secs(5), listener.next());
