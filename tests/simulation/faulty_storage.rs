@@ -9,9 +9,9 @@ use florin_orders::{
     NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
-    AuditEntry, Claim, Credit, DecideError, Delivery, DeliveryFilter, DeliveryOutcome,
-    DeliveryStorage, DueAttempt, DueDelivery, EndpointStatus, ExpiringStorage, Failure,
-    Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction, NewAuditEntry,
+    AttemptStorage, AuditEntry, Claim, Credit, DecideError, Delivery, DeliveryFilter,
+    DeliveryOutcome, DeliveryStorage, DueAttempt, DueDelivery, EndpointStatus, ExpiringStorage,
+    Failure, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction, NewAuditEntry,
     NewDecision, OpenAttemptError, OpenError, Opened, OperatorStorage, OrderFilter, OrderHistory,
     OrderOperationError, OrderSearch, OrderVersion, PollQueue, PollStorage, PriceList,
     RecordedDelivery, RecordedObservation, RequestId, Result, SettledOrder, SharedStorage,
@@ -237,6 +237,23 @@ with_faults! {
 }
 
 with_faults! {
+    AttemptStorage;
+    async fn begin_attempt(
+        &self, order: &OrderId, terms: &NewAttempt, now: Timestamp,
+    ) -> Result<Attempt, OrderOperationError>;
+    async fn open_attempt(
+        &self, attempt: &AttemptId, invoice: &Invoice, now: Timestamp,
+    ) -> Result<(), OpenAttemptError>;
+    async fn abandon_attempt(
+        &self, attempt: &AttemptId, reason: Abandoned, now: Timestamp,
+    ) -> Result<()>;
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64>;
+    async fn mark_as_paid(
+        &self, order: &OrderId, named: Option<&NamedTransaction>, now: Timestamp,
+    ) -> Result<MarkedAsPaid, OrderOperationError>;
+}
+
+with_faults! {
     PollStorage;
     async fn due_attempts(
         &self, poll_priority: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
@@ -282,19 +299,6 @@ with_faults! {
     async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>>;
     async fn cancel_order(&self, id: &OrderId, now: Timestamp) -> Result<Snapshot, OrderOperationError>;
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>>;
-    async fn begin_attempt(
-        &self, order: &OrderId, terms: &NewAttempt, now: Timestamp,
-    ) -> Result<Attempt, OrderOperationError>;
-    async fn open_attempt(
-        &self, attempt: &AttemptId, invoice: &Invoice, now: Timestamp,
-    ) -> Result<(), OpenAttemptError>;
-    async fn abandon_attempt(
-        &self, attempt: &AttemptId, reason: Abandoned, now: Timestamp,
-    ) -> Result<()>;
-    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64>;
-    async fn mark_as_paid(
-        &self, order: &OrderId, named: Option<&NamedTransaction>, now: Timestamp,
-    ) -> Result<MarkedAsPaid, OrderOperationError>;
     async fn keep_receipt_email(
         &self, order: &OrderId, email: Option<&str>, now: Timestamp,
     ) -> Result<Option<KeptEmail>>;

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
+use sqlx::SqlStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::PgConnectOptions;
 
 use crate::{
-    LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage, Verified,
-    postgres, sqlite,
+    LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage, postgres, sqlite,
 };
 
 /// An open database of either kind.
@@ -133,5 +134,40 @@ pub async fn verify(url: &str, environment: &str) -> Result<Verified, String> {
         postgres::verify(url, environment).await
     } else {
         sqlite::verify(url, environment).await
+    }
+}
+
+/// What a check of a whole database found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// The number of rows of each of [`Self::TABLES`].
+    pub rows: Vec<(&'static str, i64)>,
+    /// What is wrong, a sentence each.
+    pub defects: Vec<String>,
+}
+
+impl Verified {
+    pub(crate) const TABLES: [&'static str; 6] = [
+        "orders",
+        "attempts",
+        "observations",
+        "credits",
+        "events",
+        "deliveries",
+    ];
+}
+
+pub(crate) fn count(table: &str) -> sqlx::AssertSqlSafe<String> {
+    sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"))
+}
+
+pub(crate) fn migrator(migrations: &[(i64, &'static str, &'static str)]) -> Migrator {
+    let migrations = migrations.iter().map(|(version, name, sql)| {
+        let sql = SqlStr::from_static(sql);
+        Migration::new(*version, (*name).into(), MigrationType::Simple, sql, false)
+    });
+    Migrator {
+        migrations: migrations.collect(),
+        ..Migrator::DEFAULT
     }
 }

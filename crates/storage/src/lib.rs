@@ -31,14 +31,13 @@ mod limits;
 mod operator;
 mod postgres;
 mod rows;
-mod schema;
 mod shared;
 mod sqlite;
 mod traits;
 
 pub use copy::{CopiedTable, CopyError, CopyStep, OnCopyStep, copy};
 pub use database::{
-    Database, backup, check_database, check_place, is_postgres, network_volume, verify,
+    Database, Verified, backup, check_database, check_place, is_postgres, network_volume, verify,
 };
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DeliveryStorage, DisabledEndpoint, DueDelivery,
@@ -62,13 +61,12 @@ pub use postgres::{
     GatewayAccount, GatewayAccountStep, NewGatewayAccount, PostgresOptions, PostgresStorage,
     migrate as migrate_postgres,
 };
-pub use schema::Verified;
 pub use shared::{
     ChangeListener, Changed, Commits, LimitKey, OrderVersion, Outbox, PoolState, ServerState,
     SharedStorage, Standbys, StaticFile, Totals,
 };
 pub use sqlite::SqliteStorage;
 pub use traits::{
-    Credit, DueAttempt, EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, Opened,
-    OrderFilter, PollQueue, PollStorage, RecordedObservation, Storage,
+    AttemptStorage, Credit, DueAttempt, EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction,
+    Opened, OrderFilter, PollQueue, PollStorage, RecordedObservation, Storage,
 };

@@ -50,7 +50,6 @@ mod dead_connections;
 mod dialect;
 mod open;
 mod options;
-mod server;
 mod shared;
 mod statements;
 #[cfg(test)]
@@ -74,8 +73,6 @@ mod orders;
 mod outbox;
 #[path = "queries/polls.rs"]
 mod polls;
-#[path = "queries/storage.rs"]
-mod storage_queries;
 
 use std::sync::Arc;
 

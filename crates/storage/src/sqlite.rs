@@ -47,8 +47,6 @@ mod orders;
 mod outbox;
 #[path = "queries/polls.rs"]
 mod polls;
-#[path = "queries/storage.rs"]
-mod storage_queries;
 
 use std::str::FromStr;
 use std::sync::Arc;

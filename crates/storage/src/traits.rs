@@ -228,45 +228,9 @@ pub trait PollStorage: Send + Sync + std::fmt::Debug {
     async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>>;
 }
 
-/// Storage of orders and attempts, and all else. Each method that reads or changes orders is one transaction. None calls the
-/// gateway or a shop.
+/// Storage of attempts. Each method is one transaction.
 #[async_trait]
-pub trait Storage:
-    SharedStorage + OperatorStorage + ExpiringStorage + PollStorage + DeliveryStorage
-{
-    /// Opens an order, or finds the one that the reference names, and grants `token` access to it
-    /// until `token_expires_at`.
-    ///
-    /// # Errors
-    /// [`OpenError::Conflict`] when the reference names an order of another price or currency.
-    async fn open_order(
-        &self,
-        id: &OrderId,
-        terms: &NewOrder,
-        token: TokenHash,
-        token_expires_at: Timestamp,
-        now: Timestamp,
-    ) -> Result<Opened, OpenError>;
-
-    /// One order.
-    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>>;
-
-    /// A page of a store's orders, newest first.
-    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>>;
-
-    /// Cancels an order for which no payment was detected.
-    ///
-    /// # Errors
-    /// [`OrderOperationError::Closed`] once a payment was detected.
-    async fn cancel_order(
-        &self,
-        id: &OrderId,
-        now: Timestamp,
-    ) -> Result<Snapshot, OrderOperationError>;
-
-    /// Expires a batch of the orders without an attempt whose time is over. Returns their ids; none if none is left.
-    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>>;
-
+pub trait AttemptStorage: Send + Sync + std::fmt::Debug {
     /// Writes the row of an attempt, before the gateway is asked for its invoice.
     ///
     /// # Errors
@@ -315,6 +279,46 @@ pub trait Storage:
         named: Option<&NamedTransaction>,
         now: Timestamp,
     ) -> Result<MarkedAsPaid, OrderOperationError>;
+}
+
+/// Storage of orders, and all else. Each method that reads or changes orders is one transaction. None calls the
+/// gateway or a shop.
+#[async_trait]
+pub trait Storage:
+    SharedStorage + OperatorStorage + ExpiringStorage + AttemptStorage + PollStorage + DeliveryStorage
+{
+    /// Opens an order, or finds the one that the reference names, and grants `token` access to it
+    /// until `token_expires_at`.
+    ///
+    /// # Errors
+    /// [`OpenError::Conflict`] when the reference names an order of another price or currency.
+    async fn open_order(
+        &self,
+        id: &OrderId,
+        terms: &NewOrder,
+        token: TokenHash,
+        token_expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<Opened, OpenError>;
+
+    /// One order.
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>>;
+
+    /// A page of a store's orders, newest first.
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>>;
+
+    /// Cancels an order for which no payment was detected.
+    ///
+    /// # Errors
+    /// [`OrderOperationError::Closed`] once a payment was detected.
+    async fn cancel_order(
+        &self,
+        id: &OrderId,
+        now: Timestamp,
+    ) -> Result<Snapshot, OrderOperationError>;
+
+    /// Expires a batch of the orders without an attempt whose time is over. Returns their ids; none if none is left.
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>>;
 
     /// Stores the email address for the receipt, in place of an earlier one; `None` removes it. A paid order keeps the one it has,
     /// and the first one that it is given is an event. Returns the order; `None` for an unknown one.

@@ -10,8 +10,8 @@ use super::announcements::ListenOptions;
 use super::dead_connections::ANSWER;
 use super::options::{Pooler, PostgresOptions};
 use super::{PostgresStorage, deliveries, polls};
+use crate::database::{Verified, count, migrator};
 use crate::limits::LeaseClock;
-use crate::schema::{Verified, count, migrator};
 use crate::{Result, StorageError};
 
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.

@@ -1,7 +1,8 @@
-//! State that processes share: versions of orders, reports of delays, limits that count over all of them, and the row of a
+//! State that processes share, and that of their server: versions of orders, reports of delays, limits that count over all of them, and the row of a
 //! gateway account.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use florin_orders::OrderId;
@@ -9,19 +10,23 @@ use jiff::{SignedDuration, Timestamp};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
+use super::dead_connections::no_response;
 use super::transaction::Transaction;
-use super::{PostgresStorage, announcements, expiring, operator, server};
+use super::{PostgresStorage, announcements, expiring, operator};
 use crate::limits::{BATCH, milliseconds};
 use crate::rows::{Record as _, Time};
 use crate::{
     ChangeListener, Changed, Commits, DELAY_REPORT, LimitKey, OrderVersion, PoolState, Result,
-    ServerState, SharedStorage, StaticFile, StorageError, Totals,
+    ServerState, SharedStorage, Standbys, StaticFile, StorageError, Totals,
 };
+
+/// Readiness fails within five seconds, and says that the server does not answer.
+const LONGEST_CHECK: Duration = Duration::from_millis(2500);
 
 #[async_trait]
 impl SharedStorage for PostgresStorage {
     async fn server_state(&self) -> Result<Option<ServerState>> {
-        read!(self, |reader| server::state(reader)).map(Some)
+        read!(self, |reader| server_state(reader)).map(Some)
     }
 
     fn pools(&self) -> Vec<PoolState> {
@@ -173,8 +178,62 @@ impl SharedStorage for PostgresStorage {
     }
 
     async fn check_writing(&self, now: Timestamp) -> Result<()> {
-        self.write_check(now).await
+        let check = async {
+            read!(self, |reader| check_standby(reader))?;
+            transaction!(self, Fail, [], |tx| async {
+                sqlx::query(
+                    "INSERT INTO write_checks (id, written_at) VALUES (1, $1)
+                     ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",
+                )
+                .bind(Time(now))
+                .execute(&mut **tx)
+                .await?;
+                Ok(())
+            })
+        };
+        let checked = tokio::time::timeout(LONGEST_CHECK, check).await;
+        checked.unwrap_or_else(|_| Err(no_response()))
     }
+}
+
+/// The schema's version, the time, the oldest transaction that has written, and the standbys.
+async fn server_state(connection: &mut PgConnection) -> Result<ServerState> {
+    let (schema, Time(now), oldest_write_seconds, may_see, connected, synchronous) =
+        sqlx::query_as::<_, (i64, Time, i64, bool, i64, i64)>(
+            "SELECT (SELECT coalesce(max(version), 0) FROM _sqlx_migrations WHERE success), clock_timestamp(),
+                 coalesce(extract(epoch FROM clock_timestamp() - least(
+                     (SELECT min(xact_start) FROM pg_stat_activity
+                         WHERE backend_xid IS NOT NULL AND datname = current_database()),
+                     (SELECT min(prepared) FROM pg_prepared_xacts)))::bigint, 0),
+                 pg_has_role('pg_read_all_stats', 'USAGE'), count(*),
+                 count(*) FILTER (WHERE sync_state IN ('sync', 'quorum'))
+             FROM pg_stat_replication WHERE state = 'streaming'",
+        )
+        .fetch_one(connection)
+        .await?;
+    let standbys = Standbys {
+        connected,
+        synchronous,
+    };
+    Ok(ServerState {
+        schema,
+        now,
+        oldest_write_seconds: may_see.then_some(oldest_write_seconds),
+        standbys: may_see.then_some(standbys),
+    })
+}
+
+/// Checks that a commit finds the synchronous standbys that it waits for: while one is missing, no commit ends. A role
+/// without `pg_read_all_stats` sees no standby, and checks nothing.
+async fn check_standby(connection: &mut PgConnection) -> Result<()> {
+    let missing: Option<String> = sqlx::query_scalar(
+        "SELECT current_setting('synchronous_standby_names') WHERE current_setting('synchronous_standby_names') <> ''
+             AND NOT pg_is_in_recovery() AND pg_has_role('pg_read_all_stats', 'USAGE')
+             AND NOT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))",
+    )
+    .fetch_optional(connection)
+    .await?;
+    missing.map_or(Ok(()), |names| Err(StorageError::NoStandby(names)))
 }
 
 /// The row of an account. Its state is JSON that this crate does not read.

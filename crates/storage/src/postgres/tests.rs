@@ -20,9 +20,10 @@ use super::*;
 use crate::contract::{ByNumber as _, demo, id, retry, too_little, tried};
 use crate::limits::LeaseClock;
 use crate::{
-    Changed, Claim, DeliveryOutcome, DeliveryStorage as _, DueAttempt, ExpiringStorage as _,
-    Fingerprint, LimitKey, OrderFilter, OrderOperationError, PollStorage as _, RequestId, Result,
-    SharedStorage as _, Storage as _, StorageError, StoredResponse,
+    AttemptStorage as _, Changed, Claim, DeliveryOutcome, DeliveryStorage as _, DueAttempt,
+    ExpiringStorage as _, Fingerprint, LimitKey, OrderFilter, OrderOperationError,
+    PollStorage as _, RequestId, Result, SharedStorage as _, Storage as _, StorageError,
+    StoredResponse,
 };
 
 async fn store() -> (PostgresStorage, String) {

@@ -1,5 +1,6 @@
 //! Attempts: inserted before anything is sent, opened once.
 
+use async_trait::async_trait;
 use florin_money::Amount;
 use florin_orders::{
     Abandoned, Amounts, Attempt, AttemptId, AttemptState, Destination, EventType, Invoice,
@@ -7,46 +8,123 @@ use florin_orders::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::dialect::{Connection, Transaction, statements};
+use super::dialect::{Connection, Store, Transaction, statements};
 use super::orders::{lock, locked, save_change};
 use super::polls;
-use crate::limits::{MAX_ATTEMPTS_PER_MINUTE, milliseconds};
+use crate::limits::{BATCH, MAX_ATTEMPTS_PER_MINUTE, milliseconds};
 use crate::rows::{self, Time, without_nul};
 use crate::{
-    MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, Result, StorageError,
+    AttemptStorage, MarkedAsPaid, NamedTransaction, OpenAttemptError, OrderOperationError, Result,
+    StorageError,
 };
 
-pub(super) async fn begin(
-    tx: &mut Transaction,
-    order_id: &OrderId,
-    terms: &NewAttempt,
-    now: Timestamp,
-    clock: Option<Time>,
-) -> Result<Attempt, OrderOperationError> {
-    let Some(known) = locked(tx, order_id).await? else {
-        return Err(OrderOperationError::NoOrder(order_id.clone()));
-    };
-    if tx.is_repeat()
-        && let Some(begun) = known.attempt(&terms.id)
-    {
-        return Ok(begun.clone());
+#[async_trait]
+impl AttemptStorage for Store {
+    async fn begin_attempt(
+        &self,
+        order: &OrderId,
+        terms: &NewAttempt,
+        now: Timestamp,
+    ) -> Result<Attempt, OrderOperationError> {
+        let clock = self.clock(now);
+        transaction!(self, Repeat, [order, terms], |tx| async {
+            let Some(known) = locked(tx, &order).await? else {
+                return Err(OrderOperationError::NoOrder(order.clone()));
+            };
+            if tx.is_repeat()
+                && let Some(begun) = known.attempt(&terms.id)
+            {
+                return Ok(begun.clone());
+            }
+            if !known.order.takes_attempts(now) {
+                return Err(OrderOperationError::Closed {
+                    from: known.order.status,
+                    event: "new attempt",
+                });
+            }
+            let mut attempts = known.attempts.iter();
+            if attempts.any(|attempt| matches!(attempt.state, AttemptState::Creating)) {
+                return Err(OrderOperationError::InProgress);
+            }
+            let since = now - SignedDuration::from_mins(1);
+            let is_recent = |attempt: &&Attempt| attempt.begun_at > since;
+            if known.attempts.iter().filter(is_recent).count() >= MAX_ATTEMPTS_PER_MINUTE {
+                return Err(OrderOperationError::TooMany);
+            }
+            Ok(insert(tx, &order, &terms, now, clock).await?)
+        })
     }
-    if !known.order.takes_attempts(now) {
-        return Err(OrderOperationError::Closed {
-            from: known.order.status,
-            event: "new attempt",
-        });
+
+    async fn open_attempt(
+        &self,
+        attempt: &AttemptId,
+        invoice: &Invoice,
+        now: Timestamp,
+    ) -> Result<(), OpenAttemptError> {
+        transaction!(self, Repeat, [attempt, invoice], |tx| async {
+            let Some(order) = lock_order_of(tx, &attempt).await? else {
+                return Ok(());
+            };
+            let holder = "SELECT order_id FROM attempts WHERE invoice_id = $1 AND id <> $2";
+            let holder: Option<String> = sqlx::query_scalar(holder)
+                .bind(invoice.id.as_str())
+                .bind(attempt.as_str())
+                .fetch_optional(&mut **tx)
+                .await
+                .map_err(StorageError::from)?;
+            if let Some(holder) = holder {
+                return Err(OpenAttemptError::InvoiceTaken {
+                    invoice: invoice.id.clone(),
+                    order: rows::read("an order id", OrderId::parse(&holder))?,
+                });
+            }
+            Ok(store_invoice(tx, &order, &attempt, &invoice, now).await?)
+        })
     }
-    let mut attempts = known.attempts.iter();
-    if attempts.any(|attempt| matches!(attempt.state, AttemptState::Creating)) {
-        return Err(OrderOperationError::InProgress);
+
+    async fn abandon_attempt(
+        &self,
+        attempt: &AttemptId,
+        reason: Abandoned,
+        now: Timestamp,
+    ) -> Result<()> {
+        transaction!(self, Repeat, [attempt], |tx| abandon(
+            tx, &attempt, reason, now
+        ))
     }
-    let since = now - SignedDuration::from_mins(1);
-    let is_recent = |attempt: &&Attempt| attempt.begun_at > since;
-    if known.attempts.iter().filter(is_recent).count() >= MAX_ATTEMPTS_PER_MINUTE {
-        return Err(OrderOperationError::TooMany);
+
+    /// The orders of the attempts are locked; those that another transaction has locked are left out.
+    async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64> {
+        let (clock, age) = (self.clock(now), now.duration_since(begun_before));
+        transaction!(self, Repeat, [], |tx| async {
+            let stale: Vec<String> = sqlx::query_scalar(statements::STALE_ATTEMPTS)
+                .bind(clock)
+                .bind(milliseconds(age))
+                .bind(i64::from(BATCH))
+                .fetch_all(&mut **tx)
+                .await?;
+            for attempt in &stale {
+                let attempt = rows::read("an attempt id", AttemptId::parse(attempt))?;
+                abandon(tx, &attempt, Abandoned::OutcomeUnknown, now).await?;
+            }
+            Ok(stale.len() as u64)
+        })
     }
-    Ok(insert(tx, order_id, terms, now, clock).await?)
+
+    async fn mark_as_paid(
+        &self,
+        order: &OrderId,
+        named: Option<&NamedTransaction>,
+        now: Timestamp,
+    ) -> Result<MarkedAsPaid, OrderOperationError> {
+        let named = named.cloned();
+        transaction!(self, Repeat, [order, named], |tx| mark_as_paid(
+            tx,
+            &order,
+            named.as_ref(),
+            now
+        ))
+    }
 }
 
 async fn insert(
@@ -89,41 +167,6 @@ async fn lock_order_of(tx: &mut Connection, id: &AttemptId) -> Result<Option<Ord
     let order = rows::read("an order id", OrderId::parse(&order))?;
     lock(tx, &order).await?;
     Ok(Some(order))
-}
-
-pub(super) async fn open(
-    tx: &mut Connection,
-    id: &AttemptId,
-    invoice: &Invoice,
-    now: Timestamp,
-) -> Result<(), OpenAttemptError> {
-    let Some(order) = lock_order_of(tx, id).await? else {
-        return Ok(());
-    };
-    if let Some(taken) = holder_of(tx, id, invoice).await? {
-        return Err(taken);
-    }
-    Ok(store_invoice(tx, &order, id, invoice, now).await?)
-}
-
-async fn holder_of(
-    tx: &mut Connection,
-    id: &AttemptId,
-    invoice: &Invoice,
-) -> Result<Option<OpenAttemptError>> {
-    let holder = "SELECT order_id FROM attempts WHERE invoice_id = $1 AND id <> $2";
-    let holder: Option<String> = sqlx::query_scalar(holder)
-        .bind(invoice.id.as_str())
-        .bind(id.as_str())
-        .fetch_optional(tx)
-        .await?;
-    let Some(holder) = holder else {
-        return Ok(None);
-    };
-    Ok(Some(OpenAttemptError::InvoiceTaken {
-        invoice: invoice.id.clone(),
-        order: rows::read("an order id", OrderId::parse(&holder))?,
-    }))
 }
 
 async fn store_invoice(
@@ -171,7 +214,7 @@ async fn store_invoice(
     Ok(())
 }
 
-pub(super) async fn abandon(
+async fn abandon(
     tx: &mut Connection,
     id: &AttemptId,
     reason: Abandoned,
@@ -197,26 +240,7 @@ pub(super) async fn abandon(
     Ok(())
 }
 
-/// Attempts that are being created for longer than `age`. Their orders are locked; those that another transaction has
-/// locked are left out.
-pub(super) async fn stale(
-    tx: &mut Connection,
-    age: SignedDuration,
-    clock: Option<Time>,
-    limit: u32,
-) -> Result<Vec<AttemptId>> {
-    let ids: Vec<String> = sqlx::query_scalar(statements::STALE_ATTEMPTS)
-        .bind(clock)
-        .bind(milliseconds(age))
-        .bind(i64::from(limit))
-        .fetch_all(tx)
-        .await?;
-    ids.iter()
-        .map(|id| rows::read("an attempt id", AttemptId::parse(id)))
-        .collect()
-}
-
-pub(super) async fn mark_as_paid(
+async fn mark_as_paid(
     tx: &mut Transaction,
     id: &OrderId,
     named: Option<&NamedTransaction>,

@@ -27,35 +27,164 @@ impl OperatorStorage for Store {
     }
 
     async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>> {
-        read!(self, |reader| find_orders(reader, search))
+        read!(self, |reader| async {
+            if let Some(text) = &search.text {
+                return find_text(reader, text, search).await;
+            }
+            let (store, after) = (search.scope.store(), search.after.as_ref());
+            let page = orders::page(reader, store, search.status, after, search.limit).await?;
+            let ids = page.iter().map(|row| row.string("id"));
+            load(reader, &ids.collect::<Result<Vec<_>>>()?).await
+        })
     }
 
     async fn orders_for_attention(&self, scope: &StoreScope, limit: u32) -> Result<Vec<Aggregate>> {
-        read!(self, |reader| orders_for_attention(reader, scope, limit))
+        read!(self, |reader| async {
+            let waiting = match scope {
+                StoreScope::All => {
+                    "SELECT id FROM orders WHERE attention_since IS NOT NULL ORDER BY attention_since, id LIMIT $2"
+                }
+                StoreScope::Store(_) => {
+                    "SELECT id FROM orders WHERE store_id = $1 AND attention_since IS NOT NULL
+                     ORDER BY attention_since, id LIMIT $2"
+                }
+            };
+            let ids: Vec<String> = sqlx::query_scalar(waiting)
+                .bind(scope.store().map(StoreId::as_str))
+                .bind(i64::from(limit))
+                .fetch_all(&mut *reader)
+                .await?;
+            load(reader, &ids).await
+        })
     }
 
     async fn order_history(
         &self,
         scope: &StoreScope,
-        order: &OrderId,
+        id: &OrderId,
     ) -> Result<Option<OrderHistory>> {
-        read!(self, |reader| order_history(reader, scope, order))
+        read!(self, |reader| async {
+            let known = orders::aggregate(reader, id).await?;
+            let known = known.filter(|known| scope.contains(&known.order.terms.store_id));
+            let Some(aggregate) = known else {
+                return Ok(None);
+            };
+            let mut observations = Vec::new();
+            for attempt in &aggregate.attempts {
+                let found = "SELECT * FROM observations WHERE attempt_id = $1 ORDER BY poll_seq DESC LIMIT $2";
+                let found = sqlx::query(found)
+                    .bind(attempt.terms.id.as_str())
+                    .bind(i64::from(OrderHistory::MOST))
+                    .fetch_all(&mut *reader)
+                    .await?;
+                for row in &found {
+                    observations.push(rows::observation(row)?);
+                }
+            }
+            let found = sqlx::query(
+                "SELECT events.*, outbox.state, outbox.next_at FROM events JOIN outbox USING (order_id, sequence)
+                 WHERE order_id = $1 ORDER BY sequence DESC LIMIT $2",
+            )
+            .bind(id.as_str())
+            .bind(i64::from(OrderHistory::MOST))
+            .fetch_all(&mut *reader)
+            .await?;
+            let mut events = Vec::with_capacity(found.len());
+            for row in &found {
+                let event = rows::event(row)?;
+                let deliveries =
+                    deliveries::of_event(reader, &event.id, i64::MAX, OrderHistory::MOST);
+                let deliveries = deliveries.await?;
+                events.push(rows::recorded_event(row, event, deliveries)?);
+            }
+            let audit = "SELECT * FROM audit WHERE order_id = $1 ORDER BY position DESC LIMIT $2";
+            let audit = sqlx::query(audit)
+                .bind(id.as_str())
+                .bind(i64::from(OrderHistory::MOST))
+                .fetch_all(reader)
+                .await?;
+            Ok(Some(OrderHistory {
+                aggregate,
+                observations,
+                events,
+                audit: audit
+                    .iter()
+                    .map(rows::audit_entry)
+                    .collect::<Result<_, _>>()?,
+            }))
+        })
     }
 
     async fn given_up_events(&self, scope: &StoreScope, limit: u32) -> Result<Vec<GivenUpEvent>> {
-        read!(self, |reader| given_up_events(reader, scope, limit))
+        read!(self, |reader| async {
+            let given_up = match scope {
+                StoreScope::All => {
+                    "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
+                     WHERE outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
+                }
+                StoreScope::Store(_) => {
+                    "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
+                     WHERE outbox.store_id = $1 AND outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
+                }
+            };
+            let found = sqlx::query(given_up)
+                .bind(scope.store().map(StoreId::as_str))
+                .bind(i64::from(limit))
+                .fetch_all(&mut *reader)
+                .await?;
+            let mut events = Vec::with_capacity(found.len());
+            for row in &found {
+                let event = rows::event(row)?;
+                let latest = deliveries::of_event(reader, &event.id, i64::MAX, 1).await?;
+                let latest = latest.into_iter().next();
+                events.push(GivenUpEvent { event, latest });
+            }
+            Ok(events)
+        })
     }
 
     async fn event(&self, scope: &StoreScope, id: &EventId) -> Result<Option<Event>> {
-        read!(self, |reader| event(reader, scope, id))
+        read!(self, |reader| async {
+            let event = "SELECT * FROM events WHERE id = $1 AND (CAST($2 AS text) IS NULL OR store_id = $2)";
+            let found = sqlx::query(event)
+                .bind(id.as_str())
+                .bind(scope.store().map(StoreId::as_str))
+                .fetch_optional(reader)
+                .await?;
+            found.as_ref().map(rows::event).transpose()
+        })
     }
 
     async fn record_audit(&self, entry: &NewAuditEntry) -> Result<()> {
-        transaction!(self, Repeat, [entry], |tx| record_audit(tx, &entry))
+        transaction!(self, Repeat, [entry], |tx| async {
+            sqlx::query(
+                "INSERT INTO audit (id, at, operator, staff_of, action, order_id, subject, reason)
+                 VALUES ($1, $2, $3, $4, $5, (SELECT order_id FROM events WHERE id = $6), $6, $7) ON CONFLICT (id) DO NOTHING",
+            )
+            .bind(entry.id.as_str())
+            .bind(Time(entry.at))
+            .bind(&entry.actor.name)
+            .bind(entry.actor.scope.store().map(StoreId::as_str))
+            .bind(<&str>::from(entry.action))
+            .bind(&entry.subject)
+            .bind(&entry.reason)
+            .execute(&mut **tx)
+            .await?;
+            Ok(())
+        })
     }
 
     async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>> {
-        read!(self, |reader| audit_log(reader, after, limit))
+        read!(self, |reader| async {
+            let found = sqlx::query(
+                "SELECT * FROM audit WHERE position < $1 ORDER BY position DESC LIMIT $2",
+            )
+            .bind(after.unwrap_or(i64::MAX))
+            .bind(i64::from(limit))
+            .fetch_all(reader)
+            .await?;
+            found.iter().map(rows::audit_entry).collect()
+        })
     }
 
     async fn settled_orders(
@@ -66,9 +195,28 @@ impl OperatorStorage for Store {
         after: Option<&SettledOrder>,
         limit: u32,
     ) -> Result<Vec<SettledOrder>> {
-        read!(self, |reader| settled_orders(
-            reader, scope, from, until, after, limit
-        ))
+        read!(self, |reader| async {
+            let (start, behind) = match after {
+                Some(after) => (after.credited_at, after.order_id.as_str()),
+                None => (from, ""),
+            };
+            let found = sqlx::query(
+                "SELECT credits.order_id, credits.amount, credits.currency, credited_at, store_id, reference, decision,
+                     crypto_code, paid_in, received_crypto
+                 FROM credits JOIN orders ON orders.id = credits.order_id JOIN attempts ON attempts.id = credits.attempt_id
+                 WHERE (credited_at, credits.order_id) > ($1, $2) AND credited_at < $3
+                     AND (CAST($5 AS text) IS NULL OR store_id = $5)
+                 ORDER BY credited_at, credits.order_id LIMIT $4",
+            )
+            .bind(Time(start))
+            .bind(behind)
+            .bind(Time(until))
+            .bind(i64::from(limit))
+            .bind(scope.store().map(StoreId::as_str))
+            .fetch_all(reader)
+            .await?;
+            found.iter().map(rows::settled_order).collect()
+        })
     }
 }
 
@@ -137,47 +285,6 @@ async fn insert_decision(
     Ok(())
 }
 
-async fn record_audit(tx: &mut Connection, entry: &NewAuditEntry) -> Result<()> {
-    sqlx::query(
-        "INSERT INTO audit (id, at, operator, staff_of, action, order_id, subject, reason)
-         VALUES ($1, $2, $3, $4, $5, (SELECT order_id FROM events WHERE id = $6), $6, $7) ON CONFLICT (id) DO NOTHING",
-    )
-    .bind(entry.id.as_str())
-    .bind(Time(entry.at))
-    .bind(&entry.actor.name)
-    .bind(entry.actor.scope.store().map(StoreId::as_str))
-    .bind(<&str>::from(entry.action))
-    .bind(&entry.subject)
-    .bind(&entry.reason)
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-async fn audit_log(
-    connection: &mut Connection,
-    after: Option<i64>,
-    limit: u32,
-) -> Result<Vec<AuditEntry>> {
-    let found =
-        sqlx::query("SELECT * FROM audit WHERE position < $1 ORDER BY position DESC LIMIT $2")
-            .bind(after.unwrap_or(i64::MAX))
-            .bind(i64::from(limit))
-            .fetch_all(connection)
-            .await?;
-    found.iter().map(rows::audit_entry).collect()
-}
-
-async fn find_orders(connection: &mut Connection, search: &OrderSearch) -> Result<Vec<Aggregate>> {
-    if let Some(text) = &search.text {
-        return find_text(connection, text, search).await;
-    }
-    let (store, after) = (search.scope.store(), search.after.as_ref());
-    let page = orders::page(connection, store, search.status, after, search.limit).await?;
-    let ids = page.iter().map(|row| row.string("id"));
-    load(connection, &ids.collect::<Result<Vec<_>>>()?).await
-}
-
 /// One statement for each member that may be meant, each by its index. $3 is the only store, or null.
 async fn find_text(
     connection: &mut Connection,
@@ -222,158 +329,6 @@ async fn load(connection: &mut Connection, ids: &[String]) -> Result<Vec<Aggrega
         found.extend(orders::aggregate(connection, &id).await?);
     }
     Ok(found)
-}
-
-async fn orders_for_attention(
-    connection: &mut Connection,
-    scope: &StoreScope,
-    limit: u32,
-) -> Result<Vec<Aggregate>> {
-    let waiting = match scope {
-        StoreScope::All => {
-            "SELECT id FROM orders WHERE attention_since IS NOT NULL ORDER BY attention_since, id LIMIT $2"
-        }
-        StoreScope::Store(_) => {
-            "SELECT id FROM orders WHERE store_id = $1 AND attention_since IS NOT NULL
-             ORDER BY attention_since, id LIMIT $2"
-        }
-    };
-    let ids: Vec<String> = sqlx::query_scalar(waiting)
-        .bind(scope.store().map(StoreId::as_str))
-        .bind(i64::from(limit))
-        .fetch_all(&mut *connection)
-        .await?;
-    load(connection, &ids).await
-}
-
-async fn order_history(
-    connection: &mut Connection,
-    scope: &StoreScope,
-    id: &OrderId,
-) -> Result<Option<OrderHistory>> {
-    let known = orders::aggregate(connection, id).await?;
-    let known = known.filter(|known| scope.contains(&known.order.terms.store_id));
-    let Some(aggregate) = known else {
-        return Ok(None);
-    };
-    let mut observations = Vec::new();
-    for attempt in &aggregate.attempts {
-        let found =
-            "SELECT * FROM observations WHERE attempt_id = $1 ORDER BY poll_seq DESC LIMIT $2";
-        let found = sqlx::query(found)
-            .bind(attempt.terms.id.as_str())
-            .bind(i64::from(OrderHistory::MOST))
-            .fetch_all(&mut *connection)
-            .await?;
-        for row in &found {
-            observations.push(rows::observation(row)?);
-        }
-    }
-    let found = sqlx::query(
-        "SELECT events.*, outbox.state, outbox.next_at FROM events JOIN outbox USING (order_id, sequence)
-         WHERE order_id = $1 ORDER BY sequence DESC LIMIT $2",
-    )
-    .bind(id.as_str())
-    .bind(i64::from(OrderHistory::MOST))
-    .fetch_all(&mut *connection)
-    .await?;
-    let mut events = Vec::with_capacity(found.len());
-    for row in &found {
-        let event = rows::event(row)?;
-        let deliveries = deliveries::of_event(connection, &event.id, i64::MAX, OrderHistory::MOST);
-        let deliveries = deliveries.await?;
-        events.push(rows::recorded_event(row, event, deliveries)?);
-    }
-    let audit = "SELECT * FROM audit WHERE order_id = $1 ORDER BY position DESC LIMIT $2";
-    let audit = sqlx::query(audit)
-        .bind(id.as_str())
-        .bind(i64::from(OrderHistory::MOST))
-        .fetch_all(connection)
-        .await?;
-    Ok(Some(OrderHistory {
-        aggregate,
-        observations,
-        events,
-        audit: audit
-            .iter()
-            .map(rows::audit_entry)
-            .collect::<Result<_, _>>()?,
-    }))
-}
-
-async fn given_up_events(
-    connection: &mut Connection,
-    scope: &StoreScope,
-    limit: u32,
-) -> Result<Vec<GivenUpEvent>> {
-    let given_up = match scope {
-        StoreScope::All => {
-            "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
-             WHERE outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
-        }
-        StoreScope::Store(_) => {
-            "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
-             WHERE outbox.store_id = $1 AND outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
-        }
-    };
-    let found = sqlx::query(given_up)
-        .bind(scope.store().map(StoreId::as_str))
-        .bind(i64::from(limit))
-        .fetch_all(&mut *connection)
-        .await?;
-    let mut events = Vec::with_capacity(found.len());
-    for row in &found {
-        let event = rows::event(row)?;
-        let latest = deliveries::of_event(connection, &event.id, i64::MAX, 1).await?;
-        let latest = latest.into_iter().next();
-        events.push(GivenUpEvent { event, latest });
-    }
-    Ok(events)
-}
-
-async fn event(
-    connection: &mut Connection,
-    scope: &StoreScope,
-    id: &EventId,
-) -> Result<Option<Event>> {
-    let event =
-        "SELECT * FROM events WHERE id = $1 AND (CAST($2 AS text) IS NULL OR store_id = $2)";
-    let found = sqlx::query(event)
-        .bind(id.as_str())
-        .bind(scope.store().map(StoreId::as_str))
-        .fetch_optional(connection)
-        .await?;
-    found.as_ref().map(rows::event).transpose()
-}
-
-async fn settled_orders(
-    connection: &mut Connection,
-    scope: &StoreScope,
-    from: Timestamp,
-    until: Timestamp,
-    after: Option<&SettledOrder>,
-    limit: u32,
-) -> Result<Vec<SettledOrder>> {
-    let (start, behind) = match after {
-        Some(after) => (after.credited_at, after.order_id.as_str()),
-        None => (from, ""),
-    };
-    let found = sqlx::query(
-        "SELECT credits.order_id, credits.amount, credits.currency, credited_at, store_id, reference, decision,
-             crypto_code, paid_in, received_crypto
-         FROM credits JOIN orders ON orders.id = credits.order_id JOIN attempts ON attempts.id = credits.attempt_id
-         WHERE (credited_at, credits.order_id) > ($1, $2) AND credited_at < $3
-             AND (CAST($5 AS text) IS NULL OR store_id = $5)
-         ORDER BY credited_at, credits.order_id LIMIT $4",
-    )
-    .bind(Time(start))
-    .bind(behind)
-    .bind(Time(until))
-    .bind(i64::from(limit))
-    .bind(scope.store().map(StoreId::as_str))
-    .fetch_all(connection)
-    .await?;
-    found.iter().map(rows::settled_order).collect()
 }
 
 pub(super) async fn needing_review(connection: &mut Connection) -> Result<u64> {

@@ -1,23 +1,166 @@
 //! Orders: one per reference, accessed by token, listed by store.
 
-use std::borrow::Cow;
-
+use async_trait::async_trait;
 use florin_orders::{
     Aggregate, Attempt, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Snapshot,
-    StoreId,
+    StoreId, TokenHash,
 };
 use jiff::Timestamp;
 
-use super::dialect::{Connection, Row, Transaction, statements};
+use super::dialect::{Connection, Row, Store, Transaction, statements};
+use super::expiring;
 use super::outbox::append;
+use crate::limits::BATCH;
 use crate::rows::{self, Time, without_nul};
 use crate::{
-    EmailChange, KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, Result,
+    EmailChange, KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, Result, Storage,
     StorageError,
 };
 
-/// Opens an order. The reference decides: of two processes that open it, one inserts and the other finds it.
-pub(super) async fn open(
+#[async_trait]
+impl Storage for Store {
+    /// The reference decides: of two processes that open it, one inserts and the other finds it.
+    async fn open_order(
+        &self,
+        id: &OrderId,
+        terms: &NewOrder,
+        token: TokenHash,
+        token_expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<Opened, OpenError> {
+        transaction!(self, Repeat, [id, terms], |tx| async {
+            let opened = open(tx, &id, &terms, now).await?;
+            expiring::add_token(tx, &opened.order.id, token, token_expires_at).await?;
+            Ok(opened)
+        })
+    }
+
+    async fn snapshot(&self, id: &OrderId) -> Result<Option<Snapshot>> {
+        read!(self, |reader| snapshot(reader, id))
+    }
+
+    async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>> {
+        read!(self, |reader| async {
+            let found = match &filter.reference {
+                Some(reference) => {
+                    let found = "SELECT * FROM orders WHERE store_id = $1 AND reference = $2
+                             AND (CAST($3 AS text) IS NULL OR status = $3)
+                             AND (CAST($4 AS text) IS NULL OR (created_at, id) <
+                                 (SELECT created_at, id FROM orders WHERE id = $4 AND store_id = $1))
+                         LIMIT $5";
+                    let found = sqlx::query(found)
+                        .bind(store.as_str())
+                        .bind(reference.as_str())
+                        .bind(filter.status.map(<&str>::from))
+                        .bind(filter.after.as_ref().map(OrderId::as_str))
+                        .bind(i64::from(filter.limit));
+                    found.fetch_all(&mut *reader).await?
+                }
+                None => {
+                    let (status, after) = (filter.status, filter.after.as_ref());
+                    page(reader, Some(store), status, after, filter.limit).await?
+                }
+            };
+            let mut page = Vec::with_capacity(found.len());
+            for row in &found {
+                page.push(with_attempt(reader, rows::order(row)?).await?);
+            }
+            Ok(page)
+        })
+    }
+
+    async fn cancel_order(
+        &self,
+        id: &OrderId,
+        now: Timestamp,
+    ) -> Result<Snapshot, OrderOperationError> {
+        transaction!(self, Repeat, [id], |tx| async {
+            let Some(mut known) = locked(tx, &id).await? else {
+                return Err(OrderOperationError::NoOrder(id.clone()));
+            };
+            let (from, is_paid) = (known.order.status, known.order.status.is_settled());
+            let is_closed = known.order.decision.is_some() && !is_paid;
+            if known.order.cancelled_at.is_some() || is_closed {
+                return Ok(known.snapshot());
+            }
+            if is_paid || known.order.has_money {
+                let event = "cancellation";
+                return Err(OrderOperationError::Closed { from, event });
+            }
+            let cancel = sqlx::query("UPDATE orders SET cancelled_at = $1 WHERE id = $2")
+                .bind(Time(now))
+                .bind(id.as_str());
+            cancel
+                .execute(&mut **tx)
+                .await
+                .map_err(StorageError::from)?;
+            known.order.cancelled_at = Some(now);
+            known.order.status = OrderStatus::Cancelled;
+            Ok(save_change(tx, known, &[EventType::Cancelled], now).await?)
+        })
+    }
+
+    async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>> {
+        transaction!(self, Fail, [], |tx| async {
+            let due: Vec<String> = sqlx::query_scalar(statements::EXPIRED_ORDERS)
+                .bind(Time(now))
+                .bind(i64::from(BATCH))
+                .fetch_all(&mut **tx)
+                .await?;
+            let mut expired = Vec::with_capacity(due.len());
+            for id in due {
+                let id = rows::read("an order id", OrderId::parse(&id))?;
+                if let Some(mut order) = locked(tx, &id).await? {
+                    order.order.status = OrderStatus::Expired;
+                    save_change(tx, order, &[EventType::Expired], now).await?;
+                }
+                expired.push(id);
+            }
+            Ok(expired)
+        })
+    }
+
+    async fn keep_receipt_email(
+        &self,
+        order: &OrderId,
+        email: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Option<KeptEmail>> {
+        let email = email.map(|email| without_nul(email).into_owned());
+        transaction!(self, Repeat, [order, email], |tx| async {
+            let Some(mut known) = locked(tx, &order).await? else {
+                return Ok(None);
+            };
+            if !known.order.takes_receipt_email(email.as_deref()) {
+                let (snapshot, change) = (known.snapshot(), EmailChange::Refused);
+                return Ok(Some(KeptEmail { snapshot, change }));
+            }
+            let before = known.order.receipt_email.clone();
+            let is_stored = before.as_deref() == email.as_deref();
+            if is_stored && !tx.is_repeat() {
+                let (snapshot, change) = (known.snapshot(), EmailChange::Unchanged);
+                return Ok(Some(KeptEmail { snapshot, change }));
+            }
+            known.order.receipt_email.clone_from(&email);
+            let is_news = known.order.status.is_settled() && before.is_none();
+            let events: &[EventType] = if is_news {
+                &[EventType::EmailAdded]
+            } else {
+                &[]
+            };
+            let snapshot = save_change(tx, known, events, now).await?;
+            // A repetition finds what the try before has stored.
+            let change = if before.is_none() || tx.is_repeat() && is_stored {
+                EmailChange::First
+            } else {
+                EmailChange::Replaced
+            };
+            Ok(Some(KeptEmail { snapshot, change }))
+        })
+    }
+}
+
+async fn open(
     tx: &mut Transaction,
     id: &OrderId,
     terms: &NewOrder,
@@ -214,38 +357,6 @@ pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn list(
-    connection: &mut Connection,
-    store: &StoreId,
-    filter: &OrderFilter,
-) -> Result<Vec<Snapshot>> {
-    let found = match &filter.reference {
-        Some(reference) => {
-            let found = "SELECT * FROM orders WHERE store_id = $1 AND reference = $2
-                     AND (CAST($3 AS text) IS NULL OR status = $3)
-                     AND (CAST($4 AS text) IS NULL OR (created_at, id) <
-                         (SELECT created_at, id FROM orders WHERE id = $4 AND store_id = $1))
-                 LIMIT $5";
-            let found = sqlx::query(found)
-                .bind(store.as_str())
-                .bind(reference.as_str())
-                .bind(filter.status.map(<&str>::from))
-                .bind(filter.after.as_ref().map(OrderId::as_str))
-                .bind(i64::from(filter.limit));
-            found.fetch_all(&mut *connection).await?
-        }
-        None => {
-            let (status, after) = (filter.status, filter.after.as_ref());
-            page(connection, Some(store), status, after, filter.limit).await?
-        }
-    };
-    let mut page = Vec::with_capacity(found.len());
-    for row in &found {
-        page.push(with_attempt(connection, rows::order(row)?).await?);
-    }
-    Ok(page)
-}
-
 /// A page of orders, newest first. A statement for each combination: a condition like "$2 IS NULL OR status = $2" hides the
 /// index. Each takes all parameters and uses some.
 pub(super) async fn page(
@@ -293,91 +404,6 @@ pub(super) async fn page(
         .bind(after.map(OrderId::as_str))
         .bind(i64::from(limit));
     Ok(found.fetch_all(connection).await?)
-}
-
-pub(super) async fn cancel(
-    tx: &mut Connection,
-    id: &OrderId,
-    now: Timestamp,
-) -> Result<Snapshot, OrderOperationError> {
-    let Some(mut known) = locked(tx, id).await? else {
-        return Err(OrderOperationError::NoOrder(id.clone()));
-    };
-    let (from, is_paid) = (known.order.status, known.order.status.is_settled());
-    let is_closed = known.order.decision.is_some() && !is_paid;
-    if known.order.cancelled_at.is_some() || is_closed {
-        return Ok(known.snapshot());
-    }
-    if is_paid || known.order.has_money {
-        let event = "cancellation";
-        return Err(OrderOperationError::Closed { from, event });
-    }
-    let cancel = sqlx::query("UPDATE orders SET cancelled_at = $1 WHERE id = $2")
-        .bind(Time(now))
-        .bind(id.as_str());
-    cancel.execute(&mut *tx).await.map_err(StorageError::from)?;
-    known.order.cancelled_at = Some(now);
-    known.order.status = OrderStatus::Cancelled;
-    Ok(save_change(tx, known, &[EventType::Cancelled], now).await?)
-}
-
-pub(super) async fn keep_receipt_email(
-    tx: &mut Transaction,
-    id: &OrderId,
-    email: Option<&str>,
-    now: Timestamp,
-) -> Result<Option<KeptEmail>> {
-    let email = email.map(without_nul);
-    let Some(mut known) = locked(tx, id).await? else {
-        return Ok(None);
-    };
-    if !known.order.takes_receipt_email(email.as_deref()) {
-        let (snapshot, change) = (known.snapshot(), EmailChange::Refused);
-        return Ok(Some(KeptEmail { snapshot, change }));
-    }
-    let before = known.order.receipt_email.clone();
-    let is_stored = before.as_deref() == email.as_deref();
-    if is_stored && !tx.is_repeat() {
-        let (snapshot, change) = (known.snapshot(), EmailChange::Unchanged);
-        return Ok(Some(KeptEmail { snapshot, change }));
-    }
-    known.order.receipt_email = email.map(Cow::into_owned);
-    let is_news = known.order.status.is_settled() && before.is_none();
-    let events: &[EventType] = if is_news {
-        &[EventType::EmailAdded]
-    } else {
-        &[]
-    };
-    let snapshot = save_change(tx, known, events, now).await?;
-    // A repetition finds what the try before has stored.
-    let change = if before.is_none() || tx.is_repeat() && is_stored {
-        EmailChange::First
-    } else {
-        EmailChange::Replaced
-    };
-    Ok(Some(KeptEmail { snapshot, change }))
-}
-
-pub(super) async fn expire(
-    tx: &mut Connection,
-    now: Timestamp,
-    limit: u32,
-) -> Result<Vec<OrderId>> {
-    let due: Vec<String> = sqlx::query_scalar(statements::EXPIRED_ORDERS)
-        .bind(Time(now))
-        .bind(i64::from(limit))
-        .fetch_all(&mut *tx)
-        .await?;
-    let mut expired = Vec::with_capacity(due.len());
-    for id in due {
-        let id = rows::read("an order id", OrderId::parse(&id))?;
-        if let Some(mut order) = locked(tx, &id).await? {
-            order.order.status = OrderStatus::Expired;
-            save_change(tx, order, &[EventType::Expired], now).await?;
-        }
-        expired.push(id);
-    }
-    Ok(expired)
 }
 
 pub(super) async fn attempt(connection: &mut Connection, id: &AttemptId) -> Result<Attempt> {

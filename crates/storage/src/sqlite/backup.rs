@@ -10,7 +10,7 @@ use sqlx::{ConnectOptions as _, Connection as _};
 
 use super::file::{PRIVATE, check_content};
 use super::open::refusal;
-use crate::schema::{Verified, count};
+use crate::database::{Verified, count};
 
 /// Copies the database that `url` names into a new file, by one statement that sees one state, and checks the copy. The
 /// proxy may serve the file meanwhile: readers do not block its writer.

@@ -11,7 +11,7 @@ use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use super::file::DatabaseFile;
 use super::writer::Writer;
 use super::{HOLDER, SqliteStorage, deliveries, polls};
-use crate::schema::migrator;
+use crate::database::migrator;
 use crate::{FileFault, Outage, Result, StorageError};
 
 /// How long a statement waits for another process that holds the file.
