@@ -9,9 +9,9 @@ use florin_orders::{
     NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
-    AttemptStorage, AuditEntry, Claim, Credit, DecideError, Delivery, DeliveryFilter,
-    DeliveryOutcome, DeliveryStorage, DueAttempt, DueDelivery, EndpointStatus, ExpiringStorage,
-    Failure, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction, NewAuditEntry,
+    AttemptStorage, AuditEntry, Claim, DecideError, Delivery, DeliveryFilter, DeliveryOutcome,
+    DeliveryStorage, DueAttempt, DueDelivery, EndpointStatus, ExpiringStorage, Failure,
+    Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction, NewAuditEntry,
     NewDecision, OpenAttemptError, OpenError, Opened, OperatorStorage, OrderFilter, OrderHistory,
     OrderOperationError, OrderSearch, OrderVersion, PollQueue, PollStorage, PriceList,
     RecordedDelivery, RecordedObservation, RequestId, Result, SettledOrder, SharedStorage,
@@ -269,7 +269,6 @@ with_faults! {
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>>;
     async fn reschedule_poll(&self, due: &DueAttempt, until: Timestamp, now: Timestamp) -> Result<()>;
     async fn record_observation(&self, due: &DueAttempt, observation: &Observation) -> Result<Option<RecordedObservation>>;
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>>;
 }
 
 with_faults! {

@@ -67,6 +67,6 @@ pub use shared::{
 };
 pub use sqlite::SqliteStorage;
 pub use traits::{
-    AttemptStorage, Credit, DueAttempt, EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction,
-    Opened, OrderFilter, PollQueue, PollStorage, RecordedObservation, Storage,
+    AttemptStorage, DueAttempt, EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, Opened,
+    OrderFilter, PollQueue, PollStorage, RecordedObservation, Storage,
 };

@@ -61,21 +61,36 @@ pub enum LeaseClock {
     Caller,
 }
 
-impl LeaseClock {
+/// A process that takes leases, and the clock that ends them.
+#[derive(Clone, Debug)]
+pub(crate) struct LeaseHolder {
+    pub(crate) name: Arc<str>,
+    pub(crate) clock: LeaseClock,
+}
+
+impl LeaseHolder {
     /// The present, for statements that say `coalesce($n, clock_timestamp())`; `None` for the server's.
-    pub(crate) fn now(self, now: Timestamp) -> Option<Time> {
-        match self {
-            Self::Server => None,
-            Self::Caller => Some(Time(now)),
+    pub(crate) fn clock(&self, now: Timestamp) -> Option<Time> {
+        match self.clock {
+            LeaseClock::Server => None,
+            LeaseClock::Caller => Some(Time(now)),
+        }
+    }
+
+    pub(crate) fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
+        Lease {
+            holder: self.name.clone(),
+            clock: self.clock(now),
+            now,
+            until,
         }
     }
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Lease {
-    /// The process that takes it.
     pub(crate) holder: Arc<str>,
-    pub(crate) clock: LeaseClock,
+    pub(crate) clock: Option<Time>,
     pub(crate) now: Timestamp,
     /// When it ends by the caller's time.
     pub(crate) until: Timestamp,
@@ -84,10 +99,6 @@ pub(crate) struct Lease {
 impl Lease {
     pub(crate) fn length_ms(&self) -> i64 {
         milliseconds(self.until.duration_since(self.now))
-    }
-
-    pub(crate) fn clock(&self) -> Option<Time> {
-        self.clock.now(self.now)
     }
 }
 

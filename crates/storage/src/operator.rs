@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
-    Aggregate, AppliedDecision, AttemptId, AuditId, DecisionError, DecisionKind, DecisionOutcome,
-    Event, EventId, OrderId, OrderStatus, Reference, Snapshot, StoreId,
+    Aggregate, AttemptId, AuditId, DecisionError, DecisionKind, DecisionOutcome, Event, EventId,
+    OrderId, OrderStatus, Reference, Snapshot, StoreId,
 };
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr};
@@ -68,40 +68,6 @@ pub struct NewDecision {
     pub actor: Actor,
     /// Why, in the person's words.
     pub reason: String,
-}
-
-/// What a decision makes of an order: all that a store saves.
-pub(crate) struct DecidedOrder {
-    pub(crate) after: Aggregate,
-    pub(crate) applied: AppliedDecision,
-    pub(crate) statuses: (OrderStatus, OrderStatus),
-}
-
-impl NewDecision {
-    /// Carries the decision out on a locked order.
-    ///
-    /// # Errors
-    /// [`DecideError::Changed`], [`DecideError::Refused`].
-    pub(crate) fn apply(
-        &self,
-        before: &Aggregate,
-        now: Timestamp,
-    ) -> Result<DecidedOrder, DecideError> {
-        if before.order.version != self.version {
-            return Err(DecideError::Changed {
-                seen: self.version,
-                found: before.order.version,
-            });
-        }
-        let mut after = before.clone();
-        let applied = after.decide(self.kind, now)?;
-        let statuses = (before.order.status, after.order.status);
-        Ok(DecidedOrder {
-            after,
-            applied,
-            statuses,
-        })
-    }
 }
 
 /// Why a decision was not carried out.

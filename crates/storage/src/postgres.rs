@@ -8,7 +8,7 @@ macro_rules! transaction {
     ($storage:ident, $on_loss:ident, [$($value:ident),*], |$tx:ident| $work:expr) => {{
         use $crate::postgres::transaction::OnLoss;
         $(let $value = $value.clone();)*
-        $crate::postgres::transaction::run($storage.writers(), OnLoss::$on_loss, move |$tx| {
+        $crate::postgres::transaction::run($storage.clone(), OnLoss::$on_loss, move |$tx| {
             $(let $value = $value.clone();)*
             Box::pin(async move { $work.await })
         })
@@ -76,66 +76,26 @@ mod polls;
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use sqlx::postgres::PgPool;
 
 use self::announcements::ListenOptions;
 pub use self::open::migrate;
 pub(crate) use self::open::{shown, verify};
 pub use self::options::PostgresOptions;
-use self::options::{Patience, Pooler, Timeouts, Writers};
+use self::options::{Patience, Pooler, Timeouts};
 pub use self::shared::{GatewayAccount, GatewayAccountStep, NewGatewayAccount};
-use crate::limits::{Lease, LeaseClock};
-use crate::rows::Time;
+use crate::limits::LeaseHolder;
 
 /// Storage in a PostgreSQL database.
 #[derive(Clone, Debug)]
 pub struct PostgresStorage {
     pub(crate) writer: PgPool,
     pub(crate) reader: PgPool,
-    holder: Arc<str>,
-    clock: LeaseClock,
+    holder: LeaseHolder,
     patience: Patience,
     timeouts: Arc<Timeouts>,
     /// Between the pools and the server, if there is one.
     pooler: Option<Pooler>,
     /// Of another connection, which listens.
     options: ListenOptions,
-}
-
-impl PostgresStorage {
-    fn writers(&self) -> Writers {
-        Writers {
-            pool: self.writer.clone(),
-            pooler: self.pooler.clone(),
-            longest: self.patience.transaction,
-            timeouts: self.timeouts.clone(),
-        }
-    }
-
-    fn holder(&self) -> Arc<str> {
-        self.holder.clone()
-    }
-
-    /// The present, for a statement that takes the server's when it is absent.
-    fn clock(&self, now: Timestamp) -> Option<Time> {
-        self.clock.now(now)
-    }
-
-    fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
-        Lease {
-            holder: self.holder.clone(),
-            clock: self.clock,
-            now,
-            until,
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) async fn attempt(
-        &self,
-        id: &florin_orders::AttemptId,
-    ) -> crate::Result<florin_orders::Attempt> {
-        read!(self, |reader| orders::attempt(reader, id))
-    }
 }

@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Actor, AuditEntry, Credit, Delivery, DisabledEndpoint, DueDelivery, EventState, Outbox,
+    Actor, AuditEntry, Delivery, DisabledEndpoint, DueDelivery, EventState, Outbox,
     RecordedDelivery, RecordedEvent, Result, SettledOrder, StaffAccess, StorageError, StoreScope,
     StoredObservation,
 };
@@ -195,15 +195,6 @@ pub(crate) fn outbox(row: &impl Record) -> Result<Outbox> {
         waiting: row.number("waiting")?,
         oldest_at: row.maybe_time("oldest_at")?,
         is_disabled: row.flag("is_disabled")?,
-    })
-}
-
-pub(crate) fn credit(row: &impl Record, id: &OrderId) -> Result<Credit> {
-    Ok(Credit {
-        order_id: id.clone(),
-        attempt_id: row.parsed("attempt_id", AttemptId::parse)?,
-        amount: row.parsed("amount", Amount::parse)?,
-        currency: row.parsed("currency", Currency::parse_stored)?,
     })
 }
 

@@ -62,11 +62,8 @@ use self::file::DatabaseFile;
 pub(crate) use self::open::check_database;
 pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
-use crate::limits::{Lease, LeaseClock};
-use crate::rows::Time;
+use crate::limits::LeaseHolder;
 use crate::{Outage, Result, SharedStorage, StaticFile, StorageError, Totals};
-
-const HOLDER: &str = "file";
 
 /// Storage in one SQLite file.
 #[derive(Clone, Debug)]
@@ -74,6 +71,7 @@ pub struct SqliteStorage {
     writer: Writer,
     pub(crate) reader: SqlitePool,
     file: Arc<DatabaseFile>,
+    holder: LeaseHolder,
 }
 
 impl SqliteStorage {
@@ -109,37 +107,6 @@ impl SqliteStorage {
     pub(crate) async fn begin(&self) -> Result<WriteTransaction> {
         self.writer.begin().await
     }
-
-    /// The present: the caller's.
-    #[expect(clippy::unused_self, reason = "PostgreSQL may take its server's")]
-    fn clock(&self, now: Timestamp) -> Option<Time> {
-        LeaseClock::Caller.now(now)
-    }
-
-    #[expect(
-        clippy::unused_self,
-        reason = "PostgreSQL has a holder for each process"
-    )]
-    fn holder(&self) -> Arc<str> {
-        HOLDER.into()
-    }
-
-    fn lease(&self, now: Timestamp, until: Timestamp) -> Lease {
-        Lease {
-            holder: self.holder(),
-            clock: LeaseClock::Caller,
-            now,
-            until,
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) async fn attempt(
-        &self,
-        id: &florin_orders::AttemptId,
-    ) -> Result<florin_orders::Attempt> {
-        read!(self, |reader| orders::attempt(reader, id))
-    }
 }
 
 /// Checks without opening it that the file of a URL can be a database: its folder exists and can be written, and the file
@@ -167,7 +134,7 @@ impl SharedStorage for SqliteStorage {
     }
 
     async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
-        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock(now));
+        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.holder.clock(now));
         transaction!(self, Repeat, [files], |tx| expiring::keep_static_files(
             tx, &files, clock
         ))

@@ -149,19 +149,6 @@ pub enum EmailChange {
     Refused,
 }
 
-/// A credit: the one entry that says an order is paid.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Credit {
-    /// The order, credited once.
-    pub order_id: OrderId,
-    /// By which attempt.
-    pub attempt_id: AttemptId,
-    /// The price.
-    pub amount: florin_money::Amount,
-    /// Its currency.
-    pub currency: florin_money::Currency,
-}
-
 /// Storage of polls and what they find. Each method is one transaction.
 #[async_trait]
 pub trait PollStorage: Send + Sync + std::fmt::Debug {
@@ -223,9 +210,6 @@ pub trait PollStorage: Send + Sync + std::fmt::Debug {
         due: &DueAttempt,
         observation: &Observation,
     ) -> Result<Option<RecordedObservation>>;
-
-    /// The credit of an order.
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>>;
 }
 
 /// Storage of attempts. Each method is one transaction.

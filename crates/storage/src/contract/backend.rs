@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use florin_orders::{Attempt, AttemptId};
 use sqlx::{Connection as _, PgConnection};
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
@@ -115,13 +114,6 @@ impl Test {
     pub(crate) async fn refuses(&self, statement: &str, reason: &str) {
         let refused = self.execute(statement).await.unwrap_err().to_string();
         assert!(refused.contains(reason), "{statement}: {refused}");
-    }
-
-    pub(crate) async fn attempt(&self, id: &AttemptId) -> Attempt {
-        match &self.database {
-            Database::Sqlite(storage, _) => storage.attempt(id).await.unwrap(),
-            Database::Postgres(storage, ..) => storage.attempt(id).await.unwrap(),
-        }
     }
 }
 

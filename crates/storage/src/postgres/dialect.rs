@@ -90,7 +90,7 @@ pub(super) async fn lease_events(
     .bind(priority)
     .bind(Time(lease.now))
     .bind(Time(lease.until))
-    .bind(lease.clock())
+    .bind(lease.clock)
     .bind(lease.length_ms())
     .bind(limit)
     .bind(&*lease.holder)

@@ -11,7 +11,7 @@ use super::dead_connections::ANSWER;
 use super::options::{Pooler, PostgresOptions};
 use super::{PostgresStorage, deliveries, polls};
 use crate::database::{Verified, count, migrator};
-use crate::limits::LeaseClock;
+use crate::limits::{LeaseClock, LeaseHolder};
 use crate::{Result, StorageError};
 
 /// A migration waits no longer for the lock of a table: the statements behind it wait as well.
@@ -92,8 +92,10 @@ impl PostgresStorage {
                 .connect_lazy_with(options),
             pooler,
             options: ListenOptions(Arc::new(listening)),
-            holder: holder.into(),
-            clock,
+            holder: LeaseHolder {
+                name: holder.into(),
+                clock,
+            },
             patience: limits.patience(),
             timeouts: Arc::default(),
         })
@@ -101,7 +103,7 @@ impl PostgresStorage {
 
     /// Ends the leases of this process and closes its connections.
     pub async fn close(&self) {
-        let holder = self.holder.clone();
+        let holder = self.holder.name.clone();
         let ended: Result<()> = transaction!(self, Fail, [holder], |tx| async {
             polls::end_leases(tx, &holder).await?;
             deliveries::end_leases(tx, &holder).await
@@ -386,7 +388,8 @@ async fn read(url: &str, environment: &str) -> Result<Verified> {
     let options = options(url)?.application_name("florin-proxy store verify");
     let mut connection = connect(url, &options).await?;
     check(&mut connection, url, environment).await?;
-    begin(&mut connection).await?;
+    let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    sqlx::raw_sql(begin).execute(&mut connection).await?;
     let mut verified = Verified::default();
     for (what, statement) in CHECKS {
         let found: i64 = sqlx::query_scalar(statement)
@@ -402,10 +405,4 @@ async fn read(url: &str, environment: &str) -> Result<Verified> {
     }
     let _ = connection.close().await;
     Ok(verified)
-}
-
-async fn begin(connection: &mut PgConnection) -> Result<()> {
-    let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-    sqlx::raw_sql(begin).execute(connection).await?;
-    Ok(())
 }

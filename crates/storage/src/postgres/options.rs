@@ -94,15 +94,6 @@ pub(super) struct Patience {
     pub(super) tries: u32,
 }
 
-/// A pool, and how long a transaction on it may last.
-#[derive(Clone, Debug)]
-pub(super) struct Writers {
-    pub(super) pool: PgPool,
-    pub(super) pooler: Option<Pooler>,
-    pub(super) longest: Duration,
-    pub(super) timeouts: Arc<Timeouts>,
-}
-
 #[derive(Debug, Default)]
 pub(super) struct Timeouts {
     reads: AtomicU64,

@@ -62,7 +62,7 @@ impl SharedStorage for PostgresStorage {
     async fn announce(&self, changed: &Changed) -> Result<()> {
         read!(self, |reader| announcements::announce(
             reader,
-            &self.holder,
+            &self.holder.name,
             changed
         ))
     }
@@ -71,7 +71,7 @@ impl SharedStorage for PostgresStorage {
         let options = (*self.options.0).clone();
         let announcing = (self.reader.clone(), self.pooler.clone());
         let listener =
-            announcements::Listener::connect(options, announcing, self.holder.clone()).await;
+            announcements::Listener::connect(options, announcing, self.holder.name.clone()).await;
         let listener = listener.map_err(StorageError::for_postgres)?;
         Ok(Some(Box::new(listener)))
     }
@@ -83,7 +83,7 @@ impl SharedStorage for PostgresStorage {
         each: SignedDuration,
         now: Timestamp,
     ) -> Result<Option<SignedDuration>> {
-        let (clock, each) = (self.clock(now), milliseconds(each));
+        let (clock, each) = (self.holder.clock(now), milliseconds(each));
         transaction!(self, Fail, [], |tx| async {
             let counted: Option<bool> = sqlx::query_scalar(
                 "INSERT INTO rate_limits AS known (key, used_until)
@@ -116,7 +116,7 @@ impl SharedStorage for PostgresStorage {
     }
 
     async fn delete_unused_counts(&self, now: Timestamp) -> Result<u64> {
-        let clock = self.clock(now);
+        let clock = self.holder.clock(now);
         transaction!(self, Fail, [], |tx| async {
             let deleted = sqlx::query(
                 "DELETE FROM rate_limits WHERE key = ANY (ARRAY (SELECT key FROM rate_limits
@@ -129,7 +129,7 @@ impl SharedStorage for PostgresStorage {
 
     /// A page shows the same, whichever process serves it.
     async fn share_delay(&self, is_delayed: bool, now: Timestamp) -> Result<bool> {
-        let (holder, clock) = (&self.holder, self.clock(now));
+        let (holder, clock) = (&self.holder.name, self.holder.clock(now));
         let report = if is_delayed {
             "INSERT INTO delays (holder, until) VALUES ($1, coalesce($2, clock_timestamp()) + $3 * interval '1 ms')
              ON CONFLICT (holder) DO UPDATE SET until = excluded.until"
@@ -151,7 +151,7 @@ impl SharedStorage for PostgresStorage {
     }
 
     async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
-        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.clock(now));
+        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.holder.clock(now));
         transaction!(self, Repeat, [files], |tx| expiring::keep_static_files(
             tx, &files, clock
         ))
@@ -283,7 +283,7 @@ impl PostgresStorage {
     /// # Errors
     /// [`StorageError`]
     pub async fn gateway_account(&self, account: &str, now: Timestamp) -> Result<GatewayAccount> {
-        let clock = self.clock(now);
+        let clock = self.holder.clock(now);
         read!(self, |reader| find(reader, account, clock))
     }
 
@@ -300,8 +300,8 @@ impl PostgresStorage {
     ) -> Result<i64> {
         let change = Arc::new(Change {
             account: account.to_owned(),
-            holder: self.holder.clone(),
-            clock: self.clock.now(now),
+            holder: self.holder.name.clone(),
+            clock: self.holder.clock(now),
             step,
             written: Mutex::new(None),
         });

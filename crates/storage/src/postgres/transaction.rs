@@ -17,8 +17,8 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgDatabaseError, Postgres};
 use sqlx::{Executor as _, PgConnection};
 
+use super::PostgresStorage;
 use super::dead_connections::{ANSWER, close_idle, close_silent, no_response};
-use super::options::Writers;
 use crate::{Failure, StorageError};
 
 /// Tries of a transaction that conflicts with another one, or whose connection was lost: for about 5 seconds.
@@ -42,8 +42,8 @@ pub(super) struct Transaction {
 }
 
 impl Transaction {
-    async fn begin(writers: &Writers, is_repeat: bool) -> Result<Self, sqlx::Error> {
-        let Writers { pool, pooler, .. } = writers;
+    async fn begin(storage: &PostgresStorage, is_repeat: bool) -> Result<Self, sqlx::Error> {
+        let (pool, pooler) = (&storage.writer, &storage.pooler);
         let connection = pool.acquire().await?;
         let mut transaction = Self {
             connection: Some(connection),
@@ -106,18 +106,18 @@ impl DerefMut for Transaction {
     }
 }
 
-pub(super) async fn run<T, E, F>(writers: Writers, on_loss: OnLoss, work: F) -> Result<T, E>
+pub(super) async fn run<T, E, F>(storage: PostgresStorage, on_loss: OnLoss, work: F) -> Result<T, E>
 where
     T: Send + 'static,
     E: Failure,
     F: for<'t> Fn(&'t mut Transaction) -> Work<'t, T, E> + Send + Sync + 'static,
 {
-    let done = tokio::spawn(async move { repeat(&writers, on_loss, work).await });
+    let done = tokio::spawn(async move { repeat(&storage, on_loss, work).await });
     let lost = |_| E::from(StorageError::Database(sqlx::Error::PoolClosed));
     done.await.map_err(lost)?
 }
 
-async fn repeat<T, E, F>(writers: &Writers, on_loss: OnLoss, work: F) -> Result<T, E>
+async fn repeat<T, E, F>(storage: &PostgresStorage, on_loss: OnLoss, work: F) -> Result<T, E>
 where
     E: Failure,
     F: for<'t> Fn(&'t mut Transaction) -> Work<'t, T, E>,
@@ -126,8 +126,8 @@ where
     let mut is_repeat = false;
     let mut tries = 0;
     loop {
-        let done = once(writers, is_repeat, &work);
-        let outcome = tokio::time::timeout(writers.longest, done);
+        let done = once(storage, is_repeat, &work);
+        let outcome = tokio::time::timeout(storage.patience.transaction, done);
         let error = match outcome.await {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => error,
@@ -138,26 +138,26 @@ where
         tries += 1;
         let kind = error.storage_error().map_or(Kind::Other, kind);
         match kind {
-            _ if tries == TRIES => return Err(writers.timeouts.counted_write(error)),
+            _ if tries == TRIES => return Err(storage.timeouts.counted_write(error)),
             // At once: the other transaction has ended.
             Kind::Conflict => {}
             // The transaction did nothing, and its connection was closed.
-            Kind::OldSchema => close_idle(&writers.pool),
+            Kind::OldSchema => close_idle(&storage.writer),
             Kind::Lost if on_loss == OnLoss::Repeat => {
                 is_repeat = true;
                 pauses.tick().await;
             }
-            Kind::Lost | Kind::Other => return Err(writers.timeouts.counted_write(error)),
+            Kind::Lost | Kind::Other => return Err(storage.timeouts.counted_write(error)),
         }
     }
 }
 
-async fn once<T, E, F>(writers: &Writers, is_repeat: bool, work: &F) -> Result<T, E>
+async fn once<T, E, F>(storage: &PostgresStorage, is_repeat: bool, work: &F) -> Result<T, E>
 where
     E: Failure,
     F: for<'t> Fn(&'t mut Transaction) -> Work<'t, T, E>,
 {
-    let begun = Transaction::begin(writers, is_repeat).await;
+    let begun = Transaction::begin(storage, is_repeat).await;
     let mut transaction = begun.map_err(StorageError::from)?;
     match work(&mut transaction).await {
         Ok(done) => {

@@ -26,7 +26,7 @@ impl AttemptStorage for Store {
         terms: &NewAttempt,
         now: Timestamp,
     ) -> Result<Attempt, OrderOperationError> {
-        let clock = self.clock(now);
+        let clock = self.holder.clock(now);
         transaction!(self, Repeat, [order, terms], |tx| async {
             let Some(known) = locked(tx, &order).await? else {
                 return Err(OrderOperationError::NoOrder(order.clone()));
@@ -95,7 +95,7 @@ impl AttemptStorage for Store {
 
     /// The orders of the attempts are locked; those that another transaction has locked are left out.
     async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64> {
-        let (clock, age) = (self.clock(now), now.duration_since(begun_before));
+        let (clock, age) = (self.holder.clock(now), now.duration_since(begun_before));
         transaction!(self, Repeat, [], |tx| async {
             let stale: Vec<String> = sqlx::query_scalar(statements::STALE_ATTEMPTS)
                 .bind(clock)

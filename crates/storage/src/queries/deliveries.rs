@@ -39,14 +39,14 @@ impl DeliveryStorage for Store {
         if !read!(self, |reader| may_be_due(reader, store, now, limit))? {
             return Ok(Vec::new());
         }
-        let lease = self.lease(now, lease_until);
+        let lease = self.holder.lease(now, lease_until);
         transaction!(self, Fail, [store, lease], |tx| due(
             tx, &store, &lease, limit
         ))
     }
 
     async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()> {
-        let holder = self.holder();
+        let holder = self.holder.name.clone();
         transaction!(self, Repeat, [delivery, holder], |tx| record(
             tx, &delivery, outcome, &holder
         ))
@@ -140,7 +140,7 @@ async fn due(
         return Ok(Vec::new());
     }
     let (accepted_at, probe_at) = outbox::lock_store(tx, store).await?;
-    let in_progress = in_progress(tx, store, lease.clock()).await?;
+    let in_progress = in_progress(tx, store, lease.clock).await?;
     let free = MAX_DELIVERIES_PER_STORE.saturating_sub(in_progress);
     let limit = limit.min(free);
     let mut due: Vec<DueDelivery> = Vec::new();

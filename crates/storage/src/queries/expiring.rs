@@ -135,14 +135,14 @@ impl ExpiringStorage for Store {
         now: Timestamp,
         lease_until: Timestamp,
     ) -> Result<Claim> {
-        let lease = self.lease(now, lease_until);
+        let lease = self.holder.lease(now, lease_until);
         transaction!(self, Repeat, [lease], |tx| async {
             // kept_until names the claim: two claims of one request never have the same.
             let acquired: Option<bool> = sqlx::query_scalar(statements::CLAIM_REQUEST)
                 .bind(request.0.as_slice())
                 .bind(fingerprint.0.as_slice())
                 .bind(Time(lease.until))
-                .bind(lease.clock())
+                .bind(lease.clock)
                 .bind(lease.length_ms())
                 .fetch_optional(&mut **tx)
                 .await?;
@@ -217,7 +217,7 @@ impl ExpiringStorage for Store {
     }
 
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64> {
-        let clock = self.clock(now);
+        let clock = self.holder.clock(now);
         transaction!(self, Repeat, [], |tx| async {
             let deleted = sqlx::query(statements::DELETE_EXPIRED_REQUESTS)
                 .bind(Time(now))

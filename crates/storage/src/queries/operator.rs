@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::dialect::{Connection, Store};
 use super::{deliveries, observe, orders, outbox};
-use crate::operator::{DecidedOrder, search_terms};
+use crate::operator::search_terms;
 use crate::rows::{self, Record as _, Time};
 use crate::{
     AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
@@ -236,11 +236,15 @@ async fn decide(
     if is_recorded(tx, &decision.id).await? {
         return Ok(before.snapshot());
     }
-    let DecidedOrder {
-        after,
-        applied,
-        statuses,
-    } = decision.apply(&before, now)?;
+    if before.order.version != decision.version {
+        return Err(DecideError::Changed {
+            seen: decision.version,
+            found: before.order.version,
+        });
+    }
+    let mut after = before.clone();
+    let applied = after.decide(decision.kind, now)?;
+    let statuses = (before.order.status, after.order.status);
     insert_decision(tx, id, decision, statuses, now).await?;
     if let Some(attempt) = &applied.credited_by {
         let unobserved = || StorageError::Corrupt(format!("no observation of {attempt}"));

@@ -11,7 +11,7 @@ use super::dialect::{self, Connection, Row, Store, statements};
 use super::{observe, orders};
 use crate::limits::{InvoiceKind, milliseconds};
 use crate::rows::{self, Record as _, Time};
-use crate::{Credit, DueAttempt, PollQueue, PollStorage, RecordedObservation, Result};
+use crate::{DueAttempt, PollQueue, PollStorage, RecordedObservation, Result};
 
 impl Store {
     /// Schedules the poll that a callback causes. A callback that changes nothing reads only.
@@ -61,13 +61,13 @@ impl PollStorage for Store {
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueAttempt>> {
-        let lease = self.lease(now, lease_until);
+        let lease = self.holder.lease(now, lease_until);
         transaction!(self, Fail, [lease], |tx| async {
             let leased = sqlx::query(statements::LEASE_POLLS)
                 .bind(<&str>::from(priority))
                 .bind(Time(lease.now))
                 .bind(Time(lease.until))
-                .bind(lease.clock())
+                .bind(lease.clock)
                 .bind(lease.length_ms())
                 .bind(i64::from(limit))
                 .bind(&*lease.holder)
@@ -113,7 +113,7 @@ impl PollStorage for Store {
     }
 
     async fn replan_future(&self, now: Timestamp) -> Result<u64> {
-        let clock = self.clock(now);
+        let clock = self.holder.clock(now);
         transaction!(self, Repeat, [], |tx| dialect::replan_future(
             tx, now, clock
         ))
@@ -178,15 +178,6 @@ impl PollStorage for Store {
             &due,
             &observation
         ))
-    }
-
-    async fn credit_of(&self, order: &OrderId) -> Result<Option<Credit>> {
-        let credit = "SELECT attempt_id, amount, currency FROM credits WHERE order_id = $1";
-        let row = read!(self, |reader| async {
-            let credit = sqlx::query(credit).bind(order.as_str());
-            Ok(credit.fetch_optional(reader).await?)
-        })?;
-        row.map(|row| rows::credit(&row, order)).transpose()
     }
 }
 

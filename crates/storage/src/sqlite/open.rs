@@ -10,8 +10,9 @@ use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 
 use super::file::DatabaseFile;
 use super::writer::Writer;
-use super::{HOLDER, SqliteStorage, deliveries, polls};
+use super::{SqliteStorage, deliveries, polls};
 use crate::database::migrator;
+use crate::limits::{LeaseClock, LeaseHolder};
 use crate::{FileFault, Outage, Result, StorageError};
 
 /// How long a statement waits for another process that holds the file.
@@ -79,12 +80,17 @@ impl SqliteStorage {
             writer: Writer::new(options.clone(), file.clone()),
             reader: many.connect_lazy_with(options.read_only(true)),
             file,
+            // A file belongs to one process.
+            holder: LeaseHolder {
+                name: "file".into(),
+                clock: LeaseClock::Caller,
+            },
         };
         storage.identify(url, environment).await?;
         let mut tx = storage.begin().await?;
-        // A file belongs to one process: these are the leases of one that has ended.
-        polls::end_leases(&mut tx, HOLDER).await?;
-        deliveries::end_leases(&mut tx, HOLDER).await?;
+        // These are the leases of a process that has ended.
+        polls::end_leases(&mut tx, &storage.holder.name).await?;
+        deliveries::end_leases(&mut tx, &storage.holder.name).await?;
         tx.commit().await?;
         storage.check_later();
         Ok(storage)
