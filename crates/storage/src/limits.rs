@@ -35,22 +35,6 @@ pub const DELAY_REPORT: SignedDuration = SignedDuration::from_secs(15);
 pub(crate) const MONEY: i64 = 0;
 pub(crate) const OTHER: i64 = 1;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InvoiceKind {
-    Unsettled,
-    Settled,
-}
-
-impl InvoiceKind {
-    /// Shortest time between polls of an invoice that callbacks cause, whatever their number.
-    pub(crate) fn debounce_ms(self) -> i64 {
-        match self {
-            Self::Unsettled => 2000,
-            Self::Settled => 60_000,
-        }
-    }
-}
-
 /// Whose clock ends a lease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LeaseClock {

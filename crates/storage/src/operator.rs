@@ -112,16 +112,6 @@ pub enum AuditAction {
     EnableWebhook,
 }
 
-impl From<DecisionKind> for AuditAction {
-    fn from(kind: DecisionKind) -> Self {
-        match kind {
-            DecisionKind::AcceptAsPaid => Self::AcceptAsPaid,
-            DecisionKind::KeepWaiting => Self::KeepWaiting,
-            DecisionKind::Close => Self::Close,
-        }
-    }
-}
-
 /// A new entry of the audit log about something else than a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAuditEntry {

@@ -59,6 +59,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
 pub(crate) use self::backup::{backup, verify};
 use self::file::DatabaseFile;
+pub(crate) use self::file::network_volume;
 pub(crate) use self::open::check_database;
 pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
@@ -118,12 +119,6 @@ pub(crate) fn check_place(url: &str) -> Result<(), String> {
     let options = SqliteConnectOptions::from_str(url).map_err(|error| error.to_string())?;
     let path = options.get_filename();
     file::check_place(path).and_then(|()| file::check_content(path))
-}
-
-/// The network file system that holds the file, if one does.
-pub(crate) fn network_volume(url: &str) -> Option<&'static str> {
-    let options = SqliteConnectOptions::from_str(url).ok()?;
-    file::network_volume(options.get_filename())
 }
 
 #[async_trait]

@@ -128,11 +128,12 @@ impl Deref for Test {
 /// The tests' clock ends leases as well.
 async fn open(database: &str, pooler: Option<u16>, environment: &str) -> Result<PostgresStorage> {
     let (direct, clock) = (server().url(database), LeaseClock::Caller);
-    let Some(pooler) = pooler else {
-        return PostgresStorage::open_with(&direct, environment, clock).await;
+    let (url, past) = match pooler {
+        Some(port) => (server().url_at(port, database), Some(direct.as_str())),
+        None => (direct.clone(), None),
     };
-    let (url, limits) = (server().url_at(pooler, database), PostgresOptions::DEFAULT);
-    PostgresStorage::open_limited(&url, Some(&direct), environment, clock, &limits).await
+    let limits = PostgresOptions::DEFAULT;
+    PostgresStorage::open_limited(&url, past, environment, clock, &limits).await
 }
 
 async fn connect(database: &str) -> PgConnection {

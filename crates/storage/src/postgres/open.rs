@@ -30,18 +30,11 @@ impl PostgresStorage {
     /// [`StorageError::Open`] when the server or the database cannot be reached; [`StorageError::NotMigrated`] until
     /// [`migrate`] was run; [`StorageError::Newer`]; [`StorageError::OtherEnvironment`].
     pub async fn open(url: &str, environment: &str) -> Result<Self> {
-        Self::open_with(url, environment, LeaseClock::Server).await
+        let (clock, limits) = (LeaseClock::Server, PostgresOptions::DEFAULT);
+        Self::open_limited(url, None, environment, clock, &limits).await
     }
 
-    /// The same, with leases that end by another clock.
-    ///
-    /// # Errors
-    /// Those of [`Self::open`].
-    pub async fn open_with(url: &str, environment: &str, clock: LeaseClock) -> Result<Self> {
-        Self::open_limited(url, None, environment, clock, &PostgresOptions::DEFAULT).await
-    }
-
-    /// The same, with other limits of its connections. `direct_url` leads past a pooler in transaction mode that `url` leads
+    /// The same, with leases that end by another clock, and other limits of its connections. `direct_url` leads past a pooler in transaction mode that `url` leads
     /// to: the schema is read and announcements are received there.
     ///
     /// # Errors

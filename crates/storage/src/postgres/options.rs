@@ -78,12 +78,6 @@ impl PostgresOptions {
     }
 }
 
-impl Default for PostgresOptions {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
 /// How long a response is awaited: longer than the server's `statement_timeout`. A server that does not answer by then is
 /// not there.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! State that processes share, and that of their server: versions of orders, reports of delays, limits that count over all of them, and the row of a
 //! gateway account.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,7 +12,6 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::dead_connections::no_response;
-use super::transaction::Transaction;
 use super::{PostgresStorage, announcements, expiring, operator};
 use crate::limits::{BATCH, milliseconds};
 use crate::rows::{Record as _, Time};
@@ -260,23 +260,6 @@ pub struct NewGatewayAccount {
 pub type GatewayAccountStep =
     Arc<dyn Fn(Option<&str>, Timestamp) -> Option<NewGatewayAccount> + Send + Sync>;
 
-const DURABLE: &str =
-    "UPDATE gateway_accounts SET state = $2::jsonb, version = $3, changed_by = $4, changed_at = clock_timestamp()
-     WHERE account = $1";
-/// The commit does not wait for the disk. The next durable one writes this change too.
-const QUICK: &str =
-    "UPDATE gateway_accounts SET state = $2::jsonb, version = $3, changed_by = $4, changed_at = clock_timestamp()
-     WHERE account = $1 RETURNING set_config('synchronous_commit', 'off', true)";
-
-struct Change {
-    account: String,
-    holder: Arc<str>,
-    clock: Option<Time>,
-    step: GatewayAccountStep,
-    /// The version that an earlier try has written, and perhaps committed.
-    written: Mutex<Option<i64>>,
-}
-
 impl PostgresStorage {
     /// Reads an account without a lock. `now` counts only if leases are by the caller's clock.
     ///
@@ -284,7 +267,13 @@ impl PostgresStorage {
     /// [`StorageError`]
     pub async fn gateway_account(&self, account: &str, now: Timestamp) -> Result<GatewayAccount> {
         let clock = self.holder.clock(now);
-        read!(self, |reader| find(reader, account, clock))
+        let query = "SELECT coalesce($2, clock_timestamp()) AS now, version, state::text AS state
+             FROM (SELECT 1) AS one LEFT JOIN gateway_accounts ON account = $1";
+        let row = read!(self, |reader| async {
+            let row = sqlx::query(query).bind(account).bind(clock);
+            Ok(row.fetch_one(reader).await?)
+        })?;
+        Ok(found(&row)?)
     }
 
     /// Locks an account, passes its state and the time to `step`, and stores what that returns. Returns the version
@@ -298,93 +287,62 @@ impl PostgresStorage {
         now: Timestamp,
         step: GatewayAccountStep,
     ) -> Result<i64> {
-        let change = Arc::new(Change {
-            account: account.to_owned(),
-            holder: self.holder.name.clone(),
-            clock: self.holder.clock(now),
-            step,
-            written: Mutex::new(None),
-        });
-        transaction!(self, Repeat, [change], |tx| change.make(tx))
-    }
-}
-
-async fn find(
-    reader: &mut PgConnection,
-    account: &str,
-    clock: Option<Time>,
-) -> Result<GatewayAccount> {
-    let query = "SELECT coalesce($2, clock_timestamp()) AS now, version, state::text AS state
-         FROM (SELECT 1) AS one LEFT JOIN gateway_accounts ON account = $1";
-    let row = sqlx::query(query).bind(account).bind(clock);
-    Ok(found(&row.fetch_one(reader).await?)?)
-}
-
-impl Change {
-    async fn make(&self, tx: &mut Transaction) -> Result<i64> {
-        let mut row = self.lock(tx).await?;
-        if row.is_none() {
-            self.insert(tx).await?;
-            row = self.lock(tx).await?;
-        }
-        let row = row.ok_or(StorageError::Database(sqlx::Error::RowNotFound))?;
-        let account = found(&row)?;
-        let changed_by: Option<String> = row.try_get("changed_by")?;
-        let is_ours = changed_by.as_deref() == Some(&self.holder);
-        if tx.is_repeat() && is_ours && *self.written() == Some(account.version) {
-            // The first try was committed; its connection was lost before the response.
-            return Ok(account.version);
-        }
-        let Some(new) = (self.step)(account.state.as_deref(), account.now) else {
-            return Ok(account.version);
-        };
-        let version = account.version + 1;
-        *self.written() = Some(version);
-        self.store(tx, &new, version).await?;
-        Ok(version)
-    }
-
-    /// The time is read after the lock was waited for.
-    async fn lock(&self, tx: &mut Transaction) -> Result<Option<PgRow>> {
-        let lock = "WITH locked AS MATERIALIZED (
-                 SELECT version, state::text AS state, changed_by FROM gateway_accounts WHERE account = $1 FOR UPDATE)
-             SELECT coalesce($2, clock_timestamp()) AS now, version, state, changed_by FROM locked";
-        let row = sqlx::query(lock)
-            .bind(&self.account)
-            .bind(self.clock)
-            .fetch_optional(&mut **tx)
-            .await?;
-        Ok(row)
-    }
-
-    async fn insert(&self, tx: &mut Transaction) -> Result<()> {
-        sqlx::query("INSERT INTO gateway_accounts (account) VALUES ($1) ON CONFLICT DO NOTHING")
-            .bind(&self.account)
-            .execute(&mut **tx)
-            .await?;
-        Ok(())
-    }
-
-    async fn store(
-        &self,
-        tx: &mut Transaction,
-        new: &NewGatewayAccount,
-        version: i64,
-    ) -> Result<()> {
-        let update = if new.is_durable { DURABLE } else { QUICK };
-        sqlx::query(update)
-            .bind(&self.account)
+        let (holder, clock) = (&self.holder.name, self.holder.clock(now));
+        let account = account.to_owned();
+        // The version that an earlier try has written, and perhaps committed; 0 before.
+        let written = Arc::new(AtomicI64::new(0));
+        transaction!(self, Repeat, [account, holder, step, written], |tx| async {
+            let mut row = lock_account(tx, &account, clock).await?;
+            if row.is_none() {
+                sqlx::query(
+                    "INSERT INTO gateway_accounts (account) VALUES ($1) ON CONFLICT DO NOTHING",
+                )
+                .bind(&account)
+                .execute(&mut **tx)
+                .await?;
+                row = lock_account(tx, &account, clock).await?;
+            }
+            let row = row.ok_or(StorageError::Database(sqlx::Error::RowNotFound))?;
+            let known = found(&row)?;
+            let changed_by: Option<String> = row.try_get("changed_by")?;
+            let is_ours = changed_by.as_deref() == Some(&*holder);
+            if tx.is_repeat() && is_ours && written.load(Ordering::Relaxed) == known.version {
+                // The first try was committed; its connection was lost before the response.
+                return Ok(known.version);
+            }
+            let Some(new) = step(known.state.as_deref(), known.now) else {
+                return Ok(known.version);
+            };
+            let version = known.version + 1;
+            written.store(version, Ordering::Relaxed);
+            // A quick commit does not wait for the disk. The next durable one writes this change too.
+            sqlx::query(
+                "UPDATE gateway_accounts SET state = $2::jsonb, version = $3, changed_by = $4, changed_at = clock_timestamp()
+                 WHERE account = $1 RETURNING CASE WHEN NOT $5 THEN set_config('synchronous_commit', 'off', true) END",
+            )
+            .bind(&account)
             .bind(&new.state)
             .bind(version)
-            .bind(&*self.holder)
+            .bind(&*holder)
+            .bind(new.is_durable)
             .execute(&mut **tx)
             .await?;
-        Ok(())
+            Ok(version)
+        })
     }
+}
 
-    fn written(&self) -> MutexGuard<'_, Option<i64>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// The time is read after the lock was waited for.
+async fn lock_account(
+    tx: &mut PgConnection,
+    account: &str,
+    clock: Option<Time>,
+) -> Result<Option<PgRow>> {
+    let lock = "WITH locked AS MATERIALIZED (
+             SELECT version, state::text AS state, changed_by FROM gateway_accounts WHERE account = $1 FOR UPDATE)
+         SELECT coalesce($2, clock_timestamp()) AS now, version, state, changed_by FROM locked";
+    let row = sqlx::query(lock).bind(account).bind(clock);
+    Ok(row.fetch_optional(tx).await?)
 }
 
 fn found(row: &PgRow) -> Result<GatewayAccount, sqlx::Error> {

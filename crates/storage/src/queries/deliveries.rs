@@ -140,7 +140,12 @@ async fn due(
         return Ok(Vec::new());
     }
     let (accepted_at, probe_at) = outbox::lock_store(tx, store).await?;
-    let in_progress = in_progress(tx, store, lease.clock).await?;
+    let in_progress: i64 = sqlx::query_scalar(statements::DELIVERIES_IN_PROGRESS)
+        .bind(store.as_str())
+        .bind(lease.clock)
+        .fetch_one(&mut *tx)
+        .await?;
+    let in_progress = rows::read("a count", u32::try_from(in_progress))?;
     let free = MAX_DELIVERIES_PER_STORE.saturating_sub(in_progress);
     let limit = limit.min(free);
     let mut due: Vec<DueDelivery> = Vec::new();
@@ -168,15 +173,6 @@ async fn due(
         }
     }
     Ok(due)
-}
-
-async fn in_progress(tx: &mut Connection, store: &StoreId, clock: Option<Time>) -> Result<u32> {
-    let in_progress: i64 = sqlx::query_scalar(statements::DELIVERIES_IN_PROGRESS)
-        .bind(store.as_str())
-        .bind(clock)
-        .fetch_one(tx)
-        .await?;
-    rows::read("a count", u32::try_from(in_progress))
 }
 
 /// Returns `true` if up to `limit` deliveries may be due: without a lock, so that an idle dispatcher costs next to nothing.

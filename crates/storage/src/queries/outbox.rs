@@ -63,7 +63,14 @@ pub(super) async fn append(
             .bind(id.as_str())
             .execute(&mut *tx)
             .await?;
-        make_due_of_order(tx, id.as_str(), now).await?;
+        sqlx::query(
+            "UPDATE outbox SET next_at = $1, planned_at = $1, early_from = NULL
+             WHERE order_id = $2 AND state = 'pending' AND early_from <= $1",
+        )
+        .bind(Time(now))
+        .bind(id.as_str())
+        .execute(&mut *tx)
+        .await?;
     }
     Ok(())
 }
@@ -118,23 +125,6 @@ pub(super) async fn postpone_probe(
     )
     .bind(store)
     .bind(Time(until))
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-/// Makes the waiting events of an order due, after one with money. With the order locked.
-pub(super) async fn make_due_of_order(
-    tx: &mut Connection,
-    order: &str,
-    now: Timestamp,
-) -> Result<()> {
-    sqlx::query(
-        "UPDATE outbox SET next_at = $1, planned_at = $1, early_from = NULL
-         WHERE order_id = $2 AND state = 'pending' AND early_from <= $1",
-    )
-    .bind(Time(now))
-    .bind(order)
     .execute(tx)
     .await?;
     Ok(())

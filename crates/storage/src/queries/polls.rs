@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::dialect::{self, Connection, Row, Store, statements};
 use super::{observe, orders};
-use crate::limits::{InvoiceKind, milliseconds};
+use crate::limits::milliseconds;
 use crate::rows::{self, Record as _, Time};
 use crate::{DueAttempt, PollQueue, PollStorage, RecordedObservation, Result};
 
@@ -18,17 +18,18 @@ impl Store {
     async fn schedule_callback_poll(
         &self,
         invoice: &InvoiceId,
-        known: InvoiceKind,
+        is_settled: bool,
         at: Timestamp,
     ) -> Result<bool> {
-        let is_settled = known == InvoiceKind::Settled;
+        // The shortest time between polls of an invoice that callbacks cause, whatever their number.
+        let pause_ms: i64 = if is_settled { 60_000 } else { 2000 };
         // The response to a poll whose lease has expired reschedules the next poll: only a poll that is due before the
         // end of the lease is kept.
         let poll: Option<(String, Time)> = read!(self, |reader| async {
             let poll = sqlx::query_as(statements::POLL_FOR_CALLBACK)
                 .bind(Time(at))
                 .bind(invoice.as_str())
-                .bind(known.debounce_ms())
+                .bind(pause_ms)
                 .bind(is_settled);
             Ok(poll.fetch_optional(reader).await?)
         })?;
@@ -124,13 +125,11 @@ impl PollStorage for Store {
     }
 
     async fn schedule_poll_of_invoice(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
-        self.schedule_callback_poll(invoice, InvoiceKind::Unsettled, at)
-            .await
+        self.schedule_callback_poll(invoice, false, at).await
     }
 
     async fn schedule_recheck(&self, invoice: &InvoiceId, at: Timestamp) -> Result<bool> {
-        self.schedule_callback_poll(invoice, InvoiceKind::Settled, at)
-            .await
+        self.schedule_callback_poll(invoice, true, at).await
     }
 
     async fn store_of_invoice(&self, invoice: &InvoiceId) -> Result<Option<StoreId>> {

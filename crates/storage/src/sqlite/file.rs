@@ -4,8 +4,11 @@ use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Seek as _, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use sqlx::sqlite::SqliteConnectOptions;
 
 use crate::{FileFault, Result, StorageError};
 
@@ -255,8 +258,11 @@ pub(super) fn check_content(path: &Path) -> Result<(), String> {
     }
 }
 
-pub(super) fn network_volume(path: &Path) -> Option<&'static str> {
-    let folder = path
+/// The network file system that holds the file of a URL, if one does.
+pub(crate) fn network_volume(url: &str) -> Option<&'static str> {
+    let options = SqliteConnectOptions::from_str(url).ok()?;
+    let folder = options
+        .get_filename()
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let volume = rustix::fs::statfs(folder.unwrap_or(Path::new("."))).ok()?;

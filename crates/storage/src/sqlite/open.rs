@@ -202,7 +202,12 @@ async fn prepare(url: &str, file: &DatabaseFile, connection: &mut SqliteConnecti
     if file.length() <= CHECKED_AT_START {
         check(file, connection).await?;
     }
-    refuse_foreign(url, connection).await?;
+    if !is_ours(connection).await? {
+        return Err(StorageError::Open {
+            url: url.to_owned(),
+            reason: FOREIGN.to_owned(),
+        });
+    }
     // `run` takes anything that has a connection, and its future is not `Send` for all of them.
     match migrator(&MIGRATIONS)
         .run_direct(None, connection, false)
@@ -227,17 +232,6 @@ async fn check(file: &DatabaseFile, connection: &mut SqliteConnection) -> Result
         Ok(found) => Err(damaged(file, found).into()),
         Err(error) => Err(opening(file, error, StorageError::from)),
     }
-}
-
-/// A database with tables, of which none is ours, belongs to another program.
-async fn refuse_foreign(url: &str, connection: &mut SqliteConnection) -> Result<()> {
-    if is_ours(connection).await? {
-        return Ok(());
-    }
-    Err(StorageError::Open {
-        url: url.to_owned(),
-        reason: FOREIGN.to_owned(),
-    })
 }
 
 const FOREIGN: &str = "it is the database of another program: write the path of Florin's database, or of a file that does not exist yet";

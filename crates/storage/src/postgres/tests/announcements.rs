@@ -54,9 +54,7 @@ async fn a_listener_whose_connection_is_lost_says_so() {
 async fn a_listener_whose_connection_is_silently_dead_says_so() {
     let database = database();
     let relay = Relay::start().await;
-    let url = relay.url(&database);
-    let one = PostgresStorage::open_with(&url, "test", LeaseClock::Caller);
-    let one = one.await.unwrap();
+    let one = relay.store(&database).await;
     let mut listener = one.listen().await.unwrap().unwrap();
     relay.stall();
     let began = Instant::now();
@@ -276,9 +274,7 @@ async fn the_time_is_the_servers_and_not_the_callers() {
 async fn a_change_whose_commit_is_not_answered_is_made_once() {
     let database = database();
     let relay = Relay::start().await;
-    let url = relay.url(&database);
-    let storage = PostgresStorage::open_with(&url, "test", LeaseClock::Caller);
-    let storage = storage.await.unwrap();
+    let storage = relay.store(&database).await;
     for n in 1..=20 {
         let cut = if n % 2 == 0 { Cut::Before } else { Cut::After };
         relay.arm(cut);

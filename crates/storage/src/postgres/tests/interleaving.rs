@@ -232,9 +232,7 @@ async fn ended_or_locked(other: &tokio::task::JoinHandle<bool>, storage: &Postgr
 async fn interleave(first: Step, second: Step) -> u8 {
     let (storage, database) = store().await;
     let relay = Relay::start().await;
-    let url = relay.url(&database);
-    let stopped = PostgresStorage::open_with(&url, "test", LeaseClock::Caller);
-    let stopped = stopped.await.unwrap();
+    let stopped = relay.store(&database).await;
     for messages in 0..MOST {
         let n = messages + 1;
         prepare(&storage, [first, second], n).await;

@@ -46,7 +46,7 @@ async fn a_database_of_another_program_is_not_migrated() {
 #[tokio::test]
 async fn limits_are_those_of_every_connection() {
     let second = std::time::Duration::from_secs(1);
-    let default = PostgresOptions::default();
+    let default = PostgresOptions::DEFAULT;
     assert!(
         3 * default.connections + 10 <= 100,
         "three processes fit into a default server"

@@ -111,6 +111,9 @@ async fn every_statement_finds_its_rows_by_an_index() {
     ] {
         connection.execute(setting).await.unwrap();
     }
+    let link = "INSERT INTO staff_access (hash, state, store_id, secret_key, person, may_decide, session_seconds, expires_at)
+         VALUES (sha256('link'), 'link', 'demo', sha256('key'), 'Zoë', true, 600, now())";
+    connection.execute(link).await.unwrap();
     let million = "UPDATE pg_class SET relpages = 1, reltuples = 1000000
          WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace";
     connection.execute(million).await.unwrap();

@@ -80,6 +80,14 @@ impl Relay {
         self.cut_all.send_replace(());
     }
 
+    /// A store on a database behind the relay.
+    pub(super) async fn store(&self, database: &str) -> PostgresStorage {
+        let (clock, limits) = (LeaseClock::Caller, PostgresOptions::DEFAULT);
+        let url = self.url(database);
+        let opened = PostgresStorage::open_limited(&url, None, "test", clock, &limits);
+        opened.await.unwrap()
+    }
+
     pub(super) fn url(&self, database: &str) -> String {
         format!("{}?sslmode=disable", server().url_at(self.port, database))
     }
@@ -204,9 +212,7 @@ async fn purchase(storage: &PostgresStorage, relay: &Relay, cut: Cut, n: u8) {
 async fn lose_commits() {
     let database = database();
     let relay = Relay::start().await;
-    let url = relay.url(&database);
-    let storage = PostgresStorage::open_with(&url, "test", LeaseClock::Caller);
-    let storage = storage.await.unwrap();
+    let storage = relay.store(&database).await;
     for n in 1..=ORDERS {
         let cut = if n % 2 == 0 { Cut::Before } else { Cut::After };
         purchase(&storage, &relay, cut, n).await;
