@@ -190,6 +190,12 @@ async fn prepare(storage: &PostgresStorage, steps: [Step; 2], n: u8) {
     if has(&[Step::Confirm, Step::Abandon]) {
         storage.begin(n, n + 150, 20).await.unwrap();
     }
+    if has(&[Step::Claim]) && n % 2 == 0 {
+        // Its lease has expired: the request is taken over.
+        let (request, asked) = (RequestId([n; 32]), Fingerprint([n; 32]));
+        let claim = storage.claim_request(request, asked, at(0), at(20)).await;
+        assert_eq!(claim.unwrap(), Claim::Acquired);
+    }
     if has(&[Step::Accept, Step::Close]) {
         let due = due_poll(storage, n, 20).await.unwrap();
         storage.record(&due, 20, too_little("COMPLETED")).await;

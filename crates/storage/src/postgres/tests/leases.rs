@@ -120,23 +120,3 @@ async fn an_endpoint_that_is_away_is_tried_by_one_of_all_processes() {
     let leased: usize = tried.join_all().await.into_iter().sum();
     assert_eq!(leased, 1);
 }
-
-/// The lease of a request expired, and both take it over.
-#[tokio::test]
-async fn one_request_is_taken_over_once() {
-    let (one, database) = store().await;
-    let two = another(&database).await;
-    for n in 1..=40 {
-        let (request, asked) = (RequestId([n; 32]), Fingerprint([n; 32]));
-        let first = one.claim_request(request, asked, at(0), at(30)).await;
-        assert_eq!(first.unwrap(), Claim::Acquired);
-        let (first, second) = tokio::join!(
-            one.claim_request(request, asked, at(30), at(60)),
-            two.claim_request(request, asked, at(30), at(60)),
-        );
-        let claims = [first.unwrap(), second.unwrap()];
-        for state in [Claim::Acquired, Claim::Running] {
-            assert!(claims.contains(&state), "{claims:?}");
-        }
-    }
-}
