@@ -106,18 +106,6 @@ async fn a_token_opens_its_order_until_it_expires() {
 }
 
 #[tokio::test]
-async fn an_order_without_an_attempt_expires_with_an_event() {
-    let test = BACKEND.test().await;
-    test.order(1).await;
-    test.awaiting(2).await;
-    assert_eq!(test.expire_orders(at(86_399)).await.unwrap(), []);
-    assert_eq!(test.expire_orders(at(86_400)).await.unwrap(), [id(1)]);
-    assert_eq!(test.expire_orders(at(86_401)).await.unwrap(), []);
-    assert_eq!(test.status(1).await, OrderStatus::Expired);
-    assert_eq!(test.status(2).await, OrderStatus::AwaitingPayment);
-}
-
-#[tokio::test]
 async fn another_store_sees_nothing() {
     let test = BACKEND.test().await;
     test.order(1).await;
@@ -220,13 +208,16 @@ async fn an_address_that_a_paid_order_is_given_is_an_event() {
 }
 
 #[tokio::test]
-async fn orders_expire_in_batches() {
+async fn orders_without_an_attempt_expire_in_batches() {
     let test = BACKEND.test().await;
     for number in 1..=150 {
         test.order(number).await;
     }
-    let expired = async || test.expire_orders(at(90_000)).await.unwrap().len();
-    assert_eq!(expired().await, 100);
-    assert_eq!(expired().await, 50);
-    assert_eq!(expired().await, 0);
+    test.awaiting(200).await;
+    let expired = async |now| test.expire_orders(at(now)).await.unwrap().len();
+    for (now, count) in [(86_399, 0), (86_400, 100), (86_400, 50), (86_401, 0)] {
+        assert_eq!(expired(now).await, count, "{now}");
+    }
+    assert_eq!(test.status(150).await, OrderStatus::Expired);
+    assert_eq!(test.status(200).await, OrderStatus::AwaitingPayment);
 }

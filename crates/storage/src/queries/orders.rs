@@ -41,25 +41,22 @@ impl Storage for Store {
 
     async fn orders(&self, store: &StoreId, filter: &OrderFilter) -> Result<Vec<Snapshot>> {
         read!(self, |reader| async {
-            let found = match &filter.reference {
-                Some(reference) => {
-                    let found = "SELECT * FROM orders WHERE store_id = $1 AND reference = $2
-                             AND (CAST($3 AS text) IS NULL OR status = $3)
-                             AND (CAST($4 AS text) IS NULL OR (created_at, id) <
-                                 (SELECT created_at, id FROM orders WHERE id = $4 AND store_id = $1))
-                         LIMIT $5";
-                    let found = sqlx::query(found)
-                        .bind(store.as_str())
-                        .bind(reference.as_str())
-                        .bind(filter.status.map(<&str>::from))
-                        .bind(filter.after.as_ref().map(OrderId::as_str))
-                        .bind(i64::from(filter.limit));
-                    found.fetch_all(&mut *reader).await?
-                }
-                None => {
-                    let (status, after) = (filter.status, filter.after.as_ref());
-                    page(reader, Some(store), status, after, filter.limit).await?
-                }
+            let found = if let Some(reference) = &filter.reference {
+                let found = "SELECT * FROM orders WHERE store_id = $1 AND reference = $2
+                         AND (CAST($3 AS text) IS NULL OR status = $3)
+                         AND (CAST($4 AS text) IS NULL OR (created_at, id) <
+                             (SELECT created_at, id FROM orders WHERE id = $4 AND store_id = $1))
+                     LIMIT $5";
+                let found = sqlx::query(found)
+                    .bind(store.as_str())
+                    .bind(reference.as_str())
+                    .bind(filter.status.map(<&str>::from))
+                    .bind(filter.after.as_ref().map(OrderId::as_str))
+                    .bind(i64::from(filter.limit));
+                found.fetch_all(&mut *reader).await?
+            } else {
+                let (status, after) = (filter.status, filter.after.as_ref());
+                page(reader, Some(store), status, after, filter.limit).await?
             };
             let mut page = Vec::with_capacity(found.len());
             for row in &found {

@@ -58,28 +58,22 @@ async fn bytes_per_order(observations: impl Fn(u32) -> Observation) -> u64 {
 }
 
 #[tokio::test]
-async fn a_paid_order_leaves_ten_kilobytes_at_most() {
-    let bytes = bytes_per_order(|poll| match poll {
+async fn a_paid_order_leaves_ten_kilobytes_at_most_and_an_unpaid_one_twelve() {
+    let paid = bytes_per_order(|poll| match poll {
         1..=40 => observed("WAITING"),
         41..=60 => confirmed(0),
         61..=80 => confirmed(1),
         81..=100 => confirmed(2),
         _ => confirmed(3),
     });
-    let bytes = bytes.await;
-    println!("a paid order: {bytes} bytes after {POLLS} polls");
-    assert!(bytes <= 10_000, "{bytes}");
-}
-
-#[tokio::test]
-async fn an_unpaid_order_leaves_twelve_kilobytes_at_most() {
-    let bytes = bytes_per_order(|poll| match poll {
+    let unpaid = bytes_per_order(|poll| match poll {
         1..=100 => observed("WAITING"),
         _ => observed("EXPIRED"),
     });
-    let bytes = bytes.await;
-    println!("an unpaid order: {bytes} bytes after {POLLS} polls");
-    assert!(bytes <= 12_000, "{bytes}");
+    let (paid, unpaid) = tokio::join!(paid, unpaid);
+    println!("after {POLLS} polls: {paid} bytes of a paid order, {unpaid} of an unpaid one");
+    assert!(paid <= 10_000, "{paid}");
+    assert!(unpaid <= 12_000, "{unpaid}");
 }
 
 /// A store that is down: this many orders, with an event that is due for each.
