@@ -82,7 +82,7 @@ impl ExpiringStorage for Store {
         token: TokenHash,
         token_expires_at: Timestamp,
     ) -> Result<()> {
-        transaction!(self, Repeat, [order], |tx| add_token(
+        transaction!(self, Repeat, [order], |tx| orders::add_token(
             tx,
             &order,
             token,
@@ -310,21 +310,6 @@ impl ExpiringStorage for Store {
              SELECT hash FROM staff_access WHERE expires_at <= $1 LIMIT $2)";
         self.delete_expired(delete, now).await
     }
-}
-
-pub(super) async fn add_token(
-    tx: &mut Connection,
-    id: &OrderId,
-    token: TokenHash,
-    expires_at: Timestamp,
-) -> Result<()> {
-    sqlx::query("INSERT INTO client_tokens (hash, order_id, expires_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING")
-        .bind(token.0.as_slice())
-        .bind(id.as_str())
-        .bind(Time(expires_at))
-        .execute(tx)
-        .await?;
-    Ok(())
 }
 
 fn response_of(row: &Row) -> Result<Option<StoredResponse>> {

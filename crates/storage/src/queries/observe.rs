@@ -1,12 +1,14 @@
 //! Records an observation and everything that follows from it, in one transaction.
 
 use florin_money::CryptoCode;
-use florin_orders::{AppliedAssessment, Attempt, AttemptId, Observation, Order, Snapshot, assess};
+use florin_orders::{
+    AppliedAssessment, Attempt, AttemptId, Observation, Order, PaymentState, Snapshot, assess,
+};
 use jiff::Timestamp;
 use sqlx::Row as _;
 
 use super::dialect::{self, Connection, Transaction};
-use super::{orders, outbox, polls};
+use super::{orders, outbox};
 use crate::rows::{Fence, Time, digest, text_of, truncated, without_nul};
 use crate::{DueAttempt, RecordedObservation, Result, StorageError};
 
@@ -183,7 +185,36 @@ async fn save_attempt(
     .execute(&mut *tx)
     .await?;
     let (state, next) = (invoice.payment_state, invoice.next_poll_at);
-    polls::save(tx, due, state, next, now).await
+    save_poll(tx, due, state, next, now).await
+}
+
+/// Schedules the poll after one that was recorded at `now`. A poll that was requested during it is kept, unless the payment is
+/// settled. The lease of a later poll stays.
+async fn save_poll(
+    tx: &mut Connection,
+    due: &DueAttempt,
+    state: PaymentState,
+    next: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<()> {
+    sqlx::query(
+        "UPDATE polls SET payment_state = $1, polled_at = CASE WHEN polled_at > $5 THEN polled_at ELSE $5 END,
+             next_poll_at = CASE WHEN next_poll_at < lease_next_at AND $1 <> 'settled' AND next_poll_at < coalesce($2, lease_next_at)
+                 THEN next_poll_at ELSE $2 END,
+             priority = CASE WHEN $1 = 'settled' THEN 'unwatched' ELSE priority END,
+             leased_by = CASE WHEN poll_seq > $3 THEN leased_by END,
+             leased_until = CASE WHEN poll_seq > $3 THEN leased_until END,
+             lease_next_at = CASE WHEN poll_seq > $3 THEN lease_next_at END
+         WHERE attempt_id = $4",
+    )
+    .bind(<&str>::from(state))
+    .bind(next.map(Time))
+    .bind(i64::from(due.poll_seq))
+    .bind(due.attempt_id.as_str())
+    .bind(Time(now))
+    .execute(tx)
+    .await?;
+    Ok(())
 }
 
 /// Writes the credit of an order: one row, ever.

@@ -8,7 +8,6 @@ use florin_orders::{
 use jiff::Timestamp;
 
 use super::dialect::{Connection, Row, Store, Transaction, statements};
-use super::expiring;
 use super::outbox::append;
 use crate::limits::BATCH;
 use crate::rows::{self, Time, without_nul};
@@ -30,7 +29,7 @@ impl Storage for Store {
     ) -> Result<Opened, OpenError> {
         transaction!(self, Repeat, [id, terms], |tx| async {
             let opened = open(tx, &id, &terms, now).await?;
-            expiring::add_token(tx, &opened.order.id, token, token_expires_at).await?;
+            add_token(tx, &opened.order.id, token, token_expires_at).await?;
             Ok(opened)
         })
     }
@@ -155,6 +154,21 @@ impl Storage for Store {
             Ok(Some(KeptEmail { snapshot, change }))
         })
     }
+}
+
+pub(super) async fn add_token(
+    tx: &mut Connection,
+    id: &OrderId,
+    token: TokenHash,
+    expires_at: Timestamp,
+) -> Result<()> {
+    sqlx::query("INSERT INTO client_tokens (hash, order_id, expires_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING")
+        .bind(token.0.as_slice())
+        .bind(id.as_str())
+        .bind(Time(expires_at))
+        .execute(tx)
+        .await?;
+    Ok(())
 }
 
 async fn open(

@@ -2,8 +2,7 @@
 
 use async_trait::async_trait;
 use florin_orders::{
-    AttemptId, Invoice, InvoiceId, Observation, OrderId, PaymentState, PollPriority, StoreId,
-    Stretch, next_poll,
+    AttemptId, Invoice, InvoiceId, Observation, OrderId, PollPriority, StoreId, Stretch, next_poll,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -221,35 +220,6 @@ pub(super) async fn end_leases(tx: &mut Connection, holder: &str) -> Result<()> 
          WHERE leased_by = $1",
     )
     .bind(holder)
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-/// Schedules the poll after one that was recorded at `now`. A poll that was requested during it is kept, unless the payment is
-/// settled. The lease of a later poll stays.
-pub(super) async fn save(
-    tx: &mut Connection,
-    due: &DueAttempt,
-    state: PaymentState,
-    next: Option<Timestamp>,
-    now: Timestamp,
-) -> Result<()> {
-    sqlx::query(
-        "UPDATE polls SET payment_state = $1, polled_at = CASE WHEN polled_at > $5 THEN polled_at ELSE $5 END,
-             next_poll_at = CASE WHEN next_poll_at < lease_next_at AND $1 <> 'settled' AND next_poll_at < coalesce($2, lease_next_at)
-                 THEN next_poll_at ELSE $2 END,
-             priority = CASE WHEN $1 = 'settled' THEN 'unwatched' ELSE priority END,
-             leased_by = CASE WHEN poll_seq > $3 THEN leased_by END,
-             leased_until = CASE WHEN poll_seq > $3 THEN leased_until END,
-             lease_next_at = CASE WHEN poll_seq > $3 THEN lease_next_at END
-         WHERE attempt_id = $4",
-    )
-    .bind(<&str>::from(state))
-    .bind(next.map(Time))
-    .bind(i64::from(due.poll_seq))
-    .bind(due.attempt_id.as_str())
-    .bind(Time(now))
     .execute(tx)
     .await?;
     Ok(())
