@@ -28,7 +28,7 @@ async fn request_attempt_at(checkout: &Checkout, quote: &Value) -> HttpResponse 
     checkout.post("/attempt", &choice).await
 }
 
-/// That it is sent once, whatever becomes of the response, is in `crates/gateway/tests/it/limits.rs`.
+/// That it is sent once, whatever becomes of the response, is in `crates/gateway/tests/it/faults.rs`.
 #[tokio::test]
 async fn an_invoice_with_a_lost_response_is_not_requested_again_and_belongs_to_no_order() {
     let world = World::start().await;

@@ -21,18 +21,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use url::Url;
 
-use self::error::Outcome;
-use self::http::{Call, Exchange, GatewayResponse, Request, SingleFlight};
+use self::error::{Outcome, Response};
+use self::http::{Call, Request, SingleFlight};
 use self::limiter::Limiter;
-use self::limits::Rules;
-use self::raw_request::invoice_path;
-use self::settings::{SigningKey, SigningKeys};
+use self::limits::{Rules, retry_delay};
+use self::settings::{SigningKey, SigningKeys, check_base_url};
 use self::transport::Https;
 use crate::types::InvoiceLookup;
 use crate::{
-    CheckoutRequest, ConfirmRequest, Confirmed, HostedSession, Invoice, InvoiceId, InvoiceRequest,
-    Prices,
+    CheckoutRequest, ConfirmRequest, Confirmed, GatewayError, HostedSession, Invoice, InvoiceId,
+    InvoiceRequest, Prices,
 };
 
 pub use self::account_row::{
@@ -43,9 +43,7 @@ pub use self::http::{InvoiceResponse, with_traceparent};
 pub use self::limits::{Health, Priority, retry_after};
 pub use self::nonces::NonceRule;
 pub use self::raw_request::{Endpoint, MAX_RAW_BODY_BYTES, RawRequest, RawRequestError};
-pub use self::settings::{
-    Clock, Credentials, Deadlines, Random, RetryPolicy, Settings, SettingsError,
-};
+pub use self::settings::{Clock, Credentials, Deadlines, Random, Settings, SettingsError};
 pub use self::transport::{RawResponse, SignedRequest, Transport};
 
 /// A call has ended by so much after its deadline, also in a process that is slow.
@@ -123,11 +121,12 @@ pub trait PaymentGateway: Send + Sync {
 /// Cloning is cheap, and clones share connections, nonces and budget.
 #[derive(Clone)]
 pub struct Client {
-    exchange: Arc<Exchange>,
+    transport: Arc<dyn Transport>,
+    base_url: Url,
+    sign_put_body: bool,
     keys: Arc<SigningKeys>,
     limiter: Arc<Limiter>,
     in_flight: Arc<SingleFlight>,
-    retry: RetryPolicy,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
 }
@@ -157,7 +156,7 @@ impl Client {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Result<Self, SettingsError> {
-        let retry = settings.retry;
+        check_base_url(&settings.base_url)?;
         let rules = Rules {
             requests_per_second: settings.requests_per_second,
             nonces: settings.nonces,
@@ -166,13 +165,13 @@ impl Client {
         };
         let limiter = Limiter::in_memory(rules, clock.clone());
         let keys = SigningKeys::new(&settings.credentials)?;
-        let exchange = Exchange::new(settings, transport, Arc::clone(&clock))?;
         Ok(Self {
-            exchange: Arc::new(exchange),
+            transport,
+            base_url: settings.base_url,
+            sign_put_body: settings.sign_put_body,
             keys: Arc::new(keys),
             limiter,
             in_flight: Arc::default(),
-            retry,
             clock,
             random,
         })
@@ -194,7 +193,7 @@ impl Client {
         self.limiter.flush().await;
     }
 
-    /// Makes a call, as often as the retry policy allows, and reads the response.
+    /// Makes a call, as often as retries are allowed, and reads the response.
     async fn call<A: DeserializeOwned>(
         &self,
         request: Request,
@@ -261,15 +260,12 @@ impl Client {
                 Err(error) => return Err(Failure::of(error)),
             }
         };
-        let (response, result) = match self.exchange.send(request, key, permit.nonce()).await {
-            Ok(response) => (Some(response.headers.clone()), Self::read(response)),
+        let (response, result) = match self.send(request, key, permit.nonce()).await {
+            Ok(response) => (Some(Response::of(&response)), read(response)),
             Err(error) => (None, Err(error)),
         };
         let failed = result.as_ref().err();
-        let delay = failed.and_then(|error| {
-            let random = &*self.random;
-            self.retry.delay(request.call, error, tries, random)
-        });
+        let delay = failed.and_then(|error| retry_delay(request.call, error, tries, &*self.random));
         let outcome = Outcome {
             wants_retry: delay.is_some(),
             ..Outcome::of(response, &result)
@@ -287,36 +283,41 @@ impl Client {
         })
     }
 
-    /// Parses the response; of a success also returns the raw body. The limits know how long a pause lasts.
-    fn read<A: DeserializeOwned>(response: GatewayResponse) -> Result<(A, String), CallError> {
-        match response.headers.status {
-            200..=299 => {
-                let raw = response.text()?;
-                let parsed = serde_json::from_str(&raw).map_err(|error| {
-                    CallError::Ambiguous(AmbiguousOutcome::InvalidJson(error.to_string()))
-                })?;
-                Ok((parsed, raw))
-            }
-            429 => Err(CallError::RateLimited {
-                retry_after: Duration::ZERO,
-            }),
-            status @ 400..=499 => Err(CallError::Refused {
-                status,
-                error: response.explanation(),
-            }),
-            status @ 500..=599 => Err(CallError::Broken { status }),
-            status => Err(CallError::Ambiguous(AmbiguousOutcome::Status(status))),
-        }
-    }
-
     async fn lookup(
         &self,
         invoice_id: &InvoiceId,
         priority: Priority,
     ) -> Result<InvoiceResponse, CallError> {
-        let request = Request::get(Call::Invoice, invoice_path(invoice_id));
+        let path_and_query = RawRequest::invoice(invoice_id, false).path_and_query();
+        let request = Request::get(Call::Invoice, path_and_query);
         let (InvoiceLookup { data: status }, raw) = self.call(request, priority).await?;
         Ok(InvoiceResponse { status, raw })
+    }
+}
+
+/// Parses the response; of a success also returns the raw body. The limits know how long a pause lasts.
+fn read<A: DeserializeOwned>(response: RawResponse) -> Result<(A, String), CallError> {
+    match response.status {
+        200..=299 => {
+            let invalid = AmbiguousOutcome::InvalidJson;
+            let raw = String::from_utf8(response.body?);
+            let raw = raw.map_err(|error| invalid(error.to_string()))?;
+            let parsed = serde_json::from_str(&raw);
+            let parsed = parsed.map_err(|error| invalid(error.to_string()))?;
+            Ok((parsed, raw))
+        }
+        429 => Err(CallError::RateLimited {
+            retry_after: Duration::ZERO,
+        }),
+        status @ 400..=499 => {
+            let body = response.body.unwrap_or_default();
+            Err(CallError::Refused {
+                status,
+                error: GatewayError::from_body(&body),
+            })
+        }
+        status @ 500..=599 => Err(CallError::Broken { status }),
+        status => Err(CallError::Ambiguous(AmbiguousOutcome::Status(status))),
     }
 }
 

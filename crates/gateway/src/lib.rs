@@ -20,10 +20,9 @@ pub use client::{
     AccountRow, AccountRowError, AccountState, AccountStep, AmbiguousOutcome, CallError, Client,
     Clock, Credentials, Deadlines, Endpoint, Health, InvoiceResponse, MAX_RAW_BODY_BYTES,
     NewAccountState, NonceRule, PaymentGateway, Priority, Random, RawRequest, RawRequestError,
-    RawResponse, RetryPolicy, Settings, SettingsError, SignedRequest, Transport, retry_after,
-    with_traceparent,
+    RawResponse, Settings, SettingsError, SignedRequest, Transport, retry_after, with_traceparent,
 };
-pub use signature::{Method, Nonce, PutBody, Signature, Signing, sign};
+pub use signature::{Method, Nonce, Signature, sign};
 pub use types::{
     Callback, CallbackStatus, CheckoutRequest, ConfirmRequest, Confirmations, Confirmed,
     ConversionId, ErrorCode, GatewayError, HostedSession, InvalidId, Invoice, InvoiceId,

@@ -82,43 +82,18 @@ impl Method {
             Self::Put => "PUT",
         }
     }
-}
 
-/// Whether a PUT signs its body.
-///
-/// The specification adds the body "for POST requests only". `Assumed:` that a PUT is therefore signed like a GET; a
-/// 401 with `INVALID_SIGNATURE` for a PUT would disprove it, and the operator then changes this setting.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PutBody {
-    /// Like a GET: the body is no part of the message.
-    #[default]
-    Unsigned,
-    /// Like a POST.
-    Signed,
-}
-
-/// How requests are signed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signing {
-    /// Whether a PUT signs its body.
-    pub put_body: PutBody,
-}
-
-impl Signing {
-    /// The signature of a request; `body` is what is sent, whether it is signed or not.
-    pub fn sign(
-        self,
-        secret: &SecretString,
-        nonce: Nonce,
-        method: Method,
-        path_and_query: &str,
-        body: Option<&[u8]>,
-    ) -> Signature {
-        let signed = match (method, self.put_body) {
-            (Method::Get, _) | (Method::Put, PutBody::Unsigned) => None,
-            (Method::Post, _) | (Method::Put, PutBody::Signed) => body,
-        };
-        sign(secret, nonce, path_and_query, signed)
+    /// Returns `true` if the signature covers the body.
+    ///
+    /// The specification adds the body "for POST requests only". `Assumed:` that a PUT is therefore signed like a GET; a
+    /// 401 with `INVALID_SIGNATURE` for a PUT would disprove it, and the operator then sets `sign_put_body`.
+    #[cfg(feature = "client")]
+    pub(crate) fn signs_body(self, sign_put_body: bool) -> bool {
+        match self {
+            Self::Get => false,
+            Self::Post => true,
+            Self::Put => sign_put_body,
+        }
     }
 }
 
@@ -178,34 +153,35 @@ mod tests {
         assert_eq!(check(wycheproof), (36, 16));
     }
 
-    fn signed(signing: Signing, method: Method, path: &str, body: &str) -> Signature {
-        let secret = SecretString::from("test_secret");
-        let nonce = Nonce::from_second(1_700_000_000);
-        signing.sign(&secret, nonce, method, path, Some(body.as_bytes()))
-    }
-
     // The two signatures were computed with two independent programs.
     #[test]
-    fn a_request_signs_its_path_with_the_query_and_a_post_its_body() {
+    fn path_with_query_and_body_are_signed() {
         let of_get = "08d1927a3668f9fc40259475a21fbd9f7b8927ac3fef83c42c96d145b03ad37a\
                       78d0f5effdeeae0db50d7be6cca9fd7e";
         let of_post = "cfdd5018ab61c3176e81923efb7746c3ea0c5c2ec80b7d63239b1c425283a85c\
                        dc401f11962fb9d1e456dbba94018ae5";
-        let body = r#"{"conversion_id":"c1","amount":"10.00"}"#;
-        let usual = Signing::default();
-        let put_body = Signing {
-            put_body: PutBody::Signed,
-        };
-        for (signing, method, path, expected) in [
-            (usual, Method::Get, "/invoice?id=inv_1", of_get),
-            (usual, Method::Put, "/invoice?id=inv_1", of_get),
-            (usual, Method::Post, "/invoice", of_post),
-            (put_body, Method::Get, "/invoice?id=inv_1", of_get),
-            (put_body, Method::Put, "/invoice", of_post),
+        let body = br#"{"conversion_id":"c1","amount":"10.00"}"#;
+        for (path, body, expected) in [
+            ("/invoice?id=inv_1", None, of_get),
+            ("/invoice", Some(&body[..]), of_post),
         ] {
-            let signature = signed(signing, method, path, body);
-            assert_eq!(signature.as_str(), expected, "{method:?} {path}");
+            let secret = SecretString::from("test_secret");
+            let signature = sign(&secret, Nonce::from_second(1_700_000_000), path, body);
+            assert_eq!(signature.as_str(), expected, "{path}");
             assert_eq!(format!("{signature:?}"), "Signature([redacted])");
+        }
+    }
+
+    #[cfg(feature = "client")]
+    #[test]
+    fn a_post_signs_its_body_and_a_put_when_it_is_set() {
+        for (method, expected) in [
+            (Method::Get, [false, false]),
+            (Method::Post, [true, true]),
+            (Method::Put, [false, true]),
+        ] {
+            let signed = [false, true].map(|is_set| method.signs_body(is_set));
+            assert_eq!(signed, expected, "{method:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use florin_gateway::{Credentials, NonceRule, PutBody, Settings, Signing};
+use florin_gateway::{Credentials, NonceRule, Settings};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -94,15 +94,10 @@ impl Gateway {
 
     /// The settings of the gateway's client.
     pub fn client_settings(&self) -> Settings {
-        let put_body = if self.sign_put_body {
-            PutBody::Signed
-        } else {
-            PutBody::Unsigned
-        };
         Settings {
             requests_per_second: self.requests_per_second,
             nonces: self.nonces,
-            signing: Signing { put_body },
+            sign_put_body: self.sign_put_body,
             ..Settings::new(self.url.clone(), self.credentials())
         }
     }

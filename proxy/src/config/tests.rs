@@ -74,7 +74,7 @@ fn a_complete_configuration_is_taken() {
     let gateway = config.gateway.client_settings();
     assert_eq!(gateway.requests_per_second, 10);
     assert_eq!(gateway.nonces, florin_gateway::NonceRule::MayRepeat);
-    assert_eq!(gateway.signing.put_body, florin_gateway::PutBody::Unsigned);
+    assert!(!gateway.sign_put_body);
     let printed = format!("{config:?}");
     for secret in ["\"secret\"", "0123456789abcdef", "MfKQ9r8", "sk_", "tk_"] {
         assert!(!printed.contains(secret), "{secret} in {printed}");
@@ -91,7 +91,7 @@ fn what_is_set_holds() {
     let settings = gateway.client_settings();
     assert_eq!(settings.requests_per_second, 3);
     assert_eq!(settings.nonces, florin_gateway::NonceRule::MustIncrease);
-    assert_eq!(settings.signing.put_body, florin_gateway::PutBody::Signed);
+    assert!(settings.sign_put_body);
     let theme = "theme = { preset = \"paper\", accent = \"#8C2\", on_accent = \"#ffffff\", \
                  text = \"light-dark(#14201b, #edf1ee)\", radius = \"0px\", \
                  font = \"'Iowan Old Style', Georgia, serif\", density = \"0.8\" }\n\

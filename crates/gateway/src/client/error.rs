@@ -2,6 +2,9 @@
 
 use core::time::Duration;
 
+use reqwest::header::{DATE, RETRY_AFTER};
+
+use super::transport::RawResponse;
 use crate::GatewayError;
 
 /// A call without a usable response.
@@ -119,11 +122,23 @@ pub(super) enum OutcomeKind {
     Unsent,
 }
 
+/// What the limits learn from a response.
 #[derive(Clone, Debug)]
 pub(super) struct Response {
     pub(super) status: u16,
     pub(super) retry_after: Option<String>,
     pub(super) date: Option<String>,
+}
+
+impl Response {
+    pub(super) fn of(response: &RawResponse) -> Self {
+        let header = |name| response.headers.get(name)?.to_str().ok().map(str::to_owned);
+        Self {
+            status: response.status,
+            retry_after: header(RETRY_AFTER),
+            date: header(DATE),
+        }
+    }
 }
 
 impl Outcome {

@@ -3,19 +3,18 @@
 
 use core::time::Duration;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 use url::Url;
 
-use super::error::Response;
-use super::settings::{SigningKey, check_base_url};
-use super::transport::{SignedRequest, Transport};
-use super::{AmbiguousOutcome, CallError, Clock, RawRequest, Settings, SettingsError};
-use crate::{GatewayError, InvoiceId, InvoiceStatus, Method, Nonce, Signing};
+use super::settings::SigningKey;
+use super::transport::{RawResponse, SignedRequest};
+use super::{CallError, Client, RawRequest};
+use crate::{InvoiceId, InvoiceStatus, Method, Nonce, sign};
 
 const API_KEY: HeaderName = HeaderName::from_static("apikey");
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
@@ -111,109 +110,12 @@ impl Request {
         let path = &self.path_and_query;
         path.split_once('?').map_or(path, |(path, _)| path)
     }
-}
-
-pub(super) struct GatewayResponse {
-    pub(super) headers: Response,
-    /// Its bytes, or why there are none.
-    body: Result<Vec<u8>, AmbiguousOutcome>,
-}
-
-impl GatewayResponse {
-    pub(super) fn text(self) -> Result<String, AmbiguousOutcome> {
-        String::from_utf8(self.body?)
-            .map_err(|error| AmbiguousOutcome::InvalidJson(error.to_string()))
-    }
-
-    pub(super) fn explanation(&self) -> GatewayError {
-        self.body
-            .as_deref()
-            .map(GatewayError::from_body)
-            .unwrap_or_default()
-    }
-}
-
-pub(super) struct Exchange {
-    transport: Arc<dyn Transport>,
-    base_url: Url,
-    signing: Signing,
-    clock: Arc<dyn Clock>,
-}
-
-impl Exchange {
-    pub(super) fn new(
-        settings: Settings,
-        transport: Arc<dyn Transport>,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, SettingsError> {
-        check_base_url(&settings.base_url)?;
-        Ok(Self {
-            transport,
-            base_url: settings.base_url,
-            signing: settings.signing,
-            clock,
-        })
-    }
-
-    /// Signs and sends a request once, and reads the response.
-    pub(super) async fn send(
-        &self,
-        request: &Request,
-        key: &SigningKey,
-        nonce: Nonce,
-    ) -> Result<GatewayResponse, CallError> {
-        let began = self.clock.now();
-        let result = self.exchange(request, key, nonce).await;
-        let elapsed = self.clock.now().duration_since(began);
-        tracing::debug!(
-            method = request.method.as_str(),
-            path = request.path(),
-            status = result.as_ref().ok().map(|response| response.headers.status),
-            error = result.as_ref().err().map(tracing::field::display),
-            elapsed_ms = elapsed.as_millis(),
-            "gateway called"
-        );
-        result
-    }
-
-    async fn exchange(
-        &self,
-        request: &Request,
-        key: &SigningKey,
-        nonce: Nonce,
-    ) -> Result<GatewayResponse, CallError> {
-        let signed = SignedRequest {
-            method: request.method,
-            url: self.url(&request.path_and_query),
-            headers: self.headers(request, key, nonce),
-            body: request.body.clone(),
-        };
-        let response = self.transport.send(signed).await?;
-        let header = |name| response.headers.get(name)?.to_str().ok().map(str::to_owned);
-        Ok(GatewayResponse {
-            headers: Response {
-                status: response.status,
-                retry_after: header(RETRY_AFTER),
-                date: header(DATE),
-            },
-            body: response.body,
-        })
-    }
-
-    fn url(&self, path_and_query: &str) -> Url {
-        let base = self.base_url.as_str().trim_end_matches('/');
-        Url::parse(&format!("{base}{path_and_query}")).expect("a base address and an encoded path")
-    }
 
     /// `Assumed:` GET needs the content type as GET /invoice does, so all requests carry it.
-    fn headers(&self, request: &Request, key: &SigningKey, nonce: Nonce) -> HeaderMap {
-        let signature = self.signing.sign(
-            &key.api_secret,
-            nonce,
-            request.method,
-            &request.path_and_query,
-            request.body.as_deref(),
-        );
+    fn headers(&self, key: &SigningKey, nonce: Nonce, sign_put_body: bool) -> HeaderMap {
+        let body = self.body.as_deref();
+        let body = body.filter(|_| self.method.signs_body(sign_put_body));
+        let signature = sign(&key.api_secret, nonce, &self.path_and_query, body);
         let value =
             |text: &str| HeaderValue::from_str(text).expect("digits are allowed in headers");
         let mut signature = value(signature.as_str());
@@ -226,6 +128,37 @@ impl Exchange {
         ]);
         headers.extend(traceparent().map(|value| (TRACEPARENT, value)));
         headers
+    }
+}
+
+impl Client {
+    /// Signs and sends a request once, and reads the response.
+    pub(super) async fn send(
+        &self,
+        request: &Request,
+        key: &SigningKey,
+        nonce: Nonce,
+    ) -> Result<RawResponse, CallError> {
+        let began = self.clock.now();
+        let base = self.base_url.as_str().trim_end_matches('/');
+        let url = format!("{base}{}", request.path_and_query);
+        let signed = SignedRequest {
+            method: request.method,
+            url: Url::parse(&url).expect("a base address and an encoded path"),
+            headers: request.headers(key, nonce, self.sign_put_body),
+            body: request.body.clone(),
+        };
+        let result = self.transport.send(signed).await;
+        let elapsed = self.clock.now().duration_since(began);
+        tracing::debug!(
+            method = request.method.as_str(),
+            path = request.path(),
+            status = result.as_ref().ok().map(|response| response.status),
+            error = result.as_ref().err().map(tracing::field::display),
+            elapsed_ms = elapsed.as_millis(),
+            "gateway called"
+        );
+        result
     }
 }
 
@@ -287,23 +220,10 @@ impl SingleFlight {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
     use secrecy::SecretString;
 
     use super::*;
     use crate::Credentials;
-    use crate::client::transport::Https;
-
-    struct Stopped;
-
-    #[async_trait::async_trait]
-    impl Clock for Stopped {
-        fn now(&self) -> Timestamp {
-            Timestamp::UNIX_EPOCH
-        }
-
-        async fn sleep(&self, _: Duration) {}
-    }
 
     #[test]
     fn headers_that_open_something_are_marked_as_sensitive() {
@@ -312,11 +232,8 @@ mod tests {
             api_secret: SecretString::from("secret"),
         };
         let key = SigningKey::new(&credentials).unwrap();
-        let settings = Settings::new("http://127.0.0.1:1/api".parse().unwrap(), credentials);
-        let transport = Arc::new(Https::new(&settings).unwrap());
-        let exchange = Exchange::new(settings, transport, Arc::new(Stopped)).unwrap();
         let request = Request::get(Call::Prices, "/prices".into());
-        let headers = exchange.headers(&request, &key, Nonce::from_second(1));
+        let headers = request.headers(&key, Nonce::from_second(1), false);
         let sensitive = headers.iter().filter(|(_, value)| value.is_sensitive());
         let mut names: Vec<_> = sensitive.map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();

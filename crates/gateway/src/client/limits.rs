@@ -18,6 +18,7 @@ pub use self::budget::Priority;
 use self::budget::{Budget, Epoch};
 use self::circuit::Circuit;
 use self::retry::RetryBudget;
+pub(super) use self::retry::delay as retry_delay;
 use self::retry_after::RetryAfter;
 pub use self::retry_after::retry_after;
 use super::error::{Outcome, OutcomeKind, Response};

@@ -73,7 +73,7 @@ impl Endpoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawRequest {
     method: Method,
-    path: String,
+    path: &'static str,
     /// Without its question mark; empty when there is none.
     query: String,
     /// Compact JSON.
@@ -125,7 +125,7 @@ impl RawRequest {
         };
         Ok(Self {
             method,
-            path: path.to_owned(),
+            path,
             query: query.to_owned(),
             body,
         })
@@ -133,15 +133,13 @@ impl RawRequest {
 
     /// GET /invoice, whole; with its transaction history when `hist`.
     pub fn invoice(id: &InvoiceId, hist: bool) -> Self {
-        let path_and_query = invoice_path(id);
-        let (path, query) = path_and_query
-            .split_once('?')
-            .expect("an invoice is named in the query");
+        // Encoded, so that what is signed is what is sent.
+        let id: String = url::form_urlencoded::byte_serialize(id.as_str().as_bytes()).collect();
         let hist = if hist { "&hist=true" } else { "" };
         Self {
             method: Method::Get,
-            path: path.to_owned(),
-            query: format!("{query}{hist}"),
+            path: "/invoice",
+            query: format!("id={id}{hist}"),
             body: None,
         }
     }
@@ -200,7 +198,7 @@ impl RawRequest {
 
     pub(super) fn path_and_query(&self) -> String {
         match self.query.as_str() {
-            "" => self.path.clone(),
+            "" => self.path.to_owned(),
             query => format!("{}?{query}", self.path),
         }
     }
@@ -216,7 +214,8 @@ fn checked(body: &str) -> Result<String, RawRequestError> {
     }
     serde_json::from_str::<serde::de::IgnoredAny>(body)
         .map_err(|error| RawRequestError::NotJson(error.to_string()))?;
-    Ok(compact(body))
+    let compact = tokens(body).map(|(token, _)| token);
+    Ok(compact.filter(|token| !token.trim().is_empty()).collect())
 }
 
 /// Returns `true` if a character of a query is sent unencoded, so that the signature matches what
@@ -233,12 +232,6 @@ fn is_merchant_key(name: &str) -> bool {
     plain == "merchantid"
 }
 
-/// The identifier goes into the query encoded, so that what is signed is what is sent.
-pub(super) fn invoice_path(invoice_id: &InvoiceId) -> String {
-    let id: String = url::form_urlencoded::byte_serialize(invoice_id.as_str().as_bytes()).collect();
-    format!("/invoice?id={id}")
-}
-
 // JSON as text: numbers keep their digits, members their order, doubled members both places. All of it takes text that
 // is known to be valid JSON.
 
@@ -250,42 +243,33 @@ struct Member<'a> {
     value: &'a str,
 }
 
-/// The text without whitespace between its tokens.
-fn compact(text: &str) -> String {
-    let mut compact = String::with_capacity(text.len());
+/// String literals and the single characters between them, each with the text behind it.
+fn tokens(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '"' => string_length(rest),
-            _ => first.len_utf8(),
-        };
-        if !first.is_ascii_whitespace() {
-            compact.push_str(&rest[..length]);
-        }
-        rest = &rest[length..];
-    }
-    compact
-}
-
-fn members(text: &str) -> Vec<Member<'_>> {
-    let (mut found, mut depth, mut rest) = (Vec::new(), 0, text);
-    while let Some(first) = rest.chars().next() {
+    core::iter::from_fn(move || {
+        let first = rest.chars().next()?;
         let length = match first {
             '"' => string_length(rest),
             _ => first.len_utf8(),
         };
         let (token, behind) = rest.split_at(length);
-        match first {
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth -= 1,
-            '"' => {
+        rest = behind;
+        Some((token, behind))
+    })
+}
+
+fn members(text: &str) -> Vec<Member<'_>> {
+    let (mut found, mut depth) = (Vec::new(), 0);
+    for (token, behind) in tokens(text) {
+        match token {
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth -= 1,
+            _ => {
                 if let (Some(value), Some(name)) = (behind.strip_prefix(':'), string(token)) {
                     found.push(Member { depth, name, value });
                 }
             }
-            _ => {}
         }
-        rest = behind;
     }
     found
 }

@@ -11,7 +11,6 @@ use secrecy::{ExposeSecret as _, SecretString};
 use url::{Host, Url};
 
 use super::NonceRule;
-use crate::Signing;
 
 /// Credentials of our account at the gateway.
 ///
@@ -118,12 +117,10 @@ pub struct Settings {
     pub base_url: Url,
     /// Who we are.
     pub credentials: Credentials,
-    /// How requests are signed.
-    pub signing: Signing,
+    /// Whether the signature of a PUT covers its body, as that of a POST does.
+    pub sign_put_body: bool,
     /// How long a call may take.
     pub deadlines: Deadlines,
-    /// How often a failed call is repeated.
-    pub retry: RetryPolicy,
     /// The most requests that are sent in a second; twice as many may go at once after a second of
     /// silence. A 429 lowers the rate.
     pub requests_per_second: u32,
@@ -141,9 +138,8 @@ impl Settings {
         Self {
             base_url,
             credentials,
-            signing: Signing::default(),
+            sign_put_body: false,
             deadlines: Deadlines::default(),
-            retry: RetryPolicy::default(),
             requests_per_second: REQUESTS_PER_SECOND,
             nonces: NonceRule::default(),
         }
@@ -206,32 +202,6 @@ pub(super) fn check_base_url(url: &Url) -> Result<(), SettingsError> {
         return Err(SettingsError::NotPlain);
     }
     Ok(())
-}
-
-/// How often and how soon.
-///
-/// Before the n-th repetition it waits a random time up to `first_delay` × 2ⁿ⁻¹, at most `longest_delay`: random, so
-/// that many clients which failed together do not come back together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// Tries in all, the first included.
-    pub tries: u32,
-    /// Bound of the first wait.
-    pub first_delay: Duration,
-    /// Bound of every wait.
-    pub longest_delay: Duration,
-}
-
-impl Default for RetryPolicy {
-    /// Three tries, waiting up to 200 ms and 400 ms: with the deadlines' defaults a call ends within about half a
-    /// minute at the worst.
-    fn default() -> Self {
-        Self {
-            tries: 3,
-            first_delay: Duration::from_millis(200),
-            longest_delay: Duration::from_secs(2),
-        }
-    }
 }
 
 #[cfg(test)]

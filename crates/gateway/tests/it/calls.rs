@@ -273,23 +273,6 @@ async fn retries_come_out_of_a_budget() {
 }
 
 #[tokio::test]
-async fn an_invoice_is_requested_once_whatever_happens() {
-    let good = invoice_response().to_string();
-    for first in [
-        response(500, ""),
-        response(503, ""),
-        response(200, "<html>"),
-        response(429, ""),
-    ] {
-        let server = Server::start([first, response(200, &good)]).await;
-        let (client, clock) = client(&server.base);
-        client.create_invoice(&invoice_request()).await.unwrap_err();
-        assert_eq!(server.count(), 1);
-        assert!(clock.slept_ms().is_empty());
-    }
-}
-
-#[tokio::test]
 async fn concurrent_lookups_of_one_invoice_share_the_response_also_without_the_first_caller() {
     let (server, client, _) = good().await;
     let polls = (0..50).map(|_| poll(&client));

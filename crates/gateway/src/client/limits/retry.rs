@@ -1,41 +1,40 @@
-//! The retry policy.
+//! Retries: after which failures, how soon, and their budget.
 
 use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::client::http::Call;
-use crate::client::{CallError, Random, RetryPolicy};
+use crate::client::{CallError, Random};
 
-impl RetryPolicy {
-    /// How long to wait before the next try after `tries` failed ones; `None` when there is to be none.
-    pub(in crate::client) fn delay(
-        &self,
-        call: Call,
-        error: &CallError,
-        tries: u32,
-        random: &dyn Random,
-    ) -> Option<Duration> {
-        let may_pass = match error {
-            CallError::NotSent(_) | CallError::Ambiguous(_) | CallError::Broken { .. } => true,
-            // A pause is kept, and a refusal stays one.
-            CallError::RateLimited { .. }
-            | CallError::Refused { .. }
-            | CallError::OutOfBudget { .. }
-            | CallError::CircuitOpen { .. }
-            | CallError::NoLimits(_) => false,
-        };
-        if !may_pass || !call.is_repeatable() || tries >= self.tries {
-            return None;
-        }
-        let doubled = 2_u32.saturating_pow(tries.saturating_sub(1));
-        let bound = self
-            .first_delay
-            .saturating_mul(doubled)
-            .min(self.longest_delay);
-        let bound_ms = u64::try_from(bound.as_millis()).unwrap_or(u64::MAX - 1);
-        Some(Duration::from_millis(random.below(bound_ms + 1)))
+/// The first one included: with the deadlines' defaults a call ends within about half a minute at the worst.
+const TRIES: u32 = 3;
+/// Bound of the first wait, doubled for the second.
+const FIRST_DELAY_MS: u64 = 200;
+
+/// How long to wait before the next try after `tries` failed ones; `None` when there is to be none.
+///
+/// The wait is a random time up to its bound, so that many clients which failed together do not come back together.
+pub(in crate::client) fn delay(
+    call: Call,
+    error: &CallError,
+    tries: u32,
+    random: &dyn Random,
+) -> Option<Duration> {
+    let may_pass = match error {
+        CallError::NotSent(_) | CallError::Ambiguous(_) | CallError::Broken { .. } => true,
+        // A pause is kept, and a refusal stays one.
+        CallError::RateLimited { .. }
+        | CallError::Refused { .. }
+        | CallError::OutOfBudget { .. }
+        | CallError::CircuitOpen { .. }
+        | CallError::NoLimits(_) => false,
+    };
+    if !may_pass || !call.is_repeatable() || tries >= TRIES {
+        return None;
     }
+    let bound = FIRST_DELAY_MS << tries.saturating_sub(1);
+    Some(Duration::from_millis(random.below(bound + 1)))
 }
 
 /// A budget for retries, so that they never double the load on a failing gateway.
@@ -108,17 +107,10 @@ mod tests {
             (Call::Read, &refused, write),
             (Call::Read, &pause, write),
         ] {
-            let policy = RetryPolicy::default();
-            let delay = |tries| policy.delay(call, error, tries, &Largest);
+            let delay = |tries| delay(call, error, tries, &Largest);
             let delays = [1, 2, 3].map(|tries| delay(tries).map(|delay| delay.as_millis()));
             assert_eq!(delays, expected, "{call:?} {error}");
         }
-        let endless = RetryPolicy {
-            tries: u32::MAX,
-            ..RetryPolicy::default()
-        };
-        let delay = endless.delay(Call::Prices, &failed, 4_000_000, &Largest);
-        assert_eq!(delay, Some(Duration::from_secs(2)), "the longest");
     }
 
     #[test]
