@@ -38,10 +38,7 @@ type Change = fn(&mut Lines);
 /// The rule that is broken, the log, and the change of its lines.
 const LINES: [(&str, &str, Change); 6] = [
     ("requested-once", "sandbox.jsonl", |lines| {
-        for (what, id) in [
-            ("created_invoice", "invoice_id"),
-            ("opened_checkout", "session_id"),
-        ] {
+        for (what, id) in [("create_invoice", "invoice_id"), ("checkout", "session_id")] {
             let line = lines.iter().find(|line| line["did"] == what);
             let mut again = line.unwrap().clone();
             again["response"][id] = json!(format!("another after {what}"));

@@ -224,7 +224,8 @@ impl HostedPage {
     }
 
     pub async fn pay(&self) {
-        self.post("pay", &json!({ "id": self.session })).await;
+        let path = format!("../sandbox/invoices/{}/pay", self.session);
+        self.post(&path, &json!({ "amount": "rest" })).await;
     }
 
     pub async fn close(&self) {

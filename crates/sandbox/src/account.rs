@@ -13,19 +13,19 @@ use crate::api::request::{ApiError, Call};
 use crate::prices::Prices;
 use crate::settings::Seed;
 
-/// Records of each kind; more are rejected.
+/// Records; more are rejected.
 const CAPACITY: usize = 1_000;
 const MAX_MEMBERS: usize = 200;
 
-/// Merchant (empty: the account itself) and asset.
-type WalletKey = (String, String);
+type Record = Map<String, Value>;
+/// Merchant (empty: the account itself) and asset (empty: the profile).
+type Key = (String, String);
 
 #[derive(Debug)]
 pub(crate) struct Accounts {
     seed: Seed,
     merchant_count: u64,
-    wallets: BTreeMap<WalletKey, Map<String, Value>>,
-    profiles: BTreeMap<String, Map<String, Value>>,
+    records: BTreeMap<Key, Record>,
 }
 
 impl Accounts {
@@ -33,8 +33,7 @@ impl Accounts {
         Self {
             seed,
             merchant_count: 0,
-            wallets: BTreeMap::new(),
-            profiles: BTreeMap::new(),
+            records: BTreeMap::new(),
         }
     }
 
@@ -55,16 +54,13 @@ impl Accounts {
     /// POST /preferences: adds a wallet for an asset that has none.
     pub(crate) fn add_wallet(&mut self, prices: &Prices, call: &Call) -> Result<Value, ApiError> {
         let (key, wallet) = wallet(prices, call)?;
-        if self.wallets.contains_key(&key) {
+        if self.records.contains_key(&key) {
             return Err(ApiError::invalid(format!(
                 "there is a wallet for {} already: PUT /preferences changes it",
                 key.1
             )));
         }
-        if self.wallets.len() == CAPACITY || wallet.len() > MAX_MEMBERS {
-            return Err(too_many());
-        }
-        self.wallets.insert(key, wallet.clone());
+        let wallet = self.merge(key, wallet)?;
         Ok(json!({"message": "OK", "preference": wallet}))
     }
 
@@ -75,13 +71,13 @@ impl Accounts {
         call: &Call,
     ) -> Result<Value, ApiError> {
         let (key, changes) = wallet(prices, call)?;
-        let wallet = self.wallets.get_mut(&key).ok_or_else(|| {
-            ApiError::not_found(format!(
+        if !self.records.contains_key(&key) {
+            return Err(ApiError::not_found(format!(
                 "there is no wallet for {} yet: POST /preferences adds it",
                 key.1
-            ))
-        })?;
-        merge(wallet, changes)?;
+            )));
+        }
+        let wallet = self.merge(key, changes)?;
         Ok(json!({"message": "OK", "preference": wallet}))
     }
 
@@ -89,12 +85,24 @@ impl Accounts {
     pub(crate) fn change_settings(&mut self, call: &Call) -> Result<Value, ApiError> {
         let members = call.members()?;
         let merchant = members.optional_text("merchant_id")?.unwrap_or_default();
-        if self.profiles.len() == CAPACITY && !self.profiles.contains_key(merchant) {
-            return Err(too_many());
-        }
-        let profile = self.profiles.entry(merchant.to_owned()).or_default();
-        merge(profile, members.into_object())?;
+        let key = (merchant.to_owned(), String::new());
+        let profile = self.merge(key, members.into_object())?;
         Ok(json!({"message": "OK", "settings": profile}))
+    }
+
+    /// Changes the named members of a record, or makes it.
+    fn merge(&mut self, key: Key, changes: Record) -> Result<&Record, ApiError> {
+        let old = self.records.get(&key);
+        let is_new = |name: &&String| old.is_none_or(|old| !old.contains_key(*name));
+        let members = changes.keys().filter(is_new).count() + old.map_or(0, Map::len);
+        if members > MAX_MEMBERS || old.is_none() && self.records.len() == CAPACITY {
+            return Err(ApiError::invalid(
+                "the sandbox keeps a thousand records of 200 members each",
+            ));
+        }
+        let record = self.records.entry(key).or_default();
+        record.extend(changes);
+        Ok(record)
     }
 }
 
@@ -117,7 +125,7 @@ pub(crate) fn upload_url(public_url: &str, call: &Call) -> Result<Value, ApiErro
     }))
 }
 
-fn wallet(prices: &Prices, call: &Call) -> Result<(WalletKey, Map<String, Value>), ApiError> {
+fn wallet(prices: &Prices, call: &Call) -> Result<(Key, Record), ApiError> {
     let members = call.members()?;
     let merchant = members.optional_text("merchant_id")?.unwrap_or_default();
     let code = members.text("crypto_code")?;
@@ -130,18 +138,4 @@ fn wallet(prices: &Prices, call: &Call) -> Result<(WalletKey, Map<String, Value>
     }
     let key = (merchant.to_owned(), code.to_owned());
     Ok((key, members.into_object()))
-}
-
-fn merge(record: &mut Map<String, Value>, changes: Map<String, Value>) -> Result<(), ApiError> {
-    let is_new = |name: &&String| !record.contains_key(*name);
-    let added = changes.keys().filter(is_new).count();
-    if record.len() + added > MAX_MEMBERS {
-        return Err(too_many());
-    }
-    record.extend(changes);
-    Ok(())
-}
-
-fn too_many() -> ApiError {
-    ApiError::invalid("the sandbox keeps a thousand records of a kind, of 200 members each")
 }

@@ -10,8 +10,7 @@ pub(crate) mod request;
 use std::sync::Arc;
 
 use axum::extract::{Extension, State};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use axum::{Json, Router};
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -20,7 +19,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use sha2::Sha384;
 
-use self::request::{ApiError, Call, Endpoint, ErrorCode, Outcome};
+use self::request::{ApiError, Call, Endpoint, ErrorCode};
 use crate::Settings;
 use crate::state::Sandbox;
 
@@ -36,36 +35,16 @@ async fn serve(
     Extension(call): Extension<Arc<Call>>,
 ) -> Response {
     match handle(&sandbox, &call) {
-        Ok((endpoint, body)) => {
-            let outcome = Outcome {
-                endpoint: Some(endpoint),
-                ..Outcome::default()
-            };
-            (Extension(outcome), Json(body)).into_response()
-        }
-        Err(error) => {
-            let status = error.code.status();
-            let body =
-                if call.endpoint == Some(Endpoint::Checkout) && status == StatusCode::BAD_REQUEST {
-                    error.checkout_body()
-                } else {
-                    error.body()
-                };
-            let outcome = Outcome {
-                endpoint: None,
-                code: Some(error.code.as_str()),
-                message: Some(error.message),
-            };
-            (status, Extension(outcome), Json(body)).into_response()
-        }
+        Ok(body) => Json(body).into_response(),
+        Err(error) => error.response(call.endpoint),
     }
 }
 
-fn handle(sandbox: &Sandbox, call: &Call) -> Result<(Endpoint, Value), ApiError> {
+fn handle(sandbox: &Sandbox, call: &Call) -> Result<Value, ApiError> {
     let endpoint = call.endpoint.ok_or_else(|| ApiError::no_endpoint(call))?;
-    authenticate(sandbox, call, endpoint)?;
     let settings = &sandbox.settings;
-    let body = sandbox.update(|state, now| match endpoint {
+    authenticate(settings, sandbox.shown_time(), call, endpoint)?;
+    sandbox.update(|state, now| match endpoint {
         Endpoint::Prices => Ok(invoices::list_prices(&mut state.prices, now)),
         Endpoint::Currencies => Ok(invoices::list_currencies(&state.prices)),
         Endpoint::CreateInvoice => invoices::create(state, call, now),
@@ -77,8 +56,7 @@ fn handle(sandbox: &Sandbox, call: &Call) -> Result<(Endpoint, Value), ApiError>
         Endpoint::OnboardMerchant => state.accounts.onboard(call),
         Endpoint::MerchantAccount => crate::account::upload_url(&sandbox.public_url, call),
         Endpoint::ChangeSettings => state.accounts.change_settings(call),
-    })?;
-    Ok((endpoint, body))
+    })
 }
 
 /// Seconds by which a nonce may differ from the clock. `Assumed:` the specification gives no number. A nonce may be
@@ -89,15 +67,20 @@ const NONCE_TOLERANCE_SECONDS: u64 = 300;
 ///
 /// POST /checkout needs no signature (payment-service.md, "Signature"); when it has one, that one is checked too
 /// (`Assumed:`).
-fn authenticate(sandbox: &Sandbox, call: &Call, endpoint: Endpoint) -> Result<(), ApiError> {
-    check_key(&sandbox.settings, call)?;
+fn authenticate(
+    settings: &Settings,
+    now: Timestamp,
+    call: &Call,
+    endpoint: Endpoint,
+) -> Result<(), ApiError> {
+    check_key(settings, call)?;
     let is_signed = call.headers.contains_key("signature") || call.headers.contains_key("nonce");
     if endpoint != Endpoint::Checkout || is_signed {
         let nonce = call
             .header("nonce")
             .ok_or_else(|| unsigned("the header nonce is missing, or sent twice"))?;
-        check_nonce(nonce, sandbox.shown_time())?;
-        check_signature(&sandbox.settings.api_secret, call, nonce)?;
+        check_nonce(nonce, now)?;
+        check_signature(&settings.api_secret, call, nonce)?;
     }
     check_content_type(call)
 }
@@ -137,7 +120,8 @@ fn check_signature(secret: &SecretString, call: &Call, nonce: &str) -> Result<()
         "POST" => call.body()?,
         _ => b"",
     };
-    let message = signed_message(nonce, &call.target, body);
+    // `Assumed:` the path begins with a slash and is the one below the base address.
+    let message = [b"/api/", nonce.as_bytes(), call.target.as_bytes(), body].concat();
     if !is_compact(body) {
         return Err(unsigned(
             "the body has blanks between its tokens; sign and send compact JSON text",
@@ -165,13 +149,6 @@ fn check_content_type(call: &Call) -> Result<(), ApiError> {
 
 fn unsigned(message: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::InvalidSignature, message)
-}
-
-/// The signed text: `/api/`, the nonce, the path with its query as sent, the body as sent.
-///
-/// `Assumed:` the path begins with a slash and is the one below the base address.
-fn signed_message(nonce: &str, path_and_query: &str, body: &[u8]) -> Vec<u8> {
-    [b"/api/", nonce.as_bytes(), path_and_query.as_bytes(), body].concat()
 }
 
 /// Whether `signature` is the lower-case hexadecimal HMAC-SHA384 of the message, in constant time.
@@ -210,33 +187,106 @@ fn is_compact(json: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+
     use super::*;
 
+    const START: i64 = 1_700_000_000;
     const OF_GET: &str = "08d1927a3668f9fc40259475a21fbd9f7b8927ac3fef83c42c96d145b03ad37a78d0f5effdeeae0db50d7be6cca9fd7e";
     const OF_POST: &str = "cfdd5018ab61c3176e81923efb7746c3ea0c5c2ec80b7d63239b1c425283a85cdc401f11962fb9d1e456dbba94018ae5";
-    const BODY: &[u8] = br#"{"conversion_id":"c1","amount":"10.00"}"#;
+    const BODY: &str = r#"{"conversion_id":"c1","amount":"10.00"}"#;
 
-    fn accepts(path: &str, body: &[u8], signature: &str) -> bool {
-        let message = signed_message("1700000000", path, body);
-        is_signed(&"test_secret".into(), &message, signature)
+    /// What is wrong with a call at a second, whose headers are those of a known signature but for one: without a
+    /// value it is missing, with a plus it is added.
+    async fn refusal(second: i64, line: &str, body: &str, header: &str, value: &str) -> String {
+        let (method, target) = line.split_once(' ').unwrap();
+        let mut headers = vec![
+            ("apikey", "test_key"),
+            ("signature", if method == "POST" { OF_POST } else { OF_GET }),
+            ("nonce", "1700000000"),
+            ("content-type", "application/json"),
+        ];
+        headers.retain(|(name, _)| *name != header);
+        if !value.is_empty() {
+            headers.push((header.trim_start_matches('+'), value));
+        }
+        let mut request = Request::builder().method(method);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let request = request.uri(format!("/api{target}")).body(());
+        let (parts, ()) = request.unwrap().into_parts();
+        let call = Call::read(&parts, Body::from(body.to_owned())).await;
+        let settings = Settings {
+            api_key: "test_key".to_owned(),
+            api_secret: "test_secret".into(),
+            ..Settings::default()
+        };
+        let now = Timestamp::from_second(second).unwrap();
+        let endpoint = call.endpoint.unwrap_or(Endpoint::Invoice);
+        match authenticate(&settings, now, &call, endpoint) {
+            Ok(()) => "ok".to_owned(),
+            Err(error) => format!("{:?}: {}", error.code, error.message),
+        }
     }
 
-    #[test]
-    fn the_known_signatures_are_accepted() {
-        assert!(accepts("/invoice?id=inv_1", b"", OF_GET));
-        assert!(accepts("/invoice", BODY, OF_POST));
+    /// The call, its body, the header that is not the known one with its value, and the start of the refusal.
+    const CALLS: &str = r#"
+GET /invoice?id=inv_1 | | | | ok
+POST /invoice | BODY | | | ok
+PUT /invoice?id=inv_1 | BODY | | | ok
+PUT /invoice?id=inv_1 | BODY | signature | OF_POST | InvalidSignature: the signature is
+GET /invoice?id=inv_2 | | | | InvalidSignature: the signature is
+GET /invoice?id=%69nv_1 | | | | InvalidSignature: the signature is
+GET /invoice | | | | InvalidSignature: the signature is
+POST /invoice | {} | | | InvalidSignature: the signature is
+POST /invoice | {"a": 1} | | | InvalidSignature: the body has blanks
+GET /invoice?id=inv_1 | | signature | UPPER_CASE | InvalidSignature: the signature is
+GET /invoice?id=inv_1 | | signature | 08d1927a | InvalidSignature: the signature is
+GET /invoice?id=inv_1 | | signature | | InvalidSignature: the header signature
+GET /invoice?id=inv_1 | | nonce | | InvalidSignature: the header nonce
+GET /invoice?id=inv_1 | | nonce | +1700000000 | InvalidSignature: the nonce "+17
+GET /invoice?id=inv_1 | | nonce | 1.7e9 | InvalidSignature: the nonce "1.7e9
+GET /invoice?id=inv_1 | | apikey | | InvalidApiKey: the header apikey is missing
+GET /invoice?id=inv_1 | | +apikey | test_key | InvalidApiKey: the header apikey is missing
+GET /invoice?id=inv_1 | | apikey | other | InvalidApiKey: the header apikey is no key
+GET /invoice?id=inv_1 | | content-type | | InvalidRequest: the header content-type
+GET /invoice?id=inv_1 | | content-type | text/plain | InvalidRequest: the header content-type
+GET /invoice?id=inv_1 | | content-type | application/json; charset=utf-8 | ok
+POST /checkout | | signature | OF_POST | InvalidSignature: the signature is
+POST /checkout | | apikey | other | InvalidApiKey: the header apikey is no key
+"#;
+
+    #[tokio::test]
+    async fn a_call_needs_a_key_a_nonce_a_signature_and_a_content_type() {
+        let calls = CALLS.replace("OF_POST", OF_POST).replace("BODY", BODY);
+        let calls = calls.replace("UPPER_CASE", &OF_GET.to_uppercase());
+        for row in calls.trim().lines() {
+            let columns: Vec<&str> = row.split('|').map(str::trim).collect();
+            let [line, body, header, value, expected] = columns[..] else {
+                panic!("{row}");
+            };
+            let refusal = refusal(START, line, body, header, value).await;
+            assert!(refusal.starts_with(expected), "{row}: {refusal}");
+            assert!(!refusal.contains("test_secret"), "{refusal}");
+        }
+        let signed = refusal(START, "GET /invoice?id=inv_2", "", "", "").await;
+        let end = "under your secret: /api/1700000000/invoice?id=inv_2";
+        assert!(signed.ends_with(end), "{signed}");
     }
 
-    #[test]
-    fn anything_else_is_rejected() {
-        assert!(!accepts("/invoice?id=inv_2", b"", OF_GET));
-        assert!(!accepts("/invoice", b"{}", OF_POST));
-        assert!(!accepts("/invoice", BODY, OF_GET));
-        assert!(!accepts("/invoice", BODY, ""));
-        assert!(!accepts("/invoice", BODY, &OF_POST[..94]));
-        assert!(!accepts("/invoice", BODY, &OF_POST.to_uppercase()));
-        let message = signed_message("1700000000", "/invoice", BODY);
-        assert!(!is_signed(&"other_secret".into(), &message, OF_POST));
+    #[tokio::test]
+    async fn a_nonce_is_within_five_minutes() {
+        for (seconds, expected) in [
+            (-301, "InvalidSignature: the nonce 1700000000 is"),
+            (-300, "ok"),
+            (300, "ok"),
+            (301, "InvalidSignature: the nonce 1700000000 is"),
+        ] {
+            let refusal = refusal(START + seconds, "GET /invoice?id=inv_1", "", "", "").await;
+            assert!(refusal.starts_with(expected), "{seconds}: {refusal}");
+        }
     }
 
     #[test]

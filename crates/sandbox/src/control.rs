@@ -21,7 +21,7 @@
 //!
 //! `{id}` may be `latest`.
 
-mod invoices;
+pub(crate) mod invoices;
 
 use std::sync::Arc;
 

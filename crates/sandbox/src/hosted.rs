@@ -5,7 +5,6 @@
 //! | GET `/checkout?id=` | the page: full, or in a frame of 1270 × 740 |
 //! | GET `/checkout/session?id=` | what the page shows |
 //! | POST `/checkout/choose` | `{"id", "crypto_code", "amount"?}`: opens the invoice and shows its QR code |
-//! | POST `/checkout/pay` | `{"id"}`: pays what is missing |
 //! | POST `/checkout/close` | `{"id"}`: the page is closed; before the QR code that means CANCELLED |
 //!
 //! Source: payment-service.md, "POST /checkout" and "Limits" for the frame's size.
@@ -23,9 +22,9 @@ use qrcodegen::{QrCode, QrCodeEcc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::asset::REQUIRED_CONFIRMATIONS;
+use crate::control::invoices::{self, session_view};
 use crate::control::{ControlError, JsonResult, Shared, parse, serve_files};
-use crate::invoice::{Hosted, Invoice, NewInvoice, TransactionState};
+use crate::invoice::NewInvoice;
 use crate::journal::Event;
 use crate::session::Session;
 use crate::state::{Sandbox, State};
@@ -46,7 +45,6 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
     serve_files(POLICY, &files)
         .route("/checkout/session", get(show))
         .route("/checkout/choose", post(choose))
-        .route("/checkout/pay", post(pay))
         .route("/checkout/close", post(close))
 }
 
@@ -110,12 +108,7 @@ async fn choose(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
             terms: quote.terms,
             local_currency: request.currency,
             minutes: state.invoice_minutes,
-            hosted: Some(Hosted {
-                session_id: session.id.clone(),
-                email: request.email.clone(),
-                website: request.website.clone(),
-                callback_url: request.callback_url.clone(),
-            }),
+            session: Some(session.clone()),
         };
         session.choose();
         let invoice = state.open_invoice(new, now);
@@ -146,18 +139,6 @@ fn amount(session: &Session, typed: Option<&str>) -> Result<AmountText, ControlE
     }
 }
 
-async fn pay(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
-    let Choice { id, .. } = parse(&body)?;
-    sandbox.update(|state, now| {
-        let invoice = state.invoices.get(&id).ok_or_else(no_session)?;
-        let amount = invoice.remaining();
-        let paid = state.pay(&id, amount, TransactionState::Pending, now);
-        let paid = paid.ok_or_else(no_session)?;
-        paid.map_err(|_| ControlError::conflict("Nothing can be paid here any more."))?;
-        view(state, &id, now).map(Json)
-    })
-}
-
 /// Before the QR code, closing cancels; after it, the invoice stays open.
 async fn close(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Choice { id, .. } = parse(&body)?;
@@ -168,34 +149,21 @@ async fn close(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     })
 }
 
+/// What the developer sees of the checkout and of its invoice, and what the page needs beside it.
 fn view(state: &State, id: &str, now: Timestamp) -> Result<Value, ControlError> {
     let session = state.sessions.get(id).ok_or_else(no_session)?;
-    let invoice = state.invoices.get(id);
-    let (status, expires_at) = match invoice {
-        Some(invoice) => (invoice.status(now), invoice.expires_at),
-        None => (session.status(now), session.expires_at),
-    };
-    let request = &session.request;
-    let website = reqwest::Url::parse(&request.website).ok();
-    let amount = invoice.map(|invoice| &invoice.terms.local);
-    let assets = if session.is_choosing(now) {
-        assets(state, session, request.amount.as_ref())
-    } else {
-        Vec::new()
-    };
-    Ok(json!({
-        "id": id,
-        "status": status.as_str(),
-        "merchant_website": request.website,
-        // For people.
-        "merchant": website.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default(),
-        "currency": request.currency.to_string(),
-        "amount": amount.or(request.amount.as_ref()).map(ToString::to_string),
-        "expires_in_seconds": expires_at.duration_since(now).as_secs().max(0),
-        // Empty once one is chosen.
-        "assets": assets,
-        "deposit": invoice.map(|invoice| deposit(invoice, state.invoice_minutes)),
-    }))
+    let mut shown = session_view(state, session, now);
+    // Empty once one is chosen.
+    let is_choosing = session.is_choosing(now);
+    let assets = is_choosing.then(|| assets(state, session, session.request.amount.as_ref()));
+    shown["assets"] = json!(assets.unwrap_or_default());
+    if let Some(invoice) = state.invoices.get(id) {
+        let mut deposit = invoices::view(invoice, now);
+        deposit["qr_svg"] = json!(qr_svg(&invoice.qr_string));
+        deposit["warnings"] = json!(invoice.coin.warnings(state.invoice_minutes));
+        shown["deposit"] = deposit;
+    }
+    Ok(shown)
 }
 
 /// Every asset with its price. Without an amount there is no price yet.
@@ -221,21 +189,6 @@ fn assets(state: &State, session: &Session, amount: Option<&AmountText>) -> Vec<
         })
     });
     views.collect()
-}
-
-fn deposit(invoice: &Invoice, minutes: u32) -> Value {
-    json!({
-        "asset": invoice.coin.symbol,
-        "network": invoice.coin.network,
-        "amount_in_crypto": invoice.terms.crypto.to_string(),
-        "remaining_in_crypto": invoice.remaining().with_min_decimals(0).to_string(),
-        "address": invoice.address,
-        "qr_svg": qr_svg(&invoice.qr_string),
-        "payments": invoice.seen().count(),
-        "confirmations": invoice.confirmations().unwrap_or(0),
-        "required": REQUIRED_CONFIRMATIONS,
-        "warnings": invoice.coin.warnings(minutes),
-    })
 }
 
 /// Light modules around a QR code. Source: ISO/IEC 18004, "quiet zone".

@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::asset::{Coin, REQUIRED_CONFIRMATIONS};
 use crate::prices::Terms;
+use crate::session::{Session, SessionRequest};
 use crate::wire::Status;
 
 const MAX_HISTORY: usize = 50;
@@ -126,21 +127,13 @@ pub(crate) struct Invoice {
     /// Set by POST /confirm, which changes no status.
     pub(crate) marked_as_paid: bool,
     pub(crate) email: Option<String>,
-    /// The checkout session it belongs to, when the hosted page opened it.
-    pub(crate) hosted: Option<Hosted>,
+    /// What the shop requested, when the hosted page opened it.
+    pub(crate) hosted: Option<SessionRequest>,
     transactions: Vec<Transaction>,
     /// Failed by the developer; no transaction changes that.
     failed: bool,
     /// The statuses and since when, oldest first; the last [`MAX_HISTORY`] of them.
     history: Vec<(Timestamp, Status)>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Hosted {
-    pub(crate) session_id: String,
-    pub(crate) email: String,
-    pub(crate) website: String,
-    pub(crate) callback_url: String,
 }
 
 #[derive(Debug)]
@@ -149,25 +142,21 @@ pub(crate) struct NewInvoice {
     pub(crate) terms: Terms,
     pub(crate) local_currency: Currency,
     pub(crate) minutes: u32,
-    pub(crate) hosted: Option<Hosted>,
+    /// The checkout session that it belongs to.
+    pub(crate) session: Option<Session>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A change that the invoice rejects, as a sentence for the developer.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InvoiceError {
-    HasFailed,
-    /// It has a payment: it cannot expire.
-    HasPayment,
-    /// No payment is in the state that the change needs.
-    NoSuchPayment,
-    ZeroAmount,
-    TooManyDecimals {
-        decimals: u32,
-    },
-    /// It has as many payments as are kept.
-    TooManyPayments,
-    /// The sum has no exact value.
-    Overflow(AmountError),
+    /// Not in this state.
+    State(&'static str),
+    /// The amount is invalid.
+    Amount(String),
 }
+
+const NO_SUCH_PAYMENT: InvoiceError =
+    InvoiceError::State("The invoice has no payment that this can change.");
 
 impl Invoice {
     pub(crate) fn new(
@@ -179,6 +168,7 @@ impl Invoice {
     ) -> Self {
         let lifetime = SignedDuration::from_mins(i64::from(new.minutes));
         let expires_at = now.saturating_add(lifetime);
+        let hosted = new.session.map(|session| session.request);
         Self {
             id,
             coin: new.coin,
@@ -190,8 +180,8 @@ impl Invoice {
             expires_at: expires_at.expect("a duration is no calendar unit"),
             overrides: Map::new(),
             marked_as_paid: false,
-            email: new.hosted.as_ref().map(|hosted| hosted.email.clone()),
-            hosted: new.hosted,
+            email: hosted.as_ref().map(|hosted| hosted.email.clone()),
+            hosted,
             transactions: Vec::new(),
             failed: false,
             history: vec![(now, Status::Checking)],
@@ -271,20 +261,27 @@ impl Invoice {
         let amount = transaction.amount;
         let decimals = self.coin.decimals;
         if self.failed {
-            return Err(InvoiceError::HasFailed);
+            return Err(InvoiceError::State(
+                "The invoice has failed for good: it takes no payment.",
+            ));
         }
         if amount.is_zero() {
-            return Err(InvoiceError::ZeroAmount);
+            return Err(InvoiceError::State("There is nothing to pay."));
         }
         if amount.decimals() > decimals {
-            return Err(InvoiceError::TooManyDecimals { decimals });
+            let sentence = format!("The amount has more decimals than the asset has: {decimals}.");
+            return Err(InvoiceError::Amount(sentence));
         }
         if self.transactions.len() == MAX_TRANSACTIONS {
-            return Err(InvoiceError::TooManyPayments);
+            return Err(InvoiceError::State(
+                "The invoice has a hundred payments, the most it takes.",
+            ));
         }
         let total = self.total().and_then(|total| total.checked_add(amount));
         let worth = total.and_then(|crypto| self.worth(crypto));
-        worth.map_err(InvoiceError::Overflow)?;
+        worth.map_err(|error| {
+            InvoiceError::Amount(format!("The sum has no exact value: {error}."))
+        })?;
         self.transactions.push(transaction);
         Ok(())
     }
@@ -326,7 +323,7 @@ impl Invoice {
     /// Raises the fee of every stuck transaction: the next block includes it.
     pub(crate) fn bump_fee(&mut self) -> Result<(), InvoiceError> {
         if self.stuck_count() == 0 {
-            return Err(InvoiceError::NoSuchPayment);
+            return Err(NO_SUCH_PAYMENT);
         }
         for seen in &mut self.transactions {
             if seen.state == TransactionState::Stuck {
@@ -340,7 +337,7 @@ impl Invoice {
     pub(crate) fn replace(&mut self) -> Result<String, InvoiceError> {
         let counts = |seen: &&mut Transaction| seen.state != TransactionState::Replaced;
         let latest = self.transactions.iter_mut().rev().find(counts);
-        let latest = latest.ok_or(InvoiceError::NoSuchPayment)?;
+        let latest = latest.ok_or(NO_SUCH_PAYMENT)?;
         latest.state = TransactionState::Replaced;
         Ok(latest.hash.clone())
     }
@@ -376,7 +373,9 @@ impl Invoice {
     /// Expires at once.
     pub(crate) fn expire(&mut self, now: Timestamp) -> Result<(), InvoiceError> {
         if self.seen().next().is_some() {
-            return Err(InvoiceError::HasPayment);
+            return Err(InvoiceError::State(
+                "The invoice has a payment: it cannot expire any more.",
+            ));
         }
         self.expires_at = self.expires_at.min(now);
         Ok(())

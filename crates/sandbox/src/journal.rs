@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::api::request::Endpoint;
 use crate::asset::Chain;
 use crate::faults::Fault;
 
@@ -58,11 +59,9 @@ pub(crate) enum Event {
         /// In seconds.
         retry_after: Option<u32>,
         /// `null` when nothing was done.
-        did: Option<&'static str>,
+        did: Option<Endpoint>,
         /// The response before its fault; `null` for the long list of prices.
         response: Option<Value>,
-        code: Option<&'static str>,
-        message: Option<String>,
         fault: Option<Fault>,
     },
     /// The customer of a hosted checkout chose what to pay.

@@ -14,11 +14,8 @@ pub(crate) struct Scenario {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step<'a> {
-    Pay {
-        /// `exact`, `half`, `double`, `rest`, or a decimal in the asset.
-        amount: &'a str,
-        fee: Fee,
-    },
+    /// `exact`, `half`, `double`, `rest`, or a decimal in the asset.
+    Pay(&'a str, Fee),
     Mine,
     /// Takes back this number of blocks of the invoice's chain.
     Reorg(u32),
@@ -42,110 +39,90 @@ pub(crate) enum Fee {
 }
 
 const fn pay(amount: &'static str) -> Step<'static> {
-    Step::Pay {
-        amount,
-        fee: Fee::Usual,
-    }
+    Step::Pay(amount, Fee::Usual)
 }
 
 const MINE: Step<'_> = Step::Mine;
 
-const fn scenario(
-    name: &'static str,
-    title: &'static str,
-    ends: &'static str,
-    steps: &'static [Step<'static>],
-) -> Scenario {
-    Scenario {
-        name,
-        title,
-        ends,
-        steps,
-    }
-}
-
 /// Every scenario, in the order of the page.
 pub(crate) const SCENARIOS: [Scenario; 12] = [
-    scenario(
-        "paid",
-        "Paid exactly",
-        "COMPLETED after three blocks",
-        &[pay("exact"), MINE, MINE, MINE],
-    ),
-    scenario(
-        "underpaid",
-        "Paid less",
-        "COMPLETED with half of the amount",
-        &[pay("half"), MINE, MINE, MINE],
-    ),
-    scenario(
-        "overpaid",
-        "Paid more",
-        "COMPLETED with twice the amount",
-        &[pay("double"), MINE, MINE, MINE],
-    ),
-    scenario(
-        "topped_up",
-        "Paid less, then the rest",
-        "COMPLETED with half, PROCESSING, COMPLETED with all",
-        &[pay("half"), MINE, MINE, MINE, pay("rest"), MINE, MINE, MINE],
-    ),
-    scenario(
-        "late",
-        "Paid late",
-        "FAILED at expiry, then COMPLETED",
-        &[Step::Expire, pay("exact"), MINE, MINE, MINE],
-    ),
-    scenario(
-        "stuck",
-        "Stuck, then unstuck",
-        "COMPLETED after the fee is raised",
-        &[
-            Step::Pay {
-                amount: "exact",
-                fee: Fee::Low,
-            },
+    Scenario {
+        name: "paid",
+        title: "Paid exactly",
+        ends: "COMPLETED after three blocks",
+        steps: &[pay("exact"), MINE, MINE, MINE],
+    },
+    Scenario {
+        name: "underpaid",
+        title: "Paid less",
+        ends: "COMPLETED with half of the amount",
+        steps: &[pay("half"), MINE, MINE, MINE],
+    },
+    Scenario {
+        name: "overpaid",
+        title: "Paid more",
+        ends: "COMPLETED with twice the amount",
+        steps: &[pay("double"), MINE, MINE, MINE],
+    },
+    Scenario {
+        name: "topped_up",
+        title: "Paid less, then the rest",
+        ends: "COMPLETED with half, PROCESSING, COMPLETED with all",
+        steps: &[pay("half"), MINE, MINE, MINE, pay("rest"), MINE, MINE, MINE],
+    },
+    Scenario {
+        name: "late",
+        title: "Paid late",
+        ends: "FAILED at expiry, then COMPLETED",
+        steps: &[Step::Expire, pay("exact"), MINE, MINE, MINE],
+    },
+    Scenario {
+        name: "stuck",
+        title: "Stuck, then unstuck",
+        ends: "COMPLETED after the fee is raised",
+        steps: &[
+            Step::Pay("exact", Fee::Low),
             MINE,
             Step::BumpFee,
             MINE,
             MINE,
             MINE,
         ],
-    ),
-    scenario(
-        "replaced",
-        "Replaced",
-        "CHECKING: the coins went to another address before a block",
-        &[pay("exact"), Step::Replace],
-    ),
-    scenario(
-        "reorg",
-        "Reorg",
-        "CHECKING: both blocks of the payment are taken back",
-        &[pay("exact"), MINE, MINE, Step::Reorg(2)],
-    ),
-    scenario(
-        "expired",
-        "Expired",
-        "FAILED with nothing paid",
-        &[Step::Expire],
-    ),
-    scenario(
-        "failed",
-        "Failed",
-        "FAILED, whatever is paid",
-        &[Step::Fail],
-    ),
-    scenario(
-        "callback_lost",
-        "Callback lost",
-        "COMPLETED without a callback",
-        &[Step::LoseNextCallback, pay("exact"), MINE, MINE, MINE],
-    ),
-    scenario(
-        "callback_repeated",
-        "Callback repeated",
-        "COMPLETED with two callbacks",
-        &[Step::RepeatNextCallback, pay("exact"), MINE, MINE, MINE],
-    ),
+    },
+    Scenario {
+        name: "replaced",
+        title: "Replaced",
+        ends: "CHECKING: the coins went to another address before a block",
+        steps: &[pay("exact"), Step::Replace],
+    },
+    Scenario {
+        name: "reorg",
+        title: "Reorg",
+        ends: "CHECKING: both blocks of the payment are taken back",
+        steps: &[pay("exact"), MINE, MINE, Step::Reorg(2)],
+    },
+    Scenario {
+        name: "expired",
+        title: "Expired",
+        ends: "FAILED with nothing paid",
+        steps: &[Step::Expire],
+    },
+    Scenario {
+        name: "failed",
+        title: "Failed",
+        ends: "FAILED, whatever is paid",
+        steps: &[Step::Fail],
+    },
+    Scenario {
+        name: "callback_lost",
+        title: "Callback lost",
+        ends: "COMPLETED without a callback",
+        steps: &[Step::LoseNextCallback, pay("exact"), MINE, MINE, MINE],
+    },
+    Scenario {
+        name: "callback_repeated",
+        title: "Callback repeated",
+        ends: "COMPLETED with two callbacks",
+        steps: &[Step::RepeatNextCallback, pay("exact"), MINE, MINE, MINE],
+    },
 ];

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::request::{Call, Endpoint, Outcome};
+use crate::api::request::{Call, Endpoint};
 use crate::callback::CallbackSender;
 use crate::faults::{ConnectionFault, Fault, FaultyListener};
 use crate::journal::Event;
@@ -137,7 +137,7 @@ async fn inject_faults(
         Some(Fault::Status { retry_after, .. }) => *retry_after,
         _ => None,
     };
-    let outcome = head.extensions.remove::<Outcome>().unwrap_or_default();
+    let did = call.endpoint.filter(|_| head.status.is_success());
     let status = (fault != Some(Fault::Drop {})).then_some(head.status.as_u16());
     let event = Event::Request {
         method: call.method.to_string(),
@@ -147,12 +147,10 @@ async fn inject_faults(
         asked: call.json().map(Box::new),
         status,
         retry_after,
-        did: outcome.endpoint.map(Endpoint::did),
+        did,
         response: serde_json::from_slice(&body)
             .ok()
-            .filter(|_| !outcome.endpoint.is_some_and(Endpoint::is_long)),
-        code: outcome.code,
-        message: outcome.message,
+            .filter(|_| !did.is_some_and(Endpoint::is_long)),
         fault: fault.clone(),
     };
     tracing::debug!(method = %call.method, path = call.path(), status, "gateway call");

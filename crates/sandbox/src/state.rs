@@ -113,8 +113,8 @@ impl State {
             address.unwrap_or_else(|| new.coin.chain.address(&self.seed.draw("address", number)));
         let qr_string =
             qr_string.unwrap_or_else(|| payment_uri(&new.coin, &address, &new.terms.crypto));
-        let id = match &new.hosted {
-            Some(hosted) => hosted.session_id.clone(),
+        let id = match &new.session {
+            Some(session) => session.id.clone(),
             None => format!("inv_{}", self.seed.id("invoice", number)),
         };
         let invoice = Invoice::new(id.clone(), new, address, qr_string, now);

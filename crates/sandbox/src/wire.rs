@@ -71,74 +71,55 @@ pub struct PaymentLimits {
 
 /// The response to POST /invoice.
 #[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the gateway's own names")]
 pub struct CreatedInvoice {
-    /// The gateway's id.
     pub invoice_id: String,
     /// Minutes.
     pub invoice_expired_in: String,
-    /// The asset.
     pub deposit_crypto: String,
-    /// Where the payment must arrive.
     pub deposit_address: String,
     /// A payment link, or the address alone.
     pub qr_string: String,
-    /// As it was requested.
     pub invoice_amount_in_crypto: String,
-    /// As it was requested.
     pub invoice_amount_in_usd: String,
-    /// As it was requested.
     pub local_currency_amount: String,
-    /// ISO 4217.
     pub local_currency_code: String,
-    /// Sentences for the customer.
     pub warning_messages: Vec<String>,
 }
 
 /// The response to POST /checkout.
 #[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the gateway's own names")]
 pub struct CreatedSession {
-    /// The gateway's id.
     pub session_id: String,
-    /// The page on which the customer pays.
     pub payment_process_url: String,
 }
 
-/// The `data` of GET /invoice.
+/// The `data` of GET /invoice. Times are in Unix seconds.
 #[derive(Clone, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "the gateway's own names")]
 pub struct InvoiceRecord {
-    /// The gateway's id, also of a session.
+    /// Also of a session.
     pub invoice_id: String,
     /// A word of [`Status`].
     pub transaction_status: String,
-    /// What the invoice asks for.
     pub invoice_amount_in_local_currency: String,
-    /// What the invoice asks for.
     pub invoice_amount_in_usd: String,
-    /// What the invoice asks for.
     pub invoice_crypto_amount: String,
-    /// What has arrived.
     pub received_amount_in_local_currency: String,
-    /// What has arrived.
     pub received_amount_in_usd: String,
-    /// What has arrived.
     pub received_crypto_amount: String,
-    /// ISO 4217.
     pub local_currency_code: String,
-    /// The asset.
     pub transaction_crypto: String,
-    /// Unix time in seconds.
     pub invoice_creation_time: String,
-    /// The customer's address.
     pub depositor_email_id: String,
     /// `Assumed:` empty without a transaction, PENDING until all are confirmed, then CONFIRMED. The specification
     /// names PENDING only.
     pub blockchain_transaction_status: String,
-    /// Of the latest transaction.
+    /// Of the latest transaction, as is its time.
     pub transaction_hash: String,
     /// `1/3`
     pub blockchain_confirmations: String,
-    /// Where the payment must arrive.
     pub wallet_address: String,
-    /// Unix time in seconds, of the latest transaction.
     pub transaction_time: String,
 }

@@ -66,7 +66,7 @@ impl State {
 
     fn apply(&mut self, line: &Value) {
         let text = |pointer: &str| Some(line.pointer(pointer)?.as_str()?.to_owned());
-        if line["did"] == "created_invoice"
+        if line["did"] == "create_invoice"
             && let (Some(address), Some(id)) = (
                 text("/response/deposit_address"),
                 text("/response/invoice_id"),

@@ -84,7 +84,7 @@ impl SandboxLog {
         if let Some(requested) = requested {
             let response = &line["response"];
             match line["did"].as_str() {
-                Some("created_invoice") => {
+                Some("create_invoice") => {
                     let id = text(response, "/invoice_id")?;
                     if let Requested::Invoice {
                         amounts: [Some(crypto), ..],
@@ -96,7 +96,7 @@ impl SandboxLog {
                     let invoice = created(requested.clone(), shown_invoice(response)?, at);
                     self.gateway.invoices.insert(id, invoice);
                 }
-                Some("opened_checkout") => {
+                Some("checkout") => {
                     let shown = Shown {
                         page_url: Some(text(response, "/payment_process_url")?),
                         ..Shown::default()

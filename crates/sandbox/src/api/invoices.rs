@@ -82,7 +82,7 @@ pub(super) fn create(state: &mut State, call: &Call, now: Timestamp) -> Result<V
         local_currency: conversion.local_currency,
         terms,
         minutes,
-        hosted: None,
+        session: None,
     };
     let other_id = state.next_invoice.invoice_id.take();
     let invoice = state.open_invoice(new, now);

@@ -1,8 +1,10 @@
 //! A call to the gateway: which endpoint it names, its exact bytes, and the members of its body; and the gateway's errors.
 
+use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -27,33 +29,19 @@ pub(crate) enum Endpoint {
     ChangeSettings,
 }
 
-/// Method, path, endpoint, and the journal's word for what a successful call did.
-const ENDPOINTS: [(&str, &str, Endpoint, &str); 11] = {
-    use Endpoint as E;
-    [
-        ("GET", "/prices", E::Prices, "issued_prices"),
-        ("POST", "/invoice", E::CreateInvoice, "created_invoice"),
-        ("GET", "/invoice", E::Invoice, "read_invoice"),
-        ("POST", "/confirm", E::Confirm, "confirmed_invoice"),
-        ("POST", "/checkout", E::Checkout, "opened_checkout"),
-        ("GET", "/currencies", E::Currencies, "listed_currencies"),
-        ("POST", "/preferences", E::AddPreference, "added_wallet"),
-        ("PUT", "/preferences", E::ChangePreference, "changed_wallet"),
-        (
-            "POST",
-            "/aggregator/merchants",
-            E::OnboardMerchant,
-            "onboarded_merchant",
-        ),
-        (
-            "GET",
-            "/merchant/account",
-            E::MerchantAccount,
-            "read_merchant_account",
-        ),
-        ("PUT", "/settings", E::ChangeSettings, "changed_settings"),
-    ]
-};
+const ENDPOINTS: [(&str, &str, Endpoint); 11] = [
+    ("GET", "/prices", Endpoint::Prices),
+    ("POST", "/invoice", Endpoint::CreateInvoice),
+    ("GET", "/invoice", Endpoint::Invoice),
+    ("POST", "/confirm", Endpoint::Confirm),
+    ("POST", "/checkout", Endpoint::Checkout),
+    ("GET", "/currencies", Endpoint::Currencies),
+    ("POST", "/preferences", Endpoint::AddPreference),
+    ("PUT", "/preferences", Endpoint::ChangePreference),
+    ("POST", "/aggregator/merchants", Endpoint::OnboardMerchant),
+    ("GET", "/merchant/account", Endpoint::MerchantAccount),
+    ("PUT", "/settings", Endpoint::ChangeSettings),
+];
 
 impl Endpoint {
     fn of(method: &Method, path: &str) -> Option<Self> {
@@ -62,24 +50,10 @@ impl Endpoint {
         row.map(|row| row.2)
     }
 
-    pub(crate) fn did(self) -> &'static str {
-        let row = ENDPOINTS.iter().find(|row| row.2 == self);
-        row.expect("every endpoint has a row").3
-    }
-
     /// Whether its response is too long and too frequent for the journal.
     pub(crate) fn is_long(self) -> bool {
         matches!(self, Self::Prices | Self::Currencies)
     }
-}
-
-/// What the gateway did with a call, for the journal; an extension of the response.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
-    /// `None` when nothing was done.
-    pub(crate) endpoint: Option<Endpoint>,
-    pub(crate) code: Option<&'static str>,
-    pub(crate) message: Option<String>,
 }
 
 #[derive(Debug)]
@@ -215,54 +189,33 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Source: payment-service.md, "Error codes", for the first five. `Assumed:` the others, for cases in which the
+/// specification shows a status and no code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum ErrorCode {
     InvalidApiKey,
     InvalidSignature,
     InvalidInvoiceId,
     AmountOutOfRange,
-    UnsupportedAsset,
+    UnsupportedCryptoCode,
     InvalidConversionId,
     InvalidRequest,
     NotFound,
 }
 
 impl ErrorCode {
-    /// The code on the wire, its status, and the short description.
-    ///
-    /// Source: payment-service.md, "Error codes", for the first five codes. `Assumed:` the other codes, for cases in
-    /// which the specification shows a status and no code. 401 is stated for key and signature; for the others the
-    /// specification's list of statuses is applied by its words.
-    fn parts(self) -> (&'static str, StatusCode, &'static str) {
-        use StatusCode as S;
+    /// 401 is stated for key and signature. `Assumed:` for the others the specification's list of statuses is applied by
+    /// its words.
+    fn status(self) -> StatusCode {
         match self {
-            Self::InvalidApiKey => ("INVALID_API_KEY", S::UNAUTHORIZED, "Invalid API key"),
-            Self::InvalidSignature => ("INVALID_SIGNATURE", S::UNAUTHORIZED, "Invalid signature"),
-            Self::InvalidInvoiceId => ("INVALID_INVOICE_ID", S::NOT_FOUND, "Invalid invoice"),
-            Self::AmountOutOfRange => {
-                ("AMOUNT_OUT_OF_RANGE", S::BAD_REQUEST, "Amount out of range")
-            }
-            Self::UnsupportedAsset => (
-                "UNSUPPORTED_CRYPTO_CODE",
-                S::BAD_REQUEST,
-                "Unsupported asset",
-            ),
-            Self::InvalidConversionId => (
-                "INVALID_CONVERSION_ID",
-                S::BAD_REQUEST,
-                "Invalid conversion",
-            ),
-            Self::InvalidRequest => ("INVALID_REQUEST", S::BAD_REQUEST, "Bad request"),
-            Self::NotFound => ("NOT_FOUND", S::NOT_FOUND, "Not found"),
+            Self::InvalidApiKey | Self::InvalidSignature => StatusCode::UNAUTHORIZED,
+            Self::InvalidInvoiceId | Self::NotFound => StatusCode::NOT_FOUND,
+            Self::AmountOutOfRange
+            | Self::UnsupportedCryptoCode
+            | Self::InvalidConversionId
+            | Self::InvalidRequest => StatusCode::BAD_REQUEST,
         }
-    }
-
-    pub(crate) fn as_str(self) -> &'static str {
-        self.parts().0
-    }
-
-    pub(crate) fn status(self) -> StatusCode {
-        self.parts().1
     }
 }
 
@@ -299,17 +252,18 @@ impl ApiError {
 
     pub(crate) fn unsupported_asset(code: &str, offered: &str) -> Self {
         let message = format!("crypto_code {code:?} is not one of {offered}");
-        Self::new(ErrorCode::UnsupportedAsset, message)
+        Self::new(ErrorCode::UnsupportedCryptoCode, message)
     }
 
-    /// The body. Source: payment-service.md, "Errors".
-    pub(crate) fn body(&self) -> Value {
-        let (code, _, error) = self.code.parts();
-        json!({"error": error, "code": code, "message": self.message})
-    }
-
-    /// The body of a 400 of POST /checkout, which has another shape.
-    pub(crate) fn checkout_body(&self) -> Value {
-        json!({"error": true, "message": self.message})
+    /// Source: payment-service.md, "Errors"; a 400 of POST /checkout has another shape.
+    pub(crate) fn response(&self, endpoint: Option<Endpoint>) -> Response {
+        let (code, status, message) = (self.code, self.code.status(), &self.message);
+        let body = match (endpoint, status) {
+            (Some(Endpoint::Checkout), StatusCode::BAD_REQUEST) => {
+                json!({"error": true, "message": message})
+            }
+            _ => json!({"error": status.canonical_reason(), "code": code, "message": message}),
+        };
+        (status, Json(body)).into_response()
     }
 }

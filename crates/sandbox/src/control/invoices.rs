@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State as Extract};
 use florin_money::{Amount, Rounding};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{ControlError, JsonResult, Shared, parse};
@@ -74,10 +74,7 @@ pub(super) async fn act(
     let step = match action.as_str() {
         "pay" => {
             payment = parse(&body)?;
-            Step::Pay {
-                amount: &payment.amount,
-                fee: payment.fee,
-            }
+            Step::Pay(&payment.amount, payment.fee)
         }
         "bump-fee" => Step::BumpFee,
         "replace" => Step::Replace,
@@ -170,7 +167,7 @@ fn apply(state: &mut State, id: &str, step: Step<'_>, now: Timestamp) -> Result<
     let invoice = state.invoices.get_mut(id).ok_or_else(|| unknown(id))?;
     let chain = Some(invoice.coin.chain);
     let result = match step {
-        Step::Pay { amount, fee } => {
+        Step::Pay(amount, fee) => {
             let amount = parse_amount(amount, invoice)?;
             let transaction = match fee {
                 Fee::Usual => TransactionState::Pending,
@@ -231,7 +228,9 @@ fn parse_amount(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
             });
         }
     };
-    amount.map_err(|error| InvoiceError::Overflow(error).into())
+    amount.map_err(|error| {
+        ControlError::BadRequest(format!("The amount has no exact value: {error}."))
+    })
 }
 
 fn unknown(id: &str) -> ControlError {
@@ -243,47 +242,21 @@ fn unknown(id: &str) -> ControlError {
 impl From<InvoiceError> for ControlError {
     fn from(error: InvoiceError) -> Self {
         match error {
-            InvoiceError::HasFailed => {
-                Self::conflict("The invoice has failed for good: it takes no payment.")
-            }
-            InvoiceError::HasPayment => {
-                Self::conflict("The invoice has a payment: it cannot expire any more.")
-            }
-            InvoiceError::NoSuchPayment => {
-                Self::conflict("The invoice has no payment that this can change.")
-            }
-            InvoiceError::TooManyPayments => {
-                Self::conflict("The invoice has a hundred payments, the most it takes.")
-            }
-            InvoiceError::ZeroAmount => Self::conflict("There is nothing to pay."),
-            InvoiceError::TooManyDecimals { decimals } => Self::BadRequest(format!(
-                "The amount has more decimals than the asset has: {decimals}."
-            )),
-            InvoiceError::Overflow(error) => {
-                Self::BadRequest(format!("The sum has no exact value: {error}."))
-            }
+            InvoiceError::State(sentence) => Self::conflict(sentence),
+            InvoiceError::Amount(sentence) => Self::BadRequest(sentence),
         }
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Covered {
-    Nothing,
-    Part,
-    Exact,
-    More,
-}
-
-pub(super) fn view(invoice: &Invoice, now: Timestamp) -> Value {
+pub(crate) fn view(invoice: &Invoice, now: Timestamp) -> Value {
     // Sums and differences carry the trailing zeros of their last operand.
     let shortest = |amount: Amount| amount.with_min_decimals(0).to_string();
     let received = invoice.received().crypto;
     let covered = match received.cmp(&Amount::from(&invoice.terms.crypto)) {
-        _ if received.is_zero() => Covered::Nothing,
-        Ordering::Less => Covered::Part,
-        Ordering::Equal => Covered::Exact,
-        Ordering::Greater => Covered::More,
+        _ if received.is_zero() => "nothing",
+        Ordering::Less => "part",
+        Ordering::Equal => "exact",
+        Ordering::Greater => "more",
     };
     let latest = invoice.latest_transaction();
     let left = invoice.expires_at.duration_since(now);
@@ -321,15 +294,24 @@ pub(super) fn view(invoice: &Invoice, now: Timestamp) -> Value {
     })
 }
 
-/// A hosted checkout as the developer sees it. It has the status of its invoice, once there is one.
-pub(super) fn session_view(state: &State, session: &Session, now: Timestamp) -> Value {
+/// A hosted checkout. It has the status, the amount and the expiry of its invoice, once there is one.
+pub(crate) fn session_view(state: &State, session: &Session, now: Timestamp) -> Value {
     let invoice = state.invoices.get(&session.id);
-    let status = invoice.map_or_else(|| session.status(now), |invoice| invoice.status(now));
     let request = &session.request;
+    let (status, amount, expires_at) = match invoice {
+        Some(invoice) => {
+            let local = Some(&invoice.terms.local);
+            (invoice.status(now), local, invoice.expires_at)
+        }
+        None => {
+            let amount = request.amount.as_ref();
+            (session.status(now), amount, session.expires_at)
+        }
+    };
     json!({
         "id": session.id,
         "status": status.as_str(),
-        "amount": request.amount.as_ref().map(ToString::to_string),
+        "amount": amount,
         "currency": request.currency.to_string(),
         "email": request.email,
         "merchant_id": request.merchant_id,
@@ -337,5 +319,6 @@ pub(super) fn session_view(state: &State, session: &Session, now: Timestamp) -> 
         "invoice_callback_url": request.callback_url,
         "url": format!("/checkout?id={}", session.id),
         "created_at": session.created_at.to_string(),
+        "expires_in_seconds": expires_at.duration_since(now).as_secs().max(0),
     })
 }

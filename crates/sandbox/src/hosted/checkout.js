@@ -30,7 +30,7 @@ function clock(seconds) {
 }
 
 function showSummary() {
-  setText(part("merchant"), `Payment to ${view.merchant}`);
+  setText(part("merchant"), `Payment to ${new URL(view.merchant_website).hostname}`);
   const amount = part("amount");
   const written = view.amount === null ? "" : `${view.amount} ${view.currency}`;
   if (amount.dataset.written !== written) {
@@ -78,7 +78,7 @@ function showDeposit() {
     image.alt = "";
     part("qr").append(image);
   }
-  const waits = deposit.payments === 0 ? "Waiting for your payment." : `Your payment is seen: ${deposit.confirmations} of ${deposit.required} confirmations.`;
+  const waits = deposit.payments === 0 ? "Waiting for your payment." : `Your payment is seen: ${deposit.confirmations} of ${deposit.required_confirmations} confirmations.`;
   setText(part("progress"), missing ? `${waits} ${deposit.remaining_in_crypto} ${deposit.asset} is missing.` : waits);
   byId("pay").disabled = paying || (deposit.payments > 0 && !missing);
   if (byId("warnings").childElementCount === 0) {
@@ -158,9 +158,9 @@ async function choose(code) {
 async function pay() {
   paying = true;
   try {
-    view = await ask("/checkout/pay", { id });
-    render();
-    for (let block = 0; block < view.deposit.required; block += 1) {
+    await ask(`/sandbox/invoices/${encodeURIComponent(id)}/pay`, { amount: "rest" });
+    await refresh();
+    for (let block = 0; block < view.deposit.required_confirmations; block += 1) {
       await pause(BLOCK_MS);
       await ask("/sandbox/mine", { blocks: 1 });
       await refresh();

@@ -22,7 +22,7 @@ fn invoice() -> Invoice {
         },
         local_currency: Currency::parse("JPY").unwrap(),
         minutes: 15,
-        hosted: None,
+        session: None,
     };
     let address = "tb1q".to_owned();
     Invoice::new("inv_1".to_owned(), new, address, String::new(), at(0))
@@ -122,30 +122,25 @@ fn a_payment_is_worth_its_share_rounded_down() {
 }
 
 #[test]
-fn an_invalid_change_is_rejected_and_changes_nothing() {
+fn an_invalid_payment_changes_nothing() {
     let mut invoice = invoice();
     let pending = |text| seen(text, TransactionState::Pending);
-    for (text, error) in [
-        ("0", InvoiceError::ZeroAmount),
-        ("0.000000001", InvoiceError::TooManyDecimals { decimals: 8 }),
-        (
-            "999999999999.99999999",
-            InvoiceError::Overflow(AmountError::TooLarge),
-        ),
+    for (text, part) in [
+        ("0", "nothing to pay"),
+        ("0.000000001", "more decimals than the asset has: 8"),
+        ("999999999999.99999999", "no exact value"),
     ] {
-        assert_eq!(invoice.pay(pending(text)), Err(error));
+        let error = format!("{:?}", invoice.pay(pending(text)).unwrap_err());
+        assert!(error.contains(part), "{error}");
+        assert_eq!(invoice.received(), Received::NOTHING);
     }
-    assert_eq!(invoice.received(), Received::NOTHING);
-    assert_eq!(invoice.replace(), Err(InvoiceError::NoSuchPayment));
-    assert_eq!(invoice.bump_fee(), Err(InvoiceError::NoSuchPayment));
-    for _ in 0..100 {
+    assert_eq!(invoice.replace(), Err(NO_SUCH_PAYMENT));
+    assert_eq!(invoice.bump_fee(), Err(NO_SUCH_PAYMENT));
+    for _ in 0..MAX_TRANSACTIONS {
         invoice.pay(pending("0.00000001")).unwrap();
     }
-    let more = invoice.pay(pending("0.00000001"));
-    assert_eq!(more, Err(InvoiceError::TooManyPayments));
-    assert_eq!(invoice.expire(at(30)), Err(InvoiceError::HasPayment));
-    invoice.fail();
-    assert_eq!(invoice.pay(pending("1")), Err(InvoiceError::HasFailed));
+    let error = invoice.pay(pending("0.00000001")).unwrap_err();
+    assert!(format!("{error:?}").contains("a hundred payments"));
 }
 
 #[test]

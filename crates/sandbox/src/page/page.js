@@ -186,7 +186,7 @@ function renderInvoices() {
 function describe(entry) {
   const of = entry.invoice_id ? ` · ${entry.invoice_id}` : "";
   switch (entry.kind) {
-    case "request": return [entry.status ?? "closed", `${entry.method} ${entry.path}${entry.message ? ` · ${entry.message}` : ""}${entry.fault ? ` · fault: ${entry.fault.kind}` : ""}`, entry.fault !== null || !(entry.status < 400)];
+    case "request": return [entry.status ?? "closed", `${entry.method} ${entry.path}${entry.did === null && entry.response?.message ? ` · ${entry.response.message}` : ""}${entry.fault ? ` · fault: ${entry.fault.kind}` : ""}`, entry.fault !== null || !(entry.status < 400)];
     case "payment": return ["payment", `${entry.amount} ${entry.crypto_code}${of}`];
     case "chosen": return ["chosen", `${entry.amount} ${entry.crypto_code}${of}`];
     case "block": case "reorg": return [entry.kind, `${entry.blocks} ${entry.kind === "block" ? "mined" : "taken back"} on ${entry.chain === "all" ? "every chain" : entry.chain}`];

@@ -1,6 +1,5 @@
 //! A running sandbox with a clock that is moved by hand, and a merchant who signs with own lines.
 
-use core::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,9 +13,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) const START: i64 = 1_700_000_000;
+const START: i64 = 1_700_000_000;
 pub(crate) const KEY: &str = "test_key";
-pub(crate) const SECRET: &str = "test_secret";
+const SECRET: &str = "test_secret";
 
 pub(crate) struct World {
     pub(crate) address: String,
@@ -149,17 +148,12 @@ impl Clock for TestClock {
     }
 }
 
-/// A call under construction, correct until it is changed.
+/// A call that is signed when it is sent.
 pub(crate) struct Call<'a> {
     world: &'a World,
     method: Method,
     path: String,
-    signed_path: String,
     body: Option<String>,
-    signs_body: bool,
-    secret: String,
-    nonce: String,
-    changes: Vec<(&'static str, Option<String>)>,
 }
 
 pub(crate) struct Merchant<'a> {
@@ -175,11 +169,8 @@ impl<'a> Merchant<'a> {
         self.call(Method::POST, path, Some(body.to_string()))
     }
 
-    /// Signed as a GET is: without the body.
     pub(crate) fn put(&self, path: &str, body: &Value) -> Call<'a> {
-        let mut call = self.call(Method::PUT, path, Some(body.to_string()));
-        call.signs_body = false;
-        call
+        self.call(Method::PUT, path, Some(body.to_string()))
     }
 
     pub(crate) fn post_text(&self, path: &str, body: &str) -> Call<'a> {
@@ -191,12 +182,7 @@ impl<'a> Merchant<'a> {
             world: self.world,
             method,
             path: path.to_owned(),
-            signed_path: path.to_owned(),
             body,
-            signs_body: true,
-            secret: SECRET.to_owned(),
-            nonce: START.to_string(),
-            changes: Vec::new(),
         }
     }
 
@@ -228,59 +214,23 @@ impl<'a> Merchant<'a> {
 }
 
 impl Call<'_> {
-    pub(crate) fn secret(mut self, secret: &str) -> Self {
-        secret.clone_into(&mut self.secret);
-        self
-    }
-
-    pub(crate) fn nonce(mut self, nonce: impl fmt::Display) -> Self {
-        self.nonce = format!("{nonce}");
-        self
-    }
-
-    pub(crate) fn signed_path(mut self, path: &str) -> Self {
-        path.clone_into(&mut self.signed_path);
-        self
-    }
-
-    pub(crate) fn without(mut self, header: &'static str) -> Self {
-        self.changes.push((header, None));
-        self
-    }
-
-    pub(crate) fn with(mut self, header: &'static str, value: &str) -> Self {
-        self.changes.push((header, Some(value.to_owned())));
-        self
-    }
-
-    pub(crate) fn signature(&self) -> String {
-        let body = self.body.as_deref().filter(|_| self.signs_body);
-        let body = body.unwrap_or_default();
-        let message = format!("/api/{}{}{body}", self.nonce, self.signed_path);
-        let mac = Hmac::<Sha384>::new_from_slice(self.secret.as_bytes()).unwrap();
-        hex::encode(mac.chain_update(message).finalize().into_bytes())
-    }
-
     pub(crate) fn request(self) -> reqwest::RequestBuilder {
-        let mut headers = vec![
-            ("apikey", KEY.to_owned()),
-            ("signature", self.signature()),
-            ("nonce", self.nonce.clone()),
-            ("content-type", "application/json".to_owned()),
-        ];
-        for (changed, value) in self.changes {
-            headers.retain(|(name, _)| *name != changed);
-            headers.extend(value.map(|value| (changed, value)));
-        }
+        let body = self.body.unwrap_or_default();
+        let signed = if self.method == Method::PUT {
+            ""
+        } else {
+            &body
+        };
+        let message = format!("/api/{START}{}{signed}", self.path);
+        let mac = Hmac::<Sha384>::new_from_slice(SECRET.as_bytes()).unwrap();
+        let signature = hex::encode(mac.chain_update(message).finalize().into_bytes());
         let url = format!("{}/api{}", self.world.address, self.path);
-        let mut request = self.world.http.request(self.method, url);
-        for (name, value) in headers {
-            request = request.header(name, value);
-        }
-        match self.body {
-            Some(body) => request.body(body),
-            None => request,
-        }
+        let request = self.world.http.request(self.method, url);
+        let request = request.header("apikey", KEY).header("nonce", START);
+        let request = request.header("signature", signature);
+        request
+            .header("content-type", "application/json")
+            .body(body)
     }
 
     pub(crate) async fn send(self) -> (u16, Value) {
