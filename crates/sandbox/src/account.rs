@@ -128,14 +128,10 @@ pub(crate) fn upload_url(public_url: &str, call: &Call) -> Result<Value, ApiErro
 fn wallet(prices: &Prices, call: &Call) -> Result<(Key, Record), ApiError> {
     let members = call.members()?;
     let merchant = members.optional_text("merchant_id")?.unwrap_or_default();
-    let code = members.text("crypto_code")?;
-    let mut listed = prices.listed().iter();
-    if !listed.any(|listed| listed.coin.code.as_str() == code) {
-        return Err(ApiError::unsupported_asset(code, &prices.codes()));
-    }
+    let code = prices.code(members.text("crypto_code")?)?;
     if members.text("wallet_address")?.trim().is_empty() {
         return Err(ApiError::invalid("wallet_address must not be empty"));
     }
-    let key = (merchant.to_owned(), code.to_owned());
+    let key = (merchant.to_owned(), code.to_string());
     Ok((key, members.into_object()))
 }

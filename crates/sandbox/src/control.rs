@@ -31,7 +31,7 @@ use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use florin_money::{Amount, CryptoCode};
+use florin_money::Amount;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -226,14 +226,9 @@ async fn set_price(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let usd = Amount::parse(&usd).ok().filter(|usd| !usd.is_zero());
     let usd = usd.ok_or_else(|| ControlError::bad_request("The price is no positive decimal."))?;
     sandbox.update(|state, _| {
-        let mut listed = state.prices.listed().iter();
-        let code = CryptoCode::parse(&crypto_code).ok();
-        let code = code.filter(|code| listed.any(|listed| listed.coin.code == *code));
-        let code = code.ok_or_else(|| {
-            let codes = state.prices.codes();
-            let sentence = format!("The crypto_code {crypto_code:?} is not one of {codes}.");
-            ControlError::BadRequest(sentence)
-        })?;
+        let code = state.prices.code(&crypto_code);
+        let code =
+            code.map_err(|error| ControlError::BadRequest(format!("The {}.", error.message)))?;
         let set = state.prices.set(&code, usd);
         set.map_err(|error| ControlError::BadRequest(format!("The price is too large: {error}.")))?;
         Ok(Json(json!(prices(state))))

@@ -81,11 +81,13 @@ pub(crate) enum Event {
         transaction_hash: String,
     },
     Block {
-        chain: Scope,
+        /// `null`: on every chain.
+        chain: Option<Chain>,
         blocks: u32,
     },
     Reorg {
-        chain: Scope,
+        /// `null`: on every chain.
+        chain: Option<Chain>,
         blocks: u32,
     },
     Status {
@@ -118,20 +120,6 @@ pub(crate) enum Event {
         response: Option<u16>,
         why: Option<String>,
     },
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Scope {
-    All,
-    #[serde(untagged)]
-    One(Chain),
-}
-
-impl From<Option<Chain>> for Scope {
-    fn from(chain: Option<Chain>) -> Self {
-        chain.map_or(Self::All, Self::One)
-    }
 }
 
 impl Journal {

@@ -89,10 +89,15 @@ impl Prices {
         &self.listed
     }
 
-    /// Every code on offer, for people: `USDTTRC20, BTC, …`.
-    pub(crate) fn codes(&self) -> String {
-        let codes = self.listed.iter().map(|listed| listed.coin.code.as_str());
-        codes.collect::<Vec<_>>().join(", ")
+    /// The code of an asset on offer.
+    pub(crate) fn code(&self, text: &str) -> Result<CryptoCode, ApiError> {
+        let codes = self.listed.iter().map(|listed| &listed.coin.code);
+        let found = codes.clone().find(|code| code.as_str() == text);
+        found.cloned().ok_or_else(|| {
+            let codes: Vec<_> = codes.map(CryptoCode::as_str).collect();
+            let message = format!("crypto_code {text:?} is not one of {}", codes.join(", "));
+            ApiError::new(ErrorCode::UnsupportedCryptoCode, message)
+        })
     }
 
     pub(crate) fn issue(&mut self, now: Timestamp) -> Vec<Conversion> {

@@ -165,7 +165,6 @@ impl State {
     pub(crate) fn mine(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
         self.invoices
             .change_all(|invoice| is_on(invoice, chain) && invoice.mine(blocks));
-        let chain = chain.into();
         self.journal.add(now, Event::Block { chain, blocks });
     }
 
@@ -173,7 +172,6 @@ impl State {
     pub(crate) fn reorganize(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
         self.invoices
             .change_all(|invoice| is_on(invoice, chain) && invoice.reorganize(blocks));
-        let chain = chain.into();
         self.journal.add(now, Event::Reorg { chain, blocks });
     }
 

@@ -141,7 +141,10 @@ impl Limits {
         priority: Priority,
         rules: &Rules,
     ) -> Result<Grant, CallError> {
-        self.pause.check(now)?;
+        let retry_after = self.pause.left(now);
+        if !retry_after.is_zero() {
+            return Err(CallError::RateLimited { retry_after });
+        }
         let resting = |retry_after| CallError::CircuitOpen { retry_after };
         self.circuit.check(now).map_err(resting)?;
         let over = |retry_after| CallError::OutOfBudget { retry_after };
@@ -154,7 +157,7 @@ impl Limits {
         if self.is_serial(rules) {
             self.in_flight = Some(InFlight {
                 number: self.grants,
-                until: now.saturating_add(rules.lease).unwrap_or(now),
+                until: after(now, rules.lease),
                 lease: rules.lease,
             });
         }
@@ -218,20 +221,17 @@ impl Limits {
         recorded: &mut Recorded,
     ) {
         let (status, asked) = (response.status, response.retry_after.as_deref());
-        let pause = self.pause.on_response(now, grant.capped, status, asked);
-        recorded.pause = pause.left;
-        let excessive = pause.excessive;
+        let excessive = self.pause.on_response(now, grant.capped, status, asked);
+        recorded.pause = self.pause.left(now);
         let excessive = excessive.map(|asked| LimitEvent::ExcessivePause { asked, status });
         recorded.events.extend(excessive);
-        let (then, date) = (now.saturating_sub(age), response.date.as_deref());
-        let clock = self
-            .nonces
-            .on_response(then.unwrap_or(now), grant.nonce, status, date);
+        let then = now.saturating_sub(age).unwrap_or(now);
+        let date = response.date.as_deref();
+        let clock = self.nonces.on_response(then, grant.nonce, status, date);
         recorded.clock_was_off = clock.was_off;
         let off = clock.correction_s;
-        recorded
-            .events
-            .extend(off.map(|seconds| LimitEvent::ClockOff { seconds }));
+        let off = off.map(|seconds| LimitEvent::ClockOff { seconds });
+        recorded.events.extend(off);
     }
 
     /// The next call may be sent once this one is answered, or cannot reach the gateway any more.
@@ -243,8 +243,7 @@ impl Limits {
             return;
         }
         if outcome.may_be_on_its_way() {
-            let until = now.saturating_add(UNANSWERED_GRACE).unwrap_or(now);
-            in_flight.until = in_flight.until.min(until);
+            in_flight.until = in_flight.until.min(after(now, UNANSWERED_GRACE));
         } else {
             self.in_flight = None;
         }
@@ -258,7 +257,7 @@ impl Limits {
         priority: Priority,
         rules: &Rules,
     ) -> u32 {
-        if self.pause.check(now).is_err() || self.in_flight_left(now).is_some() {
+        if !self.pause.left(now).is_zero() || self.in_flight_left(now).is_some() {
             return 0;
         }
         let tries = if self.pause.is_capped || self.is_serial(rules) {
@@ -276,10 +275,7 @@ impl Limits {
     pub(super) fn health(&self, now: Timestamp) -> Health {
         Health {
             is_circuit_open: self.circuit.is_open(),
-            pause: match self.pause.check(now) {
-                Err(CallError::RateLimited { retry_after }) => retry_after,
-                _ => Duration::ZERO,
-            },
+            pause: self.pause.left(now),
             is_pause_excessive: self.pause.is_capped,
             requests_per_minute: self.budget.requests_per_minute(),
             skew: self.nonces.skew(),
@@ -309,6 +305,10 @@ impl Limits {
         let InFlight { until, lease, .. } = self.in_flight?;
         Some(left(until, lease, now)).filter(|left| !left.is_zero())
     }
+}
+
+fn after(now: Timestamp, time: Duration) -> Timestamp {
+    now.saturating_add(time).unwrap_or(Timestamp::MAX)
 }
 
 /// The rest of a pause or a lease. If it exceeds the longest one, the clock was set back: treat it

@@ -79,14 +79,11 @@ impl Nonces {
             .or(self.skew_s);
         if status != 401 {
             self.accepted = self.accepted.max(nonce.second());
-            return ClockCheck::default();
         }
-        let Some(date) = date else {
+        let is_off = |date: &i64| date.abs_diff(nonce.second()) > HARMLESS_S.unsigned_abs();
+        let Some(date) = date.filter(is_off).filter(|_| status == 401) else {
             return ClockCheck::default();
         };
-        if date.abs_diff(nonce.second()) <= HARMLESS_S.unsigned_abs() {
-            return ClockCheck::default();
-        }
         let correction_s = date.saturating_sub(now.as_second());
         // Concurrent requests are refused together: report once.
         let is_news = correction_s.abs_diff(self.correction_s) > 1;

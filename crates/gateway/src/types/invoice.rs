@@ -14,16 +14,15 @@ const LIFETIME_MINUTES: core::ops::RangeInclusive<u64> = 1..=7 * 24 * 60;
 ///
 /// Source: payment-service.md, "POST /invoice".
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[expect(missing_docs, reason = "the gateway's own names")]
 pub struct InvoiceRequest {
     /// The price this rests on, from GET /prices.
     pub conversion_id: ConversionId,
-    /// The price in US dollars.
     pub amount_in_usd: AmountText,
     /// The price in the gateway's local currency.
     pub amount_in_local_currency: AmountText,
     /// What the customer is to send, in the asset.
     pub amount_in_crypto: AmountText,
-    /// The asset.
     pub crypto_code: CryptoCode,
 }
 
@@ -32,24 +31,20 @@ pub struct InvoiceRequest {
 ///
 /// Source: payment-service.md, "Invoice (response of POST /invoice)".
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[expect(missing_docs, reason = "the gateway's own names")]
 pub struct Invoice {
-    /// Unique.
     pub invoice_id: InvoiceId,
     /// Time until it expires, in minutes. Read it with [`Invoice::lifetime`].
     pub invoice_expired_in: String,
     /// The asset to deposit. `Assumed:` its `crypto_code`; a symbol like `USDT` would disprove it.
     pub deposit_crypto: String,
-    /// Where the customer pays to.
     pub deposit_address: String,
     /// What the QR code encodes: a payment URI with address and amount.
     pub qr_string: String,
     /// What to send, in the asset.
     pub invoice_amount_in_crypto: String,
-    /// The same in US dollars.
     pub invoice_amount_in_usd: String,
-    /// The same in local currency.
     pub local_currency_amount: String,
-    /// Code of the local currency.
     pub local_currency_code: String,
     /// What every customer must be shown. Items that are no text are left out; absent: none.
     #[serde(default, deserialize_with = "lenient_texts")]
@@ -100,41 +95,32 @@ words! {
 /// Source: payment-service.md, "Invoice status record".
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default)]
+#[expect(missing_docs, reason = "the gateway's own names")]
 pub struct InvoiceStatus {
     /// The same as `session_id` of POST /checkout.
     #[serde(deserialize_with = "lenient_text")]
     pub invoice_id: Option<String>,
-    /// Where it stands.
     #[serde(deserialize_with = "lenient_word")]
     pub transaction_status: Option<TransactionStatus>,
-    /// Asked for, in local currency.
     #[serde(deserialize_with = "lenient_text")]
     pub invoice_amount_in_local_currency: Option<String>,
-    /// Asked for, in US dollars.
     #[serde(deserialize_with = "lenient_text")]
     pub invoice_amount_in_usd: Option<String>,
-    /// Asked for, in the asset.
     #[serde(deserialize_with = "lenient_text")]
     pub invoice_crypto_amount: Option<String>,
-    /// Received, in local currency.
     #[serde(deserialize_with = "lenient_text")]
     pub received_amount_in_local_currency: Option<String>,
-    /// Received, in US dollars.
     #[serde(deserialize_with = "lenient_text")]
     pub received_amount_in_usd: Option<String>,
-    /// Received, in the asset.
     #[serde(deserialize_with = "lenient_text")]
     pub received_crypto_amount: Option<String>,
-    /// Code of the local currency.
     #[serde(deserialize_with = "lenient_text")]
     pub local_currency_code: Option<String>,
-    /// The asset used.
     #[serde(deserialize_with = "lenient_text")]
     pub transaction_crypto: Option<String>,
     /// When it was made: Unix seconds as a string.
     #[serde(deserialize_with = "lenient_text")]
     pub invoice_creation_time: Option<String>,
-    /// The depositor's email address.
     #[serde(deserialize_with = "lenient_text")]
     pub depositor_email_id: Option<String>,
     /// The chain's word for it; `PENDING` is the only one that the specification names.
@@ -146,7 +132,6 @@ pub struct InvoiceStatus {
     /// `<count>/<required>`; empty while there are none. Read it with [`InvoiceStatus::confirmations`].
     #[serde(deserialize_with = "lenient_text")]
     pub blockchain_confirmations: Option<String>,
-    /// The address that the customer paid to.
     #[serde(deserialize_with = "lenient_text")]
     pub wallet_address: Option<String>,
     /// When the transaction was made; empty while there is none. Its form is not stated.

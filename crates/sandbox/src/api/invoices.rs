@@ -1,6 +1,6 @@
 //! Prices and invoices: GET /prices, GET /currencies, POST /invoice, GET /invoice, POST /confirm, POST /checkout.
 
-use florin_money::{Amount, AmountText, CryptoCode, Currency};
+use florin_money::{Amount, AmountText, Currency};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -62,13 +62,7 @@ pub(super) fn list_currencies(prices: &Prices) -> Value {
 pub(super) fn create(state: &mut State, call: &Call, now: Timestamp) -> Result<Value, ApiError> {
     let members = call.members()?;
     let id = members.text("conversion_id")?;
-    let text = members.text("crypto_code")?;
-    let is_offered = |code: &CryptoCode| {
-        let mut listed = state.prices.listed().iter();
-        listed.any(|listed| listed.coin.code == *code)
-    };
-    let code = CryptoCode::parse(text).ok().filter(is_offered);
-    let code = code.ok_or_else(|| ApiError::unsupported_asset(text, &state.prices.codes()))?;
+    let code = state.prices.code(members.text("crypto_code")?)?;
     let terms = Terms {
         crypto: members.amount("amount_in_crypto")?,
         usd: members.amount("amount_in_usd")?,

@@ -250,11 +250,6 @@ impl ApiError {
         Self::new(ErrorCode::InvalidInvoiceId, message)
     }
 
-    pub(crate) fn unsupported_asset(code: &str, offered: &str) -> Self {
-        let message = format!("crypto_code {code:?} is not one of {offered}");
-        Self::new(ErrorCode::UnsupportedCryptoCode, message)
-    }
-
     /// Source: payment-service.md, "Errors"; a 400 of POST /checkout has another shape.
     pub(crate) fn response(&self, endpoint: Option<Endpoint>) -> Response {
         let (code, status, message) = (self.code, self.code.status(), &self.message);

@@ -55,6 +55,8 @@ struct Play {
     /// Between two steps, so that a person can watch.
     #[serde(default)]
     pause_ms: u64,
+    /// Its id, where the path does not name it; `None`: the newest that waits for its payment.
+    invoice: Option<String>,
 }
 
 /// Longest pause between two steps.
@@ -97,40 +99,28 @@ pub(super) async fn act(
     change(&sandbox, &id, |state, now| apply(state, &id, step, now))
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlayOnNewest {
-    name: String,
-    #[serde(default)]
-    pause_ms: u64,
-    /// Its id; `None`: the newest that waits for its payment.
-    invoice: Option<String>,
-}
-
 /// POST /sandbox/scenario: the scenario of a checkout that has just been opened, without a look for its invoice's id.
 pub(super) async fn play_on_newest(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
-    let PlayOnNewest {
-        name,
-        pause_ms,
-        invoice,
-    } = parse(&body)?;
+    let mut what: Play = parse(&body)?;
+    let named = what.invoice.take();
     let id = sandbox.update(|state, now| {
         let waits = |invoice: &&Invoice| {
             invoice.status(now) == Status::Checking && invoice.seen().next().is_none()
         };
         let newest = state.invoices.newest_first().find(waits);
-        invoice.or_else(|| newest.map(|invoice| invoice.id.clone()))
+        named.or_else(|| newest.map(|invoice| invoice.id.clone()))
     });
     let id = id.ok_or_else(|| {
         ControlError::conflict(
             "No invoice is open: choose an asset in a checkout, or name an `invoice`.",
         )
     })?;
-    play(sandbox, &id, Play { name, pause_ms }).await
+    play(sandbox, &id, what).await
 }
 
 /// Runs a scenario. The first step that is rejected ends it; earlier steps stay done.
-async fn play(sandbox: Arc<Sandbox>, id: &str, Play { name, pause_ms }: Play) -> JsonResult {
+async fn play(sandbox: Arc<Sandbox>, id: &str, what: Play) -> JsonResult {
+    let Play { name, pause_ms, .. } = what;
     if pause_ms > MAX_PAUSE_MS {
         let sentence = format!("The member pause_ms is at most {MAX_PAUSE_MS}.");
         return Err(ControlError::BadRequest(sentence));

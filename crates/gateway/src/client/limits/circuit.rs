@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{LimitEvent, left};
+use super::{LimitEvent, after, left};
 
 /// Failures in a row that open the circuit.
 const STRAIGHT_FAILURES: u32 = 5;
@@ -46,30 +46,20 @@ enum Phase {
 impl Circuit {
     /// Refuses while the circuit is open; the error is the time until the next probe.
     pub(super) fn check(&self, now: Timestamp) -> Result<(), Duration> {
-        match self.phase {
-            Phase::Closed => Ok(()),
-            Phase::Open { until, rest } => {
-                let left = left(until, rest, now);
-                if left.is_zero() { Ok(()) } else { Err(left) }
-            }
-            Phase::Probing { until, lease, .. } => {
-                let left = left(until, lease, now);
-                if left.is_zero() {
-                    Ok(())
-                } else {
-                    Err(left.min(PROBE_TAKES))
-                }
-            }
-        }
+        let left = match self.phase {
+            Phase::Closed => Duration::ZERO,
+            Phase::Open { until, rest } => left(until, rest, now),
+            // Over when the process that sent the probe has ended.
+            Phase::Probing { until, lease, .. } => left(until, lease, now).min(PROBE_TAKES),
+        };
+        if left.is_zero() { Ok(()) } else { Err(left) }
     }
 
     /// Records that a call is sent. Returns the number of the probe if it is one: its caller ends within `lease`.
     pub(super) fn pass(&mut self, now: Timestamp, lease: Duration) -> Option<u32> {
-        let rest = match self.phase {
-            Phase::Open { until, rest } if left(until, rest, now).is_zero() => rest,
-            // The process that sent the probe has ended: its lease is over.
-            Phase::Probing { until, lease, rest } if left(until, lease, now).is_zero() => rest,
-            _ => return None,
+        self.check(now).ok()?;
+        let (Phase::Open { rest, .. } | Phase::Probing { rest, .. }) = self.phase else {
+            return None;
         };
         self.probes = self.probes.wrapping_add(1);
         self.phase = Phase::Probing {
@@ -151,14 +141,12 @@ impl Circuit {
     }
 
     fn open(&mut self, now: Timestamp, rest: Duration) -> LimitEvent {
-        let until = after(now, rest);
-        self.phase = Phase::Open { until, rest };
+        self.phase = Phase::Open {
+            until: after(now, rest),
+            rest,
+        };
         LimitEvent::CircuitOpened { rest }
     }
-}
-
-fn after(now: Timestamp, time: Duration) -> Timestamp {
-    now.saturating_add(time).unwrap_or(Timestamp::MAX)
 }
 
 #[cfg(test)]

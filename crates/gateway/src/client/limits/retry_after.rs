@@ -9,8 +9,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use serde::{Deserialize, Serialize};
 
-use super::left;
-use crate::CallError;
+use super::{after, left};
 
 /// The pause of a first 429 without `Retry-After`; every further one doubles it.
 const FIRST: Duration = Duration::from_secs(1);
@@ -45,22 +44,11 @@ pub(super) struct RetryAfter {
     pub(super) capped: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pause {
-    pub(super) left: Duration,
-    /// The time that the gateway asks for, once for each capped pause.
-    pub(super) excessive: Option<Duration>,
-}
-
 impl RetryAfter {
-    /// Refuses while the pause lasts.
-    pub(super) fn check(&self, now: Timestamp) -> Result<(), CallError> {
-        let retry_after = self.left(now);
-        if retry_after.is_zero() {
-            Ok(())
-        } else {
-            Err(CallError::RateLimited { retry_after })
-        }
+    /// What is left of the pause.
+    pub(super) fn left(&self, now: Timestamp) -> Duration {
+        let left = self.until.map(|until| left(until, LONGEST, now));
+        left.unwrap_or_default()
     }
 
     /// Records that a call is sent. After a capped pause it is the only one until its response.
@@ -72,14 +60,15 @@ impl RetryAfter {
     }
 
     /// Records the status of a response and its `Retry-After`. `sent_after` is the number of capped
-    /// pauses when the call was sent. A 503 asks for a pause only with that header.
+    /// pauses when the call was sent. A 503 asks for a pause only with that header. Returns the time that the gateway asks
+    /// for, once for each capped pause.
     pub(super) fn on_response(
         &mut self,
         now: Timestamp,
         sent_after: u32,
         status: u16,
         header: Option<&str>,
-    ) -> Pause {
+    ) -> Option<Duration> {
         self.end_if_over(now);
         let asked = header.and_then(|text| retry_after(text, now));
         let was_capped = self.is_capped;
@@ -109,15 +98,7 @@ impl RetryAfter {
             200..=299 => self.strikes = 0,
             _ => {}
         }
-        Pause {
-            left: self.left(now),
-            excessive,
-        }
-    }
-
-    fn left(&self, now: Timestamp) -> Duration {
-        let left = self.until.map(|until| left(until, LONGEST, now));
-        left.unwrap_or_default()
+        excessive
     }
 
     /// Forgets a pause that is over. After a clock was set back, its later end would hide the next
@@ -130,8 +111,7 @@ impl RetryAfter {
 
     /// Another call's response may have asked for longer already.
     fn extend(&mut self, now: Timestamp, time: Duration) {
-        let until = now.saturating_add(time).unwrap_or(now);
-        self.until = self.until.max(Some(until));
+        self.until = self.until.max(Some(after(now, time)));
     }
 }
 
@@ -147,15 +127,13 @@ mod tests {
 
     /// What is left of the pause, in seconds.
     fn left(pause: &RetryAfter, now: i64) -> u64 {
-        match pause.check(at(now)) {
-            Ok(()) => 0,
-            Err(CallError::RateLimited { retry_after }) => retry_after.as_secs(),
-            Err(error) => panic!("{error}"),
-        }
+        pause.left(at(now)).as_secs()
     }
 
-    fn respond(pause: &mut RetryAfter, now: i64, status: u16, header: Option<&str>) -> Pause {
-        pause.on_response(at(now), pause.capped, status, header)
+    /// Returns `true` if the pause is reported as excessive.
+    fn respond(pause: &mut RetryAfter, now: i64, status: u16, header: Option<&str>) -> bool {
+        let excessive = pause.on_response(at(now), pause.capped, status, header);
+        excessive.is_some()
     }
 
     #[test]
@@ -190,11 +168,9 @@ mod tests {
             (200, Some("5"), 0),
         ] {
             let mut pause = RetryAfter::default();
-            let recorded = respond(&mut pause, SECOND, status, header);
-            assert_eq!(recorded.left.as_secs(), lasts, "{status} {header:?}");
-            assert_eq!(left(&pause, SECOND), lasts);
+            assert!(!respond(&mut pause, SECOND, status, header));
+            assert_eq!(left(&pause, SECOND), lasts, "{status} {header:?}");
             assert_eq!(left(&pause, SECOND + 16), lasts.saturating_sub(16));
-            assert_eq!(recorded.excessive, None);
         }
     }
 
@@ -221,9 +197,9 @@ mod tests {
             let mut pause = RetryAfter::default();
             let before = pause.capped;
             for text in ["301", "99999999999999999999999", "86400"] {
-                let recorded = respond(&mut pause, 0, status, Some(text));
-                assert_eq!(recorded.left.as_secs(), 300);
-                assert_eq!(recorded.excessive.is_some(), text == "301", "reported once");
+                let is_reported = respond(&mut pause, 0, status, Some(text));
+                assert_eq!(left(&pause, 0), 300);
+                assert_eq!(is_reported, text == "301", "reported once");
             }
             pause.on_response(at(1), before, 200, None);
             assert!(pause.is_capped, "a call from before does not end it");
