@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use florin_money::Amount;
+use jiff::Timestamp;
 use reqwest::Url;
 use reqwest::redirect::Policy;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::asset::Chain;
-use crate::invoice::{ChainPayment, Invoice, TransactionState};
+use crate::invoice::{Invoice, Transaction, TransactionState};
 use crate::state::Sandbox;
 
 const INTERVAL: Duration = Duration::from_millis(300);
@@ -90,36 +90,6 @@ struct Follower {
     pending: Vec<Transfer>,
 }
 
-#[derive(Deserialize)]
-struct NodeBlock {
-    number: Option<String>,
-    hash: Option<String>,
-    transactions: Vec<NodeTransaction>,
-}
-
-#[derive(Deserialize)]
-struct NodeTransaction {
-    hash: String,
-    to: Option<String>,
-    value: String,
-    input: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Receipt {
-    transaction_hash: String,
-    status: String,
-    logs: Vec<Log>,
-}
-
-#[derive(Deserialize)]
-struct Log {
-    address: String,
-    topics: Vec<String>,
-    data: String,
-}
-
 impl Follower {
     fn new(url: &str) -> anyhow::Result<Self> {
         let parsed = url
@@ -152,16 +122,14 @@ impl Follower {
         Ok(response["result"].take())
     }
 
-    async fn block(&self, which: &str) -> anyhow::Result<NodeBlock> {
-        let block = self
-            .call("eth_getBlockByNumber", json!([which, true]))
-            .await?;
-        serde_json::from_value(block).with_context(|| format!("the block {which} cannot be read"))
+    async fn block(&self, which: &str) -> anyhow::Result<Value> {
+        let block = json!([which, true]);
+        self.call("eth_getBlockByNumber", block).await
     }
 
     async fn read(&mut self) -> anyhow::Result<()> {
         if self.chain.is_none() {
-            let id = number(text(&self.call("eth_chainId", json!([])).await?)?)?;
+            let id = number(&self.call("eth_chainId", json!([])).await?)?;
             let known = CHAINS.iter().find(|(known, _)| *known == id);
             let (_, chain) = known.with_context(|| {
                 format!("its chain id is {id}: start the node with 11155111 for ETH and USDTERC20, or with 97 for BNB")
@@ -169,18 +137,15 @@ impl Follower {
             self.chain = Some(*chain);
         }
         let latest = self.block("latest").await?;
-        let head = number(latest.number.as_deref().unwrap_or_default())?;
+        let head = number(&latest["number"])?;
         let before = *self.before.get_or_insert(head);
         self.blocks.split_off(&(head + 1));
         let mut at = latest;
         loop {
-            let height = number(at.number.as_deref().unwrap_or_default())?;
-            let hash = at.hash.clone().context("a block without a hash")?;
-            let is_known = self
-                .blocks
-                .get(&height)
-                .is_some_and(|block| block.hash == hash);
-            if height <= before || is_known {
+            let height = number(&at["number"])?;
+            let hash = text(&at["hash"])?.to_owned();
+            let known = self.blocks.get(&height);
+            if height <= before || known.is_some_and(|block| block.hash == hash) {
                 break;
             }
             ensure!(head - height < MAX_BLOCKS, "too many new blocks");
@@ -193,32 +158,25 @@ impl Follower {
         });
         self.head = head;
         let pending = self.block("pending").await?;
-        self.pending = pending.transactions.iter().filter_map(planned).collect();
+        self.pending = list(&pending["transactions"]).filter_map(planned).collect();
         Ok(())
     }
 
     /// The transfers of a block: of the transactions that succeeded.
-    async fn transfers_in(&self, block: &NodeBlock, hash: &str) -> anyhow::Result<Vec<Transfer>> {
-        if block.transactions.is_empty() {
+    async fn transfers_in(&self, block: &Value, hash: &str) -> anyhow::Result<Vec<Transfer>> {
+        if list(&block["transactions"]).next().is_none() {
             return Ok(Vec::new());
         }
         let receipts = self.call("eth_getBlockReceipts", json!([hash])).await?;
-        let receipts: Vec<Receipt> =
-            serde_json::from_value(receipts).context("receipts cannot be read")?;
-        let succeeded = receipts.iter().filter(|receipt| receipt.status == "0x1");
-        let succeeded: Vec<&Receipt> = succeeded.collect();
-        let hashes: BTreeSet<&str> = succeeded
-            .iter()
-            .map(|receipt| receipt.transaction_hash.as_str())
-            .collect();
-        let coins = block.transactions.iter();
-        let coins = coins.filter(|transaction| hashes.contains(transaction.hash.as_str()));
-        let coins = coins.filter_map(coin_transfer);
-        let tokens = succeeded.iter().flat_map(|receipt| {
-            let logs = receipt.logs.iter();
-            logs.filter_map(|log| token_transfer(&receipt.transaction_hash, log))
+        ensure!(receipts.is_array(), "receipts cannot be read");
+        let succeeded = || list(&receipts).filter(|receipt| receipt["status"] == "0x1");
+        let coins = list(&block["transactions"]).filter(|transaction| {
+            let mut succeeded = succeeded();
+            succeeded.any(|receipt| receipt["transactionHash"] == transaction["hash"])
         });
-        Ok(coins.chain(tokens).collect())
+        let coins = coins.filter_map(coin_transfer);
+        let logs = succeeded().flat_map(|receipt| list(&receipt["logs"]));
+        Ok(coins.chain(logs.filter_map(token_transfer)).collect())
     }
 
     fn apply(&self, sandbox: &Sandbox) {
@@ -226,86 +184,85 @@ impl Follower {
         let confirmed = self.blocks.iter().flat_map(|(height, block)| {
             let confirmations = u32::try_from(self.head - height + 1).unwrap_or(u32::MAX);
             let state = TransactionState::Confirmed(confirmations);
-            block
-                .transfers
-                .iter()
-                .map(move |transfer| (transfer, state))
+            let transfers = block.transfers.iter();
+            transfers.map(move |transfer| (transfer, state))
         });
-        let mined: BTreeSet<&str> = self
-            .blocks
-            .values()
-            .flat_map(|block| {
-                block
-                    .transfers
-                    .iter()
-                    .map(|transfer| transfer.hash.as_str())
-            })
-            .collect();
+        let mut seen: Vec<_> = confirmed.collect();
+        let mined: BTreeSet<&str> = seen.iter().map(|(mined, _)| mined.hash.as_str()).collect();
         let pending = self.pending.iter();
         let pending = pending.filter(|transfer| !mined.contains(transfer.hash.as_str()));
-        let pending = pending.map(|transfer| (transfer, TransactionState::Pending));
-        let seen: Vec<_> = confirmed.chain(pending).collect();
+        let pending: Vec<_> = pending
+            .map(|transfer| (transfer, TransactionState::Pending))
+            .collect();
+        seen.extend(pending);
         sandbox.update(|state, now| {
             state.invoices.change_all(|invoice| {
-                invoice.coin.chain == chain && invoice.follow(payments_of(invoice, &seen), now)
+                invoice.coin.chain == chain && invoice.follow(payments_of(invoice, &seen, now))
             });
         });
     }
 }
 
-fn payments_of(invoice: &Invoice, seen: &[(&Transfer, TransactionState)]) -> Vec<ChainPayment> {
+fn payments_of(
+    invoice: &Invoice,
+    seen: &[(&Transfer, TransactionState)],
+    now: Timestamp,
+) -> Vec<Transaction> {
     let address = invoice.address.to_ascii_lowercase();
     let token = invoice.coin.contract.map(str::to_ascii_lowercase);
     let ours = seen
         .iter()
         .filter(|(transfer, _)| transfer.to == address && transfer.token == token);
     ours.filter_map(|(transfer, state)| {
-        Some(ChainPayment {
+        Some(Transaction {
             hash: transfer.hash.clone(),
             amount: amount(transfer.units, invoice.coin.decimals)?,
+            seen_at: now,
             state: *state,
+            is_followed: true,
         })
     })
     .collect()
 }
 
 /// What a transaction transfers that is not in a block yet, if it succeeds.
-fn planned(transaction: &NodeTransaction) -> Option<Transfer> {
-    let Some(arguments) = transaction.input.strip_prefix(TRANSFER_CALL) else {
+fn planned(transaction: &Value) -> Option<Transfer> {
+    let input = transaction["input"].as_str()?;
+    let Some(arguments) = input.strip_prefix(TRANSFER_CALL) else {
         return coin_transfer(transaction);
     };
     let (to, units) = arguments.split_at_checked(64)?;
     Some(Transfer {
-        hash: transaction.hash.clone(),
+        hash: transaction["hash"].as_str()?.to_owned(),
         to: format!("0x{}", to.get(24..)?.to_ascii_lowercase()),
-        token: Some(transaction.to.as_ref()?.to_ascii_lowercase()),
+        token: Some(transaction["to"].as_str()?.to_ascii_lowercase()),
         units: u128::from_str_radix(units, 16).ok()?,
     })
 }
 
-fn coin_transfer(transaction: &NodeTransaction) -> Option<Transfer> {
-    let units = u128::from_str_radix(transaction.value.strip_prefix("0x")?, 16).ok()?;
+fn coin_transfer(transaction: &Value) -> Option<Transfer> {
     Some(Transfer {
-        hash: transaction.hash.clone(),
-        to: transaction.to.as_ref()?.to_ascii_lowercase(),
+        hash: transaction["hash"].as_str()?.to_owned(),
+        to: transaction["to"].as_str()?.to_ascii_lowercase(),
         token: None,
-        units,
+        units: units(&transaction["value"])?,
     })
     .filter(|transfer| transfer.units > 0)
 }
 
-fn token_transfer(hash: &str, log: &Log) -> Option<Transfer> {
-    let [kind, _, to] = log.topics.as_slice() else {
+fn token_transfer(log: &Value) -> Option<Transfer> {
+    let topics = log["topics"].as_array()?;
+    let [kind, _, to] = topics.as_slice() else {
         return None;
     };
     if kind != TRANSFER_LOG {
         return None;
     }
     Some(Transfer {
-        hash: hash.to_owned(),
-        to: format!("0x{}", to.get(26..)?.to_ascii_lowercase()),
-        token: Some(log.address.to_ascii_lowercase()),
-        units: u128::from_str_radix(log.data.strip_prefix("0x")?, 16).ok()?,
+        hash: log["transactionHash"].as_str()?.to_owned(),
+        to: format!("0x{}", to.as_str()?.get(26..)?.to_ascii_lowercase()),
+        token: Some(log["address"].as_str()?.to_ascii_lowercase()),
+        units: units(&log["data"])?,
     })
 }
 
@@ -322,13 +279,21 @@ fn amount(units: u128, decimals: u32) -> Option<Amount> {
     Amount::parse(&text).ok()
 }
 
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
 fn text(value: &Value) -> anyhow::Result<&str> {
     value.as_str().context("the node's response is no text")
 }
 
-fn number(quantity: &str) -> anyhow::Result<u64> {
-    let digits = quantity.strip_prefix("0x").unwrap_or_default();
-    u64::from_str_radix(digits, 16).with_context(|| format!("{quantity:?} is no quantity"))
+fn units(quantity: &Value) -> Option<u128> {
+    u128::from_str_radix(quantity.as_str()?.strip_prefix("0x")?, 16).ok()
+}
+
+fn number(quantity: &Value) -> anyhow::Result<u64> {
+    let number = units(quantity).and_then(|units| u64::try_from(units).ok());
+    number.with_context(|| format!("{quantity} is no quantity"))
 }
 
 /// A token for a node of a test: at the address that the invoices name.
@@ -361,12 +326,8 @@ mod tests {
     #[test]
     fn a_planned_call_of_a_token_is_its_transfer_and_no_coin() {
         let to = "5aaeb6053f3e94c9b9a09f33669435e7ef1beaed";
-        let call = NodeTransaction {
-            hash: "0xab".to_owned(),
-            to: Some("0xAAbb".to_owned()),
-            value: "0x0".to_owned(),
-            input: format!("{TRANSFER_CALL}{to:0>64}{:064x}", 19_900_000),
-        };
+        let input = format!("{TRANSFER_CALL}{to:0>64}{:064x}", 19_900_000);
+        let call = json!({"hash": "0xab", "to": "0xAAbb", "value": "0x0", "input": input});
         let transfer = planned(&call).unwrap();
         assert_eq!(transfer.to, format!("0x{to}"));
         assert_eq!(transfer.token.as_deref(), Some("0xaabb"));

@@ -39,13 +39,6 @@ pub(crate) struct Transaction {
     pub(crate) is_followed: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ChainPayment {
-    pub(crate) hash: String,
-    pub(crate) amount: Amount,
-    pub(crate) state: TransactionState,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TransactionState {
     /// In the mempool.
@@ -82,34 +75,6 @@ impl Received {
         usd: Amount::ZERO,
         local: Amount::ZERO,
     };
-
-    /// The worth of an amount at the invoice's own rate: in proportion, rounded down to the decimals in which the
-    /// invoice is written (at least those of the currency), so that a payment one unit short is never worth the whole.
-    /// The whole amount is worth exactly what the invoice asks for, written as it was.
-    fn worth(crypto: Amount, terms: &Terms, local: Currency) -> Result<Self, AmountError> {
-        let asked = Amount::from(&terms.crypto);
-        if crypto.is_zero() {
-            return Ok(Self::NOTHING);
-        }
-        if crypto == asked {
-            return Ok(Self {
-                crypto: asked,
-                usd: Amount::from(&terms.usd),
-                local: Amount::from(&terms.local),
-            });
-        }
-        let share = |whole: &AmountText, currency: Currency| {
-            let written = u32::try_from(whole.decimals()).expect("at most 18 decimals");
-            let decimals = written.max(currency.decimals());
-            let share = Amount::from(whole).mul_div(crypto, asked, decimals, Rounding::Down)?;
-            Ok(share.with_min_decimals(decimals))
-        };
-        Ok(Self {
-            crypto,
-            usd: share(&terms.usd, Currency::USD)?,
-            local: share(&terms.local, local)?,
-        })
-    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -242,8 +207,28 @@ impl Invoice {
         amounts.try_fold(Amount::ZERO, Amount::checked_add)
     }
 
+    /// The worth of an amount at the invoice's own rate: in proportion, rounded down to the decimals in which the
+    /// invoice is written (at least those of the currency), so that a payment one unit short is never worth the whole.
+    /// The whole amount is worth exactly what the invoice asks for, written as it was.
     fn worth(&self, crypto: Amount) -> Result<Received, AmountError> {
-        Received::worth(crypto, &self.terms, self.local_currency)
+        let asked = Amount::from(&self.terms.crypto);
+        if crypto.is_zero() {
+            return Ok(Received::NOTHING);
+        }
+        let worth = |whole: &AmountText, currency: Currency| {
+            if crypto == asked {
+                return Ok(Amount::from(whole));
+            }
+            let written = u32::try_from(whole.decimals()).expect("at most 18 decimals");
+            let decimals = written.max(currency.decimals());
+            let share = Amount::from(whole).mul_div(crypto, asked, decimals, Rounding::Down)?;
+            Ok(share.with_min_decimals(decimals))
+        };
+        Ok(Received {
+            usd: worth(&self.terms.usd, Currency::USD)?,
+            local: worth(&self.terms.local, self.local_currency)?,
+            crypto: if crypto == asked { asked } else { crypto },
+        })
     }
 
     pub(crate) fn remaining(&self) -> Amount {
@@ -344,27 +329,16 @@ impl Invoice {
 
     /// Sets the payments that a node shows: new ones are added, and one that the node no longer shows was replaced. Returns
     /// `true` if something changed.
-    pub(crate) fn follow(&mut self, shown: Vec<ChainPayment>, now: Timestamp) -> bool {
+    pub(crate) fn follow(&mut self, shown: Vec<Transaction>) -> bool {
         let before = self.transactions.clone();
         for known in self.transactions.iter_mut().filter(|one| one.is_followed) {
             let shown = shown.iter().find(|shown| shown.hash == known.hash);
             known.state = shown.map_or(TransactionState::Replaced, |shown| shown.state);
         }
-        for ChainPayment {
-            hash,
-            amount,
-            state,
-        } in shown
-        {
-            if self.transactions.iter().all(|known| known.hash != hash) {
+        for new in shown {
+            if self.transactions.iter().all(|known| known.hash != new.hash) {
                 // A payment that the invoice cannot take stays on the chain.
-                let _ = self.pay(Transaction {
-                    hash,
-                    amount,
-                    seen_at: now,
-                    state,
-                    is_followed: true,
-                });
+                let _ = self.pay(new);
             }
         }
         before != self.transactions
