@@ -24,7 +24,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use url::Url;
 
 use self::error::{Outcome, Response};
-use self::http::{Call, Request, SingleFlight};
+use self::http::{Call, SingleFlight};
 use self::limiter::Limiter;
 use self::limits::{Rules, retry_delay};
 use self::settings::{SigningKey, SigningKeys, check_base_url};
@@ -32,7 +32,7 @@ use self::transport::Https;
 use crate::types::InvoiceLookup;
 use crate::{
     CheckoutRequest, ConfirmRequest, Confirmed, GatewayError, HostedSession, Invoice, InvoiceId,
-    InvoiceRequest, Prices,
+    InvoiceRequest, Method, Prices,
 };
 
 pub use self::account_row::{
@@ -196,7 +196,8 @@ impl Client {
     /// Makes a call, as often as retries are allowed, and reads the response.
     async fn call<A: DeserializeOwned>(
         &self,
-        request: Request,
+        call: Call,
+        request: RawRequest,
         priority: Priority,
     ) -> Result<(A, String), CallError> {
         let mut tries = 1;
@@ -204,8 +205,8 @@ impl Client {
         let mut clock_was_set = false;
         let key = self.keys.current();
         loop {
-            let result = self.attempt(&request, &key, priority, tries).await;
-            if request.call.proves_key() && accepts_key(&result) {
+            let result = self.attempt(call, &request, &key, priority, tries).await;
+            if call.proves_key() && accepts_key(&result) {
                 key.set_rejected(false);
             }
             let failure = match result {
@@ -227,7 +228,7 @@ impl Client {
                 continue;
             }
             let is_unauthorized = matches!(error, CallError::Refused { status: 401, .. });
-            if is_unauthorized && request.call.needs_only_key() {
+            if is_unauthorized && call.needs_only_key() {
                 key.set_rejected(true);
             }
             let Some(delay) = failure.delay else {
@@ -242,12 +243,13 @@ impl Client {
     /// Sends a request once, when the budget allows it within the longest wait of the call.
     async fn attempt<A: DeserializeOwned>(
         &self,
-        request: &Request,
+        call: Call,
+        request: &RawRequest,
         key: &SigningKey,
         priority: Priority,
         tries: u32,
     ) -> Result<(A, String), Failure> {
-        let mut max_wait = request.call.max_wait();
+        let mut max_wait = call.max_wait();
         let permit = loop {
             match self.limiter.acquire(priority).await {
                 Ok(permit) => break permit,
@@ -265,7 +267,7 @@ impl Client {
             Err(error) => (None, Err(error)),
         };
         let failed = result.as_ref().err();
-        let delay = failed.and_then(|error| retry_delay(request.call, error, tries, &*self.random));
+        let delay = failed.and_then(|error| retry_delay(call, error, tries, &*self.random));
         let outcome = Outcome {
             wants_retry: delay.is_some(),
             ..Outcome::of(response, &result)
@@ -288,9 +290,9 @@ impl Client {
         invoice_id: &InvoiceId,
         priority: Priority,
     ) -> Result<InvoiceResponse, CallError> {
-        let path_and_query = RawRequest::invoice(invoice_id, false).path_and_query();
-        let request = Request::get(Call::Invoice, path_and_query);
-        let (InvoiceLookup { data: status }, raw) = self.call(request, priority).await?;
+        let request = RawRequest::invoice(invoice_id, false);
+        let found = self.call(Call::Invoice, request, priority).await?;
+        let (InvoiceLookup { data: status }, raw) = found;
         Ok(InvoiceResponse { status, raw })
     }
 }
@@ -363,13 +365,15 @@ impl fmt::Debug for Client {
 #[async_trait]
 impl PaymentGateway for Client {
     async fn prices(&self) -> Result<Prices, CallError> {
-        let request = Request::get(Call::Prices, "/prices".into());
-        Ok(self.call(request, Priority::Create).await?.0)
+        let request = RawRequest::get("/prices");
+        let prices = self.call(Call::Prices, request, Priority::Create);
+        Ok(prices.await?.0)
     }
 
     async fn create_invoice(&self, request: &InvoiceRequest) -> Result<Invoice, CallError> {
-        let request = Request::post(Call::CreateInvoice, "/invoice", request);
-        Ok(self.call(request, Priority::Create).await?.0)
+        let request = RawRequest::post("/invoice", request);
+        let invoice = self.call(Call::CreateInvoice, request, Priority::Create);
+        Ok(invoice.await?.0)
     }
 
     async fn invoice(
@@ -385,18 +389,24 @@ impl PaymentGateway for Client {
     }
 
     async fn confirm(&self, request: &ConfirmRequest) -> Result<Confirmed, CallError> {
-        let request = Request::post(Call::Confirm, "/confirm", request);
-        Ok(self.call(request, Priority::Watched).await?.0)
+        let request = RawRequest::post("/confirm", request);
+        let confirmed = self.call(Call::Confirm, request, Priority::Watched);
+        Ok(confirmed.await?.0)
     }
 
     async fn checkout(&self, request: &CheckoutRequest) -> Result<HostedSession, CallError> {
-        let request = Request::post(Call::Checkout, "/checkout", request);
-        Ok(self.call(request, Priority::Create).await?.0)
+        let request = RawRequest::post("/checkout", request);
+        let session = self.call(Call::Checkout, request, Priority::Create);
+        Ok(session.await?.0)
     }
 
     async fn forward(&self, request: &RawRequest) -> Result<String, CallError> {
+        let call = match request.method {
+            Method::Get => Call::Read,
+            Method::Post | Method::Put => Call::Write,
+        };
         // A store's tools have the lowest priority, so that they never delay a payment.
-        let passed = self.call::<IgnoredAny>(Request::forwarding(request), Priority::Unwatched);
+        let passed = self.call::<IgnoredAny>(call, request.clone(), Priority::Unwatched);
         Ok(passed.await?.1)
     }
 

@@ -22,7 +22,7 @@ pub use client::{
     NewAccountState, NonceRule, PaymentGateway, Priority, Random, RawRequest, RawRequestError,
     RawResponse, Settings, SettingsError, SignedRequest, Transport, retry_after, with_traceparent,
 };
-pub use signature::{Method, Nonce, Signature, sign};
+pub use signature::{Method, Nonce, sign};
 pub use types::{
     Callback, CallbackStatus, CheckoutRequest, ConfirmRequest, Confirmations, Confirmed,
     ConversionId, ErrorCode, GatewayError, HostedSession, InvalidId, Invoice, InvoiceId,

@@ -12,25 +12,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::Sha384;
 
-/// The header `signature`: 96 lower-case hexadecimal digits.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Signature(String);
-
-impl Signature {
-    /// The digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Signature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // With its nonce it opens one request for as long as the gateway accepts the nonce.
-        f.write_str("Signature([redacted])")
-    }
-}
-
-/// Signs `"/api/" + nonce + path_and_query + body`, over exactly the bytes given.
+/// Signs `"/api/" + nonce + path_and_query + body`, over exactly the bytes given: the header `signature`, 96 lower-case
+/// hexadecimal digits. With its nonce it opens one request for as long as the gateway accepts the nonce.
 ///
 /// `path_and_query` is the endpoint's own path with its query as sent: it begins with a slash and leaves out the path
 /// of the base address. `Assumed:` a 401 for a base address that ends in `/api` would disprove it.
@@ -39,7 +22,7 @@ pub fn sign(
     nonce: Nonce,
     path_and_query: &str,
     body: Option<&[u8]>,
-) -> Signature {
+) -> SecretString {
     let nonce = nonce.to_string();
     let message = [
         b"/api/",
@@ -47,10 +30,8 @@ pub fn sign(
         path_and_query.as_bytes(),
         body.unwrap_or_default(),
     ];
-    Signature(hex::encode(hmac_sha384(
-        secret.expose_secret().as_bytes(),
-        &message,
-    )))
+    let code = hmac_sha384(secret.expose_secret().as_bytes(), &message);
+    SecretString::from(hex::encode(code))
 }
 
 /// The code of the parts joined.
@@ -167,8 +148,7 @@ mod tests {
         ] {
             let secret = SecretString::from("test_secret");
             let signature = sign(&secret, Nonce::from_second(1_700_000_000), path, body);
-            assert_eq!(signature.as_str(), expected, "{path}");
-            assert_eq!(format!("{signature:?}"), "Signature([redacted])");
+            assert_eq!(signature.expose_secret(), expected, "{path}");
         }
     }
 

@@ -8,13 +8,13 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use serde::Serialize;
+use secrecy::ExposeSecret as _;
 use url::Url;
 
 use super::settings::SigningKey;
 use super::transport::{RawResponse, SignedRequest};
 use super::{CallError, Client, RawRequest};
-use crate::{InvoiceId, InvoiceStatus, Method, Nonce, sign};
+use crate::{InvoiceId, InvoiceStatus, Nonce, sign};
 
 const API_KEY: HeaderName = HeaderName::from_static("apikey");
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
@@ -65,60 +65,15 @@ impl Call {
     }
 }
 
-pub(super) struct Request {
-    pub(super) call: Call,
-    method: Method,
-    path_and_query: String,
-    body: Option<Vec<u8>>,
-}
-
-impl Request {
-    pub(super) fn get(call: Call, path_and_query: String) -> Self {
-        Self {
-            call,
-            method: Method::Get,
-            path_and_query,
-            body: None,
-        }
-    }
-
-    pub(super) fn post(call: Call, path: &str, body: &impl Serialize) -> Self {
-        let body = serde_json::to_vec(body).expect("requests are maps with text keys");
-        Self {
-            call,
-            method: Method::Post,
-            path_and_query: path.to_owned(),
-            body: Some(body),
-        }
-    }
-
-    pub(super) fn forwarding(request: &RawRequest) -> Self {
-        let call = match request.method() {
-            Method::Get => Call::Read,
-            Method::Post | Method::Put => Call::Write,
-        };
-        Self {
-            call,
-            method: request.method(),
-            path_and_query: request.path_and_query(),
-            body: request.body().map(|body| body.as_bytes().to_vec()),
-        }
-    }
-
-    /// The path for logs: the query holds an invoice.
-    fn path(&self) -> &str {
-        let path = &self.path_and_query;
-        path.split_once('?').map_or(path, |(path, _)| path)
-    }
-
+impl RawRequest {
     /// `Assumed:` GET needs the content type as GET /invoice does, so all requests carry it.
     fn headers(&self, key: &SigningKey, nonce: Nonce, sign_put_body: bool) -> HeaderMap {
-        let body = self.body.as_deref();
+        let body = self.body.as_ref().map(String::as_bytes);
         let body = body.filter(|_| self.method.signs_body(sign_put_body));
-        let signature = sign(&key.api_secret, nonce, &self.path_and_query, body);
+        let signature = sign(&key.api_secret, nonce, &self.path_and_query(), body);
         let value =
             |text: &str| HeaderValue::from_str(text).expect("digits are allowed in headers");
-        let mut signature = value(signature.as_str());
+        let mut signature = value(signature.expose_secret());
         signature.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([
             (API_KEY, key.api_key.clone()),
@@ -135,24 +90,24 @@ impl Client {
     /// Signs and sends a request once, and reads the response.
     pub(super) async fn send(
         &self,
-        request: &Request,
+        request: &RawRequest,
         key: &SigningKey,
         nonce: Nonce,
     ) -> Result<RawResponse, CallError> {
         let began = self.clock.now();
         let base = self.base_url.as_str().trim_end_matches('/');
-        let url = format!("{base}{}", request.path_and_query);
+        let url = format!("{base}{}", request.path_and_query());
         let signed = SignedRequest {
             method: request.method,
             url: Url::parse(&url).expect("a base address and an encoded path"),
             headers: request.headers(key, nonce, self.sign_put_body),
-            body: request.body.clone(),
+            body: request.body.clone().map(String::into_bytes),
         };
         let result = self.transport.send(signed).await;
         let elapsed = self.clock.now().duration_since(began);
         tracing::debug!(
             method = request.method.as_str(),
-            path = request.path(),
+            path = request.path,
             status = result.as_ref().ok().map(|response| response.status),
             error = result.as_ref().err().map(tracing::field::display),
             elapsed_ms = elapsed.as_millis(),
@@ -232,7 +187,7 @@ mod tests {
             api_secret: SecretString::from("secret"),
         };
         let key = SigningKey::new(&credentials).unwrap();
-        let request = Request::get(Call::Prices, "/prices".into());
+        let request = RawRequest::get("/prices");
         let headers = request.headers(&key, Nonce::from_second(1), false);
         let sensitive = headers.iter().filter(|(_, value)| value.is_sensitive());
         let mut names: Vec<_> = sensitive.map(|(name, _)| name.as_str()).collect();

@@ -5,6 +5,8 @@
 //! them. Two things are done all the same. Whitespace between JSON's tokens goes, since what is signed is "the request
 //! body as compact JSON text". And `merchant_id` must be the store's own.
 
+use serde::Serialize;
+
 use crate::{InvoiceId, Method};
 
 /// Longest body that is passed on.
@@ -69,15 +71,15 @@ impl Endpoint {
     }
 }
 
-/// A call to pass on.
+/// A request before it is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawRequest {
-    method: Method,
-    path: &'static str,
+    pub(super) method: Method,
+    pub(super) path: &'static str,
     /// Without its question mark; empty when there is none.
     query: String,
     /// Compact JSON.
-    body: Option<String>,
+    pub(super) body: Option<String>,
 }
 
 /// A call that is not passed on.
@@ -137,10 +139,8 @@ impl RawRequest {
         let id: String = url::form_urlencoded::byte_serialize(id.as_str().as_bytes()).collect();
         let hist = if hist { "&hist=true" } else { "" };
         Self {
-            method: Method::Get,
-            path: "/invoice",
             query: format!("id={id}{hist}"),
-            body: None,
+            ..Self::get("/invoice")
         }
     }
 
@@ -192,10 +192,6 @@ impl RawRequest {
         Ok(self)
     }
 
-    pub(super) fn method(&self) -> Method {
-        self.method
-    }
-
     pub(super) fn path_and_query(&self) -> String {
         match self.query.as_str() {
             "" => self.path.to_owned(),
@@ -203,8 +199,22 @@ impl RawRequest {
         }
     }
 
-    pub(super) fn body(&self) -> Option<&str> {
-        self.body.as_deref()
+    pub(super) fn get(path: &'static str) -> Self {
+        Self {
+            method: Method::Get,
+            path,
+            query: String::new(),
+            body: None,
+        }
+    }
+
+    pub(super) fn post(path: &'static str, body: &impl Serialize) -> Self {
+        let body = serde_json::to_string(body).expect("requests are maps with text keys");
+        Self {
+            method: Method::Post,
+            body: Some(body),
+            ..Self::get(path)
+        }
     }
 }
 

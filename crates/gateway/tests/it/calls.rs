@@ -11,7 +11,7 @@ use florin_gateway::{
     CallError, CheckoutRequest, Client, ConfirmRequest, Credentials, Endpoint, InvoiceId, Nonce,
     PaymentGateway as _, Priority, RawRequest, SettingsError, sign,
 };
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::server::{
@@ -90,7 +90,11 @@ async fn every_call_is_signed_over_the_bytes_that_are_sent() {
         let secret = SecretString::from(API_SECRET);
         let nonce = Nonce::from_second(1_700_000_000);
         let signature = sign(&secret, nonce, path, signed);
-        assert_eq!(header("signature"), signature.as_str(), "{method} {path}");
+        assert_eq!(
+            header("signature"),
+            signature.expose_secret(),
+            "{method} {path}"
+        );
     }
 }
 
