@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use reqwest::Url;
 use reqwest::redirect::Policy;
-use tokio::sync::mpsc::Receiver;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ const PAUSES: [Duration; 7] = [
     Duration::from_secs(16),
     Duration::from_secs(32),
 ];
-/// Callbacks in delivery at once, those between two tries included.
+/// Callbacks in delivery at once, those between two tries included; others wait.
 const MAX_DELIVERIES: usize = 1_000;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -66,7 +66,7 @@ impl CallbackSender {
     pub(crate) async fn run(
         self,
         sandbox: &Arc<Sandbox>,
-        mut callbacks: Receiver<Callback>,
+        mut callbacks: UnboundedReceiver<Callback>,
         shutdown: &CancellationToken,
     ) {
         let mut deliveries = JoinSet::new();
@@ -74,18 +74,13 @@ impl CallbackSender {
             tokio::select! {
                 () = shutdown.cancelled() => return,
                 Some(_) = deliveries.join_next() => {}
-                Some(callback) = callbacks.recv() => {
-                    if deliveries.len() < MAX_DELIVERIES {
-                        deliveries.spawn(self.clone().deliver(sandbox.clone(), callback));
-                    } else {
-                        sandbox.update(|state, now| state.drop_callback(callback, now));
-                    }
+                Some(callback) = callbacks.recv(), if deliveries.len() < MAX_DELIVERIES => {
+                    deliveries.spawn(self.clone().deliver(sandbox.clone(), callback));
                 }
             }
         }
     }
 
-    /// Tries until one try is accepted or all have failed.
     async fn deliver(self, sandbox: Arc<Sandbox>, callback: Callback) {
         let Callback {
             invoice_id,

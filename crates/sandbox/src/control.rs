@@ -47,11 +47,8 @@ pub(crate) type Shared = Extract<Arc<Sandbox>>;
 
 #[derive(Debug)]
 pub(crate) enum ControlError {
-    /// 400: the request is invalid.
     BadRequest(String),
-    /// 404: there is no such invoice, checkout or path.
     NotFound(String),
-    /// 409: not in this state.
     Conflict(String),
 }
 
@@ -85,7 +82,6 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ControlError>
 
 pub(crate) type JsonResult = Result<Json<Value>, ControlError>;
 
-/// Larger bodies are rejected.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 const PAGE_LENGTH: usize = 50;
 

@@ -107,7 +107,6 @@ pub(crate) struct NewInvoice {
     pub(crate) terms: Terms,
     pub(crate) local_currency: Currency,
     pub(crate) minutes: u32,
-    /// The checkout session that it belongs to.
     pub(crate) session: Option<Session>,
 }
 
@@ -187,7 +186,6 @@ impl Invoice {
         self.transactions.len()
     }
 
-    /// The statuses and since when, oldest first.
     pub(crate) fn history(&self) -> &[(Timestamp, Status)] {
         &self.history
     }
@@ -344,7 +342,6 @@ impl Invoice {
         before != self.transactions
     }
 
-    /// Expires at once.
     pub(crate) fn expire(&mut self, now: Timestamp) -> Result<(), InvoiceError> {
         if self.seen().next().is_some() {
             return Err(InvoiceError::State(

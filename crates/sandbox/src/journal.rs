@@ -44,7 +44,6 @@ pub(crate) enum Event {
     Started {
         seed: u64,
     },
-    /// A call to the gateway.
     Request {
         method: String,
         /// With its query, below `/api`.
@@ -99,11 +98,6 @@ pub(crate) enum Event {
         invoice_id: String,
         status: &'static str,
         fault: Fault,
-    },
-    /// The queue is full.
-    CallbackDropped {
-        invoice_id: String,
-        status: &'static str,
     },
     CallbackSent {
         invoice_id: String,

@@ -26,7 +26,6 @@ use crate::state::{Sandbox, write_kept};
 use crate::{Settings, api, control, evm, hosted};
 
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
-const MAX_CALLBACKS: usize = 10_000;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until `shutdown` is cancelled; open requests then have two seconds.
@@ -39,7 +38,7 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     let sender = CallbackSender::new(settings.callback_url.as_deref())?;
-    let (queue, callbacks) = mpsc::channel(MAX_CALLBACKS);
+    let (queue, callbacks) = mpsc::unbounded_channel();
     let address = listener
         .local_addr()
         .context("the listener has no address")?;

@@ -11,8 +11,7 @@ use anyhow::Context as _;
 use florin_money::Amount;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
-use tokio::sync::mpsc::Sender;
-use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::account::Accounts;
@@ -37,12 +36,11 @@ pub(crate) struct Sandbox {
     /// Where browsers reach the sandbox, without a slash at the end.
     pub(crate) public_url: String,
     state: Mutex<State>,
-    callbacks: Sender<Callback>,
     /// Seconds by which the clock of the authentication is ahead.
     clock_error: AtomicI64,
 }
 
-/// The changing state. Everything in it is pure: time is an argument.
+/// The changing state; time is an argument.
 #[derive(Debug)]
 pub(crate) struct State {
     seed: Seed,
@@ -55,8 +53,7 @@ pub(crate) struct State {
     pub(crate) journal: Journal,
     pub(crate) next_invoice: NextInvoice,
     pub(crate) invoice_minutes: u32,
-    /// Callbacks for the sender's queue.
-    outgoing: Vec<Callback>,
+    callbacks: UnboundedSender<Callback>,
 }
 
 /// Members that replace those of the next POST /invoice: a corrupted address, another QR code, the id of another invoice.
@@ -78,7 +75,11 @@ pub(crate) struct Callback {
 }
 
 impl State {
-    fn new(settings: &Settings, journal: Journal) -> anyhow::Result<Self> {
+    fn new(
+        settings: &Settings,
+        journal: Journal,
+        callbacks: UnboundedSender<Callback>,
+    ) -> anyhow::Result<Self> {
         let seed = Seed::new(settings.seed);
         let prices = Prices::new(settings, seed);
         let kept = settings.state_file.as_deref().map(read_kept).transpose()?;
@@ -94,7 +95,7 @@ impl State {
             journal,
             next_invoice: NextInvoice::default(),
             invoice_minutes: settings.invoice_minutes,
-            outgoing: Vec::new(),
+            callbacks,
         })
     }
 
@@ -161,14 +162,12 @@ impl State {
         Some(paid)
     }
 
-    /// Mines blocks on one chain, or on all.
     pub(crate) fn mine(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
         self.invoices
             .change_all(|invoice| is_on(invoice, chain) && invoice.mine(blocks));
         self.journal.add(now, Event::Block { chain, blocks });
     }
 
-    /// Takes blocks back on one chain, or on all.
     pub(crate) fn reorganize(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
         self.invoices
             .change_all(|invoice| is_on(invoice, chain) && invoice.reorganize(blocks));
@@ -204,10 +203,14 @@ impl State {
             url,
         };
         let fault = self.faults.take_for_callback();
-        match &fault {
-            Some(Fault::Lost {}) => {}
-            Some(Fault::Repeated {}) => self.outgoing.extend([callback.clone(), callback]),
-            _ => self.outgoing.push(callback),
+        let times = match &fault {
+            Some(Fault::Lost {}) => 0,
+            Some(Fault::Repeated {}) => 2,
+            _ => 1,
+        };
+        for callback in core::iter::repeat_n(callback, times) {
+            // Without a receiver the sandbox is ending.
+            let _ = self.callbacks.send(callback);
         }
         if let Some(fault) = fault {
             let event = Event::CallbackFault {
@@ -217,16 +220,6 @@ impl State {
             };
             self.journal.add(now, event);
         }
-    }
-
-    pub(crate) fn drop_callback(&mut self, callback: Callback, now: Timestamp) {
-        let Callback {
-            invoice_id, status, ..
-        } = callback;
-        let status = status.as_str();
-        tracing::warn!(invoice_id, status, "callback dropped: the queue is full");
-        let dropped = Event::CallbackDropped { invoice_id, status };
-        self.journal.add(now, dropped);
     }
 }
 
@@ -238,17 +231,16 @@ impl Sandbox {
     pub(crate) fn new(
         settings: Settings,
         public_url: String,
-        callbacks: Sender<Callback>,
+        callbacks: UnboundedSender<Callback>,
     ) -> anyhow::Result<Self> {
         let mut journal = Journal::appending_to(settings.log_file.as_deref())?;
         let seed = settings.seed;
         journal.add(settings.clock.now(), Event::Started { seed });
-        let state = State::new(&settings, journal)?;
+        let state = State::new(&settings, journal, callbacks)?;
         Ok(Self {
             settings,
             public_url,
             state: Mutex::new(state),
-            callbacks,
             clock_error: AtomicI64::new(0),
         })
     }
@@ -270,7 +262,7 @@ impl Sandbox {
         self.settings.clock.as_ref()
     }
 
-    /// Reads or changes the state, alone; then records what changed and hands its callbacks to the sender.
+    /// Reads or changes the state, alone; then records what changed.
     pub(crate) fn update<T>(&self, update: impl FnOnce(&mut State, Timestamp) -> T) -> T {
         let clock = self.clock().now();
         // Each change is complete or rejected before the next one: a panic elsewhere leaves nothing half done.
@@ -280,11 +272,6 @@ impl Sandbox {
         // The update may have moved the time.
         let now = state.clock.now(clock);
         state.record_transitions(now);
-        for callback in core::mem::take(&mut state.outgoing) {
-            if let Err(TrySendError::Full(callback)) = self.callbacks.try_send(callback) {
-                state.drop_callback(callback, now);
-            }
-        }
         result
     }
 }
@@ -330,31 +317,4 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let part = file.with_extension("part");
     std::fs::write(&part, text)?;
     std::fs::rename(part, file)
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::sync::mpsc;
-
-    use super::*;
-
-    #[test]
-    fn callbacks_beyond_the_queue_are_dropped_and_journaled() {
-        let (sender, mut queue) = mpsc::channel(3);
-        let sandbox = Sandbox::new(Settings::default(), String::new(), sender).unwrap();
-        let callback = |number: usize| Callback {
-            invoice_id: format!("inv_{number}"),
-            status: Status::Completed,
-            url: None,
-        };
-        sandbox.update(|state, _| state.outgoing.extend((0..5).map(callback)));
-        assert_eq!(queue.len(), 3);
-        let is_dropped = |event: &Event| matches!(event, Event::CallbackDropped { .. });
-        let dropped = sandbox.update(|state, _| {
-            let entries = state.journal.newest_first();
-            entries.filter(|entry| is_dropped(&entry.event)).count()
-        });
-        assert_eq!(dropped, 2);
-        assert_eq!(queue.try_recv().unwrap(), callback(0));
-    }
 }

@@ -23,7 +23,6 @@ use crate::session::Session;
 use crate::state::{Sandbox, State};
 use crate::wire::Status;
 
-/// GET /sandbox/invoices: newest first.
 pub(super) async fn list(Extract(sandbox): Shared) -> Json<Value> {
     Json(sandbox.update(|state, now| {
         let invoices = state.invoices.newest_first();
@@ -31,7 +30,6 @@ pub(super) async fn list(Extract(sandbox): Shared) -> Json<Value> {
     }))
 }
 
-/// GET /sandbox/sessions: newest first.
 pub(super) async fn list_sessions(Extract(sandbox): Shared) -> Json<Value> {
     Json(sandbox.update(|state, now| {
         let sessions = state.sessions.newest_first();
@@ -59,7 +57,6 @@ struct Play {
     invoice: Option<String>,
 }
 
-/// Longest pause between two steps.
 const MAX_PAUSE_MS: u64 = 10_000;
 
 pub(super) async fn act(
@@ -140,7 +137,6 @@ async fn play(sandbox: Arc<Sandbox>, id: &str, what: Play) -> JsonResult {
     change(&sandbox, id, |_, _| Ok(()))
 }
 
-/// Changes an invoice and returns its view.
 fn change(
     sandbox: &Sandbox,
     id: &str,
