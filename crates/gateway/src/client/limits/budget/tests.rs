@@ -25,15 +25,6 @@ fn taken(budget: &mut Budget, now: Timestamp, priority: Priority) -> usize {
     count
 }
 
-/// How many are let go within a minute when one asks every 10 ms, after creates took all that they get.
-fn in_a_minute(budget: &mut Budget, priority: Priority) -> usize {
-    taken(budget, at(0), Priority::Create);
-    let asked = (1..=6000).map(|n| at_ms(n * 10));
-    asked
-        .filter(|now| budget.take(*now, priority).is_ok())
-        .count()
-}
-
 /// Two seconds' worth may go at once, and then the rate holds; a fifth is for creates, a fifth for
 /// polls; a clock that is set back gives nothing and takes nothing.
 #[test]
@@ -88,29 +79,6 @@ fn polls_of_watched_orders_leave_one_for_the_others_at_every_rate() {
     }
 }
 
-#[test]
-fn callbacks_get_half_of_the_rate_at_most() {
-    // The bucket fills to its reserve first, which takes a moment.
-    let callbacks = in_a_minute(&mut ten(), Priority::Callback);
-    assert!((295..=310).contains(&callbacks), "{callbacks} of 600");
-    let watched = in_a_minute(&mut ten(), Priority::Watched);
-    assert!((590..=600).contains(&watched), "{watched} of 600");
-}
-
-#[test]
-fn a_fifth_is_for_orders_without_subscribers() {
-    let mut budget = ten();
-    taken(&mut budget, at(0), Priority::Create);
-    let (mut watched, mut unwatched) = (0, 0);
-    for n in 1..=6000 {
-        let now = at_ms(n * 10);
-        watched += u32::from(budget.take(now, Priority::Watched).is_ok());
-        unwatched += u32::from(budget.take(now, Priority::Unwatched).is_ok());
-    }
-    assert!((110..=125).contains(&unwatched), "{unwatched} of 600");
-    assert!((460..=490).contains(&watched), "{watched} of 600");
-}
-
 /// How many of each are let go in ten minutes in which all of them always ask.
 fn in_a_flood(requests_per_second: u32, priorities: &[Priority]) -> Vec<usize> {
     let mut budget = Budget::new(requests_per_second, at(0)).drained();
@@ -125,38 +93,35 @@ fn in_a_flood(requests_per_second: u32, priorities: &[Priority]) -> Vec<usize> {
     taken
 }
 
+/// Who always asks, and the least that each gets, in percent of the rate. A few calls are what the reserve takes until it is
+/// full.
 #[test]
-fn a_flood_of_creates_leaves_a_fifth_to_polls_of_each_kind() {
+fn in_a_flood_each_priority_gets_its_share_and_callbacks_half_at_most() {
     use Priority::{Callback, Create, Unwatched, Watched};
-    for rate in [1, 2, 10, 50] {
+    let floods: [(&[Priority], &[usize]); 8] = [
+        (&[Create], &[99]),
+        (&[Callback], &[50]),
+        (&[Watched], &[99]),
+        (&[Watched, Unwatched], &[75, 20]),
+        (&[Create, Callback], &[80, 10]),
+        (&[Create, Watched], &[80, 20]),
+        (&[Create, Unwatched], &[80, 20]),
+        (&[Create, Callback, Watched, Unwatched], &[80, 10, 5, 4]),
+    ];
+    let rates = [1, 10, 50].into_iter();
+    for (rate, (priorities, shares)) in rates.flat_map(|rate| floods.map(|flood| (rate, flood))) {
         let all = rate as usize * 600;
-        for look in [Callback, Watched, Unwatched] {
-            let taken = in_a_flood(rate, &[Create, look]);
-            // Callbacks get half of it at most, here as anywhere.
-            let part = if look == Callback { 10 } else { 5 };
-            let least = all / part - 3;
-            assert!(taken[1] >= least, "{rate}: {taken:?} of {all}, {look:?}");
-            assert!(taken[0] + 3 >= all * 4 / 5, "{rate}: {taken:?} of {all}");
+        let taken = in_a_flood(rate, priorities);
+        assert!(taken.iter().sum::<usize>() <= all, "{rate}: {taken:?}");
+        for ((priority, taken), share) in priorities.iter().zip(taken).zip(shares) {
+            let least = all * share / 100;
+            assert!(
+                taken + 3 >= least,
+                "{rate}: {taken} of {all}, {priority:?} of {priorities:?}"
+            );
+            let is_enough = *priority != Callback || taken <= all / 2 + 3;
+            assert!(is_enough, "{rate}: {taken} of {all}");
         }
-        let taken = in_a_flood(rate, &[Create, Callback, Watched, Unwatched]);
-        let looks: usize = taken[1..].iter().sum();
-        assert!(looks + 3 >= all / 5, "{rate}: {taken:?} of {all}");
-        let least = [all * 4 / 5, all / 10, all / 20, all / 25];
-        let enough = taken
-            .iter()
-            .zip(least)
-            .all(|(taken, least)| taken + 3 >= least);
-        assert!(enough, "{rate}: {taken:?} of {all}, not {least:?}");
-    }
-}
-
-#[test]
-fn without_polls_creates_have_the_whole_rate() {
-    for rate in [1, 10] {
-        let all = rate as usize * 600;
-        let created = in_a_flood(rate, &[Priority::Create])[0];
-        // But for what the reserve takes until it is full.
-        assert!((all - 6..=all).contains(&created), "{created} of {all}");
     }
 }
 
