@@ -2,7 +2,7 @@
 //!
 //! An address is drawn from the seed, not derived from a key: coins that are sent to it on a real test network are lost.
 
-use bech32::{Hrp, segwit};
+use bech32::{ByteIterExt as _, Fe32, Hrp, segwit};
 use florin_money::AmountText;
 use sha3::{Digest as _, Keccak256};
 
@@ -73,38 +73,17 @@ const P2PKH_160: u8 = 0;
 
 /// `prefix:payload`. Source: the CashAddr specification, reference.cash/protocol/blockchain/encoding/cashaddr.
 fn cashaddr(prefix: &str, version: u8, hash: &KeyHash) -> String {
-    const CHARSET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-    let payload = groups_of_five(core::iter::once(version).chain(hash.iter().copied()));
+    let bytes = core::iter::once(version).chain(hash.iter().copied());
+    let payload: Vec<Fe32> = bytes.bytes_to_fes().collect();
     let checksum = checksum(prefix, &payload);
-    let letters = payload
-        .into_iter()
-        .chain((0..8).rev().map(|group| five_bits(checksum >> (5 * group))))
-        .map(|value| char::from(CHARSET[usize::from(value)]));
+    let checksum = (0..8).rev().map(|group| {
+        Fe32::try_from((checksum >> (5 * group)) & 31).expect("five bits are an element")
+    });
+    let letters = payload.into_iter().chain(checksum).map(Fe32::to_char);
     format!("{prefix}:{}", letters.collect::<String>())
 }
 
-fn groups_of_five(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
-    let (mut groups, mut buffer, mut bits) = (Vec::new(), 0_u64, 0);
-    for byte in bytes {
-        buffer = (buffer << 8) | u64::from(byte);
-        bits += 8;
-        while bits >= 5 {
-            bits -= 5;
-            groups.push(five_bits(buffer >> bits));
-        }
-        buffer &= (1 << bits) - 1;
-    }
-    if bits > 0 {
-        groups.push(five_bits(buffer << (5 - bits)));
-    }
-    groups
-}
-
-fn five_bits(value: u64) -> u8 {
-    u8::try_from(value & 31).expect("five bits fit a byte")
-}
-
-fn checksum(prefix: &str, payload: &[u8]) -> u64 {
+fn checksum(prefix: &str, payload: &[Fe32]) -> u64 {
     const GENERATOR: [u64; 5] = [
         0x98_f2bc_8e61,
         0x79_b76d_99e2,
@@ -115,7 +94,7 @@ fn checksum(prefix: &str, payload: &[u8]) -> u64 {
     let values = prefix.bytes().map(|byte| byte & 31);
     let values = values
         .chain([0])
-        .chain(payload.iter().copied())
+        .chain(payload.iter().map(|value| value.to_u8()))
         .chain([0; 8]);
     let state = values.fold(1_u64, |state, value| {
         let top = state >> 35;

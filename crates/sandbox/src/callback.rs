@@ -95,17 +95,11 @@ impl CallbackSender {
         let body = serde_json::json!({"invoice_id": invoice_id, "status": status});
         let mut pauses = PAUSES.into_iter();
         for attempt in 1.. {
-            let sent = Event::CallbackSent {
+            let result = post(&self.client, &url, &body).await;
+            let tried = Event::Callback {
                 invoice_id: invoice_id.clone(),
                 status,
                 url: url.to_string(),
-                attempt,
-            };
-            sandbox.update(|state, now| state.journal.add(now, sent));
-            let result = post(&self.client, &url, &body).await;
-            let answered = Event::CallbackResponse {
-                invoice_id: invoice_id.clone(),
-                status,
                 attempt,
                 accepted: result.is_ok(),
                 response: result
@@ -113,7 +107,7 @@ impl CallbackSender {
                     .map_or_else(|error| error.status, |()| Some(200)),
                 why: result.as_ref().err().map(|error| error.reason.clone()),
             };
-            sandbox.update(|state, now| state.journal.add(now, answered));
+            sandbox.update(|state, now| state.journal.add(now, tried));
             let Err(error) = result else {
                 tracing::info!(invoice_id, status, "callback accepted");
                 return;

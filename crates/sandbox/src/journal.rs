@@ -99,15 +99,11 @@ pub(crate) enum Event {
         status: &'static str,
         fault: Fault,
     },
-    CallbackSent {
+    /// One try.
+    Callback {
         invoice_id: String,
         status: &'static str,
         url: String,
-        attempt: u32,
-    },
-    CallbackResponse {
-        invoice_id: String,
-        status: &'static str,
         attempt: u32,
         accepted: bool,
         /// The status; `null`: no response.

@@ -191,8 +191,7 @@ function describe(entry) {
     case "chosen": return ["chosen", `${entry.amount} ${entry.crypto_code}${of}`];
     case "block": case "reorg": return [entry.kind, `${entry.blocks} ${entry.kind === "block" ? "mined" : "taken back"} on ${entry.chain ?? "every chain"}`];
     case "status": return ["status", `${entry.from} → ${entry.to}${of}`, entry.to === "FAILED"];
-    case "callback_sent": return ["callback", `${entry.status} sent, try ${entry.attempt}${of}`];
-    case "callback_response": return ["callback", `${entry.status} ${entry.accepted ? "accepted" : `failed: ${entry.why}`}${of}`, !entry.accepted];
+    case "callback": return ["callback", `${entry.status} ${entry.accepted ? "accepted" : `failed: ${entry.why}`}, try ${entry.attempt}${of}`, !entry.accepted];
     case "callback_fault": return ["callback", `${entry.status} ${entry.fault.kind}${of}`, true];
     default: return [entry.kind.replace("_", " "), of.slice(3)];
   }
