@@ -158,3 +158,19 @@ fn smallest_units(amount: &AmountText, decimals: u32) -> String {
         units => units.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source: the CashAddr specification, "Larger Test Vectors".
+    #[test]
+    fn a_cashaddr_is_that_of_the_specification() {
+        let hash = hex::decode("f5bf48b397dae70be82b3cca4793f8eb2b6cdac9").unwrap();
+        let address = cashaddr("bchtest", 8, hash.first_chunk().unwrap());
+        assert_eq!(
+            address,
+            "bchtest:pr6m7j9njldwwzlg9v7v53unlr4jkmx6eyvwc0uz5t"
+        );
+    }
+}
