@@ -9,7 +9,7 @@ const REQUEST: &str = "INVALID_REQUEST";
 /// Sends an invoice over 20 USDT for 20 dollars with one member changed. Returns the message.
 async fn refused(world: &World, member: &str, value: Value, code: &str) -> String {
     let merchant = world.merchant();
-    let mut order = merchant.order("USDTTRC20", "20", "20.00").await;
+    let mut order = merchant.order().await;
     order[member] = value;
     let call = merchant.post("/invoice", &order);
     call.rejected(400, code).await

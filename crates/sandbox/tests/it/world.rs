@@ -6,7 +6,7 @@ use std::time::Duration;
 use florin_sandbox::{Clock, Settings, Sleep};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use sha2::Sha384;
 use tokio::net::TcpListener;
@@ -60,7 +60,7 @@ impl World {
     }
 
     pub(crate) fn merchant(&self) -> Merchant<'_> {
-        Merchant { world: self }
+        Merchant(self)
     }
 
     /// Opens an invoice over 20 USDT on Tron.
@@ -148,62 +148,56 @@ impl Clock for TestClock {
     }
 }
 
-/// A call that is signed when it is sent.
-pub(crate) struct Call<'a> {
-    world: &'a World,
-    method: Method,
-    path: String,
-    body: Option<String>,
-}
+pub(crate) struct Merchant<'a>(&'a World);
 
-pub(crate) struct Merchant<'a> {
-    world: &'a World,
-}
-
-impl<'a> Merchant<'a> {
-    pub(crate) fn get(&self, path: &str) -> Call<'a> {
-        self.call(Method::GET, path, None)
+impl Merchant<'_> {
+    pub(crate) fn get(&self, path: &str) -> Call {
+        self.call(Method::GET, path, "")
     }
 
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Call<'a> {
-        self.call(Method::POST, path, Some(body.to_string()))
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Call {
+        self.post_text(path, &body.to_string())
     }
 
-    pub(crate) fn put(&self, path: &str, body: &Value) -> Call<'a> {
-        self.call(Method::PUT, path, Some(body.to_string()))
+    pub(crate) fn post_text(&self, path: &str, body: &str) -> Call {
+        self.call(Method::POST, path, body)
     }
 
-    pub(crate) fn post_text(&self, path: &str, body: &str) -> Call<'a> {
-        self.call(Method::POST, path, Some(body.to_owned()))
+    pub(crate) fn put(&self, path: &str, body: &Value) -> Call {
+        self.call(Method::PUT, path, &body.to_string())
     }
 
-    fn call(&self, method: Method, path: &str, body: Option<String>) -> Call<'a> {
-        Call {
-            world: self.world,
-            method,
-            path: path.to_owned(),
-            body,
-        }
+    fn call(&self, method: Method, path: &str, body: &str) -> Call {
+        let signed = if method == Method::PUT { "" } else { body };
+        let message = format!("/api/{START}{path}{signed}");
+        let mac = Hmac::<Sha384>::new_from_slice(SECRET.as_bytes()).unwrap();
+        let signature = hex::encode(mac.chain_update(message).finalize().into_bytes());
+        let url = format!("{}/api{path}", self.0.address);
+        let request = self.0.http.request(method, url);
+        let request = request.header("apikey", KEY).header("nonce", START);
+        let request = request.header("signature", signature);
+        let request = request.header("content-type", "application/json");
+        Call(request.body(body.to_owned()))
     }
 
     pub(crate) async fn prices(&self) -> Value {
         self.get("/prices").ok().await
     }
 
-    pub(crate) async fn order(&self, code: &str, crypto: &str, price: &str) -> Value {
+    /// An order of 20 USDT on Tron, whose price never moves.
+    pub(crate) async fn order(&self) -> Value {
         let prices = self.prices().await;
         json!({
-            "conversion_id": prices[code]["conversion_id"],
-            "amount_in_usd": price,
-            "amount_in_local_currency": price,
-            "amount_in_crypto": crypto,
-            "crypto_code": code,
+            "conversion_id": prices["USDTTRC20"]["conversion_id"],
+            "amount_in_usd": "20.00",
+            "amount_in_local_currency": "20.00",
+            "amount_in_crypto": "20.00",
+            "crypto_code": "USDTTRC20",
         })
     }
 
-    /// An open invoice over 20 USDT on Tron, whose price never moves.
     pub(crate) async fn invoice(&self) -> Value {
-        let order = self.order("USDTTRC20", "20.00", "20.00").await;
+        let order = self.order().await;
         self.post("/invoice", &order).ok().await
     }
 
@@ -213,28 +207,12 @@ impl<'a> Merchant<'a> {
     }
 }
 
-impl Call<'_> {
-    pub(crate) fn request(self) -> reqwest::RequestBuilder {
-        let body = self.body.unwrap_or_default();
-        let signed = if self.method == Method::PUT {
-            ""
-        } else {
-            &body
-        };
-        let message = format!("/api/{START}{}{signed}", self.path);
-        let mac = Hmac::<Sha384>::new_from_slice(SECRET.as_bytes()).unwrap();
-        let signature = hex::encode(mac.chain_update(message).finalize().into_bytes());
-        let url = format!("{}/api{}", self.world.address, self.path);
-        let request = self.world.http.request(self.method, url);
-        let request = request.header("apikey", KEY).header("nonce", START);
-        let request = request.header("signature", signature);
-        request
-            .header("content-type", "application/json")
-            .body(body)
-    }
+/// A signed call.
+pub(crate) struct Call(pub(crate) RequestBuilder);
 
+impl Call {
     pub(crate) async fn send(self) -> (u16, Value) {
-        let response = self.request().send().await.unwrap();
+        let response = self.0.send().await.unwrap();
         (response.status().as_u16(), response.json().await.unwrap())
     }
 
