@@ -49,7 +49,7 @@ fn handle(sandbox: &Sandbox, call: &Call) -> Result<Value, ApiError> {
         Endpoint::Currencies => Ok(invoices::list_currencies(&state.prices)),
         Endpoint::CreateInvoice => invoices::create(state, call, now),
         Endpoint::Invoice => invoices::read(state, call, now),
-        Endpoint::Confirm => invoices::confirm(settings, state, call),
+        Endpoint::Confirm => invoices::confirm(state, call),
         Endpoint::Checkout => invoices::open(sandbox, state, call, now),
         Endpoint::AddPreference => state.accounts.add_wallet(&state.prices, call),
         Endpoint::ChangePreference => state.accounts.change_wallet(&state.prices, call),

@@ -8,6 +8,9 @@ use crate::Settings;
 /// Confirmations of every transaction that complete an invoice. Source: payment-service.md, "Limits".
 pub(crate) const REQUIRED_CONFIRMATIONS: u32 = 3;
 
+/// Minutes until an invoice expires. `Assumed:` the specification gives no number.
+pub(crate) const INVOICE_MINUTES: i64 = 15;
+
 /// A chain, as its test network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -133,7 +136,7 @@ impl Coin {
     }
 
     /// The four subjects that the specification lists: the right asset, confirmations, the network's fee, the time.
-    pub(crate) fn warnings(&self, minutes: u32) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let (symbol, name, network) = (self.symbol, self.name, self.network);
         vec![
             format!(
@@ -148,7 +151,7 @@ impl Coin {
                  confirmed."
             ),
             format!(
-                "The price in {symbol} is held for {minutes} minutes. It may expire if your payment arrives later."
+                "The price in {symbol} is held for {INVOICE_MINUTES} minutes. It may expire if your payment arrives later."
             ),
         ]
     }

@@ -107,7 +107,6 @@ async fn choose(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
             coin: quote.coin,
             terms: quote.terms,
             local_currency: request.currency,
-            minutes: state.invoice_minutes,
             session: Some(session.clone()),
         };
         session.choose();
@@ -160,7 +159,7 @@ fn view(state: &State, id: &str, now: Timestamp) -> Result<Value, ControlError> 
     if let Some(invoice) = state.invoices.get(id) {
         let mut deposit = invoices::view(invoice, now);
         deposit["qr_svg"] = json!(qr_svg(&invoice.qr_string));
-        deposit["warnings"] = json!(invoice.coin.warnings(state.invoice_minutes));
+        deposit["warnings"] = json!(invoice.coin.warnings());
         shown["deposit"] = deposit;
     }
     Ok(shown)

@@ -21,7 +21,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::asset::{Coin, REQUIRED_CONFIRMATIONS};
+use crate::asset::{Coin, INVOICE_MINUTES, REQUIRED_CONFIRMATIONS};
 use crate::prices::Terms;
 use crate::session::{Session, SessionRequest};
 use crate::wire::Status;
@@ -106,7 +106,6 @@ pub(crate) struct NewInvoice {
     pub(crate) coin: Coin,
     pub(crate) terms: Terms,
     pub(crate) local_currency: Currency,
-    pub(crate) minutes: u32,
     pub(crate) session: Option<Session>,
 }
 
@@ -130,7 +129,7 @@ impl Invoice {
         qr_string: String,
         now: Timestamp,
     ) -> Self {
-        let lifetime = SignedDuration::from_mins(i64::from(new.minutes));
+        let lifetime = SignedDuration::from_mins(INVOICE_MINUTES);
         let expires_at = now.saturating_add(lifetime);
         let hosted = new.session.map(|session| session.request);
         Self {

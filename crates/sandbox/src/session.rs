@@ -13,6 +13,7 @@ use florin_money::{Amount, AmountText, Currency};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::asset::INVOICE_MINUTES;
 use crate::wire::Status;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,8 +49,8 @@ pub(crate) struct SessionRequest {
 }
 
 impl Session {
-    pub(crate) fn new(id: String, request: SessionRequest, minutes: u32, now: Timestamp) -> Self {
-        let lifetime = SignedDuration::from_mins(i64::from(minutes));
+    pub(crate) fn new(id: String, request: SessionRequest, now: Timestamp) -> Self {
+        let lifetime = SignedDuration::from_mins(INVOICE_MINUTES);
         let expires_at = now.saturating_add(lifetime);
         Self {
             id,

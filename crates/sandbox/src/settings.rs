@@ -28,14 +28,10 @@ pub struct Settings {
     pub callback_url: Option<String>,
     /// Where browsers reach the sandbox, for the pages it links to; `None`: the address it listens on.
     pub public_url: Option<String>,
-    /// Where POST /confirm sends the customer.
-    pub merchant_website: String,
     /// The currency of `amount_in_local_currency`.
     pub local_currency: Currency,
     /// Units of the local currency for one US dollar.
     pub local_per_usd: Amount,
-    /// Minutes until an invoice expires.
-    pub invoice_minutes: u32,
     /// Whether GET /prices also offers `USDTSOL`, an asset that the specification does not list.
     pub unknown_asset: bool,
     /// A node of a chain of Ethereum's kind, whose transfers pay the invoices: its chain id is 11155111 for ETH and USDTERC20,
@@ -58,10 +54,8 @@ impl Default for Settings {
             api_secret: "florin_sandbox_secret".into(),
             callback_url: None,
             public_url: None,
-            merchant_website: "http://127.0.0.1:8081/thanks".to_owned(),
             local_currency: Currency::USD,
             local_per_usd: Amount::ONE,
-            invoice_minutes: 15,
             unknown_asset: false,
             evm_rpc_url: None,
             log_file: None,

@@ -52,7 +52,6 @@ pub(crate) struct State {
     pub(crate) faults: Faults,
     pub(crate) journal: Journal,
     pub(crate) next_invoice: NextInvoice,
-    pub(crate) invoice_minutes: u32,
     callbacks: UnboundedSender<Callback>,
 }
 
@@ -94,7 +93,6 @@ impl State {
             faults: Faults::default(),
             journal,
             next_invoice: NextInvoice::default(),
-            invoice_minutes: settings.invoice_minutes,
             callbacks,
         })
     }
@@ -126,7 +124,7 @@ impl State {
     pub(crate) fn open_session(&mut self, request: SessionRequest, now: Timestamp) -> &Session {
         let number = self.sessions.next_number();
         let id = format!("ses_{}", self.seed.id("session", number));
-        let session = Session::new(id.clone(), request, self.invoice_minutes, now);
+        let session = Session::new(id.clone(), request, now);
         let due = session.expires_at;
         self.sessions.insert(id, session, due)
     }

@@ -21,7 +21,6 @@ fn invoice() -> Invoice {
             local: text("2985"),
         },
         local_currency: Currency::parse("JPY").unwrap(),
-        minutes: 15,
         session: None,
     };
     let address = "tb1q".to_owned();
