@@ -36,11 +36,6 @@ pub(crate) struct CallbackSender {
     account_url: Option<Url>,
 }
 
-struct DeliveryError {
-    status: Option<u16>,
-    reason: String,
-}
-
 impl CallbackSender {
     pub(crate) fn new(account_url: Option<&str>) -> anyhow::Result<Self> {
         let parse = |url: &str| {
@@ -95,57 +90,51 @@ impl CallbackSender {
         let body = serde_json::json!({"invoice_id": invoice_id, "status": status});
         let mut pauses = PAUSES.into_iter();
         for attempt in 1.. {
-            let result = post(&self.client, &url, &body).await;
+            let (response, result) = post(&self.client, &url, &body).await;
             let tried = Event::Callback {
                 invoice_id: invoice_id.clone(),
                 status,
                 url: url.to_string(),
                 attempt,
                 accepted: result.is_ok(),
-                response: result
-                    .as_ref()
-                    .map_or_else(|error| error.status, |()| Some(200)),
-                why: result.as_ref().err().map(|error| error.reason.clone()),
+                response,
+                why: result.clone().err(),
             };
             sandbox.update(|state, now| state.journal.add(now, tried));
-            let Err(error) = result else {
+            let Err(reason) = result else {
                 tracing::info!(invoice_id, status, "callback accepted");
                 return;
             };
             let Some(pause) = pauses.next() else {
-                tracing::warn!(invoice_id, status, "callback given up: {}", error.reason);
+                tracing::warn!(invoice_id, status, "callback given up: {reason}");
                 return;
             };
-            tracing::info!(invoice_id, status, "callback failed: {}", error.reason);
+            tracing::info!(invoice_id, status, "callback failed: {reason}");
             sandbox.clock().sleep(pause).await;
         }
     }
 }
 
-/// One try. Only 200 with an empty body is accepted.
+/// One try: the status of the response, and why it is not accepted. Only 200 with an empty body is.
 async fn post(
     client: &reqwest::Client,
     url: &Url,
     body: &serde_json::Value,
-) -> Result<(), DeliveryError> {
-    let network = |error: reqwest::Error| DeliveryError {
-        status: None,
-        reason: error.without_url().to_string(),
+) -> (Option<u16>, Result<(), String>) {
+    let network = |error: reqwest::Error| error.without_url().to_string();
+    let mut response = match client.post(url.clone()).json(body).send().await {
+        Ok(response) => response,
+        Err(error) => return (None, Err(network(error))),
     };
-    let request = client.post(url.clone()).json(body);
-    let mut response = request.send().await.map_err(network)?;
     let status = response.status().as_u16();
-    let rejected = |reason| {
-        Err(DeliveryError {
-            status: Some(status),
-            reason,
-        })
+    let result = if status == 200 {
+        match response.chunk().await {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err("the response's body is not empty".to_owned()),
+            Err(error) => Err(network(error)),
+        }
+    } else {
+        Err(format!("the response's status is {status}, not 200"))
     };
-    if status != 200 {
-        return rejected(format!("the response's status is {status}, not 200"));
-    }
-    match response.chunk().await.map_err(network)? {
-        None => Ok(()),
-        Some(_) => rejected("the response's body is not empty".to_owned()),
-    }
+    (Some(status), result)
 }

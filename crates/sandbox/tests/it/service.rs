@@ -1,8 +1,6 @@
-//! Prices and records as the interface writes them, the same ones from the same seed, and hosted checkouts: what POST /checkout
-//! and its page reject, and how they end.
+//! Records as the interface writes them, the same ones from the same seed, and hosted checkouts: what POST /checkout and its
+//! page reject, and how they end.
 
-use florin_money::Currency;
-use florin_sandbox::Settings;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -72,31 +70,6 @@ async fn the_same_seed_and_requests_give_the_same_invoices() {
     let invoices = one.get("invoices").await;
     assert_eq!(invoices, other.get("invoices").await);
     assert_ne!(invoices[0]["address"], invoices[1]["address"]);
-}
-
-#[tokio::test]
-async fn prices_name_the_local_currency_the_limits_and_an_unknown_asset() {
-    let world = World::start_with(Settings {
-        local_currency: Currency::parse("EUR").unwrap(),
-        local_per_usd: "0.92".parse().unwrap(),
-        unknown_asset: true,
-        ..Settings::default()
-    })
-    .await;
-    let prices = world.merchant().prices().await;
-    assert_eq!(
-        prices["USDTTRC20"]["rates"],
-        json!({
-            "amount_in_local_currency": "0.92",
-            "amount_in_crypto": "1",
-            "amount_in_usd": "1.00",
-            "local_currency_code": "EUR",
-        })
-    );
-    // A limit that does not exist is an empty string.
-    assert_eq!(prices["BNB"]["limits"], json!({"min": "", "max": "8"}));
-    assert_eq!(prices["TRX"]["limits"], json!({"min": "5", "max": ""}));
-    assert!(prices["USDTSOL"]["conversion_id"].is_string());
 }
 
 pub(crate) fn request() -> Value {
