@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64};
 
 use florin_invariants::amount::{ONE, share, text, units};
 use florin_invariants::{Pause, Request, Requested};
-use florin_sandbox::wire::{PaymentLimits, PriceEntry, Rates};
+use florin_sandbox::wire::price_entry;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use support::SeededRandom;
@@ -75,19 +75,9 @@ impl Gateway {
             let id = format!("cnv_{}", self.random.hex());
             let is_limited = self.random.percent(3);
             let max = if is_limited { "0.00000001" } else { "" };
-            let entry = json!(PriceEntry {
-                rates: Rates {
-                    amount_in_local_currency: text(self.in_local(usd)),
-                    amount_in_crypto: "1".to_owned(),
-                    amount_in_usd: text(usd),
-                    local_currency_code: self.local_currency.to_owned(),
-                },
-                limits: PaymentLimits {
-                    min: String::new(),
-                    max: max.to_owned(),
-                },
-                conversion_id: id.clone(),
-            });
+            let price = [self.in_local(usd), usd].map(text);
+            let limits = [String::new(), max.to_owned()];
+            let entry = price_entry(price, self.local_currency, limits, &id);
             entries.insert(asset.code.to_owned(), entry);
             let conversion = Conversion { asset, usd, now };
             self.state.lock().conversions.insert(id, conversion);

@@ -5,6 +5,7 @@
 //! Source: payment-service.md, "GET /prices", "POST /invoice", "GET /invoice" and "POST /checkout".
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// `transaction_status`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,33 +41,24 @@ impl Status {
     }
 }
 
-/// An entry of GET /prices.
-#[derive(Clone, Debug, Serialize)]
-pub struct PriceEntry {
-    /// `Assumed:` for one unit of the asset.
-    pub rates: Rates,
-    /// Of one payment, in the asset.
-    pub limits: PaymentLimits,
-    /// Names this price in a POST /invoice.
-    pub conversion_id: String,
-}
-
-/// The price of `amount_in_crypto`.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the gateway's own names")]
-pub struct Rates {
-    pub amount_in_local_currency: String,
-    pub amount_in_crypto: String,
-    pub amount_in_usd: String,
-    pub local_currency_code: String,
-}
-
-/// Limits of one payment; empty without a limit.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the gateway's own names")]
-pub struct PaymentLimits {
-    pub min: String,
-    pub max: String,
+/// An entry of GET /prices: the price of one unit in local currency and in dollars, and the limits of one payment in the
+/// asset, empty where there is none. `Assumed:` prices are for one unit.
+pub fn price_entry(
+    [local, usd]: [String; 2],
+    local_currency: &str,
+    [min, max]: [String; 2],
+    conversion_id: &str,
+) -> Value {
+    json!({
+        "rates": {
+            "amount_in_local_currency": local,
+            "amount_in_crypto": "1",
+            "amount_in_usd": usd,
+            "local_currency_code": local_currency,
+        },
+        "limits": {"min": min, "max": max},
+        "conversion_id": conversion_id,
+    })
 }
 
 /// The response to POST /invoice.

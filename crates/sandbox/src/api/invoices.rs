@@ -5,38 +5,25 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::request::{ApiError, Call, Members};
-use crate::asset::{INVOICE_MINUTES, REQUIRED_CONFIRMATIONS, per_usd};
+use crate::asset::{INVOICE_MINUTES, Limits, REQUIRED_CONFIRMATIONS, per_usd};
 use crate::invoice::{Invoice, NewInvoice};
 use crate::prices::{Conversion, Prices, Terms};
 use crate::session::{Session, SessionRequest};
 use crate::state::{Sandbox, State};
-use crate::wire::{
-    CreatedInvoice, CreatedSession, InvoiceRecord, PaymentLimits, PriceEntry, Rates, Status,
-};
+use crate::wire::{CreatedInvoice, CreatedSession, InvoiceRecord, Status, price_entry};
 
-/// GET /prices: an entry for each asset, with a new `conversion_id`. `Assumed:` the rates are for one unit.
+/// GET /prices: an entry for each asset, with a new `conversion_id`.
 pub(super) fn list_prices(prices: &mut Prices, now: Timestamp) -> Value {
-    let entry = |issued: Conversion| (issued.coin.code.to_string(), price_entry(&issued));
+    let limit = |amount: Option<Amount>| amount.map_or_else(String::new, |it| it.to_string());
+    let entry = |issued: Conversion| {
+        let price = [issued.local, issued.usd].map(|amount| amount.to_string());
+        let Limits { min, max } = issued.coin.limits;
+        let currency = issued.local_currency.as_str();
+        let entry = price_entry(price, currency, [min, max].map(limit), &issued.id);
+        (issued.coin.code.to_string(), entry)
+    };
     let entries: Map<String, Value> = prices.issue(now).into_iter().map(entry).collect();
     Value::Object(entries)
-}
-
-fn price_entry(issued: &Conversion) -> Value {
-    let limit = |amount: Option<Amount>| amount.map(|amount| amount.to_string());
-    json!(PriceEntry {
-        rates: Rates {
-            amount_in_local_currency: issued.local.to_string(),
-            amount_in_crypto: "1".to_owned(),
-            amount_in_usd: issued.usd.to_string(),
-            local_currency_code: issued.local_currency.to_string(),
-        },
-        // "May be an empty string."
-        limits: PaymentLimits {
-            min: limit(issued.coin.limits.min).unwrap_or_default(),
-            max: limit(issued.coin.limits.max).unwrap_or_default(),
-        },
-        conversion_id: issued.id.clone(),
-    })
 }
 
 /// GET /currencies: every asset on offer.
