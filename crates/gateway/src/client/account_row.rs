@@ -157,13 +157,6 @@ impl Change {
         *self.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
         new
     }
-
-    pub(super) fn take_done(&self) -> Option<Done> {
-        self.done
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-    }
 }
 
 /// The limits as the row keeps them.

@@ -291,7 +291,8 @@ impl Limiter {
             .row
             .change(Arc::new(move |state, now| step.apply(state, now)))
             .await;
-        let done = change.take_done();
+        let done = change.done.lock();
+        let done = done.unwrap_or_else(PoisonError::into_inner).take();
         match (stored, done) {
             (Ok(version), Some(done)) => {
                 self.respond(queue, done, version);

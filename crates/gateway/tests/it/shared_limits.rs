@@ -237,26 +237,6 @@ async fn many_requests_at_once_are_few_changes_of_the_row() {
     );
 }
 
-#[tokio::test]
-async fn a_pause_of_one_process_is_observed_by_all() {
-    let limited = response(429, &[("retry-after", "30")]);
-    let replicas = Replicas::with([limited, response(200, &[])], |_| {}).await;
-    assert_eq!(poll(&replicas.clients[0], 1).await, pause(30));
-    assert!(replicas.rows[0].is_durable());
-    for client in &replicas.clients {
-        assert_eq!(poll(client, 2).await, pause(30));
-        assert_eq!(client.health().pause, Duration::from_secs(30));
-        assert_eq!(client.health().requests_per_minute, 300);
-    }
-    replicas.clock.pass(29);
-    for client in &replicas.clients {
-        assert_eq!(poll(client, 3).await, pause(1));
-    }
-    assert_eq!(replicas.server.count(), 1);
-    replicas.clock.pass(1);
-    poll(&replicas.clients[2], 4).await.unwrap();
-}
-
 /// What no call has brought is read each second.
 #[tokio::test]
 async fn a_pause_is_shown_by_a_process_that_sends_nothing() {
@@ -272,7 +252,7 @@ async fn a_pause_is_shown_by_a_process_that_sends_nothing() {
 }
 
 #[tokio::test]
-async fn without_the_row_nothing_is_sent_and_what_was_learnt_is_stored_later() {
+async fn without_the_row_nothing_is_sent_and_a_pause_is_stored_for_all_later() {
     let limited = response(429, &[("retry-after", "30")]);
     let replicas = Replicas::with([limited, response(200, &[])], |_| {}).await;
     let (row, client) = (&replicas.rows[0], &replicas.clients[0]);
@@ -297,6 +277,7 @@ async fn without_the_row_nothing_is_sent_and_what_was_learnt_is_stored_later() {
     for client in &replicas.clients {
         assert_eq!(poll(client, 3).await, pause(30));
     }
+    assert!(row.is_durable());
     assert_eq!(replicas.server.count(), 1);
 }
 
