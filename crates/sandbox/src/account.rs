@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use axum::http::Method;
 use serde_json::{Map, Value, json};
 
 use crate::api::request::{ApiError, Call};
@@ -51,34 +52,22 @@ impl Accounts {
         Ok(json!({"message": "OK", "merchant": merchant}))
     }
 
-    /// POST /preferences: adds a wallet for an asset that has none.
-    pub(crate) fn add_wallet(&mut self, prices: &Prices, call: &Call) -> Result<Value, ApiError> {
-        let (key, wallet) = wallet(prices, call)?;
-        if self.records.contains_key(&key) {
-            return Err(ApiError::invalid(format!(
-                "there is a wallet for {} already: PUT /preferences changes it",
-                key.1
-            )));
+    /// POST /preferences adds a wallet for an asset that has none; PUT /preferences changes the members that are named.
+    pub(crate) fn set_wallet(&mut self, prices: &Prices, call: &Call) -> Result<Value, ApiError> {
+        let (key, members) = wallet(prices, call)?;
+        let code = &key.1;
+        match (call.method == Method::POST, self.records.contains_key(&key)) {
+            (true, true) => Err(ApiError::invalid(format!(
+                "there is a wallet for {code} already: PUT /preferences changes it"
+            ))),
+            (false, false) => Err(ApiError::not_found(format!(
+                "there is no wallet for {code} yet: POST /preferences adds it"
+            ))),
+            _ => {
+                let wallet = self.merge(key, members)?;
+                Ok(json!({"message": "OK", "preference": wallet}))
+            }
         }
-        let wallet = self.merge(key, wallet)?;
-        Ok(json!({"message": "OK", "preference": wallet}))
-    }
-
-    /// PUT /preferences: changes the members that are named.
-    pub(crate) fn change_wallet(
-        &mut self,
-        prices: &Prices,
-        call: &Call,
-    ) -> Result<Value, ApiError> {
-        let (key, changes) = wallet(prices, call)?;
-        if !self.records.contains_key(&key) {
-            return Err(ApiError::not_found(format!(
-                "there is no wallet for {} yet: POST /preferences adds it",
-                key.1
-            )));
-        }
-        let wallet = self.merge(key, changes)?;
-        Ok(json!({"message": "OK", "preference": wallet}))
     }
 
     /// PUT /settings: changes the members that are named.

@@ -51,8 +51,9 @@ fn handle(sandbox: &Sandbox, call: &Call) -> Result<Value, ApiError> {
         Endpoint::Invoice => invoices::read(state, call, now),
         Endpoint::Confirm => invoices::confirm(state, call),
         Endpoint::Checkout => invoices::open(sandbox, state, call, now),
-        Endpoint::AddPreference => state.accounts.add_wallet(&state.prices, call),
-        Endpoint::ChangePreference => state.accounts.change_wallet(&state.prices, call),
+        Endpoint::AddPreference | Endpoint::ChangePreference => {
+            state.accounts.set_wallet(&state.prices, call)
+        }
         Endpoint::OnboardMerchant => state.accounts.onboard(call),
         Endpoint::MerchantAccount => crate::account::upload_url(&sandbox.public_url, call),
         Endpoint::ChangeSettings => state.accounts.change_settings(call),

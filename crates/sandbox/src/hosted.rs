@@ -92,20 +92,19 @@ async fn choose(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
         }
         let amount = amount(session, choice.amount.as_deref())?;
         let request = &session.request;
-        let quotes = state
-            .prices
-            .quotes(&amount, request.per_usd, request.currency);
-        let mut quotes = quotes.into_iter();
-        let quote = quotes.find(|quote| quote.coin.code.as_str() == choice.crypto_code);
-        let quote = quote.ok_or_else(|| ControlError::bad_request("This asset is not offered."))?;
-        if !quote.is_within_limits {
+        let mut listed = state.prices.listed().iter();
+        let listed = listed.find(|listed| listed.coin.code.as_str() == choice.crypto_code);
+        let listed =
+            listed.ok_or_else(|| ControlError::bad_request("This asset is not offered."))?;
+        let terms = listed.quote(&amount, request.per_usd, request.currency);
+        let Some(terms) = terms.ok().filter(|terms| listed.accepts(terms)) else {
             return Err(ControlError::bad_request(
                 "This amount is outside the limits of the asset.",
             ));
-        }
+        };
         let new = NewInvoice {
-            coin: quote.coin,
-            terms: quote.terms,
+            coin: listed.coin.clone(),
+            terms,
             local_currency: request.currency,
             session: Some(session.clone()),
         };
@@ -168,23 +167,18 @@ fn view(state: &State, id: &str, now: Timestamp) -> Result<Value, ControlError> 
 /// Every asset with its price. Without an amount there is no price yet.
 fn assets(state: &State, session: &Session, amount: Option<&AmountText>) -> Vec<Value> {
     let request = &session.request;
-    let quote = |amount| {
-        state
-            .prices
-            .quotes(amount, request.per_usd, request.currency)
-    };
-    let quotes = amount.map(quote).unwrap_or_default();
     let listed = state.prices.listed().iter();
     let views = listed.map(|listed| {
         let coin = &listed.coin;
-        let quote = quotes.iter().find(|quote| quote.coin.code == coin.code);
+        let quote = |amount| listed.quote(amount, request.per_usd, request.currency).ok();
+        let terms = amount.and_then(quote);
         json!({
             "crypto_code": coin.code,
             "asset": coin.symbol,
             "name": coin.name,
             "network": coin.network,
-            "amount_in_crypto": quote.map(|quote| quote.terms.crypto.to_string()),
-            "available": quote.is_some_and(|quote| quote.is_within_limits),
+            "amount_in_crypto": terms.as_ref().map(|terms| &terms.crypto),
+            "available": terms.is_some_and(|terms| listed.accepts(&terms)),
         })
     });
     views.collect()

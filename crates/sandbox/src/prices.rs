@@ -48,13 +48,6 @@ pub(crate) struct Terms {
     pub(crate) local: AmountText,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Quote {
-    pub(crate) coin: Coin,
-    pub(crate) terms: Terms,
-    pub(crate) is_within_limits: bool,
-}
-
 impl Prices {
     /// The table's prices, each moved by up to one per cent by the seed.
     ///
@@ -157,41 +150,31 @@ impl Prices {
         }
         Ok(())
     }
-
-    /// The price of an amount in each asset now, without a conversion.
-    pub(crate) fn quotes(
-        &self,
-        local: &AmountText,
-        per_usd: Amount,
-        currency: Currency,
-    ) -> Vec<Quote> {
-        let quote = |listed: &Listed| listed.quote(local, per_usd, currency).ok();
-        self.listed.iter().filter_map(quote).collect()
-    }
 }
 
 impl Listed {
-    /// The amount in crypto is rounded up to the decimals that a customer is asked for, dollars up to a cent.
-    fn quote(
+    /// The price of an amount now, without a conversion. The amount in crypto is rounded up to the decimals that a customer
+    /// is asked for, dollars up to a cent.
+    pub(crate) fn quote(
         &self,
         local: &AmountText,
         per_usd: Amount,
         currency: Currency,
-    ) -> Result<Quote, AmountError> {
+    ) -> Result<Terms, AmountError> {
         let price = self.usd.mul_div(per_usd, Amount::ONE, 8, Rounding::Down)?;
         let asked = Amount::from(local);
         let decimals = self.coin.quote_decimals;
         let crypto = asked.mul_div(Amount::ONE, price, decimals, Rounding::Up)?;
         let usd = asked.mul_div(Amount::ONE, per_usd, 2, Rounding::Up)?;
-        Ok(Quote {
-            coin: self.coin.clone(),
-            terms: Terms {
-                crypto: crypto.with_min_decimals(2).to_text(),
-                usd: usd.with_min_decimals(Currency::USD.decimals()).to_text(),
-                local: asked.with_min_decimals(currency.decimals()).to_text(),
-            },
-            is_within_limits: self.coin.limits.contain(crypto),
+        Ok(Terms {
+            crypto: crypto.with_min_decimals(2).to_text(),
+            usd: usd.with_min_decimals(Currency::USD.decimals()).to_text(),
+            local: asked.with_min_decimals(currency.decimals()).to_text(),
         })
+    }
+
+    pub(crate) fn accepts(&self, terms: &Terms) -> bool {
+        self.coin.limits.contain(Amount::from(&terms.crypto))
     }
 }
 

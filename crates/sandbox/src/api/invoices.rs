@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::request::{ApiError, Call, Members};
 use crate::asset::{INVOICE_MINUTES, Limits, REQUIRED_CONFIRMATIONS, per_usd};
 use crate::invoice::{Invoice, NewInvoice};
-use crate::prices::{Conversion, Prices, Terms};
+use crate::prices::{Conversion, Listed, Prices, Terms};
 use crate::session::{Session, SessionRequest};
 use crate::state::{Sandbox, State};
 use crate::wire::{CreatedInvoice, CreatedSession, InvoiceRecord, Status, price_entry};
@@ -245,8 +245,11 @@ pub(super) fn open(
         callback_url: members.url("invoice_callback_url")?,
     };
     if let Some(amount) = &request.amount {
-        let quotes = state.prices.quotes(amount, per_usd, currency);
-        if !quotes.iter().any(|quote| quote.is_within_limits) {
+        let is_payable = |listed: &Listed| {
+            let terms = listed.quote(amount, per_usd, currency);
+            terms.is_ok_and(|terms| listed.accepts(&terms))
+        };
+        if !state.prices.listed().iter().any(is_payable) {
             return Err(ApiError::invalid(format!(
                 "amount {amount} {currency} is outside the limits of every asset"
             )));
