@@ -45,31 +45,29 @@ use crate::state::{NextInvoice, Sandbox, State};
 
 pub(crate) type Shared = Extract<Arc<Sandbox>>;
 
+/// A rejected request, as a sentence.
 #[derive(Debug)]
-pub(crate) enum ControlError {
-    BadRequest(String),
-    NotFound(String),
-    Conflict(String),
-}
+pub(crate) struct ControlError(StatusCode, String);
 
 impl ControlError {
-    pub(crate) fn bad_request(sentence: &str) -> Self {
-        Self::BadRequest(sentence.to_owned())
+    pub(crate) fn bad_request(sentence: impl Into<String>) -> Self {
+        Self(StatusCode::BAD_REQUEST, sentence.into())
     }
 
-    pub(crate) fn conflict(sentence: &str) -> Self {
-        Self::Conflict(sentence.to_owned())
+    /// There is no such invoice, checkout or path.
+    pub(crate) fn not_found(sentence: impl Into<String>) -> Self {
+        Self(StatusCode::NOT_FOUND, sentence.into())
+    }
+
+    /// Not in this state.
+    pub(crate) fn conflict(sentence: impl Into<String>) -> Self {
+        Self(StatusCode::CONFLICT, sentence.into())
     }
 }
 
 impl IntoResponse for ControlError {
     fn into_response(self) -> Response {
-        let (status, sentence) = match self {
-            Self::BadRequest(sentence) => (StatusCode::BAD_REQUEST, sentence),
-            Self::NotFound(sentence) => (StatusCode::NOT_FOUND, sentence),
-            Self::Conflict(sentence) => (StatusCode::CONFLICT, sentence),
-        };
-        (status, Json(json!({"error": sentence}))).into_response()
+        (self.0, Json(json!({"error": self.1}))).into_response()
     }
 }
 
@@ -77,7 +75,7 @@ impl IntoResponse for ControlError {
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ControlError> {
     let body = if body.is_empty() { b"{}" } else { body };
     serde_json::from_slice(body)
-        .map_err(|error| ControlError::BadRequest(format!("The body is invalid: {error}.")))
+        .map_err(|error| ControlError::bad_request(format!("The body is invalid: {error}.")))
 }
 
 pub(crate) type JsonResult = Result<Json<Value>, ControlError>;
@@ -141,7 +139,7 @@ pub(crate) fn serve_files(policy: &'static str, files: &[File]) -> Router<Arc<Sa
 
 pub(crate) async fn not_found(method: Method, uri: Uri) -> Response {
     let path = uri.path();
-    ControlError::NotFound(format!("The sandbox has no {method} {path}.")).into_response()
+    ControlError::not_found(format!("The sandbox has no {method} {path}.")).into_response()
 }
 
 async fn state(Extract(sandbox): Shared) -> Json<Value> {
@@ -224,9 +222,11 @@ async fn set_price(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     sandbox.update(|state, _| {
         let code = state.prices.code(&crypto_code);
         let code =
-            code.map_err(|error| ControlError::BadRequest(format!("The {}.", error.message)))?;
+            code.map_err(|error| ControlError::bad_request(format!("The {}.", error.message)))?;
         let set = state.prices.set(&code, usd);
-        set.map_err(|error| ControlError::BadRequest(format!("The price is too large: {error}.")))?;
+        set.map_err(|error| {
+            ControlError::bad_request(format!("The price is too large: {error}."))
+        })?;
         Ok(Json(json!(prices(state))))
     })
 }
@@ -241,7 +241,7 @@ async fn jump(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Jump { jump_seconds } = parse(&body)?;
     if jump_seconds > MAX_JUMP_SECONDS {
         let sentence = format!("The time jumps by {MAX_JUMP_SECONDS} seconds at most.");
-        return Err(ControlError::BadRequest(sentence));
+        return Err(ControlError::bad_request(sentence));
     }
     sandbox.update(|state, _| {
         state.clock.jump(jump_seconds);

@@ -108,22 +108,12 @@ impl Faults {
         Ok(())
     }
 
-    /// The oldest fault of a call to this endpoint; it counts down.
-    pub(crate) fn take(&mut self, endpoint: Option<Endpoint>) -> Option<Fault> {
-        self.take_where(|target| match target {
-            Target::Any => true,
-            Target::Callback => false,
-            Target::Endpoint(target) => endpoint == Some(target),
-        })
-    }
-
-    /// The oldest fault of a callback; it counts down.
-    pub(crate) fn take_for_callback(&mut self) -> Option<Fault> {
-        self.take_where(|target| target == Target::Callback)
-    }
-
-    fn take_where(&mut self, hits: impl Fn(Target) -> bool) -> Option<Fault> {
-        let index = self.0.iter().position(|plan| hits(plan.endpoint))?;
+    /// The oldest fault that hits this target; it counts down.
+    pub(crate) fn take(&mut self, target: Target) -> Option<Fault> {
+        let hits = |plan: &FaultPlan| {
+            plan.endpoint == target || plan.endpoint == Target::Any && target != Target::Callback
+        };
+        let index = self.0.iter().position(hits)?;
         let plan = &mut self.0[index];
         plan.times -= 1;
         if plan.times == 0 {
@@ -239,11 +229,11 @@ mod tests {
         faults.inject(plan(PRICES, GARBLED, 2)).unwrap();
         faults.inject(plan(Target::Any, Fault::Drop {}, 1)).unwrap();
         faults.inject(plan(Target::Any, GARBLED, 0)).unwrap();
-        let prices = [(); 4].map(|()| faults.take(Some(Endpoint::Prices)));
+        let prices = [(); 4].map(|()| faults.take(PRICES));
         let expected = [Some(GARBLED), Some(GARBLED), Some(Fault::Drop {}), None];
         assert_eq!(prices, expected);
-        assert_eq!(faults.take_for_callback(), Some(LOST));
-        assert_eq!(faults.take_for_callback(), None);
+        assert_eq!(faults.take(Target::Callback), Some(LOST));
+        assert_eq!(faults.take(Target::Callback), None);
     }
 
     #[test]

@@ -49,8 +49,7 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
 }
 
 fn no_session() -> ControlError {
-    let sentence = "There is no such checkout. Go back to the shop and start again.";
-    ControlError::NotFound(sentence.to_owned())
+    ControlError::not_found("There is no such checkout. Go back to the shop and start again.")
 }
 
 #[derive(Debug, Deserialize)]

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::request::{Call, Endpoint};
 use crate::callback::CallbackSender;
-use crate::faults::{ConnectionFault, Fault, FaultyListener};
+use crate::faults::{ConnectionFault, Fault, FaultyListener, Target};
 use crate::journal::Event;
 use crate::state::{Sandbox, write_kept};
 use crate::{Settings, api, control, evm, hosted};
@@ -123,7 +123,8 @@ async fn inject_faults(
 ) -> Response {
     let (mut parts, body) = request.into_parts();
     let call = Arc::new(Call::read(&parts, body).await);
-    let fault = sandbox.update(|state, _| state.faults.take(call.endpoint));
+    let target = call.endpoint.map_or(Target::Any, Target::Endpoint);
+    let fault = sandbox.update(|state, _| state.faults.take(target));
     let response = if let Some(Fault::Status { status, code, .. }) = &fault {
         error(*status, code.as_deref())
     } else {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::account::Accounts;
 use crate::address::payment_uri;
 use crate::asset::Chain;
-use crate::faults::{Fault, Faults};
+use crate::faults::{Fault, Faults, Target};
 use crate::invoice::{Invoice, InvoiceError, NewInvoice, Transaction, TransactionState};
 use crate::journal::{Event, Journal};
 use crate::prices::Prices;
@@ -200,7 +200,7 @@ impl State {
             status,
             url,
         };
-        let fault = self.faults.take_for_callback();
+        let fault = self.faults.take(Target::Callback);
         let times = match &fault {
             Some(Fault::Lost {}) => 0,
             Some(Fault::Repeated {}) => 2,

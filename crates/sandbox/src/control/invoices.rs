@@ -90,7 +90,7 @@ pub(super) async fn act(
         "scenario" => return play(sandbox, &id, parse(&body)?).await,
         _ => {
             let sentence = format!("The sandbox has no POST /sandbox/invoices/{id}/{action}.");
-            return Err(ControlError::NotFound(sentence));
+            return Err(ControlError::not_found(sentence));
         }
     };
     change(&sandbox, &id, |state, now| apply(state, &id, step, now))
@@ -120,11 +120,11 @@ async fn play(sandbox: Arc<Sandbox>, id: &str, what: Play) -> JsonResult {
     let Play { name, pause_ms, .. } = what;
     if pause_ms > MAX_PAUSE_MS {
         let sentence = format!("The member pause_ms is at most {MAX_PAUSE_MS}.");
-        return Err(ControlError::BadRequest(sentence));
+        return Err(ControlError::bad_request(sentence));
     }
     let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
     let scenario = scenario.ok_or_else(|| {
-        ControlError::NotFound(format!(
+        ControlError::not_found(format!(
             "There is no scenario {name:?}: see GET /sandbox/scenarios."
         ))
     })?;
@@ -208,19 +208,19 @@ fn parse_amount(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
         "half" => asked.mul_div(Amount::ONE, whole(2), invoice.coin.decimals, Rounding::Down),
         decimal => {
             return Amount::parse(decimal).map_err(|error| {
-                ControlError::BadRequest(format!(
+                ControlError::bad_request(format!(
                     "Write \"exact\", \"half\", \"double\", \"rest\" or an amount: {error}."
                 ))
             });
         }
     };
     amount.map_err(|error| {
-        ControlError::BadRequest(format!("The amount has no exact value: {error}."))
+        ControlError::bad_request(format!("The amount has no exact value: {error}."))
     })
 }
 
 fn unknown(id: &str) -> ControlError {
-    ControlError::NotFound(format!(
+    ControlError::not_found(format!(
         "There is no invoice {id:?}: see GET /sandbox/invoices."
     ))
 }
@@ -229,7 +229,7 @@ impl From<InvoiceError> for ControlError {
     fn from(error: InvoiceError) -> Self {
         match error {
             InvoiceError::State(sentence) => Self::conflict(sentence),
-            InvoiceError::Amount(sentence) => Self::BadRequest(sentence),
+            InvoiceError::Amount(sentence) => Self::bad_request(sentence),
         }
     }
 }

@@ -10,7 +10,6 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::post;
 use florin_sandbox::Settings;
-use reqwest::Response;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -121,12 +120,6 @@ async fn a_hosted_checkout_has_its_own_callback_url() {
     nothing_more(&mut of_account).await;
 }
 
-async fn prices_with(world: &World, mut fault: Value) -> reqwest::Result<Response> {
-    fault["endpoint"] = json!("prices");
-    world.inject(&fault).await;
-    world.merchant().get("/prices").0.send().await
-}
-
 #[tokio::test]
 async fn a_status_replaces_the_call_as_often_as_planned() {
     let world = World::start().await;
@@ -188,8 +181,10 @@ async fn a_damaged_response_leaves_the_work_done() {
 #[tokio::test]
 async fn a_slow_response_waits_as_long_as_planned_and_has_the_date_of_the_clock() {
     let world = World::start().await;
-    let fault = json!({"kind": "slow", "delay_ms": 12_000});
-    let response = prices_with(&world, fault).await.unwrap();
+    world
+        .inject(&json!({"kind": "slow", "delay_ms": 12_000}))
+        .await;
+    let response = world.merchant().get("/prices").0.send().await.unwrap();
     assert_eq!(world.clock.slept(), [Duration::from_secs(12)]);
     assert_eq!(response.headers()["date"], "Tue, 14 Nov 2023 22:13:20 GMT");
 }
