@@ -36,21 +36,22 @@ pub(crate) struct CallbackSender {
     account_url: Option<Url>,
 }
 
+/// A client for the sandbox's own requests: callbacks, and those to a node.
+pub(crate) fn http_client() -> anyhow::Result<reqwest::Client> {
+    // An error means that the process has one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder().timeout(TIMEOUT);
+    let client = client.redirect(Policy::none()).no_proxy().build();
+    client.context("the client for callbacks cannot be built")
+}
+
 impl CallbackSender {
-    pub(crate) fn new(account_url: Option<&str>) -> anyhow::Result<Self> {
+    pub(crate) fn new(client: reqwest::Client, account_url: Option<&str>) -> anyhow::Result<Self> {
         let parse = |url: &str| {
             let parsed: Result<Url, _> = url.parse();
             parsed.with_context(|| format!("the callback URL {url:?} is no URL"))
         };
         let account_url = account_url.map(parse).transpose()?;
-        // An error means that the process has one already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder()
-            .timeout(TIMEOUT)
-            .redirect(Policy::none())
-            .no_proxy()
-            .build()
-            .context("the client for callbacks cannot be built")?;
         Ok(Self {
             client,
             account_url,

@@ -5,14 +5,11 @@
 //! no confirmation.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use florin_money::Amount;
 use jiff::Timestamp;
-use reqwest::Url;
-use reqwest::redirect::Policy;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +18,6 @@ use crate::invoice::{Invoice, Transaction, TransactionState};
 use crate::state::Sandbox;
 
 const INTERVAL: Duration = Duration::from_millis(300);
-const TIMEOUT: Duration = Duration::from_secs(5);
 /// Blocks that are read at once, and those without a transfer that are remembered.
 const MAX_BLOCKS: u64 = 5_000;
 /// The first topic of a token's transfer: the Keccak-256 digest of `Transfer(address,address,uint256)`. Source: EIP-20.
@@ -48,13 +44,20 @@ struct Block {
 }
 
 /// Follows the node until the shutdown. An unreachable node is asked again, and named in the log once.
-pub(crate) async fn follow(url: &str, sandbox: &Arc<Sandbox>, shutdown: &CancellationToken) {
-    let mut follower = match Follower::new(url) {
-        Ok(follower) => follower,
-        Err(error) => {
-            tracing::error!("no chain is followed: {error:#}");
-            return;
-        }
+pub(crate) async fn follow(
+    client: reqwest::Client,
+    url: &str,
+    sandbox: &Sandbox,
+    shutdown: &CancellationToken,
+) {
+    let mut follower = Follower {
+        client,
+        url: url.to_owned(),
+        chain: None,
+        before: None,
+        head: 0,
+        blocks: BTreeMap::new(),
+        pending: Vec::new(),
     };
     let mut interval = tokio::time::interval(INTERVAL);
     let mut is_lost = false;
@@ -81,7 +84,7 @@ pub(crate) async fn follow(url: &str, sandbox: &Arc<Sandbox>, shutdown: &Cancell
 
 struct Follower {
     client: reqwest::Client,
-    url: Url,
+    url: String,
     chain: Option<Chain>,
     /// The last block before the sandbox began to follow.
     before: Option<u64>,
@@ -91,30 +94,9 @@ struct Follower {
 }
 
 impl Follower {
-    fn new(url: &str) -> anyhow::Result<Self> {
-        let parsed = url
-            .parse()
-            .with_context(|| format!("evm_rpc_url {url:?} is no URL"))?;
-        let client = reqwest::Client::builder()
-            .timeout(TIMEOUT)
-            .redirect(Policy::none())
-            .no_proxy()
-            .build()
-            .context("the client for the chain cannot be built")?;
-        Ok(Self {
-            client,
-            url: parsed,
-            chain: None,
-            before: None,
-            head: 0,
-            blocks: BTreeMap::new(),
-            pending: Vec::new(),
-        })
-    }
-
     async fn call(&self, method: &str, params: Value) -> anyhow::Result<Value> {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let response = self.client.post(self.url.clone()).json(&request).send();
+        let response = self.client.post(&self.url).json(&request).send();
         let mut response: Value = response.await?.error_for_status()?.json().await?;
         if let Some(error) = response.get("error") {
             bail!("{method}: {error}");

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::request::{Call, Endpoint};
-use crate::callback::CallbackSender;
+use crate::callback::{CallbackSender, http_client};
 use crate::faults::{ConnectionFault, Fault, FaultyListener, Target};
 use crate::journal::Event;
 use crate::state::{Sandbox, write_kept};
@@ -37,7 +37,8 @@ pub async fn run(
     settings: Settings,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let sender = CallbackSender::new(settings.callback_url.as_deref())?;
+    let client = http_client()?;
+    let sender = CallbackSender::new(client.clone(), settings.callback_url.as_deref())?;
     let (queue, callbacks) = mpsc::unbounded_channel();
     let address = listener
         .local_addr()
@@ -64,7 +65,7 @@ pub async fn run(
         sender.run(&sandbox, callbacks, &stopped),
         async {
             if let Some(url) = &sandbox.settings.evm_rpc_url {
-                evm::follow(url, &sandbox, &stopped).await;
+                evm::follow(client, url, &sandbox, &stopped).await;
             }
         },
     );
