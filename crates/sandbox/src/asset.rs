@@ -172,8 +172,9 @@ const RATES: [(&str, &str); 9] = [
 
 /// Units of a currency for one US dollar: the account's own rate for its currency, else the table's.
 pub(crate) fn per_usd(settings: &Settings, currency: Currency) -> Option<Amount> {
-    if currency == settings.local_currency {
-        return Some(settings.local_per_usd);
+    let (local, per_usd) = settings.local_currency;
+    if currency == local {
+        return Some(per_usd);
     }
     let listed = RATES.iter().find(|(code, _)| *code == currency.as_str());
     listed.map(|(_, rate)| Amount::parse(rate).expect("the table holds amounts"))

@@ -2,14 +2,11 @@
 
 use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
-use florin_money::{Amount, Currency};
 use florin_sandbox::Settings;
-use reqwest::Url;
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -23,43 +20,8 @@ struct Arguments {
     /// The address to listen on.
     #[arg(long, default_value = "127.0.0.1:8090")]
     listen: SocketAddr,
-    /// Source of ids, addresses and prices; the same seed gives the same ones.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Where to POST callbacks of completed and failed invoices.
-    #[arg(long)]
-    callback_url: Option<Url>,
-    /// A file to which every request and every event is appended, one JSON object per line.
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
-    /// A file that keeps the invoices over a restart; without it the sandbox forgets them, and a proxy reports each open one.
-    #[arg(long, value_name = "FILE")]
-    state: Option<PathBuf>,
-    /// Where browsers reach the sandbox; default: the address it listens on.
-    #[arg(long, value_name = "URL")]
-    public_url: Option<Url>,
-    /// A node of a chain of Ethereum's kind, whose transfers pay the invoices (chain id 11155111 or 97).
-    #[arg(long, value_name = "URL")]
-    evm_rpc_url: Option<Url>,
-    /// The account's local currency beside US dollars, and what one dollar costs in it.
-    #[arg(long, value_name = "CODE=PER_USD", default_value = "USD=1", value_parser = local_currency)]
-    local_currency: (Currency, Amount),
-    /// The API key of callers.
-    #[arg(long)]
-    api_key: Option<String>,
-    /// The API secret that callers sign with.
-    #[arg(long)]
-    api_secret: Option<String>,
-}
-
-/// Reads `EUR=0.92`.
-fn local_currency(text: &str) -> Result<(Currency, Amount), String> {
-    let (code, per_usd) = text
-        .split_once('=')
-        .ok_or("write a currency and what a dollar costs in it, like EUR=0.92")?;
-    let currency = Currency::parse(code).map_err(|error| error.to_string())?;
-    let per_usd = Amount::parse(per_usd).map_err(|error| error.to_string())?;
-    Ok((currency, per_usd))
+    #[command(flatten)]
+    settings: Settings,
 }
 
 #[tokio::main]
@@ -79,21 +41,7 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(arguments: Arguments) -> anyhow::Result<()> {
-    let defaults = Settings::default();
-    let settings = Settings {
-        seed: arguments.seed,
-        callback_url: arguments.callback_url.map(String::from),
-        api_key: arguments.api_key.unwrap_or(defaults.api_key),
-        api_secret: arguments.api_secret.map_or(defaults.api_secret, Into::into),
-        evm_rpc_url: arguments.evm_rpc_url.map(String::from),
-        local_currency: arguments.local_currency.0,
-        local_per_usd: arguments.local_currency.1,
-        log_file: arguments.log,
-        state_file: arguments.state,
-        public_url: arguments.public_url.map(String::from),
-        ..Settings::default()
-    };
-    let address = arguments.listen;
+    let (address, settings) = (arguments.listen, arguments.settings);
     let listener = match TcpListener::bind(address).await {
         Ok(listener) => listener,
         Err(error) if error.kind() == ErrorKind::AddrInUse => anyhow::bail!(

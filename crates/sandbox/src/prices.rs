@@ -52,13 +52,13 @@ impl Prices {
     /// The table's prices, each moved by up to one per cent by the seed.
     ///
     /// # Errors
-    /// `local_per_usd` is so large that a price has no exact value.
+    /// The local currency is worth so little that a price has no exact value.
     pub(crate) fn new(settings: &Settings, seed: Seed) -> Result<Self, AmountError> {
         let mut prices = Self {
             seed,
             listed: Vec::new(),
-            local_currency: settings.local_currency,
-            local_per_usd: settings.local_per_usd,
+            local_currency: settings.local_currency.0,
+            local_per_usd: settings.local_currency.1,
             conversions: BoundedStore::default(),
         };
         for coin in offered(settings.unknown_asset) {

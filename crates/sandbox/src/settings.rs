@@ -6,63 +6,78 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Parser as _;
 use florin_money::{Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// Configuration. [`Settings::default`] is a gateway with public test credentials.
-#[derive(Clone, Debug)]
+/// The options of the program, and what tests set beside them. [`Settings::default`] is a gateway with public test
+/// credentials.
+#[derive(Clone, Debug, clap::Args)]
 pub struct Settings {
-    /// Source of ids, addresses and prices.
+    /// Source of ids, addresses and prices; the same seed gives the same ones.
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The key that callers send in `apikey`.
-    pub api_key: String,
-    /// The secret that callers sign with.
-    pub api_secret: SecretString,
-    /// Where COMPLETED and FAILED are sent; `None` sends nothing.
-    ///
-    /// `Assumed:` invoices of POST /invoice, which name no URL themselves, use one of the account. Disproved by a
-    /// gateway that sends callbacks for hosted checkouts only.
+    // `Assumed:` invoices of POST /invoice, which name no URL themselves, use one of the account. Disproved by a gateway that
+    // sends callbacks for hosted checkouts only.
+    /// Where to POST callbacks of completed and failed invoices.
+    #[arg(long, value_parser = url)]
     pub callback_url: Option<String>,
-    /// Where browsers reach the sandbox, for the pages it links to; `None`: the address it listens on.
-    pub public_url: Option<String>,
-    /// The currency of `amount_in_local_currency`.
-    pub local_currency: Currency,
-    /// Units of the local currency for one US dollar.
-    pub local_per_usd: Amount,
-    /// Whether GET /prices also offers `USDTSOL`, an asset that the specification does not list.
-    pub unknown_asset: bool,
-    /// A node of a chain of Ethereum's kind, whose transfers pay the invoices: its chain id is 11155111 for ETH and USDTERC20,
-    /// or 97 for BNB. `None`: only the control API pays.
-    pub evm_rpc_url: Option<String>,
-    /// Where every request and every event is appended, one JSON object per line; `None` keeps the newest ones in
-    /// memory only.
+    /// A file to which every request and every event is appended, one JSON object per line.
+    #[arg(long = "log", value_name = "FILE")]
     pub log_file: Option<PathBuf>,
-    /// The file that keeps invoices, hosted checkouts and the time; `None`: a restart forgets them.
+    /// A file that keeps the invoices over a restart; without it the sandbox forgets them, and a proxy reports each open one.
+    #[arg(long = "state", value_name = "FILE")]
     pub state_file: Option<PathBuf>,
+    /// Where browsers reach the sandbox; default: the address it listens on.
+    #[arg(long, value_name = "URL", value_parser = url)]
+    pub public_url: Option<String>,
+    /// A node of a chain of Ethereum's kind, whose transfers pay the invoices (chain id 11155111 or 97).
+    #[arg(long, value_name = "URL", value_parser = url)]
+    pub evm_rpc_url: Option<String>,
+    /// The account's local currency beside US dollars, and what one dollar costs in it.
+    #[arg(long, value_name = "CODE=PER_USD", default_value = "USD=1", value_parser = local_currency)]
+    pub local_currency: (Currency, Amount),
+    /// The API key of callers.
+    #[arg(long, default_value = "florin_sandbox_key")]
+    pub api_key: String,
+    /// The API secret that callers sign with.
+    #[arg(long, default_value = "florin_sandbox_secret")]
+    pub api_secret: SecretString,
+    /// Whether GET /prices also offers `USDTSOL`, an asset that the specification does not list.
+    #[arg(skip)]
+    pub unknown_asset: bool,
     /// Where time comes from.
+    #[arg(skip = Arc::new(SystemClock) as Arc<dyn Clock>)]
     pub clock: Arc<dyn Clock>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            seed: 1,
-            api_key: "florin_sandbox_key".to_owned(),
-            api_secret: "florin_sandbox_secret".into(),
-            callback_url: None,
-            public_url: None,
-            local_currency: Currency::USD,
-            local_per_usd: Amount::ONE,
-            unknown_asset: false,
-            evm_rpc_url: None,
-            log_file: None,
-            state_file: None,
-            clock: Arc::new(SystemClock),
+        #[derive(clap::Parser)]
+        struct Options {
+            #[command(flatten)]
+            settings: Settings,
         }
+        Options::parse_from(["florin-sandbox"]).settings
     }
+}
+
+fn url(text: &str) -> Result<String, String> {
+    let url = reqwest::Url::parse(text).map_err(|error| error.to_string())?;
+    Ok(url.into())
+}
+
+/// Reads `EUR=0.92`.
+fn local_currency(text: &str) -> Result<(Currency, Amount), String> {
+    let (code, per_usd) = text
+        .split_once('=')
+        .ok_or("write a currency and what a dollar costs in it, like EUR=0.92")?;
+    let currency = Currency::parse(code).map_err(|error| error.to_string())?;
+    let per_usd = Amount::parse(per_usd).map_err(|error| error.to_string())?;
+    Ok((currency, per_usd))
 }
 
 /// Draws ids, addresses and hashes.

@@ -83,8 +83,10 @@ impl WorldConfig {
             callback_url: self.callbacks.then_some(callbacks),
             unknown_asset: self.unknown_asset,
             evm_rpc_url: self.evm_rpc_url.clone(),
-            local_currency: Currency::parse(self.account.0).expect("a code of ISO 4217"),
-            local_per_usd: Amount::parse(self.account.1).expect("an amount"),
+            local_currency: (
+                Currency::parse(self.account.0).expect("a code of ISO 4217"),
+                Amount::parse(self.account.1).expect("an amount"),
+            ),
             clock: Arc::new(clock),
             ..florin_sandbox::Settings::default()
         }
