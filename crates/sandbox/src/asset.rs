@@ -131,10 +131,6 @@ impl<'de> Deserialize<'de> for Coin {
 }
 
 impl Coin {
-    pub(crate) fn is_stable(&self) -> bool {
-        self.symbol == "USDT"
-    }
-
     /// The four subjects that the specification lists: the right asset, confirmations, the network's fee, the time.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let (symbol, name, network) = (self.symbol, self.name, self.network);

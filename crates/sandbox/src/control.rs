@@ -37,7 +37,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::asset::Chain;
-use crate::faults::FaultPlan;
+use crate::faults::{FaultPlan, one};
 use crate::journal::{Entry, Event};
 use crate::scenario::SCENARIOS;
 use crate::settings::MAX_JUMP_SECONDS;
@@ -188,10 +188,6 @@ struct Blocks {
     blocks: u32,
     /// `None`: every chain.
     chain: Option<Chain>,
-}
-
-fn one() -> u32 {
-    1
 }
 
 async fn mine(Extract(sandbox): Shared, body: Bytes) -> JsonResult {

@@ -71,7 +71,8 @@ pub(crate) struct FaultPlan {
     pub(crate) times: u32,
 }
 
-fn one() -> u32 {
+/// The default of a number of times or blocks.
+pub(crate) fn one() -> u32 {
     1
 }
 

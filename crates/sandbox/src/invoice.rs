@@ -268,35 +268,24 @@ impl Invoice {
         Ok(())
     }
 
-    /// Mines blocks: every transaction that is not stuck counts them. Returns `true` if one did.
-    pub(crate) fn mine(&mut self, blocks: u32) -> bool {
-        if self.failed || blocks == 0 {
+    /// Mines blocks, or takes blocks back if the number is negative: every transaction that is not stuck counts them. Returns
+    /// `true` if one did.
+    pub(crate) fn add_blocks(&mut self, blocks: i64) -> bool {
+        if self.failed {
             return false;
         }
         let mut changed = false;
         for seen in self.transactions.iter_mut().filter(|one| !one.is_followed) {
-            seen.state = match seen.state {
-                TransactionState::Pending => TransactionState::Confirmed(blocks),
-                TransactionState::Confirmed(count) => {
-                    TransactionState::Confirmed(count.saturating_add(blocks))
-                }
-                other => other,
-            };
-            changed |= seen.confirmations() > 0;
-        }
-        changed
-    }
-
-    /// Takes blocks back: their transactions are pending again. Returns `true` if there was one.
-    pub(crate) fn reorganize(&mut self, blocks: u32) -> bool {
-        let mut changed = false;
-        for seen in self.transactions.iter_mut().filter(|one| !one.is_followed) {
-            if let TransactionState::Confirmed(count) = seen.state {
-                seen.state = match count.saturating_sub(blocks) {
+            if let TransactionState::Pending | TransactionState::Confirmed(_) = seen.state {
+                let count = i64::from(seen.confirmations())
+                    .saturating_add(blocks)
+                    .max(0);
+                let state = match u32::try_from(count).unwrap_or(u32::MAX) {
                     0 => TransactionState::Pending,
-                    left => TransactionState::Confirmed(left),
+                    count => TransactionState::Confirmed(count),
                 };
-                changed = true;
+                changed |= state != seen.state;
+                seen.state = state;
             }
         }
         changed

@@ -162,13 +162,13 @@ impl State {
 
     pub(crate) fn mine(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
         self.invoices
-            .change_all(|invoice| is_on(invoice, chain) && invoice.mine(blocks));
+            .change_all(|invoice| is_on(invoice, chain) && invoice.add_blocks(blocks.into()));
         self.journal.add(now, Event::Block { chain, blocks });
     }
 
     pub(crate) fn reorganize(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
         self.invoices
-            .change_all(|invoice| is_on(invoice, chain) && invoice.reorganize(blocks));
+            .change_all(|invoice| is_on(invoice, chain) && invoice.add_blocks(-i64::from(blocks)));
         self.journal.add(now, Event::Reorg { chain, blocks });
     }
 

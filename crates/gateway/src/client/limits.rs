@@ -287,7 +287,7 @@ impl Limits {
     pub(super) fn is_durable_step(&self, before: &Self, rules: &Rules) -> bool {
         self.is_serial(rules)
             || self.pause != before.pause
-            || !self.circuit.is_same_phase(&before.circuit)
+            || self.circuit.phase != before.circuit.phase
             || self.nonces.rule != before.nonces.rule
     }
 

@@ -44,12 +44,8 @@ fn apply(invoice: &mut Invoice, change: &str) {
     match word {
         "pay" => invoice.pay(seen(value, TransactionState::Pending)).unwrap(),
         "stick" => invoice.pay(seen(value, TransactionState::Stuck)).unwrap(),
-        "mine" => {
-            invoice.mine(number());
-        }
-        "reorganize" => {
-            invoice.reorganize(number());
-        }
+        "mine" => _ = invoice.add_blocks(number().into()),
+        "reorganize" => _ = invoice.add_blocks(-i64::from(number())),
         "bump" => invoice.bump_fee().unwrap(),
         "replace" => drop(invoice.replace().unwrap()),
         "expire" => invoice.expire(at(number().into())).unwrap(),

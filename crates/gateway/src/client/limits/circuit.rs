@@ -20,7 +20,7 @@ const PROBE_TAKES: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Circuit {
-    phase: Phase,
+    pub(super) phase: Phase,
     /// The number of the last probe.
     probes: u32,
     straight: u32,
@@ -30,7 +30,7 @@ pub(super) struct Circuit {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
-enum Phase {
+pub(super) enum Phase {
     #[default]
     Closed,
     /// Nothing is sent before `until`; the next call after that is the probe.
@@ -79,11 +79,6 @@ impl Circuit {
 
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.phase, Phase::Closed)
-    }
-
-    /// Returns `true` if both permit the same calls.
-    pub(super) fn is_same_phase(&self, other: &Self) -> bool {
-        self.phase == other.phase
     }
 
     /// Records whether a call was answered. Calls sent before the circuit opened are ignored.
