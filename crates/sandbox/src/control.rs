@@ -1,25 +1,7 @@
 //! The developer's side, below `/sandbox`: the page, and a control API of plain JSON without signatures. An error is a
 //! sentence.
 //!
-//! | call | does |
-//! |---|---|
-//! | GET `state` | all that the page shows |
-//! | GET `invoices`, `sessions` | every invoice and every hosted checkout, newest first |
-//! | POST `invoices/{id}/pay` | `{"amount": "exact"}`: also `half`, `double`, `rest`, a decimal; with `"fee": "low"` it is stuck |
-//! | POST `invoices/{id}/{action}` | `bump-fee`, `replace`, `expire`, `fail` |
-//! | POST `invoices/{id}/override` | members with which GET /invoice replaces its own; `null` removes one, `{}` ends it |
-//! | POST `invoices/{id}/scenario` | `{"name": "paid"}`, of GET `scenarios`; `pause_ms` between the steps |
-//! | POST `scenario` | the same on the newest open invoice, or on `invoice` |
-//! | POST `next-invoice` | `address`, `qr_string`, `invoice_id` of the next POST /invoice |
-//! | POST `mine`, `reorg` | `{"blocks": 1}`, on every chain or on one: `{"chain": "bitcoin"}` |
-//! | POST `prices` | `{"crypto_code": "BTC", "usd": "70000"}` |
-//! | POST `time` | `{"jump_seconds": 900}` |
-//! | POST `clock` | `{"ahead_seconds": 3600}`: the clock of nonces and of the header Date is wrong; 0 sets it right |
-//! | GET, POST, DELETE `faults` | `{"endpoint": "create_invoice", "kind": "status", "status": 429, "retry_after": 7, "times": 2}` |
-//! | GET `requests` | the newest calls to the gateway, newest first |
-//! | GET `journal` | the newest events, oldest first |
-//!
-//! `{id}` may be `latest`.
+//! docs/guide/sandbox.md describes each call.
 
 pub(crate) mod invoices;
 
