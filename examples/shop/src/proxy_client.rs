@@ -6,11 +6,12 @@
 
 use std::time::Duration;
 
+use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use florin_money::{Amount, Currency};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use reqwest::{Client, StatusCode, redirect};
+use reqwest::{Client, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -37,12 +38,8 @@ pub(crate) struct NewOrder<'a> {
     pub(crate) lines: &'a [Line<'a>],
     pub(crate) amount: Amount,
     pub(crate) currency: Currency,
-    /// Paid on the gateway's own page; absent for our checkout.
-    pub(crate) hosted: Option<Hosted<'a>>,
-}
-
-pub(crate) struct Hosted<'a> {
-    pub(crate) customer_email: &'a str,
+    /// Of a customer who pays on the gateway's own page; absent for our checkout.
+    pub(crate) hosted_email: Option<&'a str>,
 }
 
 /// An order that is open now.
@@ -50,20 +47,6 @@ pub(crate) struct OpenedOrder {
     pub(crate) order_id: String,
     /// For the customer's page: lets it see and pay this one order.
     pub(crate) client_token: String,
-}
-
-/// Why no order was opened. Nothing is paid yet, so a retry is safe.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OpenError {
-    /// No response in time.
-    #[error("the proxy cannot be reached")]
-    Unreachable(#[source] reqwest::Error),
-    /// The proxy refused.
-    #[error("the proxy answered {0}: {1}")]
-    Refused(StatusCode, String),
-    /// The response was not what was agreed.
-    #[error("the proxy's response cannot be read")]
-    Unreadable,
 }
 
 impl ProxyClient {
@@ -87,8 +70,8 @@ impl ProxyClient {
     /// Opens an order, or finds the one of the same reference.
     ///
     /// # Errors
-    /// [`OpenError`]
-    pub(crate) async fn open(&self, order: NewOrder<'_>) -> Result<OpenedOrder, OpenError> {
+    /// The proxy does not answer in time, refuses, or answers something else. Nothing is paid yet, so a retry is safe.
+    pub(crate) async fn open(&self, order: NewOrder<'_>) -> anyhow::Result<OpenedOrder> {
         let mut body = json!({
             "amount": order.amount.to_string(),
             "currency": order.currency.as_str(),
@@ -104,35 +87,29 @@ impl ProxyClient {
             })
         });
         body["lines"] = lines.collect();
-        if let Some(hosted) = order.hosted {
+        if let Some(email) = order.hosted_email {
             body["flow"] = "hosted".into();
-            body["customer_email"] = hosted.customer_email.into();
+            body["customer_email"] = email.into();
         }
-        let mut response = self
-            .http
-            .post(&self.orders_url)
-            .bearer_auth(self.secret_key.expose_secret())
-            .header("idempotency-key", order.reference)
-            .json(&body)
-            .send()
-            .await
-            .map_err(OpenError::Unreachable)?;
+        let request = self.http.post(&self.orders_url);
+        let request = request.bearer_auth(self.secret_key.expose_secret());
+        let request = request.header("idempotency-key", order.reference);
+        let mut response = request.json(&body).send().await?;
         let status = response.status();
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(OpenError::Unreachable)? {
+        while let Some(chunk) = response.chunk().await? {
             bytes.extend_from_slice(&chunk);
-            if bytes.len() > MAX_ANSWER_BYTES {
-                return Err(OpenError::Unreadable);
-            }
+            anyhow::ensure!(bytes.len() <= MAX_ANSWER_BYTES, "the response is too long");
         }
-        let response: Value = serde_json::from_slice(&bytes).map_err(|_| OpenError::Unreadable)?;
+        let response: Value = serde_json::from_slice(&bytes)?;
+        let message = &response["error"]["message"];
+        anyhow::ensure!(
+            status.is_success(),
+            "the proxy answered {status}: {message}"
+        );
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        if !status.is_success() {
-            let message = text(&response["error"]["message"]).unwrap_or_default();
-            return Err(OpenError::Refused(status, message));
-        }
         let opened = text(&response["order"]["id"]).zip(text(&response["client_token"]));
-        let (order_id, client_token) = opened.ok_or(OpenError::Unreadable)?;
+        let (order_id, client_token) = opened.context("the response names no order")?;
         Ok(OpenedOrder {
             order_id,
             client_token,

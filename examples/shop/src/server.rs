@@ -69,10 +69,7 @@ async fn receive(State(shop): State<Arc<Shop>>, headers: HeaderMap, body: Bytes)
     let (webhook_id, event) = match shop.verifier.verify(&headers, &body) {
         Ok(verified) => verified,
         Err(refusal) => {
-            tracing::warn!(
-                error = &refusal as &dyn std::error::Error,
-                "webhook refused"
-            );
+            tracing::warn!("webhook refused: {refusal:#}");
             return StatusCode::BAD_REQUEST;
         }
     };
@@ -90,4 +87,81 @@ async fn receive(State(shop): State<Arc<Shop>>, headers: HeaderMap, body: Bytes)
 async fn orders_json(State(shop): State<Arc<Shop>>) -> Response {
     let orders = json!({ "orders": shop.orders().newest_first() });
     ([(header::CACHE_CONTROL, "no-store")], Json(orders)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use standardwebhooks::Webhook;
+
+    use super::*;
+    use crate::shop::tests::{WEBHOOK_SECRET, shop_at};
+
+    fn event() -> Value {
+        let order = json!({
+            "id": "ord_1", "reference": "r-1", "title": "Enamel mug", "amount": "12.50", "currency": "USD",
+        });
+        json!({ "type": "order.paid", "data": { "sequence": 1, "order": order } })
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the standardwebhooks crate reads the system's clock, so the signer has to as well"
+    )]
+    fn unix_now() -> i64 {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        i64::try_from(since.unwrap().as_secs()).unwrap()
+    }
+
+    /// Delivers a body, signed with a secret `age` seconds before this moment.
+    async fn deliver(shop: &Arc<Shop>, body: &str, signed: &Value, secret: &str, age: i64) -> u16 {
+        let timestamp = unix_now() - age;
+        let webhook = Webhook::new(secret).unwrap();
+        let signature = webhook.sign("msg_1", timestamp, signed.to_string().as_bytes());
+        let mut headers = HeaderMap::new();
+        headers.insert("webhook-id", "msg_1".parse().unwrap());
+        headers.insert("webhook-timestamp", timestamp.into());
+        headers.insert("webhook-signature", signature.unwrap().parse().unwrap());
+        let body = Bytes::from(body.to_owned());
+        receive(State(shop.clone()), headers, body).await.as_u16()
+    }
+
+    fn orders(shop: &Shop) -> Value {
+        serde_json::to_value(shop.orders().newest_first()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_paid_order_is_known_with_its_event_however_often_it_is_delivered() {
+        let shop = shop_at("http://127.0.0.1:9");
+        let event = event();
+        for _ in 0..3 {
+            let status = deliver(&shop, &event.to_string(), &event, WEBHOOK_SECRET, 0).await;
+            assert_eq!(status, 204);
+        }
+        let mut expected = event["data"]["order"].clone();
+        expected["paid_by"] = json!("msg_1");
+        expected["events"] = json!([{ "webhook_id": "msg_1", "type": "order.paid" }]);
+        assert_eq!(orders(&shop), json!([expected]));
+    }
+
+    #[tokio::test]
+    async fn a_delivery_that_is_forged_altered_old_or_no_event_changes_nothing() {
+        let shop = shop_at("http://127.0.0.1:9");
+        let event = event();
+        let body = event.to_string();
+        let altered = body.replace("12.50", "12.51");
+        let other = json!({ "kind": "order.paid" });
+        let guessed = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        for (body, signed, secret, age) in [
+            (&body, &event, guessed, 0),
+            (&altered, &event, WEBHOOK_SECRET, 0),
+            (&body, &event, WEBHOOK_SECRET, 3600),
+            (&other.to_string(), &other, WEBHOOK_SECRET, 0),
+        ] {
+            assert_eq!(deliver(&shop, body, signed, secret, age).await, 400);
+        }
+        let unsigned = receive(State(shop.clone()), HeaderMap::new(), body.into()).await;
+        assert_eq!(unsigned, StatusCode::BAD_REQUEST);
+        assert_eq!(orders(&shop), json!([]));
+    }
 }

@@ -74,3 +74,29 @@ pub struct Settings {
     /// Seconds since 1970: when an order token is made.
     pub now: Box<dyn Fn() -> u64 + Send + Sync>,
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    pub(crate) const SECRET_KEY: &str = "sk_of_the_demo_store";
+    pub(crate) const TOKEN_KEY: &str = "token-key-of-a-shop-in-a-test-0123456789";
+    pub(crate) const WEBHOOK_SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+    /// The reference of every cart is `cart-1`.
+    pub(crate) fn shop_at(proxy_url: &str) -> Arc<Shop> {
+        let shop = Shop::new(Settings {
+            proxy_url: proxy_url.to_owned(),
+            store_id: "demo".to_owned(),
+            secret_key: SECRET_KEY.into(),
+            webhook_secret: WEBHOOK_SECRET.into(),
+            token_key: TOKEN_KEY.into(),
+            currency: Currency::USD,
+            new_reference: || "cart-1".to_owned(),
+            now: Box::new(|| 1_700_000_000),
+        });
+        Arc::new(shop.unwrap())
+    }
+}

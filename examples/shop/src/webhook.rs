@@ -2,9 +2,10 @@
 //!
 //! Source: Standard Webhooks 1.0.0, "Verifying signatures"; the events in docs/reference/webhooks.md.
 
+use anyhow::Context as _;
 use axum::http::HeaderMap;
 use serde_json::Value;
-use standardwebhooks::{HEADER_WEBHOOK_ID, Webhook, WebhookError};
+use standardwebhooks::{HEADER_WEBHOOK_ID, Webhook};
 
 /// Checks signatures with the store's webhook secret.
 pub(crate) struct Verifier(Webhook);
@@ -30,18 +31,6 @@ pub(crate) struct Facts {
     pub(crate) currency: String,
 }
 
-/// Why a request is no event.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Refusal {
-    /// Forged, altered, too old, or signed with another secret. It proves nothing and changes
-    /// nothing.
-    #[error("the signature does not fit")]
-    Signature(#[source] WebhookError),
-    /// Signed, but not of the shape that was agreed.
-    #[error("the body is not an event")]
-    Body,
-}
-
 impl Verifier {
     /// # Errors
     /// The secret is not base64, or has less than the 24 bytes that the standard asks for.
@@ -52,17 +41,21 @@ impl Verifier {
     }
 
     /// The event and its id, which stays the same however often the event is delivered.
+    ///
+    /// # Errors
+    /// The request is forged, altered, too old, or signed with another secret: it proves nothing and changes nothing. Or
+    /// it is no event.
     pub(crate) fn verify(
         &self,
         headers: &HeaderMap,
         body: &[u8],
-    ) -> Result<(String, Event), Refusal> {
-        self.0.verify(body, headers).map_err(Refusal::Signature)?;
+    ) -> anyhow::Result<(String, Event)> {
+        self.0.verify(body, headers)?;
         let id = headers
             .get(HEADER_WEBHOOK_ID)
             .and_then(|id| id.to_str().ok());
         let id = id.expect("the signature covers the id").to_owned();
-        Ok((id, read(body).ok_or(Refusal::Body)?))
+        Ok((id, read(body).context("the body is not an event")?))
     }
 }
 

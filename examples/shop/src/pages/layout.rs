@@ -142,4 +142,17 @@ mod tests {
         let expected = "<p title=\"&quot;&gt;&lt;script&gt;&#39;&amp;\">{{t}}</p>";
         assert_eq!(page, Html(expected.to_owned()));
     }
+
+    #[test]
+    fn only_an_inline_checkout_may_compile_in_the_shops_origin() {
+        let proxy = "http://proxy.example";
+        assert!(!policy(proxy, Checkout::Frame).contains("wasm-unsafe-eval"));
+        let inline = policy(proxy, Checkout::Inline);
+        for part in [
+            "script-src 'self' http://proxy.example 'wasm-unsafe-eval';",
+            "connect-src 'self' http://proxy.example;",
+        ] {
+            assert!(inline.contains(part), "{inline}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use super::layout::{Checkout as Shown, Html, page};
 use super::storefront::not_found;
 use crate::cart::{Cart, Line};
 use crate::catalogue::{Product, price};
-use crate::proxy_client::{Claims, Hosted, NewOrder, OpenError, sign};
+use crate::proxy_client::{Claims, NewOrder, sign};
 use crate::shop::{Checkout, Shop};
 use crate::webhook::Facts;
 
@@ -25,8 +25,8 @@ async fn open(
     title: &str,
     lines: &[Line<'_>],
     amount: Amount,
-    hosted: Option<Hosted<'_>>,
-) -> Result<String, OpenError> {
+    hosted_email: Option<&str>,
+) -> anyhow::Result<String> {
     let currency = shop.settings.currency;
     let amount = amount.with_min_decimals(currency.decimals());
     let reference = (shop.settings.new_reference)();
@@ -36,10 +36,10 @@ async fn open(
         lines,
         amount,
         currency,
-        hosted,
+        hosted_email,
     };
     let opened = shop.proxy.open(order).await.inspect_err(|error| {
-        tracing::error!(error = error as &dyn std::error::Error, "no order");
+        tracing::error!("no order: {error:#}");
     })?;
     shop.orders().opened(Facts {
         order_id: opened.order_id,
@@ -188,10 +188,8 @@ pub(crate) async fn check_out_hosted(
     Form(wanted): Form<HostedForm>,
 ) -> Response {
     let product = hosted_product(&shop);
-    let hosted = Some(Hosted {
-        customer_email: wanted.email.trim(),
-    });
-    let opened = open(&shop, &product.title, &[], product.price, hosted).await;
+    let email = Some(wanted.email.trim());
+    let opened = open(&shop, &product.title, &[], product.price, email).await;
     let Ok(path) = opened else {
         let problem = "The payment page cannot be reached right now. Nothing was charged; check the \
                        e-mail address, and try again in a moment.";
@@ -262,4 +260,144 @@ pub(crate) async fn members_checkout(
     ];
     let main = shop.fill(include_str!("../../site/members.html"), &values);
     page(&shop, Shown::Frame, title, main)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use axum::body::to_bytes;
+    use axum::http::HeaderMap;
+    use axum::routing::post;
+    use axum::{Json, Router};
+    use serde_json::{Value, json};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::shop::tests::{SECRET_KEY, TOKEN_KEY, shop_at};
+
+    type Asked = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
+
+    /// A shop whose proxy answers every order with `status`, and keeps its requests.
+    async fn shop(status: StatusCode) -> (Arc<Shop>, Asked) {
+        let asked = Asked::default();
+        let kept = asked.clone();
+        let open = async move |headers: HeaderMap, Json(body): Json<Value>| {
+            kept.lock().unwrap().push((headers, body));
+            let response = json!({ "order": { "id": "ord_9" }, "client_token": "ct_9" });
+            (status, Json(response))
+        };
+        let routes = Router::new().route("/v1/orders", post(open));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+        (shop_at(&url), asked)
+    }
+
+    async fn check_out(shop: &Arc<Shop>, wanted: &[(&str, &str)]) -> Response {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let wanted = wanted.iter().map(owned).collect();
+        check_out_cart(State(shop.clone()), Form(wanted)).await
+    }
+
+    fn location(response: &Response) -> &str {
+        response.headers()["location"].to_str().unwrap()
+    }
+
+    async fn text(response: Response) -> String {
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        String::from_utf8(body.to_vec()).unwrap()
+    }
+
+    async fn checkout_of(shop: &Arc<Shop>, reference: &str, query: &str) -> Response {
+        let query = Query::try_from_uri(&format!("/?{query}").parse().unwrap()).unwrap();
+        cart_checkout(State(shop.clone()), Path(reference.to_owned()), query).await
+    }
+
+    #[tokio::test]
+    async fn the_backend_names_the_price_and_the_page_gets_the_token() {
+        let (shop, asked) = shop(StatusCode::CREATED).await;
+        let wanted = [("mug", "1"), ("sticker", "2"), ("amount", "0.01")];
+        let response = check_out(&shop, &wanted).await;
+        assert_eq!(response.status(), StatusCode::SEE_OTHER);
+        assert_eq!(location(&response), "/cart/cart-1");
+        let (headers, body) = asked.lock().unwrap()[0].clone();
+        assert_eq!(headers["authorization"], format!("Bearer {SECRET_KEY}"));
+        assert_eq!(headers["idempotency-key"], "cart-1");
+        let line = |title: &str, quantity: u32, unit_amount: &str| json!({ "title": title, "quantity": quantity, "unit_amount": unit_amount });
+        let expected = json!({
+            "amount": "15.50", "currency": "USD", "reference": "cart-1",
+            "title": "1 × Enamel mug, 2 × Sticker",
+            "lines": [line("Enamel mug", 1, "12.50"), line("Sticker", 2, "1.50")],
+        });
+        assert_eq!(body, expected);
+        let page = text(checkout_of(&shop, "cart-1", "").await).await;
+        let element = "<florin-checkout store=\"demo\" client-token=\"ct_9\" display=\"frame\">";
+        assert!(
+            page.contains(element) && !page.contains(SECRET_KEY),
+            "{page}"
+        );
+        let orders = serde_json::to_value(shop.orders().newest_first()).unwrap();
+        let known = (&orders[0]["id"], &orders[0]["paid_by"]);
+        assert_eq!(known, (&json!("ord_9"), &Value::Null));
+        let another = checkout_of(&shop, "cart-of-another", "").await;
+        assert_eq!(another.status(), StatusCode::NOT_FOUND);
+    }
+
+    #[tokio::test]
+    async fn a_hosted_order_has_an_email_and_one_of_two_displays() {
+        let (shop, asked) = shop(StatusCode::CREATED).await;
+        let form = HostedForm {
+            email: " ada@shop.example".to_owned(),
+            display: "redirect".to_owned(),
+        };
+        let response = check_out_hosted(State(shop.clone()), Form(form)).await;
+        assert_eq!(location(&response), "/cart/cart-1?display=redirect");
+        let body = asked.lock().unwrap()[0].1.clone();
+        assert_eq!(body["flow"], "hosted");
+        assert_eq!(body["customer_email"], "ada@shop.example");
+        assert_eq!(body["amount"], "19.90");
+        for (query, display) in [
+            ("display=redirect", "redirect"),
+            ("display=%22%3E", "frame"),
+        ] {
+            let page = text(checkout_of(&shop, "cart-1", query).await).await;
+            let display = format!("display=\"{display}\"");
+            assert!(page.contains(&display), "{query}: {page}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_members_price_is_in_a_token_and_its_key_is_nowhere() {
+        let (shop, asked) = shop(StatusCode::CREATED).await;
+        let begun = members(State(shop.clone())).await;
+        assert_eq!(location(&begun), "/members/cart-1");
+        let page = async |reference: &str| {
+            members_checkout(State(shop.clone()), Path(reference.to_owned())).await
+        };
+        let shown = text(page("cart-1").await).await;
+        let (_, token) = shown.split_once("order-token=\"").unwrap();
+        let (token, _) = token.split_once('"').unwrap();
+        assert_eq!(token.split('.').count(), 3);
+        assert!(!shown.contains(TOKEN_KEY) && !shown.contains(SECRET_KEY));
+        let again = text(page("cart-1").await).await;
+        assert!(again.contains(token), "loaded again, it is the same order");
+        assert!(asked.lock().unwrap().is_empty(), "the proxy is not asked");
+        assert_eq!(page("\">").await.status(), StatusCode::NOT_FOUND);
+    }
+
+    #[tokio::test]
+    async fn an_empty_cart_and_a_proxy_that_refuses_or_is_down_open_nothing() {
+        let (shop, asked) = shop(StatusCode::CONFLICT).await;
+        let empty = check_out(&shop, &[("mug", "0")]).await;
+        assert_eq!(empty.status(), StatusCode::BAD_REQUEST);
+        assert!(asked.lock().unwrap().is_empty());
+        for shop in [shop, shop_at("http://127.0.0.1:9")] {
+            let response = check_out(&shop, &[("mug", "1")]).await;
+            assert_eq!(response.status(), StatusCode::BAD_GATEWAY);
+            let page = text(response).await;
+            assert!(page.contains("Nothing was charged"), "{page}");
+            assert!(shop.orders().newest_first().is_empty());
+        }
+    }
 }
