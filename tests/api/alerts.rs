@@ -1,20 +1,16 @@
-//! Each alert has a text, a runbook and a unit test by promtool. A real Prometheus shows that the proxy's series and the rules
-//! belong together, beside what the operator's first page shows of the same faults: one in which a minute lasts 200 ms.
+//! Each alert has a text, a runbook and a unit test by promtool; `metrics.rs` compares the series of those tests with what the proxy
+//! exports. Faults set the series that the rules read, and are on the operator's first page.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::net::SocketAddr;
-use std::process::{Command, Stdio};
+use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{
-    Folder, MovedFile, Program, Reply, Running, World, eventually, free_port, secrets,
-    yaml_documents,
-};
+use support::{Folder, MovedFile, Program, Reply, World, eventually, secrets, yaml_documents};
 
+use crate::metrics::Scrape;
 use crate::operators_pages::{Pages, ada};
-use crate::program::{assert_ended, start_program};
+use crate::program::{assert_ended, end, start_program};
 use crate::reload::{RELOADED, change, line};
 use crate::repository::{root, text_of};
 use crate::staff_pages::zoe;
@@ -34,6 +30,26 @@ fn promtool(words: &[&str]) {
 fn the_alerts_pass_their_unit_tests() {
     promtool(&["check", "rules", "alerts.yml"]);
     promtool(&["test", "rules", "alerts.test.yml"]);
+}
+
+#[test]
+fn the_expressions_of_the_dashboard_are_promql() {
+    let dashboard: Value = serde_json::from_str(&text_of("deploy/grafana/florin.json")).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap().iter();
+    let targets = panels.flat_map(|panel| panel["targets"].as_array().into_iter().flatten());
+    let rules = targets.zip(1..).map(|(target, number)| {
+        let expression = target["expr"].as_str().unwrap();
+        let expression = expression.replace("$__rate_interval", "2m");
+        json!({ "record": format!("panel_{number}"), "expr": expression })
+    });
+    let rules: Vec<Value> = rules.collect();
+    assert!(rules.len() > 15, "{rules:?}");
+    let folder = Folder::new();
+    let file = folder.file("panels.yml");
+    // JSON is YAML.
+    let text = json!({ "groups": [{ "name": "panels", "rules": rules }] });
+    fs::write(&file, text.to_string()).unwrap();
+    promtool(&["check", "rules", &file.display().to_string()]);
 }
 
 #[test]
@@ -109,11 +125,18 @@ async fn page_with(world: &World, session: &[(String, String)], texts: &[&str]) 
     .await
 }
 
+/// Waits until a series that a rule reads has such a value.
+async fn wait_for_series(world: &World, series: &str, is_reached: impl Fn(u64) -> bool) {
+    eventually(series, async || {
+        is_reached(Scrape::of(world).await.value(series)).then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
-async fn faults_of_configuration_disk_and_process_are_alerts_and_on_the_operators_page() {
+async fn faults_of_configuration_and_disk_are_in_metrics_and_on_the_operators_page() {
     let mut world = World::start().await;
-    let mut program = start_program(&mut world).await;
-    let prometheus = Prometheus::start(&world).await;
+    let program = start_program(&mut world).await;
     let checkout = world.customer().open("ebook").await;
     let session = ada(&world).await.cookies;
     page_with(&world, &session, &[ALL_IS_WELL]).await;
@@ -123,9 +146,7 @@ async fn faults_of_configuration_disk_and_process_are_alerts_and_on_the_operator
     change(&world, &program, &[(&right, wrong)]);
     line(&program, 0, RELOADED).await;
     assert_eq!(checkout.get("/quotes").await.status, 503);
-    prometheus
-        .wait_until_fires("FlorinGatewayKeyRejected")
-        .await;
+    wait_for_series(&world, "florin_gateway_key_rejected", |value| value == 1).await;
     let text = "the gateway refuses us: check the key and the secret";
     let logged = line(&program, 0, text).await;
     let reason = "\"gateway_message\":\"the signature is not";
@@ -143,7 +164,7 @@ async fn faults_of_configuration_disk_and_process_are_alerts_and_on_the_operator
 
     let (price, number) = ("price = \"19.90\"", "price = 19.90");
     change(&world, &program, &[(wrong, &right), (price, number)]);
-    prometheus.wait_until_fires("FlorinReloadRefused").await;
+    wait_for_series(&world, "florin_reload_refused", |value| value == 1).await;
     let refused = ["The configuration was not reloaded", "product.ebook.price"];
     page_with(&world, &session, &refused).await;
     change(&world, &program, &[(number, price)]);
@@ -152,8 +173,8 @@ async fn faults_of_configuration_disk_and_process_are_alerts_and_on_the_operator
     page_with(&world, &session, &[ALL_IS_WELL]).await;
 
     let moved = MovedFile::move_away(&world.database());
-    prometheus.wait_until_fires("FlorinStorageFailing").await;
-    prometheus.wait_until_fires("FlorinNotReady").await;
+    wait_for_series(&world, "florin_storage_failing", |value| value == 1).await;
+    wait_for_series(&world, "florin_ready", |value| value == 0).await;
     let fails = "the proxy is not ready: the database fails: ";
     assert_ended(&health(&["--json"]), 1, &[fails, "\"healthy\":false"]);
     assert_ended(&health(&["--live"]), 0, &["The proxy is alive.\n"]);
@@ -163,46 +184,17 @@ async fn faults_of_configuration_disk_and_process_are_alerts_and_on_the_operator
     assert!(!page.contains(ALL_IS_WELL), "{page}");
     moved.put_back();
     page_with(&world, &session, &[ALL_IS_WELL]).await;
-    for alert in ["FlorinReloadRefused", "FlorinStorageFailing"] {
-        prometheus.wait_until_over(alert).await;
+    for series in ["florin_reload_refused", "florin_storage_failing"] {
+        wait_for_series(&world, series, |value| value == 0).await;
     }
-    assert_eq!(program.stop().await, Some(0));
-    prometheus.wait_until_fires("FlorinDown").await;
-    world.start_proxy().await;
-    prometheus.wait_until_over("FlorinDown").await;
-    world.end().await;
-}
-
-async fn dashboard_has_values(prometheus: &Prometheus) {
-    let dashboard: Value = serde_json::from_str(&text_of("deploy/grafana/florin.json")).unwrap();
-    let panels = dashboard["panels"].as_array().unwrap().iter();
-    let targets = panels.flat_map(|panel| panel["targets"].as_array().into_iter().flatten());
-    let expressions: Vec<_> = targets
-        .map(|target| target["expr"].as_str().unwrap())
-        .collect();
-    assert!(expressions.len() > 15, "{expressions:?}");
-    for expression in expressions {
-        let expression = expression.replace("$__rate_interval", "2s");
-        eventually(&format!("{expression} has a value"), async || {
-            let found = prometheus.query(&expression).await?;
-            (!found.as_array()?.is_empty()).then_some(())
-        })
-        .await;
-    }
+    end(world, program).await;
 }
 
 #[tokio::test]
-async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_page_alone() {
+async fn a_gateway_that_is_away_and_what_waits_are_in_metrics_and_on_the_operators_page_alone() {
     let mut world = World::with(|config| config.callbacks = false).await;
     world.customer().open("ebook").await.choose("BTC").await;
     world.wait_for_deliveries().await;
-    let prometheus = Prometheus::start(&world).await;
-    dashboard_has_values(&prometheus).await;
-    let mut firing = prometheus.firing().await;
-    // Other tests write to the same volume.
-    firing.remove("FlorinDiskFillsUp");
-    assert_eq!(firing, [].into(), "all is well");
-
     world.webhooks.reply_with(Reply::Status(500));
     world.customer().open("ebook").await.choose("BTC").await;
     world.skip(Duration::from_mins(2));
@@ -216,11 +208,18 @@ async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_p
     page_with(&world, &session, &["The gateway does not answer"]).await;
     let staff = zoe(&world).await.get("/staff/").await.with(200).text;
     assert!(staff.contains(ALL_IS_WELL), "{staff}");
-    prometheus.wait_until_fires("FlorinGatewayDown").await;
-    eventually("FlorinPollsLate fires", async || {
+    wait_for_series(&world, "florin_gateway_up", |value| value == 0).await;
+    eventually("polls are late", async || {
         world.skip(Duration::from_secs(30));
-        let fires = prometheus.firing().await.contains("FlorinPollsLate");
-        fires.then_some(())
+        let scrape = Scrape::of(&world).await;
+        let is_late = |priority| {
+            let series = format!("florin_poll_lag_seconds{{priority=\"{priority}\"}}");
+            scrape.value(&series) > 60
+        };
+        let is_late = ["callback", "watched", "unwatched"]
+            .into_iter()
+            .any(is_late);
+        is_late.then_some(())
     })
     .await;
     world.gateway_link.restore().await;
@@ -233,9 +232,7 @@ async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_p
         let mut pages = Pages::of(&world);
         pages.cookies.clone_from(&session);
         let page = pages.get("/").await.text;
-        let firing = prometheus.firing().await;
-        let is_well = page.contains(ALL_IS_WELL) && !firing.contains("FlorinGatewayDown");
-        is_well.then_some(())
+        page.contains(ALL_IS_WELL).then_some(())
     })
     .await;
 
@@ -243,122 +240,19 @@ async fn a_gateway_that_is_away_and_what_waits_are_alerts_and_on_the_operators_p
     let forwarded = customer.with_header("x-forwarded-for", "203.0.113.7");
     forwarded.open("ebook").await;
     page_with(&world, &session, &["A reverse proxy is not named"]).await;
+    // Every rule of pauses and rates is in `crates/gateway/src/client/limits`.
+    world.expect_error("the gateway asks for a pause that would stop payments");
     let limit = json!({
-        "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 200, "times": 9,
+        "endpoint": "prices", "kind": "status", "status": 429, "retry_after": 4_000_000, "times": 9,
     });
     world.sandbox().inject_fault(limit).await;
     let refused = world.customer().open("ebook").await.get("/quotes").await;
     refused.refused(503, "gateway_unavailable");
-    prometheus.wait_until_fires("FlorinGatewayPause").await;
+    let pause = "florin_gateway_retry_after_seconds";
+    wait_for_series(&world, pause, |seconds| seconds > 0).await;
+    let gateway = world.get_admin("/health/ready").await.with(503).body["gateway"].clone();
+    assert_eq!(gateway["pause_excessive"], true);
+    assert!(gateway["pause_seconds"].as_u64().unwrap() <= 300);
     world.sandbox().clear_faults().await;
     world.end().await;
-}
-
-/// What a minute of the rules lasts.
-const MINUTE_MS: u64 = 200;
-
-struct Prometheus {
-    _child: Running,
-    url: String,
-    http: reqwest::Client,
-    folder: Folder,
-}
-
-impl Prometheus {
-    /// Starts one that scrapes the world's proxy and evaluates the rules of `deploy/`.
-    async fn start(world: &World) -> Self {
-        let folder = Folder::new();
-        let target = world.admin_url().replace("http://", "");
-        let config = format!(
-            "global: {{ scrape_interval: 100ms, scrape_timeout: 100ms, evaluation_interval: 100ms }}\n\
-             rule_files: [rules.yml]\n\
-             scrape_configs:\n  - job_name: florin\n    static_configs: [{{ targets: [\"{target}\"] }}]\n"
-        );
-        let write = |name, text: &str| fs::write(folder.file(name), text).unwrap();
-        write("prometheus.yml", &config);
-        write(
-            "rules.yml",
-            &compressed(&text_of("deploy/prometheus/alerts.yml")),
-        );
-        let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
-        let log = File::create(folder.file("prometheus.log")).unwrap();
-        let child = Command::new("prometheus")
-            .arg(format!("--web.listen-address={address}"))
-            .current_dir(folder.path())
-            .arg("--config.file=prometheus.yml")
-            .arg("--storage.tsdb.path=data")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect(
-                "prometheus is installed by `cargo xtask test`, or by apt-get install prometheus",
-            );
-        let prometheus = Self {
-            _child: Running(child),
-            url: format!("http://{address}/api/v1"),
-            http: world.http().clone(),
-            folder,
-        };
-        eventually("Prometheus scrapes the proxy", async || {
-            let found = prometheus.query("up{job=\"florin\"} == 1").await?;
-            (!found.as_array()?.is_empty()).then_some(())
-        })
-        .await;
-        prometheus
-    }
-
-    async fn query(&self, expression: &str) -> Option<Value> {
-        let mut url = reqwest::Url::parse(&format!("{}/query", self.url)).ok()?;
-        url.query_pairs_mut().append_pair("query", expression);
-        let response = self.http.get(url).send().await.ok()?;
-        let mut response: Value = response.json().await.ok()?;
-        Some(response["data"]["result"].take())
-    }
-
-    async fn firing(&self) -> BTreeSet<String> {
-        let found = self.query("ALERTS{alertstate=\"firing\"}").await;
-        let found = found.unwrap_or_default();
-        let name = |alert: &Value| alert["metric"]["alertname"].as_str().map(str::to_owned);
-        let found = found.as_array().into_iter().flatten();
-        found.filter_map(name).collect()
-    }
-
-    async fn wait_until_fires(&self, alert: &str) {
-        self.wait_until(alert, true).await;
-    }
-
-    async fn wait_until_over(&self, alert: &str) {
-        self.wait_until(alert, false).await;
-    }
-
-    async fn wait_until(&self, alert: &str, fires: bool) {
-        let what = format!("{alert} fires: {fires}");
-        let is_reached = async || (self.firing().await.contains(alert) == fires).then_some(());
-        eventually(&what, is_reached).await;
-    }
-}
-
-impl Drop for Prometheus {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let log = fs::read_to_string(self.folder.file("prometheus.log"));
-            eprintln!("what Prometheus logged:\n{}", log.unwrap_or_default());
-        }
-    }
-}
-
-/// Shortens the durations of rules: those behind `for:` and those in brackets.
-fn compressed(rules: &str) -> String {
-    let mut words = Vec::new();
-    for word in rules.split_inclusive([' ', '\n', '[', ']']) {
-        let (duration, end) = word.split_at(word.len() - 1);
-        let number = |unit| duration.strip_suffix(unit)?.parse::<u64>().ok();
-        let (minutes, hours) = (number('m'), number('h'));
-        match minutes.or(hours.map(|hours| hours * 60)) {
-            Some(minutes) => words.push(format!("{}ms{end}", minutes * MINUTE_MS)),
-            None => words.push(word.to_owned()),
-        }
-    }
-    words.concat()
 }

@@ -88,43 +88,6 @@ async fn an_outage_opens_the_circuit_opens_no_attempt_and_only_delays_a_payment(
     world.end().await;
 }
 
-/// Every rule of pauses and rates is in `crates/gateway/src/client/limits`.
-#[tokio::test]
-async fn a_limit_of_the_gateway_is_kept_and_an_excessive_one_is_an_error_until_an_answer() {
-    let world = World::start().await;
-    world.expect_error("the gateway asks for a pause that would stop payments");
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    let limit = async |seconds: u32| {
-        let limit = json!({
-            "endpoint": "prices", "kind": "status", "status": 429, "retry_after": seconds,
-        });
-        world.sandbox().inject_fault(limit).await;
-        world.wait_for_deliveries().await;
-        world.skip(Duration::from_mins(2));
-        retry_after(checkout.get("/quotes").await)
-    };
-    assert_eq!(limit(30).await, 30);
-    assert!(world.logged("the gateway limits us"));
-    let calls = world.sandbox().calls().await.len();
-    let left = retry_after(checkout.get("/quotes").await);
-    assert!((20..=30).contains(&left), "{left}");
-    // Polling an attempt is a call as well.
-    checkout.view().await;
-    pause(Duration::from_secs(1)).await;
-    let sent = world.sandbox().calls().await.len() - calls;
-    assert_eq!(sent, 0, "called within Retry-After");
-
-    limit(4_000_000).await;
-    let gateway = readiness(&world).await.with(503).body["gateway"].clone();
-    assert_eq!(gateway["pause_excessive"], true);
-    assert!(gateway["pause_seconds"].as_u64().unwrap() <= 300);
-    world.skip(Duration::from_mins(5));
-    pay_in_full(&world, &checkout).await;
-    readiness(&world).await.with(200);
-    world.end().await;
-}
-
 const WALLET: &str = r#"{"crypto_code":"BTC","wallet_address":"tb1qsomewhere"}"#;
 
 /// A world whose store `demo` has access, and the other one has none.
