@@ -58,14 +58,6 @@ impl Customer {
             .await
     }
 
-    /// POST /v1/checkout with a body of any bytes, sent as JSON.
-    pub async fn request_order_with(&self, body: Vec<u8>) -> HttpResponse {
-        let request = self.request(Method::POST, "/v1/checkout");
-        let request = request.header("content-type", "application/json");
-        let response = HttpResponse::of(request.body(body)).await;
-        response.described(&Method::POST, "/v1/checkout")
-    }
-
     /// Returns the page of an order that this response opened.
     #[track_caller]
     pub fn checkout_of(&self, opened: &HttpResponse) -> Checkout {
