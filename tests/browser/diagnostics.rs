@@ -6,6 +6,7 @@ use support::{Browser, StoreSite, World, rows};
 use thirtyfour::Key;
 
 use crate::helpers::{OPENS, end, orders, read_inside, wait_for_value, wait_for_warning};
+use crate::languages::text;
 
 /// A shop page, which is shown again after each change.
 struct Shop {
@@ -215,6 +216,17 @@ async fn an_unlisted_origin_leaves_a_link_and_its_line_works_once_it_is_pasted()
         shop.wait_for_line(&named).await;
         assert_eq!(shop.advice().await.1, named, "{display}");
     }
+    // The merchant and the customer read it in the page's language.
+    let japanese = ebook("frame").replace("display", "locale=\"ja\" display");
+    shop.set("", &japanese).await;
+    let notice = ["load_failed", "own_page"].map(|key| text("ja", "loader", key));
+    let title = text("ja", "diagnostics", "title");
+    let words = "[inside?.querySelector('.fl-notice')?.textContent, inside?.querySelector('[part=diagnostics]')?.ariaLabel]";
+    let expected = json!([notice.concat(), title]);
+    wait_for_value(&shop.browser, "the words", words, expected).await;
+    let sentence = text("ja", "diagnostics", "origin_not_allowed");
+    shop.wait_for_line(sentence.split_once('{').unwrap().0)
+        .await;
     assert_eq!(orders(&shop.world).await, [] as [Value; 0]);
     for (body, is_framed) in [
         (inner.clone(), false),

@@ -14,12 +14,8 @@ pub(crate) struct Gallery {
 
 impl Gallery {
     pub(crate) async fn open() -> Self {
-        Self::open_with(BrowserOptions::default()).await
-    }
-
-    pub(crate) async fn open_with(options: BrowserOptions) -> Self {
         let world = World::start().await;
-        let browser = Browser::open_with(options).await;
+        let browser = Browser::open_with(BrowserOptions::default()).await;
         // An unknown state: program, style and texts are loaded once, and states are shown on this page.
         let url = format!("{}/pay#gallery=none", world.proxy_url());
         browser.goto(&url).await;

@@ -1,13 +1,10 @@
 //! Whole purchases: in the demo shop, and in each browser engine in a shop of another site; and the hosts that a purchase sends
-//! requests to. Also payment pages of other vendors, which the bench measures: the one here is local, since those of the bench come
-//! from npm, which no test needs.
+//! requests to.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use serde_json::{Value, json};
-use support::first_view::measure_peer;
-use support::{Browser, BrowserOptions, Engine, Folder, Peer, StoreSite, World, eventually};
+use support::{Browser, BrowserOptions, Engine, StoreSite, World, eventually};
 
 use crate::helpers::{another_site, choose_asset, end, open_ebook_checkout, read_inside};
 
@@ -25,9 +22,6 @@ async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
         attempt(&view, "address"),
         attempt(&view, "amount_in_crypto"),
     );
-    assert_eq!(browser.text("address").await, address);
-    assert_eq!(browser.text("amount").await, amount);
-    assert_eq!(browser.scan("qr").await, attempt(&view, "qr_string"));
     for (button, copied) in [("copy-address", &address), ("copy-amount", &amount)] {
         browser.press(button).await;
         eventually(&format!("{copied} is in the clipboard"), async || {
@@ -67,23 +61,33 @@ async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
     end(world, browser).await;
 }
 
-/// Returns the requested origins of a purchase in this display; the shop's page contains `extra`.
-async fn requests_of_purchase(display: &str, extra: &str) -> (BTreeSet<String>, [String; 2]) {
+/// `http://host:port` of `METHOD http://host:port/path`.
+fn origin(line: &str) -> &str {
+    let url = line.split_once(' ').map_or(line, |(_, url)| url);
+    let host = url
+        .split_once("//")
+        .map_or(0, |(scheme, _)| scheme.len() + 2);
+    let end = url[host..].find('/').map_or(url.len(), |end| host + end);
+    &url[..end]
+}
+
+/// Inline, where no policy of the proxy forbids one. The page itself names other hosts: an image of a host without a server, and a DNS
+/// look-up. Without them in the log, the test could not fail.
+#[tokio::test]
+async fn a_purchase_sends_requests_only_to_the_proxy() {
     // Another host than the proxy's, so that the log separates the requests of both pages.
     let (site, world, shop) = another_site().await;
     let proxy = world.proxy_url();
     site.serve(
         "",
         &format!(
-            "<script src=\"{proxy}/florin.js\" async></script>{extra}
-             <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\"></florin-checkout>"
+            "<script src=\"{proxy}/florin.js\" async></script>
+             <img src=\"http://tracker.invalid/pixel.png\" alt=\"\"><link rel=\"preconnect\" href=\"http://fonts.invalid\">
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>"
         ),
     );
     let browser = Browser::open_alone(Engine::Chromium, BrowserOptions::default()).await;
     browser.goto(&shop).await;
-    if display == "frame" {
-        browser.enter_checkout().await;
-    }
     let checkout = choose_asset(&world, &browser, "BTC").await;
     browser.press("i-have-paid").await;
     world.sandbox().settle(&checkout, "exact").await;
@@ -100,32 +104,10 @@ async fn requests_of_purchase(display: &str, extra: &str) -> (BTreeSet<String>, 
         assert!(is_asked(&begin), "{begin} is missing in {asked:#?}");
     }
     world.end().await;
-    let origins = asked.iter().map(|line| origin(line).to_owned());
-    (origins.collect(), [shop, proxy])
-}
-
-/// `http://host:port` of `METHOD http://host:port/path`.
-fn origin(line: &str) -> &str {
-    let url = line.split_once(' ').map_or(line, |(_, url)| url);
-    let host = url
-        .split_once("//")
-        .map_or(0, |(scheme, _)| scheme.len() + 2);
-    let end = url[host..].find('/').map_or(url.len(), |end| host + end);
-    &url[..end]
-}
-
-/// The page itself names other hosts: an image of a host without a server, and a DNS look-up. Without them in the log, the
-/// test could not fail.
-#[tokio::test]
-async fn a_purchase_sends_requests_only_to_the_proxy() {
-    let (asked, ours) = requests_of_purchase("inline", "").await;
-    assert_eq!(asked, BTreeSet::from(ours));
-    let foreign = "<img src=\"http://tracker.invalid/pixel.png\" alt=\"\">\
-                   <link rel=\"preconnect\" href=\"http://fonts.invalid\">";
-    let (asked, [shop, proxy]) = requests_of_purchase("frame", foreign).await;
     let foreign = ["http://fonts.invalid", "http://tracker.invalid"].map(str::to_owned);
     let expected: BTreeSet<_> = foreign.into_iter().chain([shop, proxy]).collect();
-    assert_eq!(asked, expected);
+    let origins = asked.iter().map(|line| origin(line).to_owned());
+    assert_eq!(origins.collect::<BTreeSet<_>>(), expected);
 }
 
 /// A shop page that shows the checkout and records its events.
@@ -231,22 +213,4 @@ async fn an_order_is_paid_in_firefox_in_a_frame_and_inline() {
 #[tokio::test]
 async fn an_order_is_paid_in_webkit_in_a_frame_and_inline() {
     a_shop_of_another_site_sells(Engine::WebKit).await;
-}
-
-#[tokio::test]
-#[should_panic(expected = "the peer asks other hosts: [\"http://127.0.0.1:9/rates\"] []")]
-async fn a_peer_that_sends_a_request_to_another_host_is_rejected() {
-    let folder = Folder::new();
-    let writes = |name: &str, content: &str| fs::write(folder.file(name), content).unwrap();
-    fs::create_dir(folder.file("assets")).unwrap();
-    let page = "<!doctype html><html lang=\"en\"><title>Peer</title><body><script type=\"module\">
-        fetch('http://127.0.0.1:9/rates').catch(() => {});
-        const { name } = await (await fetch('/order', { method: 'POST' })).json();
-        document.body.innerHTML = `<button>${name}</button>`;</script>";
-    writes("page.html", page);
-    let choice = "() => document.querySelector('button')?.offsetHeight > 0";
-    writes("choice.js", choice);
-    writes("responses.json", "{ \"/order\": { \"name\": \"Cards\" } }");
-    let peer = Peer::open(folder.path()).await;
-    measure_peer(&peer).await;
 }

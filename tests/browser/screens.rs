@@ -6,8 +6,7 @@ use thirtyfour::Key;
 
 use crate::gallery::{Gallery, wide};
 use crate::helpers::{
-    RECORD_ANNOUNCEMENTS, announced, focused, read_inside, wait_for_focus, wait_for_value,
-    wait_until_announced,
+    RECORD_ANNOUNCEMENTS, announced, focused, read_inside, wait_for_value, wait_until_announced,
 };
 
 /// The order and the transaction of every state.
@@ -19,6 +18,7 @@ const TEXTS: &str = "
 choosing | asset-USDTTRC20 | USDT · Tron
 choosing | asset-USDTERC20 | USDT · Ethereum
 choosing_empty | status-open | No currencies are available right now
+choosing_coin | asset-USDTPOL | Temporarily unavailable
 choosing_network | network | Check the network
 choosing_network | network | Send it on Tron only
 choosing_network | network | TRC20 / TRON
@@ -179,7 +179,7 @@ async fn a_press_copies_the_bare_value_or_selects_it_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_pasted_address_is_compared_at_once() {
+async fn helps_compare_a_pasted_address_and_name_its_check_and_the_exchanges_network() {
     let gallery = Gallery::open().await;
     let browser = &gallery.browser;
     gallery.show("paying_ether", "").await;
@@ -200,13 +200,7 @@ async fn a_pasted_address_is_compared_at_once() {
     assert_eq!(read_inside(browser, regions).await, json!([warning]));
     let marks = "return [...inside.querySelectorAll('mark')].map(m => m.textContent).join()";
     assert_eq!(read_inside(browser, marks).await, "zz");
-    gallery.end().await;
-}
 
-#[tokio::test]
-async fn help_names_the_host_that_checked_the_address_and_the_exchanges_network() {
-    let gallery = Gallery::open().await;
-    let browser = &gallery.browser;
     gallery.show("awaiting_payment", "").await;
     let url = gallery.world.proxy_url();
     let host = url.split_once("://").unwrap().1;
@@ -312,7 +306,7 @@ const CONTRAST: &str = "
     }));";
 
 #[tokio::test]
-async fn an_unavailable_asset_shows_and_announces_the_reason() {
+async fn an_unavailable_asset_announces_its_reason_and_a_search_what_it_finds() {
     let gallery = Gallery::open().await;
     let browser = &gallery.browser;
     browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
@@ -332,14 +326,7 @@ async fn an_unavailable_asset_shows_and_announces_the_reason() {
         let ratio = read_inside(browser, CONTRAST).await.as_f64().unwrap();
         assert!(ratio >= 4.5, "{ratio} (dark: {dark})");
     }
-    gallery.end().await;
-}
 
-#[tokio::test]
-async fn an_asset_is_searched_for_by_its_common_names() {
-    let gallery = Gallery::open().await;
-    let browser = &gallery.browser;
-    browser.run_before_every_page(RECORD_ANNOUNCEMENTS).await;
     gallery.load("choosing").await;
     let nothing = "No currency matches “\u{2068}dollars\u{2069}”.";
     // `widget/src/format/networks.rs` has what is found.
@@ -364,18 +351,5 @@ async fn an_asset_is_searched_for_by_its_common_names() {
         assert_eq!(read_inside(browser, all).await, expected);
         assert_eq!(focused(browser).await, "search");
     }
-    gallery.end().await;
-}
-
-#[tokio::test]
-async fn a_coin_of_which_one_network_is_unavailable_can_be_chosen() {
-    let gallery = Gallery::open().await;
-    let browser = &gallery.browser;
-    let is_off = "return named('networks-USDT').hasAttribute('data-off')";
-    assert_eq!(gallery.read("choosing_many", is_off).await, false);
-    browser.press("networks-USDT").await;
-    wait_for_focus(browser, "Choose a network for USDT").await;
-    let reason = browser.text("asset-USDTPOL").await;
-    assert!(reason.contains("Temporarily unavailable"), "{reason}");
     gallery.end().await;
 }

@@ -9,7 +9,7 @@ use support::{
     Browser, BrowserOptions, Chain, Checkout, Engine, StoreSite, TronNode, World, eventually,
 };
 
-use crate::helpers::{axe_findings, choose_asset, end, read_inside};
+use crate::helpers::{choose_asset, end, read_inside};
 use crate::wallets::{WALLET, asked, choose, choose_at, confirm, wait_for_state, wait_until_sent};
 
 async fn wait_until_asked(browser: &Browser, method: &str) {
@@ -224,29 +224,6 @@ async fn shop_of_tron() -> (StoreSite, TronNode, World) {
     (site, node, world)
 }
 
-/// A page in Chromium with this asset chosen.
-async fn choose_on_tron(asset: &str) -> (StoreSite, TronNode, World, Browser, Checkout) {
-    let (site, node, world) = shop_of_tron().await;
-    let browser = Browser::open().await;
-    browser.goto(site.url()).await;
-    let checkout = choose_asset(&world, &browser, asset).await;
-    browser.wait_for(TRON_WALLET).await;
-    (site, node, world, browser, checkout)
-}
-
-/// The content of the one transaction that was sent, whose id is the order's hint.
-fn sent_as_ordered(node: &TronNode, attempt: &Value) -> Value {
-    let sent = node.sent();
-    let [transaction] = sent.as_slice() else {
-        panic!("{sent:?}");
-    };
-    let contracts = &transaction["raw_data"]["contract"];
-    assert_eq!(contracts.as_array().unwrap().len(), 1, "{transaction}");
-    assert_eq!(attempt["transaction_hint"], transaction["txID"]);
-    assert_eq!(attempt["marked_as_paid"], true);
-    contracts[0].clone()
-}
-
 async fn a_wallet_of_tron_pays_usdt(engine: Engine) {
     let (site, node, world) = shop_of_tron().await;
     let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
@@ -264,7 +241,11 @@ async fn a_wallet_of_tron_pays_usdt(engine: Engine) {
     let attempt = checkout.view().await["attempt"].take();
     let ordered = &attempt["tron_transaction"];
     assert_eq!(ordered["to"], TOKEN);
-    let contract = sent_as_ordered(&node, &attempt);
+    assert_eq!(attempt["marked_as_paid"], true);
+    let sent = node.sent();
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert_eq!(attempt["transaction_hint"], sent[0]["txID"]);
+    let contract = &sent[0]["raw_data"]["contract"][0];
     assert_eq!(contract["type"], "TriggerSmartContract");
     let value = &contract["parameter"]["value"];
     assert_eq!(value["contract_address"], TOKEN_ACCOUNT);
@@ -290,46 +271,14 @@ async fn a_wallet_of_tron_pays_usdt_in_firefox_and_webkit() {
     }
 }
 
+/// What a wallet lacks is in `tests/wallet/tron_guards.js`, and its words are in the gallery.
 #[tokio::test]
-async fn a_wallet_of_tron_pays_trx_on_the_test_network() {
-    let (_site, node, world, browser, checkout) = choose_on_tron("TRX").await;
-    // No link names it there.
-    assert!(!browser.is_visible("wallet-link").await);
+async fn an_expired_transaction_of_tron_is_made_again() {
+    let (site, node, world) = shop_of_tron().await;
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    choose_asset(&world, &browser, "USDTTRC20").await;
     browser.press(TRON_WALLET).await;
-    wait_until_sent(&browser).await;
-    let attempt = checkout.view().await["attempt"].take();
-    assert_eq!(attempt["tron_transaction"]["chain_id"], "0xcd8690dc");
-    assert_eq!(attempt["qr_string"], attempt["address"]);
-    let contract = sent_as_ordered(&node, &attempt);
-    assert_eq!(contract["type"], "TransferContract");
-    let units = contract["parameter"]["value"]["amount"].as_u64().unwrap();
-    let value = format!("{units:#x}");
-    assert_eq!(attempt["tron_transaction"]["value"], value);
-    end(world, browser).await;
-}
-
-#[tokio::test]
-async fn a_wallet_of_tron_names_what_is_missing_and_an_expired_transaction_is_made_again() {
-    let (_site, node, world, browser, checkout) = choose_on_tron("USDTTRC20").await;
-    for (set, state, part) in [
-        (
-            "chain: '0x2b6653dc', errors: { wallet_switchEthereumChain: Object.assign(new Error('?'), { code: 4902 }) }",
-            "network",
-            "Tron Nile",
-        ),
-        ("errors: {}, balance: 1", "gas", "TRX"),
-    ] {
-        let set = format!("Object.assign(testWallet, {{ {set} }})");
-        browser.evaluate(&set).await;
-        browser.press(TRON_WALLET).await;
-        wait_for_state(&browser, state).await;
-        browser.wait_for_text("wallet-status", part).await;
-    }
-    assert_eq!(node.sent(), [json!(null); 0]);
-    assert_eq!(checkout.view().await["status"], "awaiting_payment");
-    assert_eq!(axe_findings(&browser).await, "");
-    // Something other than the account's coins may pay the fee.
-    browser.press("wallet-anyway").await;
     browser.wait_for("status-checking").await;
     node.hide();
     // Four minutes later, by this clock and by the chain's.
