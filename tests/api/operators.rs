@@ -1,8 +1,5 @@
 //! The operator's API on the admin listener, and from a terminal by `florin-proxy orders`, `deliveries` and `webhooks`.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-
 use reqwest::Method;
 use serde_json::{Value, json};
 use support::{
@@ -168,6 +165,12 @@ async fn an_order_is_found_shown_and_resolved_an_event_sent_again_and_an_endpoin
     let world = World::start().await;
     let checkout = underpaid(&world).await;
     let id = checkout.order.as_str();
+    // `proxy/src/config/source/tests.rs` has where the token may come from.
+    let file = world.file("ada.token");
+    write_private(&file, secrets::OPERATOR_TOKEN);
+    let file = file.display().to_string();
+    let listed = run(&world, &["orders", "list", "--token-file", &file], &[]).await;
+    assert_ended(&listed, 0, &[id]);
     let waiting = ada_runs(&world, &["orders", "list", "--attention"]).await;
     let first = waiting.lines().next().unwrap();
     assert!(first.starts_with(id), "{waiting}");
@@ -236,59 +239,6 @@ async fn an_order_is_found_shown_and_resolved_an_event_sent_again_and_an_endpoin
     world.end().await;
 }
 
-#[tokio::test]
-async fn the_token_comes_from_a_file_or_the_environment() {
-    let world = World::start().await;
-    let file = world.file("ada.token");
-    write_private(&file, &format!("{}\n", secrets::OPERATOR_TOKEN));
-    let path = file.display().to_string();
-    let list = ["orders", "list"];
-    let named = ["orders", "list", "--token-file", &path];
-    let in_file = [("FLORIN_OPERATOR_TOKEN_FILE", path.as_str())];
-    let value = [(TOKEN, secrets::OPERATOR_TOKEN)];
-    for (words, variables) in [
-        // The file that is named wins.
-        (&named[..], &[(TOKEN, "another")][..]),
-        (&list, &in_file),
-        (&list, &value),
-    ] {
-        let ended = run(&world, words, variables).await;
-        let found = (ended.code, ended.printed.as_str());
-        assert_eq!(found, (Some(0), "No order.\n"));
-    }
-    // The variables are no keys of the configuration, and no mistake in it.
-    let checked = run(&world, &["check-config"], &in_file).await;
-    assert_eq!(checked.code, Some(0), "{}", checked.printed);
-
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-    let short = [(TOKEN, "canary-short")];
-    let both = [value[0], in_file[0]];
-    let option = ["orders", "list", "--token", "canary"];
-    let shared = "can be read by group or others (mode 0644)";
-    let twice = "FLORIN_OPERATOR_TOKEN: is given as value and as file";
-    for (words, variables, sentence) in [
-        (
-            &list[..],
-            &[][..],
-            "--token-file: names no file, and neither",
-        ),
-        (&named, &[], shared),
-        (&list, &both, twice),
-        (&list, &short, "FLORIN_OPERATOR_TOKEN: has 12 characters"),
-        (&option, &[], "unexpected argument '--token'"),
-    ] {
-        let ended = run(&world, words, variables).await;
-        let printed = ended.printed;
-        assert_eq!(ended.code, Some(2), "{printed}");
-        assert!(printed.contains(sentence), "{sentence} in {printed}");
-        assert!(!printed.contains("canary-"), "{printed}");
-    }
-    // A container's platform sets the rights of its files.
-    let switch = [("FLORIN_DANGEROUS_ALLOW_SHARED_FILES", "true")];
-    assert_eq!(run(&world, &named, &switch).await.code, Some(0));
-    world.end().await;
-}
-
 /// The operator, the code of the exit, the words of the command, and a part of the sentence.
 const REFUSALS: &str = r#"
 reader   | 1 | webhooks test demo | rita has the role read: this needs role = "write"
@@ -301,6 +251,7 @@ writer   | 2 | orders list --after ord_1 | after:
 writer   | 2 | orders list --status gone | awaiting_payment
 writer   | 2 | orders list --limit 101 | 101
 writer   | 2 | orders resolve ord_1 --decision close --reason x | --seen <VERSION>
+writer   | 2 | orders list --token canary | unexpected argument '--token'
 writer   | 1 | orders list --at SANDBOX | is another program at this address
 writer   | 1 | orders list --at NOTHING | no proxy answers at NOTHING, its admin_listen: is it running
 "#;

@@ -165,28 +165,6 @@ fn every_wrong_configuration_gets_a_sentence() {
     assert!(!good.exists(), "the check creates nothing");
 }
 
-#[test]
-fn what_kubernetes_sets_prevents_no_start_and_a_misspelt_variable_does() {
-    let folder = Folder::new();
-    let good = folder.file("florin.db").display().to_string();
-    let kubernetes = [
-        ("FLORIN_PORT", "tcp://10.96.0.12:8080"),
-        ("FLORIN_SERVICE_HOST", "10.96.0.12"),
-        ("FLORIN_SERVICE_PORT", "8080"),
-        ("FLORIN_SERVICE_PORT_HTTP", "8080"),
-        ("FLORIN_PORT_8080_TCP", "tcp://10.96.0.12:8080"),
-        ("FLORIN_PORT_8080_TCP_PROTO", "tcp"),
-        ("FLORIN_PORT_8080_TCP_ADDR", "10.96.0.12"),
-        ("FLORIN_ADMIN_SERVICE_HOST", "10.96.0.13"),
-    ];
-    assert_eq!(check(&folder, &good, &[], &kubernetes), IS_COMPLETE);
-    for misspelt in [("FLORIN_PORT", "8080"), ("FLORIN_LISTENS", "127.0.0.1:1")] {
-        let printed = check(&folder, &good, &[], &[misspelt]);
-        let sentence = format!("{}: is no variable of Florin's", misspelt.0);
-        assert!(printed.contains(&sentence), "{printed}");
-    }
-}
-
 #[tokio::test]
 async fn a_database_of_a_newer_version_or_of_another_program_is_named() {
     let folder = Folder::new();

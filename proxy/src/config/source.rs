@@ -406,3 +406,6 @@ fn is_credential(path: &Path, credentials: Option<&OsStr>) -> bool {
 fn rights(file: &Metadata) -> Option<u32> {
     file.is_file().then(|| file.permissions().mode() & 0o777)
 }
+
+#[cfg(test)]
+mod tests;

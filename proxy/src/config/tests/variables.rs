@@ -63,6 +63,8 @@ fn a_variable_without_a_place_or_of_another_kind_is_refused_without_its_value() 
     for (variable, complaint) in [
         ("STORE__2__ID", "there are 1 before it: write 1".to_owned()),
         ("GATEWAY", another("a table")),
+        ("PORT", UNKNOWN.to_owned()),
+        ("LISTENS", UNKNOWN.to_owned()),
         ("GATEWAY__URL__0", UNKNOWN.to_owned()),
         ("GATEWAY__API_SECERT", UNKNOWN.to_owned()),
         ("gateway__url", UNKNOWN.to_owned()),
@@ -88,4 +90,19 @@ fn a_variable_replaces_both_forms_of_a_secret_in_the_file() {
     let twice = [secret, ("FLORIN_GATEWAY__API_SECRET_FILE", "/b")];
     let problems = loaded(EXAMPLE, &twice).unwrap_err();
     assert_eq!(problems.0[0].key, "gateway.api_secret");
+}
+
+#[test]
+fn what_kubernetes_sets_for_a_service_is_ignored() {
+    let variables = [
+        ("FLORIN_PORT", "tcp://10.96.0.12:8080"),
+        ("FLORIN_SERVICE_HOST", "10.96.0.12"),
+        ("FLORIN_SERVICE_PORT", "8080"),
+        ("FLORIN_SERVICE_PORT_HTTP", "8080"),
+        ("FLORIN_PORT_8080_TCP", "tcp://10.96.0.12:8080"),
+        ("FLORIN_PORT_8080_TCP_PROTO", "tcp"),
+        ("FLORIN_PORT_8080_TCP_ADDR", "10.96.0.12"),
+        ("FLORIN_ADMIN_SERVICE_HOST", "10.96.0.13"),
+    ];
+    loaded(EXAMPLE, &variables).unwrap();
 }
