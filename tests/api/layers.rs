@@ -1,6 +1,5 @@
-//! The files of a crate import each other without circles, the proxy's layers import only those below them, and what does no
-//! I/O is built from nothing that does. `deny.toml` forbids direct edges between crates, with the reasons;
-//! `widget/src/tests.rs` has the widget's layers.
+//! The files of a crate import each other without circles, the layers of the proxy and of the widget import only those below them,
+//! and what does no I/O is built from nothing that does. `deny.toml` forbids direct edges between crates, with the reasons.
 //!
 //! Tests are left out: they name what they like. A module and the modules around it belong together: what a file names of
 //! those is no import.
@@ -184,6 +183,38 @@ fn lower_layers_of_the_proxy_import_no_higher_ones() {
     // A search that finds no import would accept every one.
     assert_ne!(proxy.edges(&["http"], &["payments"]), nothing);
     assert_ne!(users.len(), 0);
+}
+
+/// The widget's layers from the bottom up; those of one line stand beside each other.
+const WIDGET: [&[&str]; 9] = [
+    &["format"],
+    &["browser", "host"],
+    &["i18n"],
+    &["state"],
+    &["net"],
+    &["components"],
+    &["screens"],
+    &["app"],
+    &["element"],
+];
+
+#[test]
+fn each_layer_of_the_widget_imports_only_those_below_it() {
+    let layer = |module: &Module| {
+        let mut layers = WIDGET.iter();
+        let place = layers.position(|layer| layer.contains(&module[0].as_str()));
+        place.unwrap_or_else(|| panic!("{module:?} is in no layer: add it to WIDGET"))
+    };
+    let widget = Crate::read("widget/src").0.into_iter();
+    for (file, imports) in widget.filter(|(file, _)| !file.is_empty()) {
+        for other in imports {
+            let is_below = other[0] == file[0] || layer(&other) < layer(&file);
+            assert!(
+                is_below,
+                "{file:?} imports {other:?}, which is not below it"
+            );
+        }
+    }
 }
 
 /// Packages that read or send over a network: through others too, since `deny.toml` sees direct edges alone.

@@ -217,6 +217,28 @@ fn every_page_named_in_code_exists() {
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
+#[test]
+fn every_part_of_the_checkout_is_in_the_documentation() {
+    let page = text_of("docs/reference/element.md");
+    let (_, docs) = page.split_once("\n## Parts\n").unwrap();
+    let (docs, _) = docs.split_once("\n## ").unwrap();
+    let mut parts = BTreeSet::new();
+    let files = tracked_files().into_iter();
+    for file in files.filter(|file| file.starts_with("widget/src/")) {
+        let text = text_of(&file);
+        let attributes = text.split(" part=\"").skip(1);
+        let methods = text.split("\"button ").skip(1);
+        for part in attributes.chain(methods) {
+            let names = part.split_once('"').unwrap().0;
+            parts.extend(names.split(' ').map(str::to_owned));
+        }
+    }
+    assert!(parts.len() > 15, "the parts were not found");
+    for part in parts {
+        assert!(docs.contains(&format!("`{part}`")), "{part}");
+    }
+}
+
 pub(crate) fn tracked_files() -> Vec<String> {
     let mut git = Command::new("git");
     let output = git.args(["ls-files", "-z"]).current_dir(root()).output();

@@ -44,6 +44,3 @@ mod screens;
 pub use element::{mount, refresh, unmount};
 #[cfg(target_arch = "wasm32")]
 pub use host::Host;
-
-#[cfg(test)]
-mod tests;
