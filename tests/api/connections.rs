@@ -219,26 +219,6 @@ async fn a_body_of_another_length_than_announced_opens_nothing() {
     world.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn unusual_request_forms_reach_no_other_route() {
-    let world = World::start().await;
-    let close = "host: x\r\nconnection: close\r\n\r\n";
-    for (line, status) in [
-        ("GET /openapi.json HTTP/1.0", "200"),
-        ("GET http://elsewhere.example/openapi.json HTTP/1.1", "200"),
-        ("GET /assets/../openapi.json HTTP/1.1", "404"),
-        ("GET /assets/..%2f..%2fetc%2fpasswd HTTP/1.1", "404"),
-        ("CONNECT elsewhere.example:443 HTTP/1.1", "404"),
-        ("OPTIONS * HTTP/1.1", "404"),
-        ("TRACE /v1/checkout HTTP/1.1", "405"),
-        ("get /openapi.json HTTP/1.1", "405"),
-    ] {
-        let response = response(&world, format!("{line}\r\n{close}").as_bytes()).await;
-        assert_eq!(statuses(&response), [status], "{line}: {response}");
-    }
-    world.end().await;
-}
-
 /// Texts that are no JSON values, or that parsers read differently: nothing ambiguous is stored.
 const NO_VALUES: [&str; 6] = ["", "NaN", "[1,]", "\"new\nline\"", "\"\\uD800\"", "1e9999"];
 

@@ -246,7 +246,7 @@ fn the_schema_is_brought_up_to_date_by_its_command_alone_and_past_a_pooler() {
     }
 }
 
-/// A file and a server are checked by one command. `disasters.rs` pays in a restored file.
+/// A file and a server are checked by one command. The simulation pays in a restored file.
 #[tokio::test]
 async fn a_backup_is_made_while_the_proxy_serves() {
     let world = World::start().await;

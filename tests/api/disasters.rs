@@ -1,6 +1,6 @@
 //! Faults of the disk and of the database file under the program `florin-proxy`: the disk is full; the file is moved away,
 //! replaced, damaged, deleted, or in use by another process. Each fault is reported and loses no order, and the proxy recovers
-//! without a restart where recovery is possible; else a backup is restored, or the deleted file is saved from the process.
+//! without a restart where recovery is possible; else the deleted file is saved from the process. The simulation restores backups.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 use support::{
     Checkout, Delivery, DiskError, FaultyMachine, Folder, HttpResponse, MovedFile, Program,
     SpoiledFile, World, within,
 };
 
-use crate::helpers::{ebook, event_types, paid_event_count, sequences, wait_for_event};
+use crate::helpers::{ebook, event_types, paid_event_count, sequences};
 use crate::program::{
     assert_ended, complete_environment, end, run, start_program, start_program_with,
 };
@@ -249,56 +249,9 @@ async fn the_databases_files_are_private_and_of_one_process() {
     end(world, program).await;
 }
 
-async fn connect(database: &Path) -> SqliteConnection {
-    let options = SqliteConnectOptions::new().filename(database);
-    options.connect().await.unwrap()
-}
-
 /// A file beside the database: `-wal`, `-shm`, `-lock`.
 fn beside(database: &Path, ending: &str) -> PathBuf {
     PathBuf::from(format!("{}{ending}", database.display()))
-}
-
-/// Puts a copy in the place of the database, as docs/operations/backups.md says.
-fn restore(copy: &Path, database: &Path) {
-    for ending in ["-wal", "-shm"] {
-        let _ = fs::remove_file(beside(database, ending));
-    }
-    fs::copy(copy, database).unwrap();
-}
-
-/// Events after the restore have other ids: `crates/storage/src/sqlite/tests/writing.rs`.
-#[tokio::test]
-async fn an_order_of_a_restored_backup_is_credited_once() {
-    let mut world = World::start().await;
-    let mut program = start_program(&mut world).await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
-    world.wait_for_deliveries().await;
-    let copy = world.file("backup.db");
-    let (config, to) = (world.config_file(), copy.display().to_string());
-    let config = config.display().to_string();
-    let words = ["--config", &config, "store", "backup", "--to", &to];
-    assert_ended(&Program::run(&words, &[]), 0, &[]);
-
-    // The copy does not contain these events, which the store receives.
-    world.sandbox().pay(&checkout, "exact").await;
-    world.sandbox().mine(1).await;
-    wait_for_event(&world, &checkout.order, "order.processing").await;
-    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
-    restore(&copy, &world.database());
-    // The first poll after the restore finds the whole payment.
-    world.sandbox().mine(2).await;
-    let mut program = start_program(&mut world).await;
-    wait_for_event(&world, &checkout.order, "order.paid").await;
-    world.wait_for_deliveries().await;
-    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
-    assert_eq!(program.stop().await, Some(0), "{}", program.printed());
-    let mut file = connect(&world.database()).await;
-    let credits = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM credits");
-    assert_eq!(credits.fetch_one(&mut file).await.unwrap(), 1);
-    assert_eq!(lines(&program, "ERROR", ""), [""; 0]);
-    world.end().await;
 }
 
 /// The file that a process has open under this name, although it was deleted. Source: proc(5), `/proc/pid/fd`.
@@ -336,12 +289,16 @@ async fn a_deleted_database_takes_no_order_and_is_saved_from_the_process() {
         let open = deleted_file(process, &beside(&database, ending));
         fs::copy(open, beside(&saved, ending)).unwrap();
     }
-    let mut file = connect(&saved).await;
+    let options = SqliteConnectOptions::new().filename(&saved);
+    let mut file = options.connect().await.unwrap();
     let sound = sqlx::query_scalar::<_, String>("PRAGMA integrity_check");
     assert_eq!(sound.fetch_one(&mut file).await.unwrap(), "ok");
     file.close().await.unwrap();
     assert_eq!(program.stop().await, Some(0), "{}", program.printed());
-    restore(&saved, &database);
+    for ending in ["-wal", "-shm"] {
+        let _ = fs::remove_file(beside(&database, ending));
+    }
+    fs::copy(&saved, &database).unwrap();
     let saved_journal = beside(&saved, "-wal");
     if saved_journal.exists() {
         fs::rename(saved_journal, beside(&database, "-wal")).unwrap();

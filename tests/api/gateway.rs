@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{
-    Checkout, HttpResponse, Program, ProgramOutput, World, eventually, pause, pay_in_full, rows,
-};
+use support::{Checkout, HttpResponse, Program, ProgramOutput, World, eventually, pause, rows};
 
 use crate::helpers::{invoice_of, paid_event_count};
 use crate::program::assert_ended;
@@ -26,34 +24,6 @@ fn retry_after(response: HttpResponse) -> u64 {
 async fn request_attempt_at(checkout: &Checkout, quote: &Value) -> HttpResponse {
     let choice = json!({ "crypto_code": quote["crypto_code"], "quote_id": quote["quote_id"] });
     checkout.post("/attempt", &choice).await
-}
-
-/// That it is sent once, whatever becomes of the response, is in `crates/gateway/tests/it/faults.rs`.
-#[tokio::test]
-async fn an_invoice_with_a_lost_response_is_not_requested_again_and_belongs_to_no_order() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    let quote = checkout.quote("BTC").await;
-    let lost = json!({ "endpoint": "create_invoice", "kind": "drop" });
-    world.sandbox().inject_fault(lost).await;
-    retry_after(request_attempt_at(&checkout, &quote).await);
-    let invoices = world.sandbox().invoices().await;
-    assert_eq!(invoices.len(), 1, "sent again without being asked to");
-    let lost = invoices[0]["id"].as_str().unwrap();
-    // Its address was never shown; the gateway reports it all the same.
-    world.sandbox().settle_invoice(lost, "exact").await;
-    // Time for a poll that must not be sent.
-    pause(Duration::from_millis(1500)).await;
-    let polls = world.sandbox().count("GET", "/invoice").await;
-    assert_eq!(polls, 0, "a callback for an unknown invoice causes no poll");
-    assert_eq!(checkout.view().await["status"], "open");
-    // A new attempt is possible at once and has another invoice.
-    let second = request_attempt_at(&checkout, &quote).await.with(200).body;
-    assert_ne!(invoice_of(&world, &second).await, lost);
-    pay_in_full(&world, &checkout).await;
-    assert_eq!(paid_event_count(&world, &checkout.order).await, 1);
-    readiness(&world).await.with(200);
-    world.end().await;
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Isolation of several stores in one proxy: an object of another store and an object that does not exist get the same
-//! response, byte for byte except the request id. And no secret of a world appears in a log (at level TRACE), in a response, or in
+//! response, byte for byte except the request id. Origins and products of several stores are in `untrusted_client.rs` and
+//! `ways_to_order.rs`, tokens in `proxy/src/auth/order_token/tests.rs`. And no secret of a world appears in a log (at level TRACE), in a response, or in
 //! the database.
 
 use std::fmt::Write as _;
@@ -14,8 +15,6 @@ use support::{
 use crate::helpers::invoice_of;
 use crate::program::start_program_with;
 
-/// An origin of the other store.
-const OTHER_PAGE: &str = "https://other.example";
 const KEY: &str = "9e1f5c3a7b2d4860a4c6e8f01b3d5f79";
 
 type Address = fn(&StoreFixture) -> String;
@@ -151,39 +150,6 @@ async fn another_stores_server_finds_nothing() {
     }
     let webhook = other.get("/v1/webhook").await.with(200).body;
     assert_eq!(webhook, json!({ "state": "none", "events_waiting": 0 }));
-    world.end().await;
-}
-
-/// Tokens are in `proxy/src/auth/order_token/tests.rs`.
-#[tokio::test]
-async fn products_and_donations_are_per_store() {
-    let world = World::start().await;
-    let elsewhere = world.customer().from_page_of(OTHER_PAGE);
-    // Equal product names of two stores are different products.
-    let book = |store: &str| json!({ "store": store, "product": "ebook" });
-    let its = elsewhere.request_order(&book("other")).await.with(201);
-    assert_eq!(its.text_at("/order/amount"), "7.00");
-    let coffee = |amount: &str| json!({ "store": "other", "donation": "coffee", "amount": amount });
-    elsewhere.request_order(&coffee("1.00")).await.with(201);
-    elsewhere
-        .request_order(&coffee("9.01"))
-        .await
-        .refused(422, "donation_out_of_range");
-    // A product of one store does not exist at the other.
-    let product = |sku: &str| json!({ "store": "other", "product": sku });
-    for sku in ["mug", "nobodys"] {
-        let refused = elsewhere.request_order(&product(sku)).await;
-        let refused = refused.refused(404, "unknown_product");
-        // In the test environment alone, and of the catalogue of this store alone.
-        let reason = format!("the store other has no product \"{sku}\"; it has [\"ebook\"]");
-        assert_eq!(refused.text_at("/error/reason"), reason);
-    }
-    world.customer().open("mug").await;
-    // No page opens an order of a store that does not list its origin.
-    for (page, store) in [(&elsewhere, "demo"), (&world.customer(), "other")] {
-        let response = page.request_order(&book(store)).await;
-        response.refused(403, "origin_not_allowed");
-    }
     world.end().await;
 }
 

@@ -1,8 +1,5 @@
 //! SIGHUP: the configuration is loaded again, all of it or nothing. `alerts.rs` changes the gateway's secret.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
 use reqwest::StatusCode;
 use serde_json::json;
 use support::{Program, World, eventually, secrets, write_private};
@@ -52,27 +49,23 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
     let program = start_program(&mut world).await;
     let before = world.customer().open("ebook").await.view().await;
     assert_eq!(before["amount"], "19.90");
-    let done = Arc::new(AtomicBool::new(false));
-    let served = Arc::new(AtomicUsize::new(0));
     let mut load = JoinSet::new();
     for _ in 0..4 {
-        let (customer, done, served) = (world.customer(), done.clone(), served.clone());
+        let customer = world.customer();
         load.spawn(async move {
             let mut prices = Vec::new();
-            while !done.load(Ordering::Relaxed) {
-                // Each panics on any other response than 201 and 200.
+            // Each panics on any other response than 201 and 200.
+            while prices.last() != Some(&json!("21.50")) {
                 let checkout = customer.open("ebook").await;
                 prices.push(checkout.view().await["amount"].clone());
-                served.fetch_add(1, Ordering::Relaxed);
             }
             prices
         });
     }
-    let are_served = async |count: usize| {
-        let are_served = async || (served.load(Ordering::Relaxed) >= count).then_some(());
-        eventually("orders are opened", are_served).await;
-    };
-    are_served(4).await;
+    eventually("orders are opened", async || {
+        (world.store().orders().await.len() > 4).then_some(())
+    })
+    .await;
     let old_secret = format!("secret = \"{}\"", secrets::WEBHOOK);
     let pair = format!("secret = [\"{NEXT_WEBHOOK}\", \"{}\"]", secrets::WEBHOOK);
     let price = ("price = \"19.90\"", "price = \"21.50\"");
@@ -87,12 +80,9 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
     assert!(!logged.contains("whsec_"), "{logged}");
     let after = world.customer().open("ebook").await;
     assert_eq!(after.view().await["amount"], "21.50");
-    // Each of the four may have been in progress: of eight more, some began after the reload.
-    are_served(served.load(Ordering::Relaxed) + 8).await;
-    done.store(true, Ordering::Relaxed);
     let prices = load.join_all().await.concat();
     assert!(prices.iter().all(|it| it == "19.90" || it == "21.50"));
-    assert!(prices.contains(&json!("19.90")) && prices.contains(&json!("21.50")));
+    assert!(prices.contains(&json!("19.90")));
     // Each delivery has two signatures; `proxy/src/webhooks/sign.rs` has what they sign.
     let delivered = eventually("the order's first event arrives", async || {
         world.webhooks.accepted(&after.order).into_iter().next()

@@ -271,13 +271,9 @@ async fn a_link_is_refused_for_what_it_cannot_be_and_never_repeated() {
     let world = World::start().await;
     let store = world.store();
     for (wanted, field) in [
-        (json!({ "person": "" }), "person"),
-        (json!({ "person": "x".repeat(65) }), "person"),
         (json!({ "person": "a\u{1b}b" }), "person"),
         (json!({ "role": "root" }), "role"),
-        (json!({ "expires_in_seconds": 59 }), "expires_in_seconds"),
         (json!({ "expires_in_seconds": 901 }), "expires_in_seconds"),
-        (json!({ "session_seconds": 299 }), "session_seconds"),
         (json!({ "session_seconds": 43_201 }), "session_seconds"),
         (json!({ "store": "other" }), "store"),
     ] {

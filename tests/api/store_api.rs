@@ -5,28 +5,20 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{CONTRACT, Checkout, Reply, World, eventually, pause, pay_in_full, secrets};
+use support::{Checkout, Reply, World, eventually, pause, pay_in_full, secrets};
 
-use crate::helpers::{lamp, sequences, skip_until};
+use crate::helpers::{lamp, skip_until};
 
 async fn open_order(world: &World, order: &Value) -> Checkout {
     let opened = world.store().open(order).await.with(201);
     world.customer().checkout_of(&opened)
 }
 
+/// Schemathesis sends every request without a key, and with a wrong one.
 #[tokio::test]
-async fn without_the_secret_key_every_request_is_rejected() {
+async fn a_request_with_another_key_is_refused_with_a_hint() {
     let world = World::start().await;
     let checkout = open_order(&world, &lamp()).await;
-    let stranger = world.store().with_key("wrong");
-    for (method, path) in CONTRACT.operations() {
-        let operation = &CONTRACT.document()["paths"][path][method.as_str().to_lowercase()];
-        if operation["security"][0].get("secret_key").is_some() {
-            let path = path.replace("{id}", &checkout.order);
-            let refused = stranger.send(method.clone(), &path, "{}").await;
-            refused.refused(401, "unauthorized");
-        }
-    }
     for (key, sentence) in [
         ("", "Send the store's `secret_key`"),
         (
@@ -74,14 +66,11 @@ async fn pages(world: &World, list: &str, limit: usize) -> Vec<Value> {
 async fn lists_are_read_page_by_page_and_the_endpoints_state_is_read_and_set() {
     let world = World::start().await;
     let mut opened = Vec::new();
-    for number in 0..5 {
+    for number in 0..3 {
         let mut order = lamp();
         order["reference"] = json!(format!("lamp-{number}"));
         opened.push(open_order(&world, &order).await);
     }
-    let last = opened.last().unwrap();
-    last.choose("BTC").await;
-    pay_in_full(&world, last).await;
     world.wait_for_deliveries().await;
     // The newest order is the first, and the oldest event.
     let orders = pages(&world, "orders", 2).await;
@@ -91,9 +80,6 @@ async fn lists_are_read_page_by_page_and_the_endpoints_state_is_read_and_set() {
     let events = pages(&world, "events", 1).await;
     let all = world.store().get("/v1/events?limit=100").await.with(200);
     assert_eq!(json!(events), all.body["events"]);
-    let of_last = world.store().events_of(&last.order).await;
-    let numbers: Vec<u64> = (1..).take(of_last.len()).collect();
-    assert_eq!(sequences(&of_last), numbers);
     for (query, field) in [
         ("orders?limit=101", "limit"),
         ("orders?status=happy", "status"),
