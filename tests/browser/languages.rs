@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, StoreSite, World, pause};
+use support::{Browser, BrowserOptions, StoreSite, World, eventually, pause};
 use thirtyfour::Key;
 
 use crate::gallery::Gallery;
@@ -264,7 +264,7 @@ async fn assert_focus_visible(browser: &Browser, name: &str) {
 }
 
 #[tokio::test]
-async fn a_purchase_needs_only_the_keyboard() {
+async fn a_purchase_in_the_dialog_needs_only_the_keyboard_and_the_shop_shows_it() {
     let world = World::start().await;
     let browser = Browser::open_with(BrowserOptions {
         size: (1280, 1400),
@@ -292,9 +292,15 @@ async fn a_purchase_needs_only_the_keyboard() {
     browser.type_keys(Key::Enter).await;
     assert_focus_visible(&browser, "H2 Send USDT on Tron").await;
     let checkout = only_order(&world, &browser).await;
-    for stop in ["copy-amount", "copy-address", "i-have-paid"] {
-        tab_to(&browser, stop).await;
-    }
+    tab_to(&browser, "copy-amount").await;
+    tab_to(&browser, "copy-address").await;
+    browser.type_keys(Key::Enter).await;
+    let address = checkout.address().await;
+    eventually("the address is in the clipboard", async || {
+        (browser.clipboard().await == address).then_some(())
+    })
+    .await;
+    tab_to(&browser, "i-have-paid").await;
     browser.type_keys(Key::Enter).await;
     browser.wait_for("status-checking").await;
     assert_focus_visible(&browser, &heading(&browser).await).await;
@@ -305,6 +311,14 @@ async fn a_purchase_needs_only_the_keyboard() {
     world.sandbox().mine(2).await;
     browser.wait_for("status-paid").await;
     assert_focus_visible(&browser, &heading(&browser).await).await;
+    browser.leave_checkout().await;
+    let row = format!(
+        "return document.querySelector('[data-testid=order-{}]').textContent.includes('Paid')",
+        checkout.order
+    );
+    browser.wait_until("the shop's page shows paid", &row).await;
+    assert_eq!(browser.console_warnings().await, [""; 0]);
+    browser.enter_checkout().await;
     tab_to(&browser, "print-receipt").await;
     tab_to(&browser, "return").await;
     browser.type_keys(Key::Enter).await;

@@ -1,64 +1,15 @@
-//! Whole purchases: in the demo shop, and in each browser engine in a shop of another site; and the hosts that a purchase sends
-//! requests to.
+//! Whole purchases in each browser engine, in a shop of another site; and the hosts that a purchase sends requests to.
+//! `languages.rs` buys in the dialog of the demo shop, by keyboard.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, Engine, StoreSite, World, eventually};
+use support::{Browser, BrowserOptions, Engine, StoreSite, World};
 
-use crate::helpers::{another_site, choose_asset, end, open_ebook_checkout, read_inside};
+use crate::helpers::{another_site, choose_asset, read_inside};
 
 fn attempt(view: &Value, member: &str) -> String {
     view["attempt"][member].as_str().unwrap().to_owned()
-}
-
-#[tokio::test]
-async fn an_order_is_paid_in_the_dialog_and_the_shop_shows_it() {
-    let (world, browser) = (World::start().await, Browser::open().await);
-    open_ebook_checkout(&world, &browser).await;
-    let checkout = choose_asset(&world, &browser, "BTC").await;
-    let view = checkout.view().await;
-    let (address, amount) = (
-        attempt(&view, "address"),
-        attempt(&view, "amount_in_crypto"),
-    );
-    for (button, copied) in [("copy-address", &address), ("copy-amount", &amount)] {
-        browser.press(button).await;
-        eventually(&format!("{copied} is in the clipboard"), async || {
-            (browser.clipboard().await == *copied).then_some(())
-        })
-        .await;
-    }
-    browser.press("warnings-more").await;
-    let warnings = browser.text("warnings").await;
-    for warning in view["attempt"]["warnings"].as_array().unwrap() {
-        let words = warning["text"].as_str().unwrap();
-        assert!(warnings.contains(words), "{words} is not in {warnings}");
-    }
-    // Collapsed again, "I have paid" is in the visible part of the shop's dialog.
-    browser.press("warnings-more").await;
-    let left = browser.text("countdown").await;
-    assert!(
-        left.contains("14 minutes") || left.contains("15 minutes"),
-        "{left}"
-    );
-
-    browser.press("i-have-paid").await;
-    browser.wait_for("status-checking").await;
-    world.sandbox().settle(&checkout, "exact").await;
-    browser.wait_for("status-paid").await;
-
-    browser.leave_checkout().await;
-    // The dialog prevents scrolling of the page behind it.
-    let close = "document.querySelector('florin-checkout').close()";
-    browser.evaluate(close).await;
-    let row = format!(
-        "return document.querySelector('[data-testid=order-{}]').textContent.includes('Paid')",
-        checkout.order
-    );
-    browser.wait_until("the shop's page shows paid", &row).await;
-    assert_eq!(browser.console_warnings().await, [""; 0]);
-    end(world, browser).await;
 }
 
 /// `http://host:port` of `METHOD http://host:port/path`.

@@ -25,6 +25,7 @@ choosing_network | network | TRC20 / TRON
 choosing_network | network | A Tron address looks like this: T••••••
 choosing_network | network | Pay on Tron
 paying_tether | copy-address | Copy Tron address
+paying_warnings | warnings | Coins sent on another network will be lost.
 paying_email | email-wrong | Enter an email address like name@example.com.
 checking_wallet_unseen | wallet-status | Don’t pay again
 processing | confirmations | Confirming 1 of 3
@@ -48,6 +49,10 @@ async fn each_state_says_what_has_happened() {
     gallery.show("paying_tether", "").await;
     let screen = gallery.browser.text("status-awaiting_payment").await;
     assert!(!screen.contains("Ethereum"), "one network: {screen}");
+    gallery.show("paying_warnings", "").await;
+    gallery.browser.press("warnings-more").await;
+    let fee = "Make sure that the network fee is sufficient.";
+    gallery.browser.wait_for_text("warnings", fee).await;
     gallery.end().await;
 }
 

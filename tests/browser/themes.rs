@@ -170,27 +170,6 @@ async fn every_theme_respects_the_systems_settings() {
     gallery.end().await;
 }
 
-#[tokio::test]
-async fn density_changes_distances_and_keeps_target_sizes() {
-    let gallery = Gallery::open().await;
-    let browser = &gallery.browser;
-    for (density, gap) in [
-        ("0.75", "9px"),
-        ("9", "18px"),
-        ("0", "9px"),
-        ("1.5", "18px"),
-    ] {
-        let token = format!("&--florin-density={density}");
-        gallery.show("awaiting_payment", &token).await;
-        let shown = "return getComputedStyle(document.querySelector('florin-checkout').shadowRoot.querySelector('.screen')).rowGap";
-        browser.wait_for_result(density, shown, gap).await;
-        let low = "return [...inside.querySelectorAll('button, .primary')].filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 44).map((it) => it.outerHTML)";
-        let low = read_inside(browser, low).await;
-        assert_eq!(low, json!([]), "every control is 44 px high");
-    }
-    gallery.end().await;
-}
-
 /// The contrast of each text with its background, by `name/background`.
 const CONTRASTS: &str = r"
     const place = document.querySelector('florin-checkout').shadowRoot.querySelector('.theme');
@@ -240,7 +219,7 @@ async fn check_contrast(browser: &Browser, pairs: &[&str], least: f64, what: &st
 }
 
 #[tokio::test]
-async fn every_theme_is_readable_in_light_and_dark_colours() {
+async fn every_theme_is_readable_in_light_and_dark_colours_and_operable_at_every_density() {
     let gallery = Gallery::open().await;
     let browser = &gallery.browser;
     for options in [DARK, BrowserOptions::default()] {
@@ -255,6 +234,21 @@ async fn every_theme_is_readable_in_light_and_dark_colours() {
         }
     }
     assert_eq!(console_messages(browser).await, [""; 0]);
+    // Density changes distances, and no size of a target.
+    for (density, gap) in [
+        ("0.75", "9px"),
+        ("9", "18px"),
+        ("0", "9px"),
+        ("1.5", "18px"),
+    ] {
+        let token = format!("&--florin-density={density}");
+        gallery.show("awaiting_payment", &token).await;
+        let shown = "return getComputedStyle(document.querySelector('florin-checkout').shadowRoot.querySelector('.screen')).rowGap";
+        browser.wait_for_result(density, shown, gap).await;
+        let low = "return [...inside.querySelectorAll('button, .primary')].filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 44).map((it) => it.outerHTML)";
+        let low = read_inside(browser, low).await;
+        assert_eq!(low, json!([]), "every control is 44 px high");
+    }
     gallery.end().await;
 }
 

@@ -10,7 +10,9 @@ use support::{
 };
 
 use crate::helpers::{choose_asset, end, read_inside};
-use crate::wallets::{WALLET, asked, choose, choose_at, confirm, wait_for_state, wait_until_sent};
+use crate::wallets::{
+    WALLET, asked, choose, choose_at, confirm, serve_with_wallet, wait_for_state, wait_until_sent,
+};
 
 async fn wait_until_asked(browser: &Browser, method: &str) {
     let is_asked = format!("return testWallet.asked.some(({{ method }}) => method === '{method}')");
@@ -211,16 +213,7 @@ const TOKEN_ACCOUNT: &str = "41eca9bc828a3005b9a3b909f2cc5c2a54794de05f";
 async fn shop_of_tron() -> (StoreSite, TronNode, World) {
     let (site, node) = (StoreSite::open().await, TronNode::start().await);
     let world = World::start_for(&site).await;
-    let proxy = world.proxy_url();
-    site.set_script("wallet.js", Some(&node.wallet()));
-    site.serve(
-        "",
-        &format!(
-            "<script src=\"/wallet.js\"></script><script src=\"{proxy}/florin.js\" async></script>
-             <main><h1>A shop</h1>
-             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout></main>"
-        ),
-    );
+    serve_with_wallet(&site, &world, &node.wallet(), "inline");
     (site, node, world)
 }
 

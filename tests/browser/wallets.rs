@@ -20,17 +20,17 @@ async fn world_with_chain(chain_id: &str) -> (StoreSite, Chain, World) {
     (site, chain, world)
 }
 
-/// A page with the checkout, and the wallet beside it; `set` changes `testWallet` before.
-fn serve_with_wallet(site: &StoreSite, chain: &Chain, world: &World, set: &str) {
+/// Serves a page with the checkout in a display, and this script of a wallet before it.
+pub(crate) fn serve_with_wallet(site: &StoreSite, world: &World, script: &str, display: &str) {
     let proxy = world.proxy_url();
-    site.set_script("wallet.js", Some(&format!("{}\n{set}", chain.wallet())));
+    site.set_script("wallet.js", Some(script));
     site.set_script("record.js", Some(RECORD));
     site.serve(
         "",
         &format!(
             "<script src=\"/wallet.js\"></script><script src=\"{proxy}/florin.js\" async></script>
              <main><h1>A shop</h1>
-             <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout></main>
+             <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\"></florin-checkout></main>
              <script src=\"/record.js\"></script>"
         ),
     );
@@ -53,7 +53,8 @@ pub(crate) async fn choose_at(
     asset: &str,
     set: &str,
 ) -> (StoreSite, Chain, World, Browser, Checkout) {
-    serve_with_wallet(&site, &chain, &world, set);
+    let script = [&*chain.wallet(), "\n", set].concat();
+    serve_with_wallet(&site, &world, &script, "inline");
     let browser = Browser::open().await;
     browser.goto(site.url()).await;
     let checkout = choose_asset(&world, &browser, asset).await;
@@ -106,7 +107,8 @@ async fn the_keyboard_pays_usdt_by_a_wallet(engine: Engine) {
     let wait =
         "testWallet.before.eth_requestAccounts = new Promise((done) => (window.connect = done));";
     let (site, chain, world) = world_with_chain("11155111").await;
-    serve_with_wallet(&site, &chain, &world, wait);
+    let script = [&*chain.wallet(), "\n", wait].concat();
+    serve_with_wallet(&site, &world, &script, "inline");
     let browser = Browser::open_engine(engine, BrowserOptions::default()).await;
     browser.goto(site.url()).await;
     browser.wait_for("asset-USDTERC20").await;
@@ -204,8 +206,8 @@ async fn a_wallet_pays_bnb_on_its_chain() {
     end(world, browser).await;
 }
 
-/// The page of a shop that records all that it can learn of the frame, and disturbs it.
-const HOSTILE: &str = "<script>
+/// The script of a shop that records all that it can learn of the frame, and disturbs it.
+const HOSTILE: &str = "
     window.received = [];
     addEventListener('message', ({ data }) => data?.florin && received.push(JSON.stringify(data)));
     setInterval(() => {
@@ -216,21 +218,14 @@ const HOSTILE: &str = "<script>
         const order = { florin: 1, type: 'sent', detail: { to: '0x' + '11'.repeat(20), value: '0x1' } };
         frame.contentWindow?.postMessage(order, '*');
     }, 50);
-</script>";
+";
 
-/// A shop's page with the checkout in this display.
+/// A shop's page with the checkout in this display. As the background of an extension, the page carries the requests of the wallet
+/// in the frame.
 async fn hostile_shop(display: &str) -> (StoreSite, Chain, World) {
     let (site, chain, world) = world_with_chain("11155111").await;
-    let proxy = world.proxy_url();
-    // As the background of an extension, the page carries the requests of the wallet in the frame.
-    site.set_script("wallet.js", Some(&chain.wallet()));
-    site.serve(
-        "",
-        &format!(
-            "{HOSTILE}<script src=\"/wallet.js\"></script><script src=\"{proxy}/florin.js\" async></script>
-             <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\"></florin-checkout>"
-        ),
-    );
+    let script = [HOSTILE, &chain.wallet()].concat();
+    serve_with_wallet(&site, &world, &script, display);
     (site, chain, world)
 }
 

@@ -13,7 +13,11 @@
 mod cart;
 mod catalogue;
 mod order_book;
-mod pages;
+mod pages {
+    pub(crate) mod layout;
+    pub(crate) mod orders;
+    pub(crate) mod storefront;
+}
 mod proxy_client;
 mod server;
 mod shop;
