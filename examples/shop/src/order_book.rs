@@ -3,67 +3,51 @@
 //! Invariants: an order is paid if and only if a verified `order.paid` was received; an event is
 //! stored once, however often it is delivered.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use crate::webhook::{Event, Facts};
 
-/// The table of orders and the ids of the events in it. In memory: a real shop has a database with a unique index.
+/// The table of orders, oldest first, and the ids of the events in it. In memory: a real shop has a database with a unique index.
 #[derive(Debug, Default)]
 pub(crate) struct OrderBook {
     seen: BTreeSet<String>,
-    orders: BTreeMap<String, Order>,
-    next_row: u64,
+    orders: Vec<Order>,
 }
 
 /// One order as the shop's page shows it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Order {
-    id: String,
-    reference: String,
-    title: String,
-    amount: String,
-    currency: String,
+    #[serde(flatten)]
+    facts: Facts,
     /// The `webhook-id` of its `order.paid`; absent while unpaid.
     paid_by: Option<String>,
     /// Every event about it, oldest first.
     events: Vec<ReceivedEvent>,
-    #[serde(skip)]
-    row: u64,
 }
 
-/// One event of an order.
 #[derive(Clone, Debug, Serialize)]
 struct ReceivedEvent {
     webhook_id: String,
     r#type: String,
 }
 
-/// The outcome of storing an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stored {
-    /// The event is new.
-    Fresh,
-    /// It was delivered before: nothing changed.
-    Duplicate,
-}
-
 impl OrderBook {
     /// Notes an order that the shop's backend has just opened.
     pub(crate) fn opened(&mut self, facts: Facts) {
-        self.row_of(facts);
+        self.order_of(facts);
     }
 
-    /// Stores a verified event.
-    pub(crate) fn apply(&mut self, webhook_id: &str, event: Event) -> Stored {
+    /// Stores a verified event. Returns `false` for one that was delivered before: nothing changed.
+    pub(crate) fn apply(&mut self, webhook_id: &str, event: Event) -> bool {
         if !self.seen.insert(webhook_id.to_owned()) {
-            return Stored::Duplicate;
+            return false;
         }
         let Some(facts) = event.order else {
-            return Stored::Fresh;
+            return true;
         };
-        let order = self.row_of(facts);
+        let order = self.order_of(facts);
         // `order.overpaid` follows `order.paid` and reports the excess; `order.processing` may
         // still fail. Neither marks an order as paid.
         if event.r#type == "order.paid" && order.paid_by.is_none() {
@@ -73,33 +57,25 @@ impl OrderBook {
             webhook_id: webhook_id.to_owned(),
             r#type: event.r#type,
         });
-        Stored::Fresh
+        true
     }
 
-    /// The newest first.
     pub(crate) fn newest_first(&self) -> Vec<&Order> {
-        let mut orders: Vec<&Order> = self.orders.values().collect();
-        orders.sort_by_key(|order| std::cmp::Reverse(order.row));
-        orders
+        self.orders.iter().rev().collect()
     }
 
-    fn row_of(&mut self, facts: Facts) -> &mut Order {
-        let next_row = &mut self.next_row;
-        self.orders
-            .entry(facts.order_id.clone())
-            .or_insert_with(|| {
-                *next_row += 1;
-                Order {
-                    id: facts.order_id,
-                    reference: facts.reference,
-                    title: facts.title,
-                    amount: facts.amount,
-                    currency: facts.currency,
-                    paid_by: None,
-                    events: Vec::new(),
-                    row: *next_row,
-                }
-            })
+    fn order_of(&mut self, facts: Facts) -> &mut Order {
+        let mut orders = self.orders.iter();
+        let known = orders.position(|order| order.facts.order_id == facts.order_id);
+        let place = known.unwrap_or_else(|| {
+            self.orders.push(Order {
+                facts,
+                paid_by: None,
+                events: Vec::new(),
+            });
+            self.orders.len() - 1
+        });
+        &mut self.orders[place]
     }
 }
 
@@ -121,7 +97,7 @@ mod tests {
     }
 
     fn paid_by(book: &OrderBook) -> Option<&str> {
-        book.orders["o1"].paid_by.as_deref()
+        book.orders[0].paid_by.as_deref()
     }
 
     #[test]
@@ -147,7 +123,7 @@ mod tests {
             r#type: "donation.paid".to_owned(),
             order: None,
         };
-        assert_eq!(book.apply("e1", other), Stored::Fresh);
+        assert!(book.apply("e1", other), "it is new");
         assert!(book.newest_first().is_empty());
     }
 }

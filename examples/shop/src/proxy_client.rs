@@ -9,13 +9,14 @@ use std::time::Duration;
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use florin_money::{Amount, Currency};
+use florin_money::Amount;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::{Client, redirect};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
+use crate::Settings;
 use crate::cart::Line;
 
 /// Longest time to wait for the proxy before the page asks the customer to try again.
@@ -24,11 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
 /// Calls the proxy as the store.
-pub(crate) struct ProxyClient {
-    http: Client,
-    orders_url: String,
-    secret_key: SecretString,
-}
+pub(crate) struct ProxyClient(Client);
 
 pub(crate) struct NewOrder<'a> {
     /// The shop's own name for the cart: asked twice with one reference, the proxy answers with one order.
@@ -37,7 +34,6 @@ pub(crate) struct NewOrder<'a> {
     /// What is in the cart, for the customer to see; empty for one thing alone.
     pub(crate) lines: &'a [Line<'a>],
     pub(crate) amount: Amount,
-    pub(crate) currency: Currency,
     /// Of a customer who pays on the gateway's own page; absent for our checkout.
     pub(crate) hosted_email: Option<&'a str>,
 }
@@ -52,7 +48,7 @@ pub(crate) struct OpenedOrder {
 impl ProxyClient {
     /// # Errors
     /// The system's TLS cannot be set up.
-    pub(crate) fn new(proxy_url: &str, secret_key: SecretString) -> anyhow::Result<Self> {
+    pub(crate) fn new() -> anyhow::Result<Self> {
         // The first provider installed in a process stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
@@ -60,25 +56,25 @@ impl ProxyClient {
             .redirect(redirect::Policy::none())
             .no_proxy()
             .build()?;
-        Ok(Self {
-            http,
-            orders_url: format!("{proxy_url}/v1/orders"),
-            secret_key,
-        })
+        Ok(Self(http))
     }
 
     /// Opens an order, or finds the one of the same reference.
     ///
     /// # Errors
     /// The proxy does not answer in time, refuses, or answers something else. Nothing is paid yet, so a retry is safe.
-    pub(crate) async fn open(&self, order: NewOrder<'_>) -> anyhow::Result<OpenedOrder> {
+    pub(crate) async fn open(
+        &self,
+        settings: &Settings,
+        order: NewOrder<'_>,
+    ) -> anyhow::Result<OpenedOrder> {
         let mut body = json!({
             "amount": order.amount.to_string(),
-            "currency": order.currency.as_str(),
+            "currency": settings.currency.as_str(),
             "reference": order.reference,
             "title": order.title,
         });
-        let decimals = order.currency.decimals();
+        let decimals = settings.currency.decimals();
         let lines = order.lines.iter().map(|line| {
             json!({
                 "title": line.product.title,
@@ -91,8 +87,8 @@ impl ProxyClient {
             body["flow"] = "hosted".into();
             body["customer_email"] = email.into();
         }
-        let request = self.http.post(&self.orders_url);
-        let request = request.bearer_auth(self.secret_key.expose_secret());
+        let request = self.0.post(format!("{}/v1/orders", settings.proxy_url));
+        let request = request.bearer_auth(settings.secret_key.expose_secret());
         let request = request.header("idempotency-key", order.reference);
         let mut response = request.json(&body).send().await?;
         let status = response.status();
@@ -121,37 +117,24 @@ impl ProxyClient {
 const KEY_ID: &str = "k1";
 const LIFETIME_SECONDS: u64 = 3600;
 
-/// The claims of an order token.
-pub(crate) struct Claims<'a> {
-    /// The proxy's public address.
-    pub(crate) proxy_url: &'a str,
-    pub(crate) store_id: &'a str,
-    /// The shop's own name for the order: the same again is the same order.
-    pub(crate) reference: &'a str,
-    pub(crate) title: &'a str,
-    pub(crate) amount: Amount,
-    pub(crate) currency: Currency,
-    /// Seconds since 1970.
-    pub(crate) now: u64,
-}
-
-/// Signs them with the store's token key.
-pub(crate) fn sign(claims: &Claims<'_>, secret: &str) -> String {
+/// An order token, signed with the store's token key. The same reference again is the same order.
+pub(crate) fn sign(settings: &Settings, reference: &str, title: &str, amount: Amount) -> String {
+    let now = (settings.now)();
     let header = json!({ "alg": "HS256", "kid": KEY_ID });
     let payload = json!({
-        "aud": claims.proxy_url,
-        "store": claims.store_id,
-        "reference": claims.reference,
-        "title": claims.title,
-        "amount": claims.amount.to_string(),
-        "currency": claims.currency.as_str(),
-        "iat": claims.now,
-        "exp": claims.now + LIFETIME_SECONDS,
+        "aud": settings.proxy_url,
+        "store": settings.store_id,
+        "reference": reference,
+        "title": title,
+        "amount": amount.to_string(),
+        "currency": settings.currency.as_str(),
+        "iat": now,
+        "exp": now + LIFETIME_SECONDS,
     });
     let part = |json: &Value| URL_SAFE_NO_PAD.encode(json.to_string());
     let signed = [part(&header), part(&payload)].join(".");
-    let mut mac =
-        Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("HMAC takes keys of any length");
+    let secret = settings.token_key.expose_secret().as_bytes();
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
     mac.update(signed.as_bytes());
     let signature = URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes());
     [signed, signature].join(".")

@@ -17,7 +17,6 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::Settings;
-use crate::order_book::Stored;
 use crate::pages::{layout, orders, storefront};
 use crate::shop::Shop;
 
@@ -74,10 +73,8 @@ async fn receive(State(shop): State<Arc<Shop>>, headers: HeaderMap, body: Bytes)
         }
     };
     let kind = event.r#type.clone();
-    match shop.orders().apply(&webhook_id, event) {
-        Stored::Fresh => tracing::info!(webhook_id, kind, "event stored"),
-        Stored::Duplicate => tracing::info!(webhook_id, kind, "event known already"),
-    }
+    let is_new = shop.orders().apply(&webhook_id, event);
+    tracing::info!(webhook_id, kind, is_new, "event received");
     StatusCode::NO_CONTENT
 }
 

@@ -37,7 +37,7 @@ impl Shop {
     pub(crate) fn new(settings: Settings) -> anyhow::Result<Self> {
         Ok(Self {
             catalogue: Catalogue::read()?,
-            proxy: ProxyClient::new(&settings.proxy_url, settings.secret_key.clone())?,
+            proxy: ProxyClient::new()?,
             verifier: Verifier::new(settings.webhook_secret.expose_secret())?,
             settings,
             orders: Mutex::default(),

@@ -4,6 +4,7 @@
 
 use anyhow::Context as _;
 use axum::http::HeaderMap;
+use serde::Serialize;
 use serde_json::Value;
 use standardwebhooks::{HEADER_WEBHOOK_ID, Webhook};
 
@@ -19,9 +20,10 @@ pub(crate) struct Event {
     pub(crate) order: Option<Facts>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Facts {
     /// The proxy's id of it.
+    #[serde(rename = "id")]
     pub(crate) order_id: String,
     /// The shop's own reference; for a product of the catalogue the one that the proxy gave.
     pub(crate) reference: String,

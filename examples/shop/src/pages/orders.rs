@@ -6,14 +6,13 @@ use axum::extract::{Form, Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use florin_money::Amount;
-use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 
 use super::layout::{Checkout as Shown, Html, page};
 use super::storefront::not_found;
 use crate::cart::{Cart, Line};
 use crate::catalogue::{Product, price};
-use crate::proxy_client::{Claims, NewOrder, sign};
+use crate::proxy_client::{NewOrder, sign};
 use crate::shop::{Checkout, Shop};
 use crate::webhook::Facts;
 
@@ -35,12 +34,10 @@ async fn open(
         title,
         lines,
         amount,
-        currency,
         hosted_email,
     };
-    let opened = shop.proxy.open(order).await.inspect_err(|error| {
-        tracing::error!("no order: {error:#}");
-    })?;
+    let opened = shop.proxy.open(&shop.settings, order).await;
+    let opened = opened.inspect_err(|error| tracing::error!("no order: {error:#}"))?;
     shop.orders().opened(Facts {
         order_id: opened.order_id,
         reference: reference.clone(),
@@ -240,20 +237,10 @@ pub(crate) async fn members_checkout(
     if reference.len() > 64 || !reference.chars().all(fits) {
         return not_found(State(shop)).await;
     }
-    let settings = &shop.settings;
     let title = "Enamel mug, for members";
     let amount = Amount::parse(MEMBERS_PRICE).expect("our own price");
-    let claims = Claims {
-        proxy_url: &settings.proxy_url,
-        store_id: &settings.store_id,
-        reference: &reference,
-        title,
-        amount,
-        currency: settings.currency,
-        now: (settings.now)(),
-    };
-    let token = sign(&claims, settings.token_key.expose_secret());
-    let price = price(amount, settings.currency);
+    let token = sign(&shop.settings, &reference, title, amount);
+    let price = price(amount, shop.settings.currency);
     let values = [
         ("price", Html::text(&price)),
         ("order_token", Html::text(&token)),
