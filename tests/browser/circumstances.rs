@@ -224,6 +224,7 @@ async fn a_checkout_is_as_wide_as_its_place_in_firefox_and_webkit() {
 #[tokio::test]
 async fn a_phone_that_is_turned_while_paying_has_no_empty_room_below() {
     let (site, world) = shop(Kind::Before(""), "").await;
+    let browser = Browser::open_with(PHONE).await;
     for display in ["frame", "inline"] {
         let element = format!(
             "<meta name=\"viewport\" content=\"width=device-width\">
@@ -231,7 +232,6 @@ async fn a_phone_that_is_turned_while_paying_has_no_empty_room_below() {
         );
         let (_, body) = Kind::Before("").page(&world.proxy_url(), &element);
         site.serve("", &body);
-        let browser = Browser::open_with(PHONE).await;
         browser.set_viewport(447, 900).await;
         browser.goto(site.url()).await;
         if display == "frame" {
@@ -246,8 +246,8 @@ async fn a_phone_that_is_turned_while_paying_has_no_empty_room_below() {
             upright > 9_000 && turned < 7_600,
             "{display}: {upright}, then {turned}"
         );
-        browser.end().await;
     }
+    browser.end().await;
     world.end().await;
 }
 
