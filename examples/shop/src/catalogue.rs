@@ -10,7 +10,8 @@ pub const PRODUCTS_TOML: &str = include_str!("../products.toml");
 pub const DONATIONS_TOML: &str = include_str!("../donations.toml");
 
 /// One thing to buy.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Product {
     /// Its name between shop and proxy: lower-case letters.
     pub(crate) sku: String,
@@ -33,15 +34,7 @@ impl Catalogue {
     /// The file is no TOML of that shape, or a price in it is no amount.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let file: File = toml::from_str(PRODUCTS_TOML)?;
-        let products = file.store.product.into_iter().map(|row| {
-            Ok(Product {
-                price: Amount::parse(&row.price)?,
-                sku: row.sku,
-                title: row.title,
-                max_quantity: row.max_quantity,
-            })
-        });
-        Ok(Self(products.collect::<anyhow::Result<_>>()?))
+        Ok(Self(file.store.product))
     }
 
     pub(crate) fn products(&self) -> &[Product] {
@@ -60,16 +53,7 @@ struct File {
 
 #[derive(Deserialize)]
 struct StoreSection {
-    product: Vec<Row>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    sku: String,
-    title: String,
-    price: String,
-    max_quantity: u32,
+    product: Vec<Product>,
 }
 
 /// Signs that stand before an amount in English.
