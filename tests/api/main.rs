@@ -5,7 +5,6 @@
 )]
 
 mod alerts;
-mod attempts;
 mod commands;
 mod connections;
 mod database_server;
