@@ -6,11 +6,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Folder, MovedFile, Program, Reply, World, eventually, secrets, yaml_documents};
+use support::{Folder, MovedFile, Reply, World, eventually, secrets, yaml_documents};
 
 use crate::metrics::Scrape;
 use crate::operators_pages::{Pages, ada};
-use crate::program::{assert_ended, end, start_program};
+use crate::program::{assert_ended, end, run_for, start_program};
 use crate::reload::{RELOADED, change, line};
 use crate::repository::{root, text_of};
 use crate::staff_pages::zoe;
@@ -153,14 +153,10 @@ async fn faults_of_configuration_and_disk_are_in_metrics_and_on_the_operators_pa
     assert!(logged.contains(reason), "{logged}");
     let page = page_with(&world, &session, &["The gateway rejects the key"]).await;
     assert!(!page.contains("canary"), "{page}");
-    let config = world.config_file().display().to_string();
-    let health = |words: &[&str]| {
-        let words = [&["health", "--config", &config], words].concat();
-        Program::run(&words, &[])
-    };
+    let health = async |words: &[&str]| run_for(&world, &[&["health"], words].concat(), &[]).await;
     let condition = "The gateway rejects the key: It answers 401.";
     // A restart would not help.
-    assert_ended(&health(&[]), 0, &["The proxy is ready.\n", condition]);
+    assert_ended(&health(&[]).await, 0, &["The proxy is ready.\n", condition]);
 
     let (price, number) = ("price = \"19.90\"", "price = 19.90");
     change(&world, &program, &[(wrong, &right), (price, number)]);
@@ -176,8 +172,8 @@ async fn faults_of_configuration_and_disk_are_in_metrics_and_on_the_operators_pa
     wait_for_series(&world, "florin_storage_failing", |value| value == 1).await;
     wait_for_series(&world, "florin_ready", |value| value == 0).await;
     let fails = "the proxy is not ready: the database fails: ";
-    assert_ended(&health(&["--json"]), 1, &[fails, "\"healthy\":false"]);
-    assert_ended(&health(&["--live"]), 0, &["The proxy is alive.\n"]);
+    assert_ended(&health(&["--json"]).await, 1, &[fails, "\"healthy\":false"]);
+    assert_ended(&health(&["--live"]).await, 0, &["The proxy is alive.\n"]);
     let remedy = "Move the same file back";
     let page = "docs/operations/running.md#full-disk";
     let page = page_with(&world, &session, &["Orders cannot be stored", remedy, page]).await;

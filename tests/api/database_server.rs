@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::disasters::{fails, lines, paid_once, ready_with};
 use crate::helpers::{ebook, lamp, paid_event_count};
-use crate::program::{assert_ended, end, start_program};
+use crate::program::{assert_ended, end, run_for, start_program};
 
 /// The proxy may take this long to notice that its open connections are dead, and to replace them.
 const REPLACED: Duration = Duration::from_secs(20);
@@ -254,9 +254,8 @@ async fn a_lossy_failover_costs_what_the_documentation_states() {
     // The attempt is unknown: its order waits for another one, and the gateway alone knows the money.
     assert_eq!(waiting.view().await["status"], "open");
     world.sandbox().settle_invoice(&invoice, "exact").await;
-    let config = world.config_file().display().to_string();
-    let words = ["--config", &config, "gateway", "invoice", &invoice];
-    assert_ended(&Program::run_beside(&words, &[]).await, 0, &["COMPLETED"]);
+    let asked = run_for(&world, &["gateway", "invoice", &invoice], &[]).await;
+    assert_ended(&asked, 0, &["COMPLETED"]);
     assert_eq!(waiting.view().await["status"], "open");
     assert_eq!(credits(&standby, &waiting.order), "0");
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{Program, ProgramOutput, World, eventually, pay_in_full, rows};
+use support::{World, eventually, pay_in_full, rows};
 
 use crate::helpers::invoice_of;
-use crate::program::assert_ended;
+use crate::program::{assert_ended, run_for};
 
 /// The simulation has payments during outages.
 #[tokio::test]
@@ -52,11 +52,6 @@ async fn world_with_access(more: &str) -> World {
         config.store = format!("gateway_access = true\n{more}");
     })
     .await
-}
-
-async fn run_command(world: &World, words: &[&str]) -> ProgramOutput {
-    let config = world.config_file().display().to_string();
-    Program::run_beside(&[&["--config", &config, "gateway"], words].concat(), &[]).await
 }
 
 /// Method and path, a member of the response and its value, and the body.
@@ -177,8 +172,8 @@ async fn a_store_without_access_reads_its_invoices_and_the_command_line_everythi
     let wallet = file("wallet.json", WALLET);
     let commands = COMMANDS.replace("INVOICE", &id).replace("SHOP", &shop);
     for [words, pointer, value] in rows(&commands.replace("WALLET", &wallet)) {
-        let words: Vec<&str> = words.split(' ').collect();
-        let output = run_command(&world, &words).await;
+        let words = [&["gateway"], &*words.split(' ').collect::<Vec<_>>()].concat();
+        let output = run_for(&world, &words, &[]).await;
         assert_ended(&output, 0, &[]);
         let printed: Value = serde_json::from_str(&output.printed).unwrap();
         let found = printed.pointer(pointer);
@@ -191,8 +186,8 @@ async fn a_store_without_access_reads_its_invoices_and_the_command_line_everythi
         ("add-preferences", "--body"),
         ("merchant-account --query a=#", "percent-encoded"),
     ] {
-        let words: Vec<&str> = words.split(' ').collect();
-        let output = run_command(&world, &words).await;
+        let words = [&["gateway"], &*words.split(' ').collect::<Vec<_>>()].concat();
+        let output = run_for(&world, &words, &[]).await;
         assert!(output.code.is_some_and(|code| code != 0), "{words:?}");
         assert!(output.printed.contains(message), "{}", output.printed);
     }

@@ -3,14 +3,13 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use support::{
-    Folder, OperatorApi, Program, ProgramOutput, Reply, World, eventually, rows, secrets,
-    write_private,
+    Folder, OperatorApi, Program, Reply, World, eventually, rows, secrets, write_private,
 };
 
 use crate::helpers::{delivered_events, paid_event_count};
 use crate::metrics::Scrape;
 use crate::operators_pages::underpaid;
-use crate::program::{assert_ended, free_port};
+use crate::program::{assert_ended, free_port, run_for};
 
 fn ada(world: &World) -> OperatorApi {
     world.operator(secrets::OPERATOR_TOKEN)
@@ -134,15 +133,9 @@ fn the_command_prints_a_hash_that_the_configuration_takes() {
 
 const TOKEN: &str = "FLORIN_OPERATOR_TOKEN";
 
-/// Runs a command with these variables. The world answers meanwhile.
-async fn run(world: &World, words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
-    let config = world.config_file().display().to_string();
-    Program::run_beside(&[words, &["--config", &config]].concat(), variables).await
-}
-
 /// Runs a command as the operator who may write; it must succeed.
 async fn ada_runs(world: &World, words: &[&str]) -> String {
-    let ended = run(world, words, &[(TOKEN, secrets::OPERATOR_TOKEN)]).await;
+    let ended = run_for(world, words, &[(TOKEN, secrets::OPERATOR_TOKEN)]).await;
     assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.printed);
     ended.printed
 }
@@ -155,7 +148,7 @@ async fn ada_json(world: &World, words: &[&str]) -> Value {
 
 /// Runs a command as the operator who may write; it must fail. Returns the sentence.
 async fn ada_fails(world: &World, words: &[&str]) -> String {
-    let ended = run(world, words, &[(TOKEN, secrets::OPERATOR_TOKEN)]).await;
+    let ended = run_for(world, words, &[(TOKEN, secrets::OPERATOR_TOKEN)]).await;
     assert_eq!(ended.code, Some(1), "{words:?}: {}", ended.printed);
     ended.printed
 }
@@ -169,7 +162,7 @@ async fn an_order_is_found_shown_and_resolved_an_event_sent_again_and_an_endpoin
     let file = world.file("ada.token");
     write_private(&file, secrets::OPERATOR_TOKEN);
     let file = file.display().to_string();
-    let listed = run(&world, &["orders", "list", "--token-file", &file], &[]).await;
+    let listed = run_for(&world, &["orders", "list", "--token-file", &file], &[]).await;
     assert_ended(&listed, 0, &[id]);
     let waiting = ada_runs(&world, &["orders", "list", "--attention"]).await;
     let first = waiting.lines().next().unwrap();
@@ -270,7 +263,7 @@ async fn each_refusal_is_a_sentence() {
             _ => "0123456789abcdef0123456789abcdef",
         };
         let words: Vec<&str> = words.split(' ').collect();
-        let ended = run(&world, &words, &[(TOKEN, token)]).await;
+        let ended = run_for(&world, &words, &[(TOKEN, token)]).await;
         let printed = ended.printed;
         assert_eq!(ended.code, code.parse().ok(), "{words:?}: {printed}");
         assert!(printed.contains(sentence), "{sentence} in {printed}");

@@ -95,6 +95,16 @@ pub(crate) fn run(
     run_with(&[&["--config", &config], words].concat(), &variables)
 }
 
+/// Runs a command with the configuration of a world, which answers meanwhile.
+pub(crate) async fn run_for(
+    world: &World,
+    words: &[&str],
+    variables: &[(&str, &str)],
+) -> ProgramOutput {
+    let config = world.config_file().display().to_string();
+    Program::run_beside(&[words, &["--config", &config]].concat(), variables).await
+}
+
 pub(crate) const IS_COMPLETE: &str = "The configuration is complete: 1 store(s).\n";
 
 /// `check-config` refuses a complete configuration with this database.
