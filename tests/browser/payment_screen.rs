@@ -111,9 +111,12 @@ async fn a_phone_has_its_own_handler_first_then_apps_then_code_and_address() {
 }
 
 #[tokio::test]
-async fn two_devices_follow_one_order() {
+async fn two_devices_follow_one_order_and_its_stored_email_is_not_requested_again() {
     let (world, laptop, checkout) = open_payment("BTC", &[]).await;
     let attempt = checkout.view().await["attempt"].clone();
+    laptop.fill("email", "me@nowhere.example").await;
+    laptop.type_keys(Key::Tab).await;
+    laptop.wait_for("email-saved").await;
     let has_link = "return inside.innerHTML.includes('client_token')";
     assert_eq!(read_inside(&laptop, has_link).await, false);
     laptop.press("handoff").await;
@@ -127,6 +130,14 @@ async fn two_devices_follow_one_order() {
     let here = phone.evaluate("return location.href").await;
     assert!(!here.as_str().unwrap().contains("token"), "{here}");
 
+    // The address of the receipt is not requested again, and an empty field deletes nothing.
+    let kept = phone.text("email-kept").await;
+    assert!(kept.contains("Email saved for your receipt"), "{kept}");
+    assert!(!phone.is_visible("email").await);
+    phone.press("email-change").await;
+    let focused = "inside.activeElement?.id";
+    wait_for_value(&phone, "the field has the focus", focused, "email").await;
+
     // After closing, the link is not on the page.
     laptop.press("handoff").await;
     laptop.wait_until_gone("link").await;
@@ -134,6 +145,7 @@ async fn two_devices_follow_one_order() {
 
     phone.press("i-have-paid").await;
     laptop.wait_for("status-checking").await;
+    assert_eq!(checkout.view().await["email_kept"], true);
     world.sandbox().settle(&checkout, "exact").await;
     for screen in [&laptop, &phone] {
         screen.wait_for("status-paid").await;
@@ -185,27 +197,6 @@ async fn after_a_payment_no_new_quote_is_offered() {
     browser.wait_for("remaining").await;
     assert!(!browser.is_visible("guard").await);
     browser.wait_for("address").await;
-    end(world, browser).await;
-}
-
-/// That it reaches the gateway is in `tests/api/payments.rs`.
-#[tokio::test]
-async fn a_stored_email_is_not_requested_again() {
-    let (world, browser, checkout) = open_payment("BTC", &[]).await;
-    browser.fill("email", "me@nowhere.example").await;
-    browser.type_keys(Key::Tab).await;
-    browser.wait_for("email-saved").await;
-    browser.reload().await;
-    let kept = browser.text("email-kept").await;
-    assert!(kept.contains("Email saved for your receipt"), "{kept}");
-    assert!(!browser.is_visible("email").await);
-    browser.press("email-change").await;
-    let focused = "inside.activeElement?.id";
-    wait_for_value(&browser, "the field has the focus", focused, "email").await;
-    // An empty field deletes nothing.
-    browser.press("i-have-paid").await;
-    browser.wait_for("status-checking").await;
-    assert_eq!(checkout.view().await["email_kept"], true);
     end(world, browser).await;
 }
 
