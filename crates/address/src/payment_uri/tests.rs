@@ -1,5 +1,4 @@
 mod payments;
-mod wallet;
 
 use Network::{Main, Test};
 use serde::Deserialize;
