@@ -1,10 +1,11 @@
 mod golden;
-mod reference_model;
+
+use florin_money::Currency;
+use proptest::prelude::*;
 
 use super::*;
 use crate::fixtures::{amount, at, attempt, exact, hosted, observed, order, received, requested};
-use crate::{AttemptState, CustomTerms, InvoiceTerms, OrderStatus};
-use florin_money::Currency;
+use crate::{AttemptState, CustomTerms, InvoiceTerms, OrderStatus, QuotedAmounts};
 
 #[track_caller]
 fn assessment(observation: &Observation) -> Assessment {
@@ -63,7 +64,7 @@ fn an_attempt_that_does_not_ask_for_the_price_never_credits() {
 #[test]
 fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
     let mut abroad = attempt(1);
-    custom(&mut abroad).requested = crate::QuotedAmounts {
+    custom(&mut abroad).requested = QuotedAmounts {
         amounts: Amounts {
             local: amount("18.11"),
             ..requested().amounts
@@ -168,5 +169,130 @@ fn what_arrived_is_kept_when_the_gateway_gives_up() {
         let assessment = assessment(&exact(status));
         let arrived = assessment.progress().map(|arrived| arrived.received.crypto);
         assert_eq!(arrived, Some(amount("0.00030973")), "{status}");
+    }
+}
+
+// A reference model of when an order is credited: in integers, without the arithmetic of the assessment.
+
+/// Integers: hundred-millionths of the asset, cents of dollars, cents of the price's currency.
+type Units = Amounts<u64>;
+
+/// A completed payment. What else is wrong with a response, the golden table has.
+#[derive(Clone, Debug)]
+struct Case {
+    is_hosted: bool,
+    requested: Units,
+    /// Cents that may be missing of `requested.local`, which is the price.
+    tolerance: u64,
+    received: Units,
+}
+
+fn sats(units: u64) -> String {
+    format!("{}.{:08}", units / 100_000_000, units % 100_000_000)
+}
+
+fn cents(units: u64) -> String {
+    format!("{}.{:02}", units / 100, units % 100)
+}
+
+fn texts(units: Units) -> Amounts<String> {
+    Amounts {
+        crypto: sats(units.crypto),
+        usd: cents(units.usd),
+        local: cents(units.local),
+    }
+}
+
+impl Case {
+    fn order(&self) -> Order {
+        let mut order = order(OrderStatus::AwaitingPayment);
+        order.terms.amount = amount(&cents(self.requested.local));
+        order.terms.currency = Currency::parse("EUR").unwrap();
+        order.terms.tolerance = amount(&cents(self.tolerance));
+        order
+    }
+
+    fn attempt(&self) -> Attempt {
+        if self.is_hosted {
+            return hosted(1);
+        }
+        let texts = texts(self.requested);
+        let mut attempt = attempt(1);
+        if let InvoiceTerms::Custom(terms) = &mut attempt.terms.invoice {
+            terms.requested = QuotedAmounts {
+                amounts: Amounts {
+                    crypto: amount(&texts.crypto),
+                    usd: amount(&texts.usd),
+                    local: amount(&texts.local),
+                },
+                local_currency: Currency::parse("EUR").unwrap(),
+            };
+        }
+        attempt
+    }
+
+    fn assessment(&self) -> Assessment {
+        let mut observation = exact("COMPLETED");
+        observation.requested = texts(self.requested).map(Some);
+        observation.received = texts(self.received).map(Some);
+        observation.local_currency = Some("EUR".into());
+        assess(&self.order(), &self.attempt(), &observation)
+    }
+
+    /// Of each amount at least the share of the price that the store insists on: received ÷ requested ≥ (price − tolerance) ÷
+    /// price, without the divisions.
+    fn covers(&self) -> bool {
+        let (price, least) = (self.requested.local, self.requested.local - self.tolerance);
+        let is_enough = |got: u64, requested: u64| {
+            u128::from(got) * u128::from(price) >= u128::from(requested) * u128::from(least)
+        };
+        is_enough(self.received.crypto, self.requested.crypto)
+            && is_enough(self.received.usd, self.requested.usd)
+            && is_enough(self.received.local, self.requested.local)
+    }
+}
+
+/// Nothing, far too little, all but a unit or two, a unit or two beyond, far too much.
+fn near(requested: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![
+        1 => Just(0),
+        2 => 0..=requested,
+        6 => requested.saturating_sub(2)..=requested + 2,
+        2 => requested..=requested.saturating_mul(3),
+    ]
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let requested = (
+        1_u64..=5_000_000_000,
+        1_u64..=10_000_000,
+        2_u64..=10_000_000,
+    );
+    (any::<bool>(), requested).prop_flat_map(|(is_hosted, (crypto, usd, local))| {
+        let tolerance = prop_oneof![Just(0), 0..local.min(500)];
+        let requested = Amounts { crypto, usd, local };
+        (tolerance, near(crypto), near(usd), near(local)).prop_map(
+            move |(tolerance, crypto, usd, local)| Case {
+                is_hosted,
+                requested,
+                tolerance,
+                received: Amounts { crypto, usd, local },
+            },
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_completed_payment_is_credited_if_it_covers_the_price_and_underpaid_else(case in cases()) {
+        let assessment = case.assessment();
+        let is_right = match assessment {
+            Assessment::Settled { .. } => case.covers(),
+            Assessment::Underpaid(_) => !case.covers(),
+            _ => false,
+        };
+        prop_assert!(is_right, "{:?}", assessment);
     }
 }

@@ -32,11 +32,8 @@ address changed  the gateway names another address than the one that was shown
 ·                a defect that changes no assessment, with any received amounts and any tolerance
 ";
 
-/// The table, and how often each status led to each assessment.
-#[derive(Default)]
 struct Table {
     text: String,
-    counts: BTreeMap<(Option<&'static str>, &'static str), u32>,
 }
 
 impl Table {
@@ -56,17 +53,6 @@ impl Table {
         }
     }
 
-    fn assess(
-        &mut self,
-        fixture: &Fixture,
-        status: Option<&'static str>,
-        observation: &Observation,
-    ) -> &'static str {
-        let assessment = fixture.assess(observation);
-        *self.counts.entry((status, assessment)).or_default() += 1;
-        assessment
-    }
-
     /// What arrived: a line for each status, and where it depends on the amounts, each mix of them.
     fn arrived(&mut self, flow: Flow, tolerance: &str) {
         let fixture = Fixture::new(flow, tolerance);
@@ -74,7 +60,7 @@ impl Table {
             let mixes: Vec<_> = mixes().collect();
             let assessments = mixes
                 .iter()
-                .map(|(_, arrived)| self.assess(&fixture, status, &observation(status, *arrived)));
+                .map(|(_, arrived)| fixture.assess(&observation(status, *arrived)));
             let assessments: Vec<_> = assessments.collect();
             if assessments
                 .iter()
@@ -130,7 +116,7 @@ impl Table {
             let assessments = columns.map(|(_, change)| {
                 let mut observation = nothing(status);
                 change(&mut observation);
-                self.assess(&fixture, status, &observation).to_owned()
+                fixture.assess(&observation).to_owned()
             });
             let name = padded(status);
             lines.push([name].into_iter().chain(assessments).collect());
@@ -166,7 +152,7 @@ impl Table {
                         *member(&mut observation, name) = value.map(str::to_owned);
                         let field = fixture.field(&observation);
                         assert!(field.is_none_or(|field| field == name), "{field:?}");
-                        self.assess(fixture, status, &observation)
+                        fixture.assess(&observation)
                     });
                     line.push(summary(sound, &spoiled.collect::<Vec<_>>()));
                 }
@@ -174,17 +160,6 @@ impl Table {
             }
         }
         self.grid(&lines);
-    }
-
-    fn sums(&mut self) {
-        let counts = std::mem::take(&mut self.counts);
-        for status in STATUSES {
-            let counts = counts.iter().filter(|((named, _), _)| *named == status);
-            let assessments =
-                counts.map(|((_, assessment), count)| format!("{assessment} {count}"));
-            let line = [padded(status), assessments.collect::<Vec<_>>().join(", ")];
-            self.grid(&[line.to_vec()]);
-        }
     }
 }
 
@@ -215,10 +190,7 @@ fn summary(sound: &[&str], spoiled: &[&str]) -> String {
 }
 
 fn assessments() -> String {
-    let mut table = Table {
-        text: HEAD.into(),
-        ..Table::default()
-    };
+    let mut table = Table { text: HEAD.into() };
     for (flow, name) in FLOWS {
         for tolerance in TOLERANCES {
             table.title(&format!("what arrived · {name} · tolerance {tolerance}"));
@@ -229,8 +201,6 @@ fn assessments() -> String {
         table.title(&format!("defects · {name}"));
         table.defects(flow);
     }
-    table.title("how often each status led to each assessment");
-    table.sums();
     table.text
 }
 
