@@ -12,7 +12,6 @@
 mod customer;
 mod disasters;
 mod drain;
-mod invoice_index;
 mod kills;
 mod replica;
 mod shard;
@@ -158,7 +157,6 @@ const CLOCK_LOG: &str = "clock.jsonl";
 pub struct Remains {
     /// Its logs, and the database if that is a file.
     pub folder: Folder,
-    /// The server of the database, if there is one.
     pub server: Option<PostgresServer>,
 }
 

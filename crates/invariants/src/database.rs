@@ -2,7 +2,7 @@
 
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{AssertSqlSafe, Row as _};
+use sqlx::{AssertSqlSafe, Decode, Postgres, Row as _, Sqlite, Type};
 
 use crate::Millis;
 use crate::amount::{Price, units};
@@ -57,76 +57,67 @@ trait Connection {
     async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<Self::Row>>;
 }
 
+/// A value that both databases can read.
+trait Column:
+    for<'row> Decode<'row, Sqlite> + Type<Sqlite> + for<'row> Decode<'row, Postgres> + Type<Postgres>
+{
+}
+
+impl<T> Column for T where
+    T: for<'row> Decode<'row, Sqlite>
+        + Type<Sqlite>
+        + for<'row> Decode<'row, Postgres>
+        + Type<Postgres>
+{
+}
+
 trait Columns {
-    fn text(&self, column: &str) -> sqlx::Result<String>;
-    fn optional_text(&self, column: &str) -> sqlx::Result<Option<String>>;
-    fn number(&self, column: &str) -> sqlx::Result<i64>;
-    fn flag(&self, column: &str) -> sqlx::Result<bool>;
-    fn bytes(&self, column: &str) -> sqlx::Result<Vec<u8>>;
+    fn read<T: Column>(&self, column: &str) -> sqlx::Result<T>;
     fn time(&self, column: &str) -> sqlx::Result<Option<Millis>>;
 }
 
-macro_rules! database {
-    ($connection:ty, $row:ty, $events:literal, $time:path) => {
-        impl Connection for $connection {
-            type Row = $row;
-            const EVENTS: &'static str = $events;
+impl Connection for SqliteConnection {
+    type Row = SqliteRow;
+    const EVENTS: &'static str =
+        "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (order_id, sequence)
+         ORDER BY events.position";
 
-            async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<$row>> {
-                sqlx::query(query).fetch_all(self).await
-            }
-        }
-
-        impl Columns for $row {
-            fn text(&self, column: &str) -> sqlx::Result<String> {
-                self.try_get(column)
-            }
-
-            fn optional_text(&self, column: &str) -> sqlx::Result<Option<String>> {
-                self.try_get(column)
-            }
-
-            fn number(&self, column: &str) -> sqlx::Result<i64> {
-                self.try_get(column)
-            }
-
-            fn flag(&self, column: &str) -> sqlx::Result<bool> {
-                self.try_get(column)
-            }
-
-            fn bytes(&self, column: &str) -> sqlx::Result<Vec<u8>> {
-                self.try_get(column)
-            }
-
-            fn time(&self, column: &str) -> sqlx::Result<Option<Millis>> {
-                let stored: Option<i64> = self.try_get_unchecked(column)?;
-                Ok(stored.map($time))
-            }
-        }
-    };
+    async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<SqliteRow>> {
+        sqlx::query(query).fetch_all(self).await
+    }
 }
 
-database!(
-    SqliteConnection,
-    SqliteRow,
-    "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (order_id, sequence)
-     ORDER BY events.position",
-    milliseconds
-);
-database!(
-    PgConnection,
-    PgRow,
-    "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (order_id, sequence)
-     ORDER BY events.tx, events.position",
-    microseconds
-);
+impl Columns for SqliteRow {
+    fn read<T: Column>(&self, column: &str) -> sqlx::Result<T> {
+        self.try_get(column)
+    }
 
-fn milliseconds(since_1970: i64) -> Millis {
-    since_1970
+    fn time(&self, column: &str) -> sqlx::Result<Option<Millis>> {
+        self.try_get_unchecked(column)
+    }
 }
 
-fn microseconds(since_2000: i64) -> Millis {
-    POSTGRES_EPOCH + since_2000.div_euclid(1000)
+impl Connection for PgConnection {
+    type Row = PgRow;
+    const EVENTS: &'static str =
+        "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (order_id, sequence)
+         ORDER BY events.tx, events.position";
+
+    async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<PgRow>> {
+        sqlx::query(query).fetch_all(self).await
+    }
+}
+
+impl Columns for PgRow {
+    fn read<T: Column>(&self, column: &str) -> sqlx::Result<T> {
+        self.try_get(column)
+    }
+
+    /// Microseconds since 2000.
+    fn time(&self, column: &str) -> sqlx::Result<Option<Millis>> {
+        let stored: Option<i64> = self.try_get_unchecked(column)?;
+        Ok(stored.map(|since_2000| POSTGRES_EPOCH + since_2000.div_euclid(1000)))
+    }
 }
 
 async fn values<C: Connection, T>(
@@ -148,7 +139,7 @@ async fn read_tables<C: Connection>(db: &mut C) -> Result<Database, ReadError> {
         observations: values(db, OBSERVATIONS, observation).await?,
         credits: values(db, CREDITS, credit).await?,
         events,
-        token_hashes: values(db, TOKENS, |row| row.bytes("hash")).await?,
+        token_hashes: values(db, TOKENS, |row| row.read("hash")).await?,
         damage: None,
     })
 }
@@ -191,8 +182,8 @@ impl Database {
         db: &mut PgConnection,
     ) -> Result<(), ReadError> {
         let keys = values(db, DANGLING, |row| {
-            let (here, there) = (row.text("here")?, row.text("there")?);
-            Ok((here, there, row.text("statement")?))
+            let (here, there): (String, String) = (row.read("here")?, row.read("there")?);
+            Ok((here, there, row.read::<String>("statement")?))
         });
         let mut damage = Vec::new();
         for (here, there, statement) in keys.await? {
@@ -209,7 +200,7 @@ impl Database {
 }
 
 fn amount(row: &impl Columns, column: &str) -> sqlx::Result<i128> {
-    let text = row.text(column)?;
+    let text: String = row.read(column)?;
     units(&text).ok_or_else(|| sqlx::Error::ColumnDecode {
         index: column.to_owned(),
         source: format!("{text:?} is no amount").into(),
@@ -218,55 +209,55 @@ fn amount(row: &impl Columns, column: &str) -> sqlx::Result<i128> {
 
 fn order(row: &impl Columns) -> sqlx::Result<Order> {
     Ok(Order {
-        id: row.text("id")?,
-        store: row.text("store_id")?,
+        id: row.read("id")?,
+        store: row.read("store_id")?,
         price: Price {
             amount: amount(row, "amount")?,
             tolerance: amount(row, "tolerance")?,
         },
-        currency: row.text("currency")?,
-        status: row.text("status")?,
-        sequence: row.number("sequence")?,
-        is_donation: row.text("price_source")? == "customer",
-        is_marked_as_paid: row.flag("marked")?,
-        decision: row.optional_text("decision")?,
+        currency: row.read("currency")?,
+        status: row.read("status")?,
+        sequence: row.read("sequence")?,
+        is_donation: row.read::<String>("price_source")? == "customer",
+        is_marked_as_paid: row.read("marked")?,
+        decision: row.read("decision")?,
     })
 }
 
 fn attempt(row: &impl Columns) -> sqlx::Result<Attempt> {
     Ok(Attempt {
-        id: row.text("id")?,
-        order_id: row.text("order_id")?,
+        id: row.read("id")?,
+        order_id: row.read("order_id")?,
         requested: requested(row)?,
         shown: Shown {
-            local_currency: row.optional_text("local_currency")?,
-            address: row.optional_text("address")?,
-            qr_string: row.optional_text("qr_string")?,
-            page_url: row.optional_text("page_url")?,
+            local_currency: row.read("local_currency")?,
+            address: row.read("address")?,
+            qr_string: row.read("qr_string")?,
+            page_url: row.read("page_url")?,
         },
-        state: row.text("state")?,
-        invoice_id: row.optional_text("invoice_id")?,
-        payment: row.text("payment_state")?,
+        state: row.read("state")?,
+        invoice_id: row.read("invoice_id")?,
+        payment: row.read("payment_state")?,
         payment_since: row.time("state_since")?,
         expires_at: row.time("expires_at")?,
         polled_at: row.time("polled_at")?,
         observed_at: row.time("observed_at")?,
-        is_scheduled: row.flag("scheduled")?,
+        is_scheduled: row.read("scheduled")?,
     })
 }
 
 /// A session is requested in the order's own currency, and only that.
 fn requested(row: &impl Columns) -> sqlx::Result<Requested> {
-    if row.text("flow")? == "hosted" {
+    if row.read::<String>("flow")? == "hosted" {
         return Ok(Requested::Session {
-            email: row.optional_text("customer_email")?.unwrap_or_default(),
-            currency: row.text("currency")?,
+            email: row.read::<Option<_>>("customer_email")?.unwrap_or_default(),
+            currency: row.read("currency")?,
             amount: Some(amount(row, "amount")?),
         });
     }
     Ok(Requested::Invoice {
-        conversion_id: row.text("conversion_id")?,
-        crypto_code: row.text("crypto_code")?,
+        conversion_id: row.read("conversion_id")?,
+        crypto_code: row.read("crypto_code")?,
         amounts: [
             Some(amount(row, "requested_crypto")?),
             Some(amount(row, "requested_usd")?),
@@ -277,20 +268,20 @@ fn requested(row: &impl Columns) -> sqlx::Result<Requested> {
 
 fn observation(row: &impl Columns) -> sqlx::Result<Observation> {
     Ok(Observation {
-        id: row.number("id")?,
-        attempt_id: row.text("attempt_id")?,
-        poll: row.number("poll_seq")?,
-        raw: row.text("raw")?,
+        id: row.read("id")?,
+        attempt_id: row.read("attempt_id")?,
+        poll: row.read("poll_seq")?,
+        raw: row.read("raw")?,
     })
 }
 
 fn credit(row: &impl Columns) -> sqlx::Result<Credit> {
     Ok(Credit {
-        order_id: row.text("order_id")?,
-        attempt_id: row.text("attempt_id")?,
-        observation_id: row.number("observation_id")?,
+        order_id: row.read("order_id")?,
+        attempt_id: row.read("attempt_id")?,
+        observation_id: row.read("observation_id")?,
         amount: amount(row, "amount")?,
-        currency: row.text("currency")?,
+        currency: row.read("currency")?,
         // No credit is without its time.
         at: row.time("credited_at")?.unwrap_or_default(),
     })
@@ -298,12 +289,12 @@ fn credit(row: &impl Columns) -> sqlx::Result<Credit> {
 
 fn event(row: &impl Columns) -> sqlx::Result<Event> {
     Ok(Event {
-        id: row.text("id")?,
-        order_id: row.text("order_id")?,
-        store: row.text("store_id")?,
-        sequence: row.number("sequence")?,
-        kind: row.text("type")?,
-        payload: row.text("payload")?,
-        outbox: row.optional_text("outbox")?,
+        id: row.read("id")?,
+        order_id: row.read("order_id")?,
+        store: row.read("store_id")?,
+        sequence: row.read("sequence")?,
+        kind: row.read("type")?,
+        payload: row.read("payload")?,
+        outbox: row.read("outbox")?,
     })
 }

@@ -81,7 +81,6 @@ pub struct Attempt {
     pub id: String,
     pub order_id: String,
     pub requested: Requested,
-    /// What customers see.
     pub shown: Shown,
     /// `creating`, `open`, `refused`, `outcome_unknown` or `blocked`.
     pub state: String,
@@ -262,12 +261,10 @@ impl Database {
 }
 
 impl Order {
-    /// Returns `true` if an operator credited it.
     pub fn is_accepted(&self) -> bool {
         self.decision.as_deref() == Some("accepted")
     }
 
-    /// Returns `true` if an operator closed it: no payment credits it.
     pub fn is_closed(&self) -> bool {
         self.decision.as_deref() == Some("closed")
     }
@@ -308,7 +305,6 @@ impl Event {
         })
     }
 
-    /// Returns `true` if the proxy has stopped delivering it.
     pub fn is_given_up(&self) -> bool {
         self.outbox.as_deref() == Some("given_up")
     }

@@ -10,11 +10,9 @@ use crate::amount::{Price, at_least};
 pub struct Gateway {
     /// Every request, in the order of their sending.
     pub requests: Vec<Request>,
-    /// Every pause that the gateway has requested by `Retry-After`.
     pub pauses: Vec<Pause>,
     /// Every POST /invoice and POST /checkout, whatever the response was.
     pub requested: Vec<Requested>,
-    /// Every invoice and session, by the gateway's id.
     pub invoices: BTreeMap<String, Invoice>,
 }
 

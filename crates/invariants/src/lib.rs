@@ -30,7 +30,7 @@ pub use evidence::{
 };
 pub use gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 pub use rules::{Finding, Moment, check};
-pub use sources::{Sources, audit, read_tables};
+pub use sources::{SandboxLog, Sources, audit, read_tables};
 
 /// Milliseconds: since 1970, or since a simulation began.
 pub type Millis = i64;

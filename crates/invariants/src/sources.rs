@@ -12,10 +12,10 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::Value;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
-use self::sandbox_log::SandboxLog;
+pub use self::sandbox_log::SandboxLog;
 use crate::Millis;
 use crate::evidence::{
     ClockRecord, Database, Delivery, Evidence, Listing, Shop, Signature, StoredFile,
@@ -78,7 +78,7 @@ impl Sources {
             Some(path) => clock_changes(path, ended_at + AFTERWARDS)?,
             None => ClockRecord::default(),
         };
-        let (mut database, files) = read_whole(&self.database).await?;
+        let (mut database, files) = read_database(&self.database, true).await?;
         for credit in &mut database.credits {
             credit.at = clock.right_time(credit.at);
         }
@@ -116,47 +116,42 @@ fn is_address(database: &str) -> bool {
 /// # Errors
 /// It cannot be read, or is not the proxy's.
 pub async fn read_tables(database: &str) -> anyhow::Result<Database> {
-    if is_address(database) {
-        let mut db = connect(database).await?;
-        let tables = Database::read_postgres(&mut db).await?;
-        let _ = db.close().await;
-        return Ok(tables);
-    }
-    let mut db = open(database).await?;
-    let tables = Database::read(&mut db).await?;
-    // An open reader would block the checkpoint of the journal.
-    db.close().await?;
-    Ok(tables)
+    Ok(read_database(database, false).await?.0)
 }
 
-/// [`read_tables`] with what is wrong with the database, and all that is stored: the bytes of a file and its journals, or the
-/// text of each table of a server.
-async fn read_whole(database: &str) -> anyhow::Result<(Database, Vec<StoredFile>)> {
+/// Reads the tables. If wanted, also looks for what is wrong with the database, and reads all that is stored: the bytes of a file
+/// and its journals, or the text of each table of a server.
+async fn read_database(
+    database: &str,
+    is_whole: bool,
+) -> anyhow::Result<(Database, Vec<StoredFile>)> {
     if is_address(database) {
-        let mut db = connect(database).await?;
+        let (mut db, mut stored) = (connect(database).await?, Vec::new());
         let mut tables = Database::read_postgres(&mut db).await?;
-        tables.find_damage_postgres(&mut db).await?;
-        let texts = texts(&mut db).await?;
+        if is_whole {
+            tables.find_damage_postgres(&mut db).await?;
+            stored = texts(&mut db).await?;
+        }
         let _ = db.close().await;
-        return Ok((tables, texts));
+        return Ok((tables, stored));
     }
-    let mut db = open(database).await?;
+    let options = SqliteConnectOptions::new().filename(database);
+    let db = options.read_only(true).connect().await;
+    let mut db = db.with_context(|| format!("{database} cannot be opened"))?;
     let mut tables = Database::read(&mut db).await?;
-    tables.find_damage(&mut db).await?;
+    if is_whole {
+        tables.find_damage(&mut db).await?;
+    }
+    // An open reader would block the checkpoint of the journal.
     db.close().await?;
-    let names = ["", "-wal", "-shm"].map(|suffix| format!("{database}{suffix}"));
+    let endings = ["", "-wal", "-shm"].into_iter().filter(|_| is_whole);
     // A journal is removed when the database is closed: its content is in the file then.
-    let files = names.into_iter().filter_map(|name| {
+    let stored = endings.filter_map(|ending| {
+        let name = format!("{database}{ending}");
         let bytes = fs::read(&name).ok()?;
         Some(StoredFile { name, bytes })
     });
-    Ok((tables, files.collect()))
-}
-
-async fn open(file: &str) -> anyhow::Result<SqliteConnection> {
-    let options = SqliteConnectOptions::new().filename(file).read_only(true);
-    let db = options.connect().await;
-    db.with_context(|| format!("{file} cannot be opened"))
+    Ok((tables, stored.collect()))
 }
 
 /// One snapshot of the server's database.

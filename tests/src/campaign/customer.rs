@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
-use super::invoice_index::InvoiceIndex;
+use super::drain::Invoices;
 use crate::counters::Counters;
 use crate::customer::HostedPage;
 use crate::http_response::text_at;
@@ -93,7 +93,7 @@ pub(super) struct Customers {
     pub(super) proxy: String,
     pub(super) token_signer: TokenSigner,
     pub(super) sandbox: SandboxControl,
-    pub(super) invoices: Arc<InvoiceIndex>,
+    pub(super) invoices: Arc<Invoices>,
     pub(super) counters: Arc<Counters>,
     /// Held exclusively while a block is mined.
     pub(super) mining: Arc<RwLock<()>>,

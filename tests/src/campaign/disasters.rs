@@ -35,7 +35,6 @@ pub(super) enum Disaster {
     Failover,
 }
 
-/// Disasters of a proxy on a file.
 pub(super) const OF_FILE: [Disaster; 10] = [
     Disaster::Disk(DiskError::NoSpace),
     Disaster::Disk(DiskError::Write),
@@ -48,7 +47,6 @@ pub(super) const OF_FILE: [Disaster; 10] = [
     Disaster::OverlappingRestart,
     Disaster::WrongClock,
 ];
-/// Disasters of proxies on a server.
 pub(super) const OF_SERVER: [Disaster; 3] = [
     Disaster::Partition,
     Disaster::Failover,

@@ -78,9 +78,7 @@ const TARGET_TIMEOUT: Duration = Duration::from_millis(700);
 /// Longest pause between a target and the kill: what is written to a disk takes its time.
 const MAX_DELAY: Duration = Duration::from_millis(8);
 
-/// The theme of the counters of kills.
 pub(super) const KILLS: &str = "kills";
-/// The theme of those that hit their target.
 pub(super) const TARGETED: &str = "kills at a request";
 
 impl KillPlan {

@@ -14,7 +14,6 @@ use crate::wait::within;
 /// The last words of a process are in its log by then.
 const PRINTED: Duration = Duration::from_secs(2);
 
-/// The proxy; it is killed when dropped.
 #[derive(Debug)]
 pub(super) struct Replica {
     pub(super) program: PathBuf,
@@ -30,7 +29,6 @@ pub(super) struct Replica {
 }
 
 impl Replica {
-    /// Another proxy on the same machine, on a file.
     pub(super) fn beside(&self, [public, admin]: [SocketAddr; 2], database_url: String) -> Self {
         Self {
             program: self.program.clone(),
@@ -82,7 +80,6 @@ impl Replica {
         }
     }
 
-    /// Ends it in order.
     pub(super) async fn stop(&mut self) {
         let code = match self.exit_status() {
             Some(status) => status.code(),

@@ -16,8 +16,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::customer::Customers;
-use super::drain::drain;
-use super::invoice_index::InvoiceIndex;
+use super::drain::{Invoices, drain};
 use super::replica::Replica;
 use super::shop::{EventReader, Shop};
 use super::{CLOCK_LOG, DATABASE, EVENT_LOG, Remains, SANDBOX_LOG, SHOP_LOG};
@@ -34,7 +33,6 @@ use crate::wait::{pause, within};
 use crate::world;
 use crate::world::config::{Addresses, florin_toml};
 
-/// The name of the proxies' database on a server.
 pub(super) const DATABASE_ON_SERVER: &str = "florin";
 const CUSTOMERS: u64 = 10;
 /// Longest start on a loaded machine.
@@ -67,7 +65,6 @@ pub(super) struct Shard {
     pub(super) counters: Arc<Counters>,
     pub(super) random: SeededRandom,
     pub(super) replicas: Vec<Replica>,
-    /// The server of the database; `None` for one proxy on a file.
     pub(super) server: Option<PostgresServer>,
     pub(super) traffic: broadcast::Sender<Passed>,
     pub(super) gateway_link: TcpProxy,
@@ -150,7 +147,7 @@ impl Shard {
                 base: format!("http://{sandbox_address}"),
             },
             http,
-            invoices: Arc::new(InvoiceIndex::of(folder.file(SANDBOX_LOG))),
+            invoices: Arc::new(Invoices::of(&folder.file(SANDBOX_LOG))),
             counters: counters.clone(),
             mining: Arc::default(),
             is_closing: Arc::default(),
@@ -178,7 +175,6 @@ impl Shard {
         }
     }
 
-    /// Starts proxies, customers, the store that follows its events, mining and faults.
     pub(super) async fn start(&mut self) {
         self.set_clock(0, SignedDuration::ZERO);
         self.restart_exited().await;

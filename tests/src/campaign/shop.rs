@@ -32,7 +32,6 @@ const REPLIES: [(u64, Option<StatusCode>); 5] = [
     (2, Some(StatusCode::FOUND)),
     (1, None),
 ];
-/// Replies that every campaign has.
 pub(super) const MUST_HAPPEN: [&str; 2] = ["accepted", "rejected"];
 /// Longer than the proxy's timeout.
 const NO_RESPONSE: Duration = Duration::from_secs(20);
@@ -42,7 +41,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Small, so that many pages end between events of transactions that run at the same time.
 const PAGE: u32 = 5;
 
-/// The endpoint; it closes when dropped.
 #[derive(Debug)]
 pub(super) struct Shop {
     server: LocalServer,
@@ -118,7 +116,6 @@ async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: Strin
     response
 }
 
-/// A store that follows its list of events.
 pub(super) struct EventReader {
     pub(super) http: reqwest::Client,
     pub(super) proxy: String,

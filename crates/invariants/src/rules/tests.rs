@@ -10,12 +10,11 @@ macro_rules! broken {
 }
 
 mod fixture;
-mod restored;
 
 use self::fixture::*;
-use self::restored::BROKEN_RESTORES;
 use super::*;
 use crate::amount::Price;
+use crate::evidence::Restore;
 use crate::gateway::{Part, Report, Requested};
 
 const BROKEN: &[Broken] = broken! { it;
@@ -115,6 +114,42 @@ const BROKEN: &[Broken] = broken! { it;
     "event-list-is-complete": listing(it).swap(0, 1);
     "event-list-is-complete": listing(it).push("evt_ord_9_1".into());
 };
+
+/// Rules about restores, and what a restore does not excuse.
+const BROKEN_RESTORES: &[Broken] = broken! { it;
+    "backup-is-complete": it.restores[0].made_at = START + 251;
+    "backup-is-kept": it.restores[0].backup.orders[0].currency = "EUR".into();
+    "backup-is-kept": it.database.attempts[1].invoice_id = None;
+    "backup-is-kept": {
+        let mut credit = it.database.credits[0].clone();
+        credit.amount -= 1;
+        it.restores[0].backup.credits.push(credit);
+    };
+    "backup-is-kept": drop(it.restores[0].replaced.events.remove(0));
+    "id-has-one-content": event(it, "evt_ord_2_3").id = "evt_ord_2_3_before".into();
+    "restored-is-credited": it.database.credits.remove(1);
+    // Without the restore nothing explains what is missing.
+    "delivery-has-event": it.restores.clear();
+    "requested-once": it.restores.clear();
+    "paid-is-held": it.restores.clear();
+    "lost-is-explained": it.restores.clear();
+    // An event of the replaced database, delivered after the restore.
+    "delivery-has-event": it.shop.deliveries.last_mut().unwrap().at = START + 301;
+    "same-bytes": it.shop.deliveries.last_mut().unwrap().body.push(' ');
+    "paid-is-held": add_lost_attempt_to_backup(it);
+    "lost-is-explained": add_lost_attempt_to_backup(it);
+    "paid-is-held": it.restores[0].replaced.attempts[1].invoice_id = None;
+    // A replaced database is checked as well.
+    "credited-once": { let credits = &mut it.restores[0].replaced.credits; credits.push(credits[0].clone()); };
+    "no-gap": it.restores[0].replaced.orders[0].sequence += 1;
+};
+
+fn add_lost_attempt_to_backup(evidence: &mut Evidence) {
+    let Restore {
+        backup, replaced, ..
+    } = &mut evidence.restores[0];
+    backup.attempts.push(replaced.attempts[1].clone());
+}
 
 const PROCESSING: &str = r#"{"transaction_status":"PROCESSING"}"#;
 

@@ -18,9 +18,10 @@ const SHARED_WITHIN: Millis = 4500;
 /// A longer `Retry-After` is not kept whole: the proxy tries one call each five minutes.
 const LONGEST_PAUSE_SECONDS: i64 = 300;
 
-#[derive(Default)]
-pub(super) struct SandboxLog {
-    pub(super) gateway: Gateway,
+/// What the lines of the log say so far.
+#[derive(Debug, Default)]
+pub struct SandboxLog {
+    pub gateway: Gateway,
     pub(super) ended_at: Millis,
     /// Index of each request with `Retry-After`, and its seconds.
     paused: Vec<(usize, i64)>,
@@ -37,7 +38,11 @@ impl SandboxLog {
         Ok(log)
     }
 
-    fn add(&mut self, line: &Value) -> anyhow::Result<()> {
+    /// Adds the next line.
+    ///
+    /// # Errors
+    /// A member is missing or of another shape.
+    pub fn add(&mut self, line: &Value) -> anyhow::Result<()> {
         let at = time(line)?;
         self.ended_at = at;
         match line["kind"].as_str() {

@@ -6,12 +6,11 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::super::*;
-use super::restored::add_restore;
 use crate::Millis;
 use crate::amount::{Price, units};
 use crate::evidence::{
-    Attempt, Credit, Database, Delivery, Event, Listing, Observation, Order, Shop, Signature,
-    StoredFile,
+    Attempt, Credit, Database, Delivery, Event, Listing, Observation, Order, Restore, Shop,
+    Signature, StoredFile,
 };
 use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 use crate::rules::deliveries::sign;
@@ -332,4 +331,70 @@ pub(super) fn listing(evidence: &mut Evidence) -> &mut Vec<String> {
 
 pub(super) fn gateway_invoice<'a>(evidence: &'a mut Evidence, id: &str) -> &'a mut Invoice {
     evidence.gateway.invoices.get_mut(id).unwrap()
+}
+
+/// The donation when its first invoice was open.
+fn backup(last: &Database) -> Database {
+    let donation = Order {
+        status: "awaiting_payment".into(),
+        sequence: 2,
+        ..last.orders[1].clone()
+    };
+    Database {
+        events: last.events_of(&donation)[..2].to_vec(),
+        attempts: vec![last.attempts[1].clone()],
+        orders: vec![donation],
+        token_hashes: vec![Sha256::digest("b").to_vec()],
+        damage: Some(Vec::new()),
+        ..Database::default()
+    }
+}
+
+/// The same database later: the donation is paid, and there is another order.
+fn replaced(last: &Database) -> Database {
+    let mut database = backup(last);
+    let polled = database.attempts[0].clone();
+    let donation = &mut database.orders[0];
+    donation.status = "paid".into();
+    donation.sequence = 3;
+    let paid = events(donation, "created attempt_opened paid").remove(2);
+    let paid = Event {
+        id: "evt_ord_2_3_before".into(),
+        ..paid
+    };
+    database.observations = vec![observation(2, &polled, 4)];
+    database.credits = vec![credit(&polled, 2, donation)];
+    database.events.push(paid);
+    let later = order("ord_9", "7.00", "awaiting_payment", 2);
+    database.attempts.push(attempt(9, &later, "waiting"));
+    database
+        .events
+        .extend(events(&later, "created attempt_opened"));
+    database.orders.push(later);
+    database
+}
+
+fn add_restore(evidence: &mut Evidence) {
+    let last = &evidence.database;
+    let (backup, replaced) = (backup(last), replaced(last));
+    let missing = &replaced.attempts[1];
+    evidence.gateway.requested.push(missing.requested.clone());
+    let invoice = invoice(missing, "0.25");
+    evidence.gateway.invoices.insert("inv_9".into(), invoice);
+    let (made_at, at) = (START + 200, START + 300);
+    let mut deliver = |event: &Event, at| {
+        let mut delivery = delivery(event);
+        delivery.at = at;
+        evidence.shop.deliveries.push(delivery);
+    };
+    deliver(&backup.events[0], START + 100);
+    for event in &replaced.events[1..] {
+        deliver(event, START + 250);
+    }
+    evidence.restores.push(Restore {
+        made_at,
+        at,
+        backup,
+        replaced,
+    });
 }
