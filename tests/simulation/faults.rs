@@ -41,14 +41,11 @@ pub(crate) enum Fault {
     Unauthorized,
     /// Done; the body of the response is not JSON.
     Garbled,
-    /// Done; the body of the response is truncated.
     Truncated,
     Redirect,
     /// Done, slowly but in time.
     Slow,
-    /// The proxy crashes before the request arrives.
     CrashBefore,
-    /// The proxy crashes before it reads the response.
     CrashAfter,
     /// A response that arrives minutes later, after newer ones.
     Delayed,

@@ -1,9 +1,10 @@
 //! The real storage with injected faults: calls that fail before, within or after their commit, and crashes of the
-//! process at each of these points.
+//! process at each of these points; and the row of the gateway account that the proxies of a world share, with the same faults.
 
 use std::future::Future;
 
 use async_trait::async_trait;
+use florin_gateway::{AccountRow, AccountRowError, AccountState, AccountStep};
 use florin_orders::{
     Abandoned, Aggregate, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt,
     NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
@@ -20,9 +21,9 @@ use florin_storage::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::disaster::{DISASTERS, Disaster, Step};
-use crate::outage::Outage;
+use crate::disaster::{DISASTERS, Disaster, Outage, Step};
 use crate::process::Process;
+use crate::timeline::Millis;
 
 pub(crate) struct FaultyStorage {
     pub(crate) inner: SqliteStorage,
@@ -37,9 +38,10 @@ impl std::fmt::Debug for FaultyStorage {
 
 /// A fault of a call.
 #[derive(Clone, Copy, Debug)]
-enum Fault {
+pub(crate) enum Fault {
     Before,
     Halfway,
+    /// Stored; the response is lost.
     After,
     CrashBefore,
     CrashHalfway,
@@ -71,9 +73,7 @@ impl FaultyStorage {
             world.count_write();
             let done = world.database.run(work);
             world.log(|| format!("storage: {name} was done, and the outcome is unknown"));
-            world
-                .counters
-                .one("faults of the storage", "a commit of unknown outcome");
+            world.count("faults of the storage", "a commit of unknown outcome");
             world.after_write(name);
             drop(done);
         }
@@ -95,13 +95,9 @@ impl FaultyStorage {
         if world.random.percent(10) {
             process.sleep(world.random.between(0, 40)).await;
         }
-        let fault = (world.injects_faults() && world.random.in_thousand(12))
-            .then(|| world.random.weigh(&FAULTS));
-        if let Some(fault) = fault {
-            world.log(|| format!("storage: {name} {fault:?}"));
-            world
-                .counters
-                .one("faults of the storage", format!("{fault:?}"));
+        let fault = world.draw_fault("faults of the storage", 12, &FAULTS);
+        if fault.is_some() {
+            world.log(|| format!("storage: the fault is that of {name}"));
         }
         let kind = world.random.weigh(&DISASTERS);
         let lost = || {
@@ -128,7 +124,7 @@ impl FaultyStorage {
                 done
             }
         };
-        world.counters.one("calls of the storage", name);
+        world.count("calls of the storage", name);
         world.after_write(name);
         if let (None, Err(error)) = (fault, &done)
             && error.storage_error().is_some()
@@ -322,4 +318,85 @@ with_faults! {
             Ok(orders.iter().map(|order| (order.clone(), version)).collect())
         }
     }
+}
+
+pub(crate) struct SimulatedAccount {
+    pub(crate) process: Process,
+    pub(crate) on_pause: Box<dyn Fn(Millis) + Send + Sync>,
+}
+
+pub(crate) const CHANGE_FAULTS: [(u64, Fault); 4] = [
+    (3, Fault::Before),
+    (3, Fault::After),
+    (1, Fault::CrashBefore),
+    (1, Fault::CrashAfter),
+];
+
+#[async_trait]
+impl AccountRow for SimulatedAccount {
+    async fn read(&self) -> Result<AccountState, AccountRowError> {
+        let (process, world) = (&self.process, &self.process.world);
+        process.wait_while_frozen().await;
+        if world.outage().is_some_and(Outage::stops_reads) {
+            return Err(away());
+        }
+        let (state, version) = world.account.lock().clone();
+        let now = self.now();
+        Ok(AccountState {
+            state,
+            version,
+            now,
+        })
+    }
+
+    async fn change(&self, step: AccountStep) -> Result<i64, AccountRowError> {
+        let (process, world) = (&self.process, &self.process.world);
+        process.wait_while_frozen().await;
+        // Those that this change stores: its outcomes are known when it begins.
+        let pauses = world.gateway.take_unstored_pauses(process.number);
+        if world.random.percent(10) {
+            process.sleep(world.random.between(0, 40)).await;
+        }
+        let fault = world.draw_fault("faults of the shared account", 12, &CHANGE_FAULTS);
+        let fails_before = matches!(fault, Some(Fault::Before));
+        match fault {
+            Some(Fault::CrashBefore) => return process.crash("before a commit").await,
+            _ if fails_before || world.outage().is_some() => {
+                for until in pauses {
+                    world.gateway.add_unstored_pause(process.number, until);
+                }
+                return Err(away());
+            }
+            _ => {}
+        }
+        let version = {
+            let mut row = world.account.lock();
+            if let Some(new) = step(row.0.as_deref(), self.now()) {
+                *row = (Some(new.state), row.1 + 1);
+            }
+            row.1
+        };
+        pauses.into_iter().for_each(&self.on_pause);
+        match fault {
+            Some(Fault::CrashAfter) => return process.crash("after a commit").await,
+            Some(Fault::After) => return Err(away()),
+            _ => {}
+        }
+        if world.random.percent(10) {
+            process.sleep(world.random.between(0, 40)).await;
+        }
+        Ok(version)
+    }
+}
+
+impl SimulatedAccount {
+    /// The time by the database's clock, which is right.
+    fn now(&self) -> Timestamp {
+        let now = self.process.world.right_time();
+        Timestamp::from_millisecond(now).expect("a time of this century")
+    }
+}
+
+fn away() -> AccountRowError {
+    AccountRowError("injected: the database is away".to_owned())
 }

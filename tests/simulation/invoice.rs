@@ -7,7 +7,6 @@ use florin_invariants::amount::{ONE, share, text, units};
 use florin_invariants::{Part, Report, Requested, Shown};
 use florin_sandbox::wire::{CreatedInvoice, CreatedSession, InvoiceRecord, Status};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use support::SeededRandom;
 
 use crate::timeline::Millis;
@@ -316,7 +315,8 @@ impl Asset {
             Form::Evm(_) => format!("0x{digits}"),
             Form::Base58(version, _) => {
                 let hash = hex::decode(digits).expect("hexadecimal digits");
-                base58check(version, &hash)
+                let checked = bs58::encode([&[version][..], &hash].concat()).with_check();
+                checked.into_string()
             }
         }
     }
@@ -376,30 +376,4 @@ impl Asset {
             _ => address.to_owned(),
         }
     }
-}
-
-/// Source: Bitcoin Wiki, "`Base58Check` encoding".
-fn base58check(version: u8, hash: &[u8]) -> String {
-    const ALPHABET: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-    let mut bytes = [&[version], hash].concat();
-    let check = Sha256::digest(Sha256::digest(&bytes));
-    bytes.extend_from_slice(&check[..4]);
-    let mut digits: Vec<u8> = Vec::new();
-    for byte in bytes {
-        let mut carry = u32::from(byte);
-        for digit in &mut digits {
-            carry += u32::from(*digit) << 8;
-            *digit = u8::try_from(carry % 58).expect("below 58");
-            carry /= 58;
-        }
-        while carry > 0 {
-            digits.push(u8::try_from(carry % 58).expect("below 58"));
-            carry /= 58;
-        }
-    }
-    let letters = digits
-        .iter()
-        .rev()
-        .map(|digit| char::from(ALPHABET[usize::from(*digit)]));
-    letters.collect()
 }

@@ -41,10 +41,8 @@
 //!
 //! A world follows from its seed alone. At the end of a run a few worlds are run again, and their traces are compared.
 
-mod account;
 mod audit;
 mod behaviour;
-mod coverage;
 mod customer;
 mod disaster;
 mod faults;
@@ -52,13 +50,11 @@ mod faulty_storage;
 mod gateway;
 mod invoice;
 mod order_sources;
-mod outage;
 mod process;
 mod proxy;
 mod queries;
 mod runner;
 mod schedule;
-mod sender;
 mod stores;
 mod timeline;
 mod transport;

@@ -79,7 +79,6 @@ impl OrderRequest {
         proxy.call_once("POST", path, bearer, Some(body), key).await
     }
 
-    /// Sends another order with the key of this one.
     pub(crate) async fn reuse_key(&self, proxy: &Proxy) -> Option<Response> {
         let body = json!({
             "amount": text(self.price), "currency": self.store.currency,

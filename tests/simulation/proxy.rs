@@ -21,11 +21,9 @@ use support::SeededRandom;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use crate::account::SimulatedAccount;
-use crate::faulty_storage::FaultyStorage;
+use crate::faulty_storage::{FaultyStorage, SimulatedAccount};
 use crate::process::{Process, run_workers};
-use crate::sender::SimulatedSender;
-use crate::stores;
+use crate::stores::{self, SimulatedSender};
 use crate::timeline::Millis;
 use crate::transport::SimulatedTransport;
 use crate::world::{Backup, World};
@@ -197,7 +195,6 @@ impl Proxy {
         }
     }
 
-    /// Sends a request to a proxy; `None` without a response.
     pub(crate) async fn call(
         &self,
         method: &str,

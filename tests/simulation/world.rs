@@ -12,8 +12,8 @@ use parking_lot::{Mutex, MutexGuard};
 use support::{Counters, SeededRandom};
 use tokio::sync::Notify;
 
+use crate::disaster::Outage;
 use crate::gateway::Gateway;
-use crate::outage::Outage;
 use crate::queries::{Database, Queries};
 use crate::stores::Shop;
 use crate::timeline::{Millis, Timeline};
