@@ -3,6 +3,12 @@
 //! The server ends with the value or with the process that started it, also when that process is killed. It runs as an
 //! unprivileged user: PostgreSQL refuses to run as root. It is never a server of the machine: it has a separate folder, port
 //! and password.
+//!
+//! Every error is a sentence: what is not installed, a log, or what the server or its client says.
+#![expect(
+    clippy::missing_errors_doc,
+    reason = "all errors are of one kind, which the crate's documentation states"
+)]
 
 mod pooler;
 mod ports;
@@ -79,17 +85,11 @@ fn on_path() -> Option<PathBuf> {
 
 impl PostgresServer {
     /// Starts a server with an empty cluster.
-    ///
-    /// # Errors
-    /// A sentence: no server is installed, or its log.
     pub fn start(durability: Durability) -> Result<Self, Error> {
         Self::start_as(durability, None)
     }
 
     /// Starts a standby that follows this server by the name `standby`.
-    ///
-    /// # Errors
-    /// A sentence: the log of the standby.
     pub fn start_standby(&self) -> Result<Self, Error> {
         Self::start_as(Durability::Full, Some(self))
     }
@@ -154,26 +154,17 @@ impl PostgresServer {
     }
 
     /// Ends the server at once, without a checkpoint, as `pg_ctl -m immediate stop` does: every connection is lost.
-    ///
-    /// # Errors
-    /// The supervisor has ended.
     pub fn stop_at_once(&mut self) -> Result<(), Error> {
         self.command("stop")
     }
 
     /// Starts a stopped server again and waits until it has recovered.
-    ///
-    /// # Errors
-    /// A sentence: its log.
     pub fn start_again(&mut self) -> Result<(), Error> {
         self.command("start")?;
         self.wait_until_ready()
     }
 
     /// Waits in each commit for the standby from now on.
-    ///
-    /// # Errors
-    /// What the server says, or the standby does not follow.
     pub fn wait_for_standby(&self) -> Result<(), Error> {
         self.psql(
             "postgres",
@@ -185,9 +176,6 @@ impl PostgresServer {
     }
 
     /// Waits until a standby has all that its primary has committed.
-    ///
-    /// # Errors
-    /// What a server says, or the standby does not follow.
     pub fn catch_up(&self, primary: &Self) -> Result<(), Error> {
         let written = primary.psql("postgres", "SELECT pg_current_wal_lsn()")?;
         let replayed = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
@@ -195,9 +183,6 @@ impl PostgresServer {
     }
 
     /// Lets a standby receive nothing more of what its primary commits.
-    ///
-    /// # Errors
-    /// What a server says, or the standby still follows.
     pub fn stop_following(&self, primary: &Self) -> Result<(), Error> {
         self.psql("postgres", "ALTER SYSTEM SET primary_conninfo = ''")?;
         self.psql("postgres", "SELECT pg_reload_conf()")?;
@@ -216,26 +201,17 @@ impl PostgresServer {
     }
 
     /// Makes a standby the primary.
-    ///
-    /// # Errors
-    /// What the server says.
     pub fn promote(&self) -> Result<(), Error> {
         self.psql("postgres", "SELECT pg_promote()").map(drop)
     }
 
     /// Writes a dump of a database into a file, in the format of `pg_restore`.
-    ///
-    /// # Errors
-    /// What `pg_dump` says.
     pub fn dump(&self, database: &str, file: &Path) -> Result<(), Error> {
         let mut dump = self.client("pg_dump", database);
         run(dump.arg("--format=custom").arg("-f").arg(file)).map(drop)
     }
 
     /// Writes a dump of a database as statements into a file, without owners and rights, and without the rows of a table.
-    ///
-    /// # Errors
-    /// What `pg_dump` says.
     pub fn dump_statements(&self, database: &str, without: &str, file: &Path) -> Result<(), Error> {
         let mut dump = self.client("pg_dump", database);
         dump.args(["--no-owner", "--no-privileges", "--inserts"])
@@ -244,9 +220,6 @@ impl PostgresServer {
     }
 
     /// Runs the statements of a file in a database: a dump of [`Self::dump_statements`].
-    ///
-    /// # Errors
-    /// What the server says.
     pub fn load_statements(&self, database: &str, file: &Path) -> Result<(), Error> {
         let mut load = self.client("psql", database);
         load.args(["-X", "-q", "-v", "ON_ERROR_STOP=1"]);
@@ -293,9 +266,6 @@ impl PostgresServer {
     }
 
     /// Creates a database: empty, or a copy of `template`.
-    ///
-    /// # Errors
-    /// What the server says.
     pub fn create_database(&self, name: &str, template: Option<&str>) -> Result<(), Error> {
         let template = template.unwrap_or("template0");
         let create = format!("CREATE DATABASE \"{name}\" TEMPLATE \"{template}\"");
@@ -303,9 +273,6 @@ impl PostgresServer {
     }
 
     /// Runs statements in a database and returns what they print, without headings.
-    ///
-    /// # Errors
-    /// What the server says.
     pub fn psql(&self, database: &str, statements: &str) -> Result<String, Error> {
         let mut psql = self.client("psql", database);
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);

@@ -24,9 +24,6 @@ pub struct Pooler {
 
 impl Pooler {
     /// Starts one in front of a server, with so many connections to each database.
-    ///
-    /// # Errors
-    /// A sentence: it is not installed, or its log.
     pub fn start(server: &PostgresServer, connections: u32) -> Result<Self, Error> {
         let program = installed().ok_or_else(|| {
             let missing = "PgBouncer is not installed: apt-get install pgbouncer";
