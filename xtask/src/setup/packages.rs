@@ -59,22 +59,48 @@ pub(crate) fn anvil(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// The program `st`, Schemathesis, after installing it where it is missing. Every file of it is pinned by its hash.
+/// The program `st`, Schemathesis, after installing it where it is missing.
 pub(crate) fn schemathesis(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let why = "Schemathesis, which tests the HTTP API, is a Python program";
+    Ok(python(workspace, "schemathesis", why)?.join("bin/st"))
+}
+
+/// The library of `examples/receivers/python`; the tests find it by the same rule (`tests/src/receivers.rs`).
+pub(crate) fn python_library(workspace: &Workspace) -> anyhow::Result<()> {
+    let why = "the tests run the receiver in Python";
+    python(workspace, "receivers", why).map(drop)
+}
+
+/// A Python environment with what `requirements.txt` of a folder of `tests` lists. Every file of it is pinned by its hash.
+fn python(workspace: &Workspace, name: &str, why: &str) -> anyhow::Result<PathBuf> {
     let sh = &workspace.sh;
-    let requirements = "tests/schemathesis/requirements.txt";
-    let folder = installed_once(
-        "schemathesis",
-        &sh.read_binary_file(requirements)?,
-        |folder| {
-            let why = "Schemathesis, which tests the HTTP API, is a Python program";
-            need_python(workspace, why)?;
-            output::step("Installing Schemathesis (about 1 minute, once)…");
-            cmd!(sh, "python3 -m venv --clear {folder}").quiet().run()?;
-            pip(workspace, folder, requirements)
-        },
-    )?;
-    Ok(folder.join("bin/st"))
+    let requirements = format!("tests/{name}/requirements.txt");
+    installed_once(name, &sh.read_binary_file(&requirements)?, |folder| {
+        // Debian's Python comes without the part that makes environments.
+        let has_venv = cmd!(sh, "python3 -c 'import venv, ensurepip'");
+        if has_venv.quiet().ignore_stderr().run().is_err() {
+            apt_install(workspace, &["python3", "python3-venv"], why)?;
+        }
+        output::step(format!("Installing {requirements} (about 1 minute, once)…"));
+        cmd!(sh, "python3 -m venv --clear {folder}").quiet().run()?;
+        let options = [
+            "--quiet",
+            "--require-hashes",
+            "--disable-pip-version-check",
+            "--only-binary",
+            ":all:",
+        ];
+        let pip = cmd!(
+            sh,
+            "{folder}/bin/python -m pip install {options...} --requirement {requirements}"
+        );
+        pip.quiet().run().with_context(|| {
+            format!(
+                "{requirements} could not be installed: {}, and that python3 is 3.11 or later",
+                reach("pypi.org")
+            )
+        })
+    })
 }
 
 /// A folder of the cache that is named by the list of what is in it. A file marks it as complete: an installation that was
@@ -95,49 +121,6 @@ fn installed_once(
             .with_context(|| format!("{} cannot be written", complete.display()))?;
     }
     Ok(folder)
-}
-
-/// The library of `examples/receivers/python`; the tests find it by the same rule (`tests/src/receivers.rs`).
-pub(crate) fn python_library(workspace: &Workspace) -> anyhow::Result<()> {
-    let sh = &workspace.sh;
-    let requirements = "tests/receivers/requirements.txt";
-    let list = sh.read_binary_file(requirements)?;
-    installed_once("receivers", &list, |folder| {
-        need_python(workspace, "the tests run the receiver in Python")?;
-        cmd!(sh, "python3 -m venv --clear {folder}").quiet().run()?;
-        pip(workspace, folder, requirements)
-    })
-    .map(drop)
-}
-
-/// Debian's Python comes without the part that makes environments.
-fn need_python(workspace: &Workspace, why: &str) -> anyhow::Result<()> {
-    let has_venv = cmd!(workspace.sh, "python3 -c 'import venv, ensurepip'");
-    if has_venv.quiet().ignore_stderr().run().is_err() {
-        apt_install(workspace, &["python3", "python3-venv"], why)?;
-    }
-    Ok(())
-}
-
-/// Installs what a list names into a Python environment. Every file is pinned by its hash.
-fn pip(workspace: &Workspace, folder: &Path, requirements: &str) -> anyhow::Result<()> {
-    let options = [
-        "--quiet",
-        "--require-hashes",
-        "--disable-pip-version-check",
-        "--only-binary",
-        ":all:",
-    ];
-    let pip = cmd!(
-        workspace.sh,
-        "{folder}/bin/python -m pip install {options...} --requirement {requirements}"
-    );
-    pip.quiet().run().with_context(|| {
-        format!(
-            "{requirements} could not be installed: {}, and that python3 is 3.11 or later",
-            reach("pypi.org")
-        )
-    })
 }
 
 /// Installs Debian packages as root, or by a sudo that asks for no password.
