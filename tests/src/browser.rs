@@ -118,7 +118,6 @@ impl Browser {
         self.tab.refresh().await.expect("the page loads again");
     }
 
-    /// Steps into the frame in which the checkout is shown.
     pub async fn enter_checkout(&self) {
         self.leave_checkout().await;
         let what = "the frame of the checkout";
@@ -138,7 +137,6 @@ impl Browser {
         frame.enter_frame().await.expect("it is a frame");
     }
 
-    /// Steps back into the shop's page.
     pub async fn leave_checkout(&self) {
         self.tab
             .enter_default_frame()
@@ -187,7 +185,6 @@ impl Browser {
         self.wait_until_with(what, &is_it, &[value.into()]).await;
     }
 
-    /// Waits until this is visible: a `data-testid`.
     pub async fn wait_for(&self, name: &str) -> WebElement {
         let script = [FIND, IF_VISIBLE].concat();
         let found = self
@@ -196,7 +193,6 @@ impl Browser {
         found.element().expect("the script returns an element")
     }
 
-    /// Waits until the text of this, a `data-testid`, contains a part.
     pub async fn wait_for_text(&self, name: &str, part: &str) {
         let what = format!("{name} contains {part:?}");
         let script = [FIND, "return found?.textContent.includes(arguments[1]);"].concat();
@@ -204,14 +200,12 @@ impl Browser {
         self.wait_until_with(&what, &script, &arguments).await;
     }
 
-    /// Waits until this is gone: a `data-testid`.
     pub async fn wait_until_gone(&self, name: &str) {
         let script = [FIND, "return !found;"].concat();
         self.wait_until_with(&format!("{name} is gone"), &script, &[json!(name)])
             .await;
     }
 
-    /// Whether this is on the screen now.
     pub async fn is_visible(&self, name: &str) -> bool {
         let script = [FIND, IF_VISIBLE].concat();
         let found = self.tab.execute(&script, vec![json!(name)]).await;

@@ -16,7 +16,6 @@ use crate::wait::eventually;
 /// The name and the address in the files of `deploy/`.
 const NAME: &str = "pay.shop.example";
 const UPSTREAM: &str = "127.0.0.1:8080";
-/// The second one in the documentation.
 const OTHER_UPSTREAM: &str = "127.0.0.2:8080";
 
 #[derive(Debug)]

@@ -21,13 +21,9 @@ const SOURCE: &str = include_str!("faulty_machine.c");
 /// An error of the disk. Source: errno(3), the numbers of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskError {
-    /// `ENOSPC` of a write.
     NoSpace,
-    /// `EIO` of a write.
     Write,
-    /// `EIO` of a synchronisation.
     Sync,
-    /// `EIO` of a read.
     Read,
 }
 

@@ -150,7 +150,6 @@ impl Program {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Sends SIGHUP: it loads its configuration again.
     pub fn reload(&self) {
         self.signal("HUP");
     }

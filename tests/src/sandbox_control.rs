@@ -37,7 +37,6 @@ impl SandboxControl {
         self.post("mine", &json!({ "blocks": blocks })).await;
     }
 
-    /// The payment of the invoice of this id is stuck.
     pub async fn fail_invoice(&self, id: &str) {
         self.act(id, "fail", &json!({})).await;
     }

@@ -50,7 +50,6 @@ pub struct Delivery {
     pub taken: bool,
 }
 
-/// The endpoint; it closes when dropped.
 pub struct WebhookReceiver {
     server: LocalServer,
     endpoint: Arc<Endpoint>,

@@ -184,7 +184,6 @@ impl World {
         }
     }
 
-    /// A customer at a `payment_process_url`.
     pub fn hosted_page(&self, url: &str) -> HostedPage {
         HostedPage::at(self.http.clone(), url)
     }

@@ -90,7 +90,6 @@ impl Bench<'_> {
     }
 }
 
-/// Measures how long a customer waits for the checkout, and for its peers.
 fn first_view(bench: &Bench<'_>) -> anyhow::Result<()> {
     let workspace = bench.workspace;
     setup::install_for_tests(workspace)?;
@@ -131,7 +130,6 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Simulates orders by the optimised simulation of the package `tests`.
 pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Result<()> {
     let test =
         "test --locked --quiet --profile simulation --package florin-tests --test simulation";
@@ -159,7 +157,6 @@ pub(crate) fn ten_thousand_kills(workspace: &Workspace) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Kills the proxy's release again and again while customers buy, and audits the result.
 fn kill(workspace: &Workspace, proxy: &Path, kills: u64, args: &BenchArgs) -> anyhow::Result<()> {
     let mut replicas = Vec::new();
     if let Some(count) = args.replicas {

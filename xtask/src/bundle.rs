@@ -62,13 +62,11 @@ pub(crate) fn cargo_with<'a>(workspace: &'a Workspace, variant: Variant, args: &
     }
 }
 
-/// A command of `tools/bundle`.
 fn bundle_js<'a>(workspace: &'a Workspace, command: &str) -> Cmd<'a> {
     let program = workspace.debug_program("bundle-js");
     workspace.sh.cmd(program).arg(command).quiet()
 }
 
-/// Makes the bundle of an optimised variant when it is missing or older than what it is made from.
 pub(crate) fn make(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     make_if_old(workspace, variant, || {
         let wasm_opt = WASM_OPT.program(workspace)?;
@@ -170,7 +168,6 @@ fn hash_of_inputs(workspace: &Workspace) -> anyhow::Result<String> {
     Ok(hex::encode(hash.finalize()))
 }
 
-/// Adds names and contents of a file or folder.
 fn hash_files(sh: &Shell, hash: &mut Sha256, path: &Path, name: &str) -> anyhow::Result<()> {
     if path.is_dir() {
         for entry in sh.read_dir(path)? {
@@ -188,7 +185,6 @@ fn hash_files(sh: &Shell, hash: &mut Sha256, path: &Path, name: &str) -> anyhow:
     Ok(())
 }
 
-/// The compiled widget in a target folder.
 fn program(target: &Path, profile: &str) -> PathBuf {
     target
         .join("wasm32-unknown-unknown")
@@ -256,7 +252,6 @@ fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> 
     Ok(sh.write_file(to.join("index.html"), page)?)
 }
 
-/// Prints the sizes of the bundle that was built last, beside the promised ones.
 pub(crate) fn check_sizes(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     workspace.build("--package florin-bundle")?;
     let stable = (variant == Variant::Stable).then_some("stable");
@@ -264,7 +259,6 @@ pub(crate) fn check_sizes(workspace: &Workspace, variant: Variant) -> anyhow::Re
     Ok(budget.args(stable).run()?)
 }
 
-/// Builds the release of the proxy with the widget inside.
 pub(crate) fn build_proxy(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     output::step("Building the proxy's release (about 3 minutes the first time)…");
     let build = "build --locked --release --package florin-proxy";

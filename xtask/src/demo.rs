@@ -27,7 +27,6 @@ pub(crate) struct DemoArgs {
     chain: bool,
 }
 
-/// Sets up, builds, and runs the demo until Ctrl-C.
 pub(crate) fn run(workspace: &Workspace, args: &DemoArgs) -> anyhow::Result<()> {
     // First, so that the response does not come after a build.
     check_ports(args.port_base, args.replicas, args.chain)?;

@@ -115,7 +115,6 @@ fn run(workspace: &Workspace, command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// Builds the widget and the proxy's release with it inside.
 fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     setup::set_up(workspace)?;
     bundle::make(workspace, variant)?;

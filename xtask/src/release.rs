@@ -22,7 +22,6 @@ use crate::bundle::{self, Variant};
 use crate::setup;
 use crate::workspace::{Workspace, on_path};
 
-/// What a release runs.
 pub(crate) const PROGRAMS: [&str; 2] = ["florin-proxy", "florin-sandbox"];
 
 #[derive(Debug, Args)]
@@ -41,7 +40,6 @@ pub(crate) struct ReleaseArgs {
     image: Option<PathBuf>,
 }
 
-/// Builds the programs statically, and packs them with licences, a bill of materials and the files of `deploy/`.
 pub(crate) fn run(workspace: &Workspace, args: &ReleaseArgs) -> anyhow::Result<()> {
     let target = args.target.clone();
     let target = target.unwrap_or_else(|| format!("{ARCH}-unknown-linux-musl"));
@@ -85,7 +83,6 @@ pub(crate) fn run(workspace: &Workspace, args: &ReleaseArgs) -> anyhow::Result<(
     Ok(())
 }
 
-/// Compiles the widget and the programs; returns the folder of the programs.
 fn build_programs(workspace: &Workspace, target: &str) -> anyhow::Result<PathBuf> {
     setup::set_up(workspace)?;
     bundle::make(workspace, Variant::Release)?;
@@ -135,7 +132,6 @@ fn build_programs(workspace: &Workspace, target: &str) -> anyhow::Result<PathBuf
     Ok(folder)
 }
 
-/// Names and texts of files that are made for a release.
 type Notices = [(&'static str, String); 2];
 
 /// Files of the repository that are in the archive as they are, beside `deploy/` and the pages of `docs/`, to which alerts, log
@@ -235,7 +231,6 @@ fn write_image(
     Ok(fs::create_dir_all(image.join("state/florin"))?)
 }
 
-/// Copies a file, and makes the folders above it.
 fn put(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
     fs::create_dir_all(to.parent().context("it is in a folder")?)?;
     fs::copy(from, to).with_context(|| format!("{} cannot be copied", from.display()))?;

@@ -103,7 +103,6 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
     python_library(workspace)
 }
 
-/// Installs PostgreSQL where it is missing.
 pub(crate) fn install_postgresql(workspace: &Workspace, why: &str) -> anyhow::Result<()> {
     if florin_postgres::installed().is_some() {
         return Ok(());

@@ -97,7 +97,6 @@ const CHECKS: [Check; 10] = [
     ("The HTTP is as it is described", http),
 ];
 
-/// A check of the long form alone.
 const KILLS: Check = ("10,000 kills lose and repeat nothing", |workspace, _| {
     bench::ten_thousand_kills(workspace)
 });

@@ -9,7 +9,6 @@ use std::thread;
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Value, json};
 
-/// The targets with a separate run each.
 const SEPARATE: [&str; 3] = ["api", "browser", "campaign"];
 /// The targets whose failed tests are not repeated: they draw their faults from a seed. All others share the machine's time with
 /// servers, browsers or the campaign.
@@ -28,7 +27,6 @@ const LONG: [&str; 6] = [
     "writes_the_databases_of_this_version",
 ];
 
-/// What runs of `cargo test` printed about failures.
 #[derive(Debug, Default)]
 struct Report {
     tests: Vec<String>,
@@ -77,7 +75,6 @@ impl fmt::Display for Report {
     }
 }
 
-/// Where the output of a run goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Output {
     AsItComes,

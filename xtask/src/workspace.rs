@@ -32,12 +32,10 @@ impl Workspace {
         Ok(Self { sh, root, target })
     }
 
-    /// A program that `cargo build` made.
     pub(crate) fn debug_program(&self, name: &str) -> PathBuf {
         self.target.join("debug").join(name)
     }
 
-    /// Builds packages or programs for development.
     pub(crate) fn build(&self, what: &str) -> anyhow::Result<()> {
         let build = self.cargo(&format!("build --locked --quiet {what}"));
         Ok(build.run()?)
@@ -58,7 +56,6 @@ impl Workspace {
     }
 }
 
-/// The path of a program, if it is on `PATH`.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     // Debian keeps servers in a folder that is not on a user's `PATH`.

@@ -57,16 +57,13 @@ async fn run(words: &[&str]) -> anyhow::Result<()> {
 
 // How long the proxy takes to start, and how much memory it occupies when idle.
 
-/// Kibibytes that the idle proxy may occupy.
 const PROMISED_KIB: u64 = 20 * 1024;
-/// How long it may take from its start to its first response.
 const PROMISED_START: Duration = Duration::from_millis(100);
 /// The median counts.
 const STARTS: usize = 10;
 /// Its workers have run once by then.
 const IDLE_AFTER: Duration = Duration::from_secs(3);
 
-/// Measures and prints.
 async fn measure_idle(proxy: &Path, sandbox: &Path) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let (_sandbox, gateway, _) = Server::start_sandbox(sandbox, &folder).await?;

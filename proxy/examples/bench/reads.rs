@@ -18,7 +18,6 @@ const ROUND: Duration = Duration::from_secs(3);
 /// The promise: this share of the bare handler, in percent.
 const PROMISED: u64 = 80;
 
-/// Compares the proxy with a bare handler.
 pub(crate) async fn compare(proxy: &Path) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let (proxy, address) = Server::start_proxy(proxy, &folder).await?;
@@ -50,7 +49,6 @@ pub(crate) async fn compare(proxy: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The view of the order that a client token opens.
 pub(crate) async fn read_once(address: SocketAddr, token: &str) -> anyhow::Result<Vec<u8>> {
     let mut connection = Connection::open(address).await?;
     connection.exchange(&request(address, token)).await?;

@@ -40,7 +40,6 @@ pub(crate) async fn serve(file: &Path) -> anyhow::Result<()> {
 pub(crate) struct Server(Child);
 
 impl Server {
-    /// The proxy without a gateway.
     pub(crate) async fn start_proxy(
         program: &Path,
         folder: &TempDir,
@@ -48,7 +47,6 @@ impl Server {
         Self::start_proxy_with(program, folder, NOTHING).await
     }
 
-    /// The proxy with a gateway.
     pub(crate) async fn start_proxy_with(
         program: &Path,
         folder: &TempDir,
@@ -183,7 +181,6 @@ price = "19.90"
     )
 }
 
-/// Opens an order; returns its client token.
 pub(crate) async fn open_order(proxy: SocketAddr) -> anyhow::Result<String> {
     let body = json!({ "store": "demo", "product": "ebook" });
     let client = reqwest::Client::new();
@@ -235,7 +232,6 @@ impl Connection {
         }
     }
 
-    /// The body of the last response.
     pub(crate) fn body(&self) -> &[u8] {
         &self.buffer[self.head..]
     }

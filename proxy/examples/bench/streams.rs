@@ -22,20 +22,16 @@ const STREAMS: usize = 10_000;
 const STREAMS_PER_ORDER: usize = 5;
 /// Files of this program besides the streams.
 const OTHER_FILES: u64 = 100;
-/// Streams that are opened at once.
 const OPENED_AT_ONCE: usize = 100;
 /// Changes of the order with most streams.
 const CHANGES: usize = 20;
-/// Between two changes.
 const PAUSE: Duration = Duration::from_millis(500);
 /// A stream that is silent for so long after a change has failed.
 const LATEST: Duration = Duration::from_secs(20);
 
-/// The promises.
 const PROMISED_FAN_OUT: Duration = Duration::from_millis(250);
 const PROMISED_KIB: u64 = 25;
 
-/// Measures and prints.
 pub(crate) async fn measure(proxy: &Path) -> anyhow::Result<()> {
     let streams = possible()?;
     let folder = tempfile::tempdir()?;
@@ -102,7 +98,6 @@ async fn fan_out(
     Ok(times)
 }
 
-/// The request that changes an order.
 fn change(proxy: SocketAddr, token: &str, number: usize) -> String {
     let body = serde_json::json!({ "email": format!("buyer-{number}@example.org") }).to_string();
     format!(
@@ -122,7 +117,6 @@ fn possible() -> anyhow::Result<usize> {
     Ok(streams)
 }
 
-/// Open streams. Dropping them closes them.
 struct Streams {
     received: mpsc::UnboundedReceiver<Instant>,
     readers: JoinSet<anyhow::Result<()>>,
@@ -146,7 +140,6 @@ impl Streams {
         Ok(streams)
     }
 
-    /// When the next event was read.
     async fn next(&mut self) -> anyhow::Result<Instant> {
         let event = async {
             tokio::select! {
@@ -215,7 +208,6 @@ const WATCHED_FOR: Duration = Duration::from_millis(32_500);
 /// Status reads of the order with most watchers, beside its streams.
 const READ_EVERY: Duration = Duration::from_millis(100);
 
-/// Compares the two orders.
 pub(crate) async fn compare_watchers(proxy: &Path, sandbox: &Path) -> anyhow::Result<()> {
     let watchers = possible()?;
     let folder = tempfile::tempdir()?;

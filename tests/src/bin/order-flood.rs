@@ -23,7 +23,6 @@ struct Arguments {
     orders: usize,
 }
 
-/// From the credit to the arrival of `order.paid`.
 const PROMISED: Duration = Duration::from_secs(2);
 
 #[tokio::main]
@@ -63,7 +62,6 @@ async fn main() -> ExitCode {
 
 /// How long the store's endpoint takes to answer.
 const ANSWER: Duration = Duration::from_millis(100);
-/// The flood's requests under way at once.
 const CONCURRENT: usize = 64;
 
 #[derive(Clone, Copy, Debug)]

@@ -57,7 +57,6 @@ impl Browser {
         self.send_cdp("Emulation.setEmulatedMedia", features).await;
     }
 
-    /// Is a device without a mouse from here on.
     pub async fn emulate_touch(&self) {
         let touch = json!({ "enabled": true, "maxTouchPoints": 5 });
         self.send_cdp("Emulation.setTouchEmulationEnabled", touch)

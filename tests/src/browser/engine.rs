@@ -100,7 +100,6 @@ pub(super) enum NetworkLog {
     Off,
 }
 
-/// Chromium's network log, in the browser's folder.
 pub(super) const NETWORK_LOG_FILE: &str = "network.json";
 pub(super) const PROFILE: &str = "profile";
 

@@ -116,7 +116,6 @@ pub(super) struct Pooled {
     pub(super) process: Process,
     /// The window with which it started. It keeps Chromium running between two contexts, and shows nothing.
     first: WindowHandle,
-    /// The URL of the browser's session.
     devtools: String,
     cleaner: Child,
     /// Device pixels of a CSS pixel, which belong to the whole browser.
@@ -166,7 +165,6 @@ impl Pooled {
         Some(Context { id, window })
     }
 
-    /// Closes every window of the context and forgets all it stored.
     async fn close(&self, context: Context) -> Option<()> {
         within(BOUND, async || Some(self.try_close(&context).await)).await?
     }

@@ -16,12 +16,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::settings::Ports;
 
-/// How long the node may take until it answers.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// The first account of the node, which signs for the wallet.
 const ACCOUNT: &str = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
-/// A running node; it ends when dropped.
 pub(crate) struct Chain {
     node: Child,
     url: String,
@@ -86,7 +84,6 @@ impl Drop for Chain {
     }
 }
 
-/// Serves the page until the shutdown.
 pub(crate) async fn page(
     listener: TcpListener,
     ports: Ports,

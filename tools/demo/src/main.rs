@@ -314,7 +314,6 @@ async fn run_beside(
     }
 }
 
-/// The three, each a task with its name.
 struct Running(JoinSet<(&'static str, anyhow::Result<()>)>);
 
 impl Running {

@@ -12,10 +12,8 @@ use florin_storage::Database;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// How long the proxy may take until it is ready.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Runs a proxy with this configuration until the shutdown.
 pub(crate) async fn run(
     file: PathBuf,
     listeners: Listeners,
@@ -62,7 +60,6 @@ pub(crate) async fn run_replica(config: PathBuf, listen: &str, admin: &str) -> a
     run(config, listeners, shutdown).await
 }
 
-/// Waits until the proxy says that it is ready.
 pub(crate) async fn ready(admin: u16) -> anyhow::Result<()> {
     let url = format!("http://127.0.0.1:{admin}/health/ready");
     let client = reqwest::Client::builder().no_proxy().build()?;

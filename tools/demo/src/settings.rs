@@ -8,7 +8,6 @@ use base64::engine::general_purpose::STANDARD;
 use florin_money::Currency;
 use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 
-/// Where each part listens.
 #[derive(Clone, Copy)]
 pub(crate) struct Ports {
     pub(crate) proxy: u16,
@@ -40,7 +39,6 @@ impl Ports {
         self.proxy + 30 + u16::from(number)
     }
 
-    /// Where the node of the chain listens.
     pub(crate) fn chain(self) -> u16 {
         self.proxy + 3
     }
@@ -48,15 +46,11 @@ impl Ports {
 
 /// Secrets of one run. None of them is printed.
 pub(crate) struct Secrets {
-    /// The gateway's key for the proxy.
     api_key: String,
-    /// Signs the proxy's calls to the gateway.
     api_secret: String,
     /// Part of the callbacks' URL.
     pub(crate) callback_token: String,
-    /// The shop's key for the store API.
     pub(crate) secret_key: String,
-    /// The shop's key for order tokens, `k1`.
     pub(crate) token_key: String,
     /// `whsec_` and base64 of 24 bytes.
     pub(crate) webhook_secret: String,
@@ -74,7 +68,6 @@ impl Secrets {
         }
     }
 
-    /// The sandbox's settings: the proxy's credentials, and where to send callbacks.
     pub(crate) fn sandbox(&self, ports: Ports) -> florin_sandbox::Settings {
         let callbacks = format!(
             "http://127.0.0.1:{}/callbacks/{}",
@@ -88,7 +81,6 @@ impl Secrets {
         }
     }
 
-    /// The settings of the demo's shop.
     pub(crate) fn shop(&self, ports: Ports) -> florin_shop::Settings {
         florin_shop::Settings {
             proxy_url: format!("http://127.0.0.1:{}", ports.proxy),

@@ -64,7 +64,6 @@ pub(crate) fn bold(text: &str) -> String {
     }
 }
 
-/// Kills and starts proxies by the numbers that are typed, until the shutdown.
 pub(crate) async fn kill_by_number(
     replicas: &Replicas,
     ports: Ports,

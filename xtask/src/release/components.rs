@@ -21,14 +21,12 @@ pub(crate) struct Component {
     pub(crate) repository: Option<String>,
     /// The SHA-256 of the crate as crates.io has it.
     pub(crate) checksum: Option<String>,
-    /// Texts of licences and notices that come with it.
     pub(crate) texts: Vec<String>,
     pub(crate) uses: Vec<Key>,
     /// `false` for C code and the standard library.
     pub(crate) is_crate: bool,
 }
 
-/// The licence of SQLite.
 pub(crate) const BLESSING: &str = "blessing";
 
 /// What cargo builds the programs from: packages, and the target that each is compiled for. The widget is inside the proxy.
@@ -108,7 +106,6 @@ fn crates_of(workspace: &Workspace, package: &str, target: &str) -> anyhow::Resu
     Ok(crates.collect())
 }
 
-/// The SHA-256 of each crate in a lock file.
 fn checksums(lock: &str) -> BTreeMap<Key, String> {
     let value = |package: &str, key: &str| {
         let lines = package.lines();
@@ -123,7 +120,6 @@ fn checksums(lock: &str) -> BTreeMap<Key, String> {
     checksums.collect()
 }
 
-/// Which linked crates each of them uses.
 fn uses(metadata: &Value, names: &BTreeSet<Key>) -> BTreeMap<Key, Vec<Key>> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -174,7 +170,6 @@ fn texts_in(folder: &Path) -> anyhow::Result<Vec<String>> {
     texts.collect()
 }
 
-/// The SQLite that libsqlite3-sys compiles.
 fn sqlite(folder: &Path) -> anyhow::Result<Component> {
     let header = fs::read_to_string(folder.join("sqlite3/sqlite3.h"))?;
     let version = header.lines().find_map(|line| {
