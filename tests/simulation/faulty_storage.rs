@@ -23,7 +23,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::disaster::{DISASTERS, Disaster, Outage, Step};
 use crate::process::Process;
-use crate::timeline::Millis;
 
 pub(crate) struct FaultyStorage {
     pub(crate) inner: SqliteStorage,
@@ -320,10 +319,7 @@ with_faults! {
     }
 }
 
-pub(crate) struct SimulatedAccount {
-    pub(crate) process: Process,
-    pub(crate) on_pause: Box<dyn Fn(Millis) + Send + Sync>,
-}
+pub(crate) struct SimulatedAccount(pub(crate) Process);
 
 pub(crate) const CHANGE_FAULTS: [(u64, Fault); 4] = [
     (3, Fault::Before),
@@ -335,7 +331,7 @@ pub(crate) const CHANGE_FAULTS: [(u64, Fault); 4] = [
 #[async_trait]
 impl AccountRow for SimulatedAccount {
     async fn read(&self) -> Result<AccountState, AccountRowError> {
-        let (process, world) = (&self.process, &self.process.world);
+        let (process, world) = (&self.0, &self.0.world);
         process.wait_while_frozen().await;
         if world.outage().is_some_and(Outage::stops_reads) {
             return Err(away());
@@ -350,23 +346,16 @@ impl AccountRow for SimulatedAccount {
     }
 
     async fn change(&self, step: AccountStep) -> Result<i64, AccountRowError> {
-        let (process, world) = (&self.process, &self.process.world);
+        let (process, world) = (&self.0, &self.0.world);
         process.wait_while_frozen().await;
-        // Those that this change stores: its outcomes are known when it begins.
-        let pauses = world.gateway.take_unstored_pauses(process.number);
         if world.random.percent(10) {
             process.sleep(world.random.between(0, 40)).await;
         }
         let fault = world.draw_fault("faults of the shared account", 12, &CHANGE_FAULTS);
-        let fails_before = matches!(fault, Some(Fault::Before));
         match fault {
             Some(Fault::CrashBefore) => return process.crash("before a commit").await,
-            _ if fails_before || world.outage().is_some() => {
-                for until in pauses {
-                    world.gateway.add_unstored_pause(process.number, until);
-                }
-                return Err(away());
-            }
+            Some(Fault::Before) => return Err(away()),
+            _ if world.outage().is_some() => return Err(away()),
             _ => {}
         }
         let version = {
@@ -376,7 +365,6 @@ impl AccountRow for SimulatedAccount {
             }
             row.1
         };
-        pauses.into_iter().for_each(&self.on_pause);
         match fault {
             Some(Fault::CrashAfter) => return process.crash("after a commit").await,
             Some(Fault::After) => return Err(away()),
@@ -392,7 +380,7 @@ impl AccountRow for SimulatedAccount {
 impl SimulatedAccount {
     /// The time by the database's clock, which is right.
     fn now(&self) -> Timestamp {
-        let now = self.process.world.right_time();
+        let now = self.0.world.right_time();
         Timestamp::from_millisecond(now).expect("a time of this century")
     }
 }

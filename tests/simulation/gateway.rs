@@ -34,9 +34,6 @@ struct State {
     conversions: BTreeMap<String, Conversion>,
     requests: Vec<Request>,
     pauses: Vec<Pause>,
-    /// Pauses that a process has read and not stored in the shared account, with its number.
-    unstored_pauses: Vec<(u64, Millis)>,
-    shared_pauses: Vec<Millis>,
     requested: Vec<Requested>,
 }
 
@@ -239,30 +236,6 @@ impl Gateway {
             known_after,
             until,
         });
-    }
-
-    /// Records a pause that its process has to store in the shared account.
-    pub(crate) fn add_unstored_pause(&self, process: u64, until: Millis) {
-        self.state.lock().unstored_pauses.push((process, until));
-    }
-
-    pub(crate) fn take_unstored_pauses(&self, process: u64) -> Vec<Millis> {
-        let unstored = &mut self.state.lock().unstored_pauses;
-        let taken = unstored.extract_if(.., |(of, _)| *of == process);
-        taken.map(|(_, until)| until).collect()
-    }
-
-    /// Records the pauses that each later process has to keep from its start.
-    pub(crate) fn share_pause(&self, until: Millis) {
-        self.state.lock().shared_pauses.push(until);
-    }
-
-    /// Records for a process that starts the pauses in the shared account.
-    pub(crate) fn record_shared_pauses(&self, process: u64) {
-        let shared = self.state.lock().shared_pauses.clone();
-        for until in shared {
-            self.record_pause(process, until);
-        }
     }
 
     /// Forgets the pauses of each process that has one with a later end. A process stores only the latest end. After its

@@ -34,7 +34,7 @@
 //! | an event's id changes with each delivery | `delivery-has-event` |
 //! | events of an order are delivered concurrently; a late failure reverts a delivery (#) | `outbox-in-order` |
 //! | an observation is written in two transactions (#) | `state-has-event` |
-//! | Retry-After is ignored | `pauses-kept` |
+//! | Retry-After is ignored, by a proxy alone | `pauses-kept` |
 //! | an older response is taken for a newer one | `newest-response-counts` |
 //! | a paid order is set to failed | storage fails only by injected faults: the schema rejects it |
 //! | a missing amount counts as zero | `underpaid-has-short-invoice` |

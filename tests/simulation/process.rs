@@ -58,11 +58,6 @@ impl Process {
         self.wait_while_frozen().await;
     }
 
-    /// Returns `true` if the process was suspended before, or is.
-    pub(crate) fn was_suspended(&self) -> bool {
-        self.frozen_until.load(Ordering::Relaxed) > 0
-    }
-
     pub(crate) fn freeze(&self, millis: Millis) {
         let until = self.world.timeline.now() + millis;
         self.frozen_until.store(until, Ordering::Relaxed);

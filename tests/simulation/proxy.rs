@@ -30,9 +30,6 @@ use crate::world::{Backup, World};
 
 const TIMEOUT: Millis = 45_000;
 
-/// Longest time from a permit to its use. A pause that was stored meanwhile does not hold for it.
-const PERMIT_LASTS: Millis = 2_000;
-
 #[derive(Clone)]
 pub(crate) struct Proxy(Arc<Machine>);
 
@@ -100,17 +97,7 @@ impl Proxy {
         let client = Client::with_transport(transport, settings, clock.clone(), random.clone());
         let client = client.expect("our own settings");
         let client = if machine.world.shares_account() {
-            machine.world.gateway.record_shared_pauses(number);
-            // Weak, because the machine has the process.
-            let weak = Arc::downgrade(machine);
-            client.sharing(Arc::new(SimulatedAccount {
-                process: process.clone(),
-                on_pause: Box::new(move |until| {
-                    if let Some(machine) = weak.upgrade() {
-                        tokio::spawn(machine.share_pause(until));
-                    }
-                }),
-            }))
+            client.sharing(Arc::new(SimulatedAccount(process.clone())))
         } else {
             client
         };
@@ -260,20 +247,6 @@ impl Proxy {
             world.count("responses of the proxy", kind.trim_end());
         }
         response
-    }
-}
-
-impl Machine {
-    /// A pause is in the shared account: every process keeps it once the permits from before are used. One that was suspended
-    /// may use a permit later.
-    async fn share_pause(self: Arc<Self>, until: Millis) {
-        let gateway = &self.world.gateway;
-        gateway.share_pause(until);
-        self.world.timeline.sleep(PERMIT_LASTS).await;
-        let begun = self.begun.lock();
-        for process in begun.iter().filter(|process| !process.was_suspended()) {
-            gateway.record_pause(process.number, until);
-        }
     }
 }
 

@@ -229,7 +229,7 @@ impl Transport for SimulatedTransport {
         let endpoint = endpoint(&request);
         world.count("calls of the gateway", format!("{endpoint:?}"));
         let gateway = &world.gateway;
-        gateway.record_request(process.number, world.limits_time(), endpoint.name());
+        gateway.record_request(process.number, world.wall(), endpoint.name());
         world.step(Step::Gateway);
         process.sleep(world.random.between(5, 300)).await;
         if let Some(refused) = self.refuse(&request) {
@@ -291,13 +291,11 @@ impl SimulatedTransport {
         })
     }
 
-    /// Records a pause when the process reads it. One of a shared account holds from when it is stored there.
+    /// Records a pause when the process reads it.
     fn record_pause(&self, lasts: Millis) {
         let (process, world) = (&self.process, &self.process.world);
-        let until = world.limits_time() + lasts;
-        if world.shares_account() {
-            world.gateway.add_unstored_pause(process.number, until);
-        } else {
+        if !world.shares_account() {
+            let until = world.wall() + lasts;
             world.gateway.record_pause(process.number, until);
         }
     }

@@ -120,15 +120,11 @@ impl World {
     }
 
     pub(crate) fn set_wall_clock(&self, by: Millis) {
-        if !self.shares_account() {
-            self.gateway.forget_pauses_until(self.wall());
-        }
+        self.gateway.forget_pauses_until(self.wall());
         self.wall_offset.fetch_add(by, Ordering::Relaxed);
         self.log(|| format!("the wall clock is set by {by} ms"));
-        if !self.shares_account() {
-            self.gateway
-                .forget_pauses_after(self.wall() + LONGEST_PAUSE);
-        }
+        self.gateway
+            .forget_pauses_after(self.wall() + LONGEST_PAUSE);
         let way = if by < 0 { "back" } else { "forward" };
         self.count("clock", format!("set {way}"));
     }
@@ -138,18 +134,10 @@ impl World {
         self.timeline.now() + FIRST_DAY
     }
 
-    /// Returns `true` if the limits of the gateway's account are in the database, which has a right clock.
+    /// Returns `true` if the limits of the gateway's account are in the database. How its processes keep each other's pauses is
+    /// tested in `crates/gateway`.
     pub(crate) fn shares_account(&self) -> bool {
         self.proxies > 1
-    }
-
-    /// The time by the clock of the limits of the gateway's account.
-    pub(crate) fn limits_time(&self) -> Millis {
-        if self.shares_account() {
-            self.right_time()
-        } else {
-            self.wall()
-        }
     }
 
     pub(crate) fn writes(&self) -> i64 {
