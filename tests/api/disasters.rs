@@ -27,7 +27,7 @@ const NOTICED: Duration = Duration::from_secs(5);
 async fn start_on_machine(world: &mut World) -> (FaultyMachine, Program) {
     let folder = world.file("machine");
     fs::create_dir_all(&folder).unwrap();
-    let machine = FaultyMachine::build(&folder, &folder.join("clock.jsonl"));
+    let machine = FaultyMachine::build(&folder);
     let variables = machine.variables();
     let variables = variables
         .iter()

@@ -5,16 +5,11 @@
 //! compiler that the build needs too.
 
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use florin_proxy::clock::{Clock as _, SystemClock};
 use jiff::SignedDuration;
-use serde_json::json;
-
-use crate::program::append_to;
 
 const SOURCE: &str = include_str!("faulty_machine.c");
 
@@ -32,12 +27,11 @@ pub struct FaultyMachine {
     faults: File,
     path: PathBuf,
     library: PathBuf,
-    clock_log: File,
 }
 
 impl FaultyMachine {
     /// A machine without faults, whose files are in this folder.
-    pub fn build(folder: &Path, clock_log: &Path) -> Self {
+    pub fn build(folder: &Path) -> Self {
         let [source, library, path] = ["faulty_machine.c", "faulty_machine.so", "machine_faults"]
             .map(|name| folder.join(name));
         fs::write(&source, SOURCE).expect("the folder is writable");
@@ -53,7 +47,6 @@ impl FaultyMachine {
             faults,
             path,
             library,
-            clock_log: append_to(clock_log),
         };
         (0..4).for_each(|place| machine.write(place, 0));
         machine
@@ -66,11 +59,9 @@ impl FaultyMachine {
         ]
     }
 
-    /// Sets its clock ahead of the right time, or behind it, and logs that for the auditor.
+    /// Sets its clock ahead of the right time, or behind it.
     pub fn set_clock(&self, ahead: SignedDuration) {
         let ahead = i64::try_from(ahead.as_millis()).expect("hours, not ages");
-        let line = json!({"at": SystemClock.now().to_string(), "ahead_ms": ahead});
-        writeln!(&self.clock_log, "{line}").expect("the folder is writable");
         self.write(0, ahead);
     }
 

@@ -4,14 +4,13 @@ use std::fs;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use florin_postgres::free_port;
-use parking_lot::{Mutex, MutexGuard};
 
 use crate::npm::tools_of;
-use crate::program::{Folder, built};
+use crate::program::{Folder, Running, built};
 use crate::wait::within;
 
 /// How long one may take to listen: Go compiles first.
@@ -47,7 +46,7 @@ impl Language {
 
 #[derive(Debug)]
 pub struct Receiver {
-    child: Mutex<Child>,
+    _child: Running,
     folder: Folder,
     address: SocketAddr,
 }
@@ -75,28 +74,18 @@ impl Receiver {
             .stderr(errors);
         let child = command.spawn().expect("the language is installed");
         let receiver = Self {
-            child: Mutex::new(child),
+            _child: Running(child),
             folder,
             address,
         };
-        let up = within(BOUND, async || {
-            let is_running = receiver
-                .child()
-                .try_wait()
-                .is_ok_and(|ended| ended.is_none());
-            (!is_running || TcpStream::connect(address).is_ok()).then_some(is_running)
-        });
-        let up = up.await == Some(true);
-        assert!(up, "{language:?} does not listen: {}", receiver.printed());
+        let up = within(BOUND, async || TcpStream::connect(address).ok()).await;
+        let printed = receiver.printed();
+        assert!(up.is_some(), "{language:?} does not listen: {printed}");
         Ok(receiver)
     }
 
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
-    }
-
-    fn child(&self) -> MutexGuard<'_, Child> {
-        self.child.lock()
     }
 
     pub fn printed(&self) -> String {
@@ -168,11 +157,4 @@ fn prepare(
         }
     }
     Ok(command)
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        let _ = self.child().kill();
-        let _ = self.child().wait();
-    }
 }

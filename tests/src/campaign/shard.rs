@@ -399,7 +399,7 @@ fn url_of(database: &Path) -> String {
 fn machine(folder: &Folder, number: usize) -> FaultyMachine {
     let folder = folder.file(&format!("machine-{number}"));
     std::fs::create_dir(&folder).expect("the folder is writable");
-    FaultyMachine::build(&folder, &folder.join(CLOCK_LOG))
+    FaultyMachine::build(&folder)
 }
 
 fn client() -> reqwest::Client {
