@@ -57,16 +57,8 @@ pub fn at_least(a: i128, b: i128, c: i128, d: i128) -> bool {
 
 /// The product of two amounts: its upper and lower 128 bits.
 fn wide(a: i128, b: i128) -> (u128, u128) {
-    let (a, b) = (a.unsigned_abs(), b.unsigned_abs());
-    let low = |n: u128| n & u128::from(u64::MAX);
-    let (a1, a0, b1, b0) = (a >> 64, low(a), b >> 64, low(b));
-    let bottom = a0 * b0;
-    let middle = a1 * b0 + (bottom >> 64);
-    let (carry, middle) = (middle >> 64, low(middle) + a0 * b1);
-    (
-        a1 * b1 + carry + (middle >> 64),
-        (middle << 64) | low(bottom),
-    )
+    let (low, high) = a.unsigned_abs().carrying_mul(b.unsigned_abs(), 0);
+    (high, low)
 }
 
 #[cfg(test)]
